@@ -42,31 +42,32 @@ PAIRS: dict[str, Callable[..., Any]] = {"power": mpmath.power, "arctan2": mpmath
 
 HEAD = """# How accurate compiled mathematics is
 
-Written by `benchmarks/accuracy.py`: the largest errors found, in units in the last place of the true value.
+This page is written by `benchmarks/accuracy.py`. It lists the largest errors that were found, in units in the last
+place (ulp) of the exact value.
 
-Machine code of [`pullback.compile`](compile.md) computes exp, log, sin and the like itself, in straight-line code that
-LLVM turns into vector instructions. The bounds are 2 units for float32 and 4 for float64, over the whole range: subnormal
-numbers, as arguments and as results, are no exception, and NaN, infinities and zeros, with their signs, are where C99 has
-them. What IEEE 754 defines (sums, products, quotients, square roots, remainders, rounding to whole numbers, comparisons,
-conversions) is NumPy's, bit for bit. The tests hold all of that: `tests/compile/test_scalars.py`.
+The machine code of [`pullback.compile`](compile.md) computes exp, log, sin and the like by formulas of its own,
+without branches, which LLVM turns into vector instructions. The error is at most 2 ulp for float32 and 4 ulp for
+float64, over the whole range, including subnormal arguments and results. NaN, infinities and zeros, with their signs,
+are those of C99. Operations that IEEE 754 defines (sums, products, quotients, square roots, remainders, rounding to
+integers, comparisons, conversions) equal NumPy's, bit for bit. `tests/compile/test_scalars.py` tests all of this.
 
 """
 
 NOTES = """
-- *near* is the shorter reduction of sin, cos and tan for moderate arguments (up to 8192 in float32, 2^20 in float64), for
-  code that has looked whether all its numbers are that small.
-- `lgamma` and `digamma` were measured for positive arguments. They have zeros between the negative whole numbers, where
-  errors are relative to the larger of 1 and the result. The same holds for `logaddexp`, whose errors are relative to the
-  larger of the operands and the result.
-- A sample comes near the worst case without meeting it. All 4,294,967,296 floats, with fma and without, gave at most 1.02
-  for exp, 1.23 for exp2, 1.49 for expm1, 1.97 for sigmoid, 1.56 for tanh, 1.07 for log, 1.31 for log2, 1.19 for log10,
-  1.59 for log1p, 1.86 for softplus and logsigmoid, 1.58 for sin, 1.56 for cos (near: 1.79 and 1.80), 1.88 for arctan and
-  1.35 for erf. The other functions of one number were not run over all; they are computed in double. In float64, 20,000
-  numbers from 0.6 to 27 gave 3.4 for erfc, far out and without fma.
-- Where numbers are few, as in a loop of small steps, sine and cosine are one polynomial, which takes less time and more
-  operations. All moderate floats gave at most 1.54 and 1.55 there, 1.79 and 1.82 without fma.
-- Lanes are the numbers in one vector instruction of the inner loop on the machine that measured; nanoseconds per number
-  are of one thread on numbers in the cache, and rough.
+- *near* is the shorter reduction of sin, cos and tan for moderate arguments (up to 8192 in float32, 2^20 in float64),
+  for code that has checked that all its arguments are in this range.
+- `lgamma` and `digamma` were measured for positive arguments. They have zeros between the negative integers, where
+  errors are relative to the larger of 1 and the result. The errors of `logaddexp` are relative to the larger of the
+  operands and the result.
+- A sample comes near the worst case without reaching it. All 4,294,967,296 float32 values, with fma and without, gave
+  at most 1.02 for exp, 1.23 for exp2, 1.49 for expm1, 1.97 for sigmoid, 1.56 for tanh, 1.07 for log, 1.31 for log2,
+  1.19 for log10, 1.59 for log1p, 1.86 for softplus and logsigmoid, 1.58 for sin, 1.56 for cos (near: 1.79 and 1.80),
+  1.88 for arctan and 1.35 for erf. The other functions of one argument were not run on all values; they are computed
+  in float64. In float64, 20,000 arguments from 0.6 to 27 gave 3.4 for erfc, for large arguments and without fma.
+- For few elements, as in a loop of small steps, sine and cosine are one polynomial, which takes less time and more
+  operations. All moderate float32 values gave at most 1.54 and 1.55 there, 1.79 and 1.82 without fma.
+- Lanes are the elements in one vector instruction of the inner loop on the machine that measured. Nanoseconds per
+  element are for one thread on data in the cache, and approximate.
 """
 
 
@@ -203,7 +204,7 @@ def counted(every: dict[str, int], doubles: int) -> list[str]:
     rest = max([one for name, one in every.items() if one > 1 and name not in PAIRS], default=0)
     parts = [f"all {ALL:,} bit patterns for {', '.join(whole)}"] if whole else []
     parts += [f"one of {rest} bit patterns{' for the others' if whole else ''}, {ALL // rest:,} in all"] if rest else []
-    text = f"Floats: {'; '.join(parts)}. Doubles: {doubles:,}, a twentieth of that where only mpmath knows better, and pairs."
+    text = f"float32: {'; '.join(parts)}. float64: {doubles:,}, a twentieth of that where only mpmath knows better, and pairs."
     return textwrap.wrap(text, 120)
 
 

@@ -1,7 +1,8 @@
-"""The public hook: read a program your own way.
+"""Interpreters: the public hook for giving a program's operations another meaning.
 
-An interpreter boxes values, sees every operation on them, and decides what happens. Entering one takes the next level,
-so interpreters nest, with each other and around the tape. `examples/printing_tracer.py` is one in a dozen lines.
+An interpreter boxes values, receives every operation on them, and decides what to do. Entering one starts the next
+level, so interpreters nest, with each other and with the tape. `examples/printing_tracer.py` is an example of a dozen
+lines.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ from ._tensor.tensor import Tensor
 
 
 class Boxed(Tensor):
-    """A tensor that belongs to an interpreter: operations on it go there."""
+    """A tensor that belongs to an interpreter, which receives the operations on it."""
 
     __slots__ = ("interpreter", "level")
 
     level: int
     interpreter: Any
     _held: tuple[str, ...] = ("interpreter", "level")
-    _transparent = False  # as far as is known of the interpreters of others
+    _transparent = False  # unknown for other people's interpreters
 
     @property
     def requires_grad(self) -> bool:
-        """Whether operations on this tensor are recorded, here or beneath."""
+        """True if operations on this tensor are recorded, at this level or a lower one."""
         return self._node is not None or (isinstance(self._array, Carrier) and self._array.requires_grad)
 
     @requires_grad.setter
@@ -45,7 +46,7 @@ class Boxed(Tensor):
             self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Start (or stop) recording operations on this leaf, in place: refused where nothing would be recorded."""
+        """Start (or stop) recording operations on this leaf, in place; raises if nothing would be recorded."""
         if isinstance(self.interpreter, Tape):
             return super().requires_grad_(requires_grad)
         if requires_grad is not self.requires_grad:
@@ -58,11 +59,11 @@ class Boxed(Tensor):
         return f"{type(self).__name__}(lvl={self.level}{marks}, value=\n{textwrap.indent(repr(inner), '    ')}\n)"
 
     def _marks(self) -> dict[str, Any]:
-        """What is printed of a tensor beside its level and its value."""
+        """The text printed with a tensor besides its level and its value."""
         return {}
 
     def numpy(self, *, force: bool = False) -> Any:
-        """Refused: the memory belongs to the interpreter."""
+        """Raises: the memory belongs to the interpreter."""
         if self._node is not None:
             raise errors.tracked_numpy(self, "numpy()")
         raise RuntimeError(
@@ -88,26 +89,26 @@ class Boxed(Tensor):
 
     def __bool__(self) -> bool:
         if isinstance(self._array, Carrier) and self.numel() == 1:
-            return bool(self._array)  # the level beneath knows whether there is one answer
+            return bool(self._array)  # the lower level knows whether the value is unique
         return super().__bool__()
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
-        """Whether the elements lie in memory in the order of the axes."""
+        """True if the elements are in row-major order in memory."""
         inner = self._array
         return (
             inner.is_contiguous(memory_format) if isinstance(inner, Carrier) else super().is_contiguous(memory_format)
         )
 
     def storage_offset(self) -> int:
-        """How many elements of the memory lie before the first of this tensor's."""
+        """The index in memory of the tensor's first element."""
         return self._array.storage_offset() if isinstance(self._array, Carrier) else super().storage_offset()
 
     def stride(self, dim: int | None = None) -> Any:
-        """How many elements lie between neighbours along each axis, or along one."""
+        """The distance in memory, in elements, of neighbours along each axis, or along one."""
         return self._array.stride(dim) if isinstance(self._array, Carrier) else super().stride(dim)
 
     def backward(self, *args: Any, **options: Any) -> None:
-        """Refused: only `autograd.grad` works inside a transform."""
+        """Raises: only `autograd.grad` works inside a transform."""
         raise RuntimeError(
             "backward() called inside a functorch transform. This is not supported, please use pullback.func.grad or "
             "vjp instead, or pullback.autograd.grad, or call backward() outside of the transform."
@@ -115,10 +116,10 @@ class Boxed(Tensor):
 
 
 class Interpreter(_Interpreter):
-    """A reading of a program, entered with `with`: define `process(primitive, args, params)`.
+    """An interpretation of a program, entered with `with`; subclasses define `process(primitive, args, params)`.
 
-    `args` are the operation's arrays, some of them boxed here; `params` its metadata. Calling
-    `primitive(*args, **params)` with unboxed values computes the operation one level further in.
+    `args` are the operation's arrays, some of them boxed here; `params` is its metadata. Calling `primitive(*args,
+    **params)` with unboxed values computes the operation one level further in.
 
     >>> import pullback
     >>> class Names(pullback.interpreters.Interpreter):
@@ -149,20 +150,20 @@ class Interpreter(_Interpreter):
         return boxed
 
     def wrap(self, value: Any, node: Any) -> Any:
-        """A constant among the tensors of this interpreter."""
+        """A constant as a tensor of this interpreter."""
         return Tensor.interpreter.wrap(value, None)
 
     @property
     def entered(self) -> bool:
-        """Whether the program is inside this interpreter's `with` block."""
+        """True inside this interpreter's `with` block."""
         return bool(self._tokens)
 
     def holds(self, value: Any) -> bool:
-        """Whether a value is a tensor of this interpreter."""
+        """True if a value is a tensor of this interpreter."""
         return isinstance(value, Carrier) and value.interpreter is self
 
     def unbox(self, value: Any) -> Any:
-        """What a tensor of this interpreter holds; anything else as it is."""
+        """The value in a tensor of this interpreter; any other value as it is."""
         return value._array if self.holds(value) else value
 
     @property
@@ -172,6 +173,6 @@ class Interpreter(_Interpreter):
         return None if before is Token.MISSING else before
 
     def sampled(self, draw: Any, shape: tuple[int, ...], parameters: Any, generator: Any) -> Any:
-        """Random numbers as a tensor of this interpreter, which are drawn one level further in."""
+        """Random numbers as a tensor of this interpreter, drawn one level further in."""
         values = [self.unbox(parameter) for parameter in parameters]
         return self.box(sampled_within(self.around, draw, shape, values, generator))

@@ -1,7 +1,7 @@
-"""Reductions and normalisations that leave out masked elements, by torch's names.
+"""Reductions and normalisations that exclude masked elements, by torch's names.
 
-A mask is a bool tensor that broadcasts to the input: True where an element counts. What does not count is replaced by a
-number that changes nothing, so that a reduction of no elements at all is that number.
+A mask is a bool tensor that broadcasts to the input: True for elements that are included. Excluded elements are
+replaced by the identity element of the reduction, which is therefore the result if no element is included.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .vocabulary.promotion import cast, category, inexact
 Dim = int | tuple[int, ...] | list[int] | None
 
 
-# Masks, and what stands in the place of what they leave out
+# Masks, and the replacements of excluded elements
 
 
 def _mask_of(name: str, input: Any, mask: Any) -> Any:
@@ -47,7 +47,7 @@ def _filled(name: str, input: Any, mask: Any, number: float) -> Any:
 
 
 def _limit(input: Any, highest: bool) -> float:
-    """The highest or lowest number that the input's dtype has."""
+    """The highest or lowest number of the input's dtype."""
     if isinstance(input, Carrier) and input._dtype.kind in "biu":
         if input._dtype.kind == "b":
             return highest
@@ -68,7 +68,7 @@ def _axes(input: Any, dim: Dim) -> tuple[int, ...]:
 
 
 def sum(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The sum of the elements that count, of all or along dims; 0 where there are none.
+    """The sum of the included elements, of all or along dims; 0 if there are none.
 
     >>> import pullback
     >>> mask = pullback.tensor([True, False, True])
@@ -80,9 +80,9 @@ def sum(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None
 
 
 def prod(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The product of the elements that count, of all or along dims; 1 where there are none.
+    """The product of the included elements, of all or along dims; 1 if there are none.
 
-    Along no dims, a list `[]`, there is nothing to multiply, as in torch; a tuple `()` stands for all dims, as in its other
+    An empty list of dims, `[]`, means no dims, as in torch; an empty tuple `()` means all dims, as in its other
     reductions.
     """
     result = _filled("prod", input, mask, 1)
@@ -97,28 +97,28 @@ def prod(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = Non
 
 
 def amax(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The largest of the elements that count, of all or along dims; -inf where there are none."""
+    """The largest included element, of all or along dims; -inf if there is none."""
     filled = _converted(_filled("amax", input, mask, _limit(input, highest=False)), dtype)
     return reductions.amax(filled, _axes(filled, dim), keepdim)
 
 
 def amin(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The smallest of the elements that count, of all or along dims; inf where there are none."""
+    """The smallest included element, of all or along dims; inf if there is none."""
     filled = _converted(_filled("amin", input, mask, _limit(input, highest=True)), dtype)
     return reductions.amin(filled, _axes(filled, dim), keepdim)
 
 
 def argmax(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """Where the largest of the elements that count stands, in the flattened tensor or along a dim.
+    """The index of the largest included element, in the flattened tensor or along a dim.
 
-    As in torch the result has the dtype of the input, or the one that is given: convert it to index with it.
+    As in torch the result has the dtype of the input, or the given one: convert it to use it as an index.
     """
     filled = _filled("argmax", input, mask, _limit(input, highest=False))
     return _located("argmax", reductions.argmax, filled, dim, keepdim, dtype)
 
 
 def argmin(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """Where the smallest of the elements that count stands, as `argmax`."""
+    """The index of the smallest included element, as `argmax`."""
     filled = _filled("argmin", input, mask, _limit(input, highest=True))
     return _located("argmin", reductions.argmin, filled, dim, keepdim, dtype)
 
@@ -129,14 +129,14 @@ def _located(name: str, locate: Any, input: Any, dim: int | None, keepdim: bool,
 
 
 def _count(input: Any, mask: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
-    """How many elements count."""
+    """The number of included elements."""
     ones = np.ones((), np.int64)
     counted = ones if mask is None else ops.astype(mask, dtype=ones.dtype, source=np.dtype(bool))
     return ops.sum(ops.broadcast_to(counted, shape=tuple(input.shape)), axis=axes, keepdims=keepdim)
 
 
 def mean(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The mean of the elements that count, of all or along dims; NaN where there are none.
+    """The mean of the included elements, of all or along dims; NaN if there are none.
 
     >>> import pullback
     >>> mask = pullback.tensor([True, False, True])
@@ -157,7 +157,7 @@ def mean(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = Non
 
 
 def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The lower median along a dim of the elements that count and are no NaN; NaN where there are none."""
+    """The lower median along a dim of the included elements that are not NaN; NaN if there are none."""
     mask = _mask_of("median", input, mask)
     input = _converted(input, dtype)
     kind = input._dtype
@@ -172,7 +172,7 @@ def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = Non
 def norm(
     input: Any, ord: float | None = 2.0, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """The norm of an order of the elements that count, of all or along dims."""
+    """The norm of a given order of the included elements, of all or along dims."""
     order = 2.0 if ord is None else ord
     filled = _filled("norm", input, mask, np.inf if order == -np.inf else 0)
     return reductions.norm(filled, order, _axes(filled, dim), keepdim, dtype=dtype)
@@ -215,7 +215,7 @@ def var(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """The variance of the elements that count, of all or along dims, divided by their number - correction (1)."""
+    """The variance of the included elements, of all or along dims, divided by their number - correction (1)."""
     return _variance("var", input, dim, unbiased, correction, keepdim, dtype, mask)
 
 
@@ -234,7 +234,7 @@ def std(
 
 
 def logsumexp(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """log(sum(exp(input))) of the elements that count, of all or along dims; -inf where there are none."""
+    """log(sum(exp(input))) of the included elements, of all or along dims; -inf if there are none."""
     filled = _converted(_filled("logsumexp", input, mask, _limit(input, highest=False)), dtype)
     return cast(reductions.logsumexp(filled, _axes(filled, dim), keepdim), filled._dtype)
 
@@ -243,19 +243,19 @@ def logsumexp(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any 
 
 
 def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """The running sum along a dim of the elements that count."""
+    """The cumulative sum along a dim of the included elements."""
     filled = _converted(_filled("cumsum", input, mask, 0), dtype)
     return reductions.cumsum(filled, dim, dtype=filled.dtype)
 
 
 def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """The running product along a dim of the elements that count."""
+    """The cumulative product along a dim of the included elements."""
     filled = _converted(_filled("cumprod", input, mask, 1), dtype)
     return scans.cumprod(filled, dim, dtype=filled.dtype)
 
 
 def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """exp(input) divided by its sum along a dim over the elements that count; 0 for the others.
+    """exp(input) divided by its sum along a dim over the included elements; 0 for the others.
 
     >>> import pullback
     >>> mask = pullback.tensor([True, False, True])
@@ -266,7 +266,7 @@ def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """The logarithm of `softmax`; -inf for the elements that do not count."""
+    """The logarithm of `softmax`; -inf for excluded elements."""
     return reductions.log_softmax(_filled("log_softmax", input, mask, _limit(input, highest=False)), dim, dtype=dtype)
 
 
@@ -277,14 +277,14 @@ def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
 
 
 def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None) -> Any:
-    """The elements that count, divided by their norm along a dim, or by eps if that is larger; 0 for the others."""
+    """The included elements, divided by their norm along a dim, or by eps if that is larger; 0 for the others."""
     filled = _converted(_filled("normalize", input, mask, 0), dtype)
     size = norm(filled, ord, dim, keepdim=True, mask=mask)
     return arithmetic.div(filled, arithmetic.maximum(size, np.asarray(eps, size._dtype)))
 
 
 def logaddexp(input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None) -> Any:
-    """log(exp(input) + exp(other)), elementwise, of those of the two that count; -inf where neither does."""
+    """log(exp(input) + exp(other)), elementwise, of the included ones of the two; -inf where neither is."""
     pair = [
         _converted(_filled("logaddexp", value, mask, _limit(value, highest=False)), dtype)
         for value, mask in ((input, input_mask), (other, other_mask))

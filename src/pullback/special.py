@@ -1,8 +1,8 @@
 """Special functions, by torch's names.
 
-Those of the error function, of the gamma function and of orthogonal polynomials are computed with NumPy; Bessel's and
-Airy's functions and the incomplete integrals need SciPy, the extra `pullback[special]`. All are differentiable, to any
-order and in every argument that is a real number.
+Error functions, gamma functions and orthogonal polynomials are computed with NumPy; Bessel and Airy functions and
+incomplete integrals need SciPy, the extra `pullback[special]`. All are differentiable, to any order and in every
+argument that is a real number.
 """
 
 from ._tensor import functions as _functions

@@ -1,4 +1,4 @@
-"""Means to test derivatives."""
+"""Functions to test derivatives."""
 
 from __future__ import annotations
 

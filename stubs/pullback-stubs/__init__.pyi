@@ -148,7 +148,7 @@ class _Compile:
 compile: _Compile
 class _Explain:
     def __call__(self, target: _Any, *args: _Any, gradient: _Any=None, inputs: _Any=None, values: _builtins.int=64, jacobian: _builtins.int=1024, max_nodes: _builtins.int=20000, lines: _builtins.bool=True, timing: _builtins.bool=True, redact: _builtins.bool=False) -> _Explanation:
-        """What `backward(gradient)` does on a tensor, on a list of tensors, or on what a function of some arguments returns."""
+        """An explanation of what `backward(gradient)` does on a tensor, a list of tensors, or the result of a function."""
     Limits = _Limits
     Stats = _Stats
     Summary = _Summary
@@ -199,7 +199,7 @@ def acosh(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> T
 def acosh_(input: Tensor) -> Tensor:
     """The inverse hyperbolic cosine, elementwise; NaN below 1."""
 def adaptive_avg_pool1d(input: Tensor, output_size: _builtins.float | _Sequence[_builtins.int] | str | None) -> Tensor:
-    """The means over as many regions of signals as are asked for, which cover them."""
+    """The means over `output_size` regions that cover the signals."""
 def add(input: Tensor, other: _TensorLike, *rest: _Any, alpha: _Number = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input + alpha * other, with broadcasting."""
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -219,11 +219,11 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha:
 def adjoint(input: Tensor) -> Tensor:
     """The last two axes exchanged, and complex elements conjugated."""
 def all(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Whether every element is nonzero, over everything or along axes; with dim=(), along none: whether each is."""
+    """True if every element is nonzero, of all or along axes; with dim=(), elementwise."""
 def allclose(input: Tensor, other: _TensorLike, rtol: _builtins.float = 1e-05, atol: _builtins.float = 1e-08, equal_nan: _builtins.bool = False) -> _builtins.bool:
-    """Whether two tensors agree within atol + rtol * abs(other), everywhere."""
+    """True if two tensors agree within atol + rtol * abs(other), everywhere."""
 def alpha_dropout(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
-    """Dropout that keeps the mean and variance of what selu gives."""
+    """Dropout that preserves the mean and variance of the outputs of selu."""
 def alpha_dropout_(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
     """In place: `alpha_dropout`."""
 def amax(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -239,9 +239,9 @@ def aminmax(input: Tensor, *, axis: _builtins.int | None = None, keepdims: _buil
 def angle(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The angle of complex numbers; pi for negative real ones, 0 for others."""
 def any(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Whether some element is nonzero, over everything or along axes; with dim=(), along none: whether each is."""
+    """True if some element is nonzero, of all or along axes; with dim=(), elementwise."""
 def arange(start: _Number, end: _Number | None = None, step: _Number = 1, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
-    """Numbers from start up to, not including, end; ints give int64."""
+    """Numbers from start up to, but not including, end; integers give int64."""
 def arccos(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The inverse cosine, elementwise; NaN outside [-1, 1]."""
 def arccos_(input: Tensor) -> Tensor:
@@ -270,34 +270,34 @@ def arctanh_(input: Tensor) -> Tensor:
     """The inverse hyperbolic tangent, elementwise; NaN outside [-1, 1]."""
 @_overload
 def argmax(input: Tensor, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Where the largest element stands: in the flattened tensor, or along a dim; the first of several."""
+    """The index of the largest element, in the flattened tensor or along a dim; the first if there are several."""
 @_overload
 def argmax(input: Tensor, dim: _builtins.int | None = None, keepdims: _builtins.bool = False, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Where the largest element stands: in the flattened tensor, or along a dim; the first of several."""
+    """The index of the largest element, in the flattened tensor or along a dim; the first if there are several."""
 @_overload
 def argmin(input: Tensor, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Where the smallest element stands: in the flattened tensor, or along a dim; the first of several."""
+    """The index of the smallest element, in the flattened tensor or along a dim; the first if there are several."""
 @_overload
 def argmin(input: Tensor, dim: _builtins.int | None = None, keepdims: _builtins.bool = False, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Where the smallest element stands: in the flattened tensor, or along a dim; the first of several."""
+    """The index of the smallest element, in the flattened tensor or along a dim; the first if there are several."""
 @_overload
 def argsort(input: Tensor, dim: _builtins.int = -1, descending: _builtins.bool = False, *, stable: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The places along a dim that sort the input; equal elements keep their order, NaN counts as the largest."""
+    """The indices that sort the input along a dim; equal elements keep their order, NaN counts as the largest."""
 @_overload
 def argsort(input: Tensor, axis: _builtins.int = -1, descending: _builtins.bool = False, *, stable: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The places along a dim that sort the input; equal elements keep their order, NaN counts as the largest."""
+    """The indices that sort the input along a dim; equal elements keep their order, NaN counts as the largest."""
 def argwhere(input: Tensor) -> Tensor:
-    """The indices of the nonzero elements, a row each."""
+    """The indices of the nonzero elements, one per row."""
 def as_strided(input: Tensor, size: _builtins.int | _Sequence[_builtins.int] | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None, storage_offset: _Any = None) -> Tensor:
-    """A view of the memory in which a tensor lies, with a size and strides of its own, counted in elements."""
+    """A view of the tensor's memory with another size and strides, counted in elements."""
 def as_strided_(self: Tensor, *args: _Any, **options: _Any) -> Tensor:
-    """In place: A view of the memory in which a tensor lies, with a size and strides of its own, counted i"""
+    """In place: A view of the tensor's memory with another size and strides, counted in elements."""
 def as_strided_scatter(input: Tensor, src: Tensor, size: _builtins.int | _Sequence[_builtins.int] | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None, storage_offset: _builtins.int | None = None) -> Tensor:
-    """A copy of a contiguous tensor in which the elements that lie in memory `stride` apart are those of `src`."""
+    """A copy of a contiguous tensor in which the elements of an `as_strided` view are those of `src`."""
 def as_tensor(data: object, dtype: _DType | None = None, device: _Any = None) -> Tensor:
-    """The data as a tensor, without a copy where that is possible: a tensor stays itself, an array is shared."""
+    """The data as a tensor, without a copy if possible: a tensor is returned itself, an array's memory is shared."""
 def asarray(obj: _Any, *, dtype: _DType | None = None, device: _Any = None, copy: _builtins.bool | None = None, requires_grad: _builtins.bool | None = None) -> Tensor:
-    """A tensor of a tensor, an array, a buffer of bytes, or of numbers: sharing memory where it can."""
+    """A tensor with the elements of a tensor, an array, a buffer of bytes, or numbers; it shares memory if it can."""
 def asin(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The inverse sine, elementwise; NaN outside [-1, 1]."""
 def asin_(input: Tensor) -> Tensor:
@@ -335,21 +335,21 @@ def atleast_3d(input: Tensor, /) -> Tensor:
 def atleast_3d(*tensors: Tensor | _Sequence[Tensor]) -> tuple[Tensor, ...]:
     """A tensor with three axes, the first and last of them new as needed; of several tensors, or a list, a tuple."""
 def avg_pool1d(input: Tensor, kernel_size: _builtins.float | _Sequence[_builtins.int] | str | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = None, padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, ceil_mode: _builtins.bool = False, count_include_pad: _builtins.bool = True) -> Tensor:
-    """The means over windows of signals, (batch, channels, length); a window moves by its own size unless `stride` is given."""
+    """The means over windows of signals, (batch, channels, length); the default `stride` is the size of a window."""
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """beta * input + alpha * (batch1 @ batch2) for batches of matrices; the input is broadcast."""
 def batch_norm(*args: _Any, **options: _Any) -> Tensor:
-    """Each channel (axis 1) less its mean, over its deviation, times a weight plus a bias."""
+    """Each channel (axis 1) minus its mean, divided by its standard deviation, times a weight plus a bias."""
 def bernoulli(input: Tensor, p: _Any = None, *, generator: _Generator | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """1 with the probability that each element gives, or with probability p, else 0."""
+    """1 with the probability given by each element, or with probability p, else 0."""
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input1 @ weight[k] @ input2 for each k, plus a bias, over the last axes of the inputs."""
 def binary_cross_entropy_with_logits(*args: _Any, **options: _Any) -> Tensor:
     """The negative log-probability of targets in [0, 1], from scores whose sigmoid is the probability."""
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: _builtins.int = 0) -> Tensor:
-    """How often each of the numbers 0, 1, 2, ... occurs, or the sum of its weights."""
+    """The number of occurrences of each of the numbers 0, 1, 2, ..., or the sum of its weights."""
 def binomial(count: _Any, prob: _Any, generator: _Generator | None = None) -> Tensor:
-    """How many of so many trials succeed, each with a probability."""
+    """Samples of binomial distributions: the number of successes in `count` trials with probability `prob`."""
 def bitwise_and(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The bitwise and of integers or bools."""
 def bitwise_left_shift(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -370,17 +370,17 @@ from pullback._core.dtypes import bool_ as bool
 def broadcast_shapes(*shapes: _SupportsIndex | _Iterable[_SupportsIndex]) -> _Size:
     """The common shape to which the given shapes broadcast: aligned from the right, sizes are equal or 1."""
 def broadcast_tensors(*tensors: Tensor | _Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """Views of tensors in the shape that they have together."""
+    """Views of tensors broadcast to their common shape."""
 def broadcast_to(input: Tensor, size: _Sequence[_builtins.int]) -> Tensor:
     """input.expand(size)."""
 def bucketize(input: Tensor, boundaries: Tensor, *, out_int32: _builtins.bool = False, right: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The number of the bucket between ordered boundaries in which each value lies."""
+    """The index of the bucket between sorted boundaries in which each value lies."""
 def can_cast(from_: _Any, to: _Any) -> _builtins.bool:
     """Whether a result of one dtype may be stored in another: any but one of a lower kind."""
 def cartesian_prod(*tensors: Tensor | _Sequence[Tensor]) -> Tensor:
-    """All combinations of an element of each vector, one in a row; of one vector, itself."""
+    """All combinations of one element of each vector, one per row; a single vector is returned as it is."""
 def cat(tensors: Tensor | _Sequence[Tensor], dim: _builtins.int = 0, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Tensors joined along an existing axis; their other axes agree."""
+    """Tensors joined along an existing axis; their other axes must agree."""
 def cdist(x1: Tensor, x2: Tensor, p: _builtins.float = 2.0, compute_mode: str | None = None) -> Tensor:
     """The distance in the p-norm between each row of x1 and each row of x2, in stacks of matrices."""
 from pullback._core.dtypes import cdouble as cdouble
@@ -394,53 +394,53 @@ def celu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
     """In place: The input above 0, alpha * (exp(input / alpha) - 1) elsewhere."""
 from pullback._core.dtypes import cfloat as cfloat
 def chain_matmul(*matrices: Tensor | _Sequence[Tensor], out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The product of matrices in the order that takes the fewest multiplications: an older `linalg.multi_dot`."""
+    """`linalg.multi_dot` under its older name, with the matrices as separate arguments."""
 def channel_shuffle(input: Tensor, groups: _builtins.int) -> Tensor:
-    """The channels dealt out again: the first of each group, then the second of each, and so on."""
+    """The channels interleaved: the first of each group, then the second of each, and so on."""
 from pullback._core.placement import channels_last as channels_last
 from pullback._core.placement import channels_last_3d as channels_last_3d
 def cholesky(input: Tensor, upper: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The lower triangular L with L @ L.mH the Hermitian positive-definite input; with `upper`, its adjoint."""
+    """The lower triangular L with input = L @ L.mH, for a Hermitian positive-definite input; with `upper`, L.mH."""
 def cholesky_inverse(L: Tensor, upper: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The inverse of L @ L.mH, or of L.mH @ L with `upper`."""
 def cholesky_solve(input: Tensor, L: Tensor, upper: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The X with A @ X = input, where A = L @ L.mH, or L.mH @ L with `upper`."""
 @_overload
 def chunk(input: Tensor, chunks: _builtins.int, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
-    """At most `chunks` consecutive pieces of one size along an axis; the last may be smaller."""
+    """At most `chunks` consecutive parts of one size along an axis; the last may be smaller."""
 @_overload
 def chunk(input: Tensor, chunks: _builtins.int, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
-    """At most `chunks` consecutive pieces of one size along an axis; the last may be smaller."""
+    """At most `chunks` consecutive parts of one size along an axis; the last may be smaller."""
 def clamp(input: Tensor, min: _TensorLike | None = None, max: _TensorLike | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input limited to [min, max]; the gradient passes inside and at the bounds."""
 def clamp_(input: Tensor, min: _TensorLike | None = None, max: _TensorLike | None = None) -> Tensor:
     """input limited to [min, max]; the gradient passes inside and at the bounds."""
 def clamp_max(input: Tensor, max: _TensorLike | None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """input, but not above max, a number or a tensor."""
+    """The minimum of input and max, a number or a tensor."""
 def clamp_max_(input: Tensor, max: _TensorLike | None) -> Tensor:
-    """input, but not above max, a number or a tensor."""
+    """The minimum of input and max, a number or a tensor."""
 def clamp_min(input: Tensor, min: _TensorLike | None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """input, but not below min, a number or a tensor."""
+    """The maximum of input and min, a number or a tensor."""
 def clamp_min_(input: Tensor, min: _TensorLike | None) -> Tensor:
-    """input, but not below min, a number or a tensor."""
+    """The maximum of input and min, a number or a tensor."""
 def clip(input: Tensor, min: _TensorLike | None = None, max: _TensorLike | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input limited to [min, max]; the gradient passes inside and at the bounds."""
 def clip_(input: Tensor, min: _TensorLike | None = None, max: _TensorLike | None = None) -> Tensor:
     """input limited to [min, max]; the gradient passes inside and at the bounds."""
 def clone(self: Tensor, *, memory_format: object | None = None) -> Tensor:
-    """A recorded copy; inside a transform, one that can be written to with values of the transform."""
+    """A recorded copy; inside a transform, the transform's values can be written to it."""
 def column_stack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors joined along their second axis, those with fewer than two axes as columns."""
 def combinations(input: Tensor, r: _builtins.int = 2, with_replacement: _builtins.bool = False) -> Tensor:
-    """All choices of r elements of a vector in their order, one in a row; with replacement, one as often as wanted."""
+    """All choices of r elements of a vector, in order, one per row; with replacement, an element may be repeated."""
 def complex(real: _Any, imag: _Any, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The complex numbers with these real and imaginary parts."""
 from pullback._core.dtypes import complex128 as complex128
 from pullback._core.dtypes import complex64 as complex64
 def concat(tensors: Tensor | _Sequence[Tensor], dim: _builtins.int = 0, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Tensors joined along an existing axis; their other axes agree."""
+    """Tensors joined along an existing axis; their other axes must agree."""
 def concatenate(tensors: Tensor | _Sequence[Tensor], dim: _builtins.int = 0, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Tensors joined along an existing axis; their other axes agree."""
+    """Tensors joined along an existing axis; their other axes must agree."""
 def conj(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The complex conjugate; a real tensor as it is."""
 def conj_physical(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -448,7 +448,7 @@ def conj_physical(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = No
 def conj_physical_(input: Tensor) -> Tensor:
     """The complex conjugate; a real tensor as it is."""
 def constant_pad_nd(input: Tensor, pad: _Any, value: _TensorLike = 0) -> Tensor:
-    """An input with elements of one value around it: `pad` is (before, after) of the last axis, then of others."""
+    """An input padded with a value: `pad` is (before, after) of the last axis, then of the one before it, and so on."""
 from pullback._core.placement import contiguous_format as contiguous_format
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = 1, padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, dilation: _builtins.float | _Sequence[_builtins.int] | str | None = 1, groups: _builtins.int = 1) -> Tensor:
     """The cross-correlation of signals, (batch, channels, length), with a weight, (results, channels / groups, size)."""
@@ -459,15 +459,15 @@ def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _b
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor | None, pad: _builtins.int = 0) -> Tensor:
     """The cross-correlation of signals, (length, batch, channels), with a weight, (size, channels, results)."""
 def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = 1, padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, output_padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, groups: _builtins.int = 1, dilation: _builtins.float | _Sequence[_builtins.int] | str | None = 1) -> Tensor:
-    """The transpose of conv1d: what its derivative makes of signals; the weight is (channels, results / groups, size)."""
+    """The transpose of conv1d, its vector-Jacobian product; the weight is (channels, results / groups, size)."""
 def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = 1, padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, output_padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, groups: _builtins.int = 1, dilation: _builtins.float | _Sequence[_builtins.int] | str | None = 1) -> Tensor:
-    """The transpose of conv2d: what its derivative makes of images; the weight is (channels, results / groups, *kernel)."""
+    """The transpose of conv2d, its vector-Jacobian product; the weight is (channels, results / groups, *kernel)."""
 def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = 1, padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, output_padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, groups: _builtins.int = 1, dilation: _builtins.float | _Sequence[_builtins.int] | str | None = 1) -> Tensor:
-    """The transpose of conv3d: what its derivative makes of volumes; the weight is (channels, results / groups, *kernel)."""
+    """The transpose of conv3d, its vector-Jacobian product; the weight is (channels, results / groups, *kernel)."""
 def copysign(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The size of input with the sign of other."""
 def corrcoef(input: Tensor) -> Tensor:
-    """The correlations of variables, the rows of the input, over observations, its columns: from -1 to 1."""
+    """The correlation matrix of variables, the rows of the input, over observations, its columns: from -1 to 1."""
 def cos(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The cosine, elementwise."""
 def cos_(input: Tensor) -> Tensor:
@@ -477,21 +477,21 @@ def cosh(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Te
 def cosh_(input: Tensor) -> Tensor:
     """The hyperbolic cosine, elementwise."""
 def cosine_embedding_loss(*args: _Any, **options: _Any) -> Tensor:
-    """1 - cosine where the target is 1, max(0, cosine - margin) where it is -1: of vectors along the last axis. Arguments: input1, input2, target, margin, reduction."""
+    """For vectors along the last axis, 1 - cosine where the target is 1, max(0, cosine - margin) where it is -1. Arguments: input1, input2, target, margin, reduction."""
 @_overload
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _builtins.int = 1, eps: _builtins.float = 1e-08) -> Tensor:
-    """The cosine of the angle between vectors along a dim; lengths below eps count as eps."""
+    """The cosine of the angle between vectors along a dim; norms below eps are replaced by eps."""
 @_overload
 def cosine_similarity(x1: Tensor, x2: Tensor, axis: _builtins.int = 1, eps: _builtins.float = 1e-08) -> Tensor:
-    """The cosine of the angle between vectors along a dim; lengths below eps count as eps."""
+    """The cosine of the angle between vectors along a dim; norms below eps are replaced by eps."""
 @_overload
 def count_nonzero(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None) -> Tensor:
-    """The number of elements that are not zero, of all or along axes."""
+    """The number of nonzero elements, of all or along axes."""
 @_overload
 def count_nonzero(input: Tensor, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None) -> Tensor:
-    """The number of elements that are not zero, of all or along axes."""
+    """The number of nonzero elements, of all or along axes."""
 def cov(input: Tensor, *, correction: _builtins.int = 1, fweights: _Any = None, aweights: _Any = None) -> Tensor:
-    """The covariances of variables, the rows of the input, over observations, its columns."""
+    """The covariance matrix of variables, the rows of the input, over observations, its columns."""
 @_overload
 def cross(input: Tensor, other: _TensorLike, dim: _builtins.int | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The vector product along an axis of length 3: the first such axis, unless one is given."""
@@ -502,44 +502,44 @@ def ctc_loss(*args: _Any, **options: _Any) -> Tensor:
     """The negative log-probability of label sequences, over all their alignments with log-probabilities (T, N, C)."""
 @_overload
 def cummax(input: Tensor, dim: _builtins.int, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
-    """The largest element so far along a dim, and where it stands, the last of several: (values, indices)."""
+    """The cumulative maximum along a dim and its index, the last of equal ones: (values, indices)."""
 @_overload
 def cummax(input: Tensor, axis: _builtins.int, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
-    """The largest element so far along a dim, and where it stands, the last of several: (values, indices)."""
+    """The cumulative maximum along a dim and its index, the last of equal ones: (values, indices)."""
 @_overload
 def cummin(input: Tensor, dim: _builtins.int, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
-    """The smallest element so far along a dim, and where it stands, the last of several: (values, indices)."""
+    """The cumulative minimum along a dim and its index, the last of equal ones: (values, indices)."""
 @_overload
 def cummin(input: Tensor, axis: _builtins.int, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
-    """The smallest element so far along a dim, and where it stands, the last of several: (values, indices)."""
+    """The cumulative minimum along a dim and its index, the last of equal ones: (values, indices)."""
 @_overload
 def cumprod(input: Tensor, dim: _builtins.int, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The running product along a dim; of integers and bools in int64."""
+    """The cumulative product along a dim; of integers and bools in int64."""
 @_overload
 def cumprod(input: Tensor, axis: _builtins.int, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The running product along a dim; of integers and bools in int64."""
+    """The cumulative product along a dim; of integers and bools in int64."""
 @_overload
 def cumsum(input: Tensor, dim: _builtins.int, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The running sum along a dim; of integers and bools in int64."""
+    """The cumulative sum along a dim; of integers and bools in int64."""
 @_overload
 def cumsum(input: Tensor, axis: _builtins.int, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The running sum along a dim; of integers and bools in int64."""
+    """The cumulative sum along a dim; of integers and bools in int64."""
 @_overload
 def cumulative_trapezoid(y: _TensorLike, x: _TensorLike | None = None, *, dx: _Any = 1, dim: _builtins.int = -1) -> Tensor:
-    """The integrals up to each place along a dim by the trapezoidal rule; arguments as those of `trapezoid`."""
+    """The cumulative integral along a dim by the trapezoidal rule; arguments as for `trapezoid`."""
 @_overload
 def cumulative_trapezoid(y: _TensorLike, x: _TensorLike | None = None, *, dx: _Any = 1, axis: _builtins.int = -1) -> Tensor:
-    """The integrals up to each place along a dim by the trapezoidal rule; arguments as those of `trapezoid`."""
+    """The cumulative integral along a dim by the trapezoidal rule; arguments as for `trapezoid`."""
 def deg2rad(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Degrees as radians."""
 def deg2rad_(input: Tensor) -> Tensor:
     """Degrees as radians."""
 def det(A: Tensor) -> Tensor:
-    """The determinant; its derivative is the matrix of cofactors, also where the determinant is 0."""
+    """The determinant; its derivative is the cofactor matrix, also where the determinant is 0."""
 def detach(input: Tensor) -> Tensor:
-    """The same values in the same memory, without the history."""
+    """A tensor with the same memory and without the history."""
 def detach_(self: Tensor) -> Tensor:
-    """Forget this tensor's history, in place."""
+    """Drop this tensor's history, in place."""
 from pullback._core.placement import device as device
 def diag(input: Tensor, diagonal: _builtins.int = 0, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
@@ -553,10 +553,10 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: _builtins.int = 0, dim1
     """A copy whose diagonal of two axes is `src`."""
 @_overload
 def diff(input: Tensor, n: _builtins.int = 1, dim: _builtins.int = -1, prepend: _Any = None, append: _Any = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The differences of neighbours along a dim, n times; `prepend` and `append` are joined to the input before."""
+    """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input."""
 @_overload
 def diff(input: Tensor, n: _builtins.int = 1, axis: _builtins.int = -1, prepend: _Any = None, append: _Any = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The differences of neighbours along a dim, n times; `prepend` and `append` are joined to the input before."""
+    """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input."""
 def digamma(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The derivative of lgamma."""
 def dist(input: Tensor, other: _TensorLike, p: _builtins.float = 2) -> Tensor:
@@ -569,31 +569,31 @@ def dot(input: Tensor, tensor: Tensor, *, out: Tensor | tuple[Tensor, ...] | Non
     """The sum of the products of two vectors."""
 from pullback._core.dtypes import double as double
 def dropout(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
-    """While training, zeros with probability p; other elements are divided by 1 - p."""
+    """While training, zeros with probability p; the other elements are divided by 1 - p."""
 def dropout_(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
     """In place: `dropout`."""
 def dsplit(input: Tensor, indices_or_sections: _Any) -> tuple[Tensor, ...]:
     """Pieces along the third axis, as views: so many of one size, or those between places."""
 def dstack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Tensors joined along their third axis; those with fewer axes get it."""
+    """Tensors joined along their third axis, which is added if necessary."""
 from pullback._core.dtypes import dtype as dtype
 def einsum(equation: _Any, *operands: _Any) -> Tensor:
-    """A sum of products over labelled axes, as `einsum('ij,jk->ik', a, b)`; '...' stands for batch axes."""
+    """A sum of products over labelled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes."""
 def embedding(weight: Tensor, indices: _TensorLike, padding_idx: _builtins.int = -1, scale_grad_by_freq: _builtins.bool = False, sparse: _builtins.bool = False) -> Tensor:
-    """The rows of `weight` that the indices name; a `padding_idx` below 0 is none."""
+    """The rows of `weight` selected by the indices; a negative `padding_idx` means none."""
 def empty(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
     """A tensor of a shape whose elements are whatever the memory held."""
 def empty_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """Unset elements in the shape and dtype of another tensor."""
 def empty_permuted(size: _builtins.int | _Sequence[_builtins.int] | None, physical_layout: _Any, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: _Any) -> Tensor:
-    """A tensor of a shape whose axes lie in memory in a given order, outermost first."""
+    """A tensor of a given shape whose axes are ordered in memory as `physical_layout` says, outermost first."""
 def empty_strided(size: _builtins.int | _Sequence[_builtins.int] | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: _Any) -> Tensor:
-    """A tensor of a shape, with strides counted in elements, whose elements are whatever the memory held."""
+    """A tensor with uninitialised elements of a given shape, with strides counted in elements."""
 from pullback._core.modes import enable_grad as enable_grad
 def eq(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input == other."""
 def equal(input: Tensor, other: _TensorLike) -> _builtins.bool:
-    """Whether two tensors have the same shape and elements."""
+    """True if two tensors have the same shape and elements."""
 def erf(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The error function, twice the integral of exp(-t * t) from 0 to input over the square root of pi."""
 def erf_(input: Tensor) -> Tensor:
@@ -617,7 +617,7 @@ def expm1(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> T
 def expm1_(input: Tensor) -> Tensor:
     """exp(input) - 1, exact for small inputs."""
 def eye(n: _builtins.int, m: _builtins.int | None = None, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
-    """Ones on the diagonal, zeros elsewhere."""
+    """A matrix with ones on the diagonal and zeros elsewhere."""
 def feature_alpha_dropout(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
     """`alpha_dropout` of whole channels (axis 1)."""
 def feature_alpha_dropout_(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
@@ -627,16 +627,16 @@ def feature_dropout(input: Tensor, p: _builtins.float, train: _builtins.bool) ->
 def feature_dropout_(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
     """In place: `feature_dropout`."""
 def fill(input: Tensor, value: _Number | Tensor) -> Tensor:
-    """A copy that holds one value everywhere: a number, or that of a 0-d tensor, which gets the sum of the gradients."""
+    """A tensor of this shape filled with one value: a number, or a 0-d tensor, which gets the sum of the gradients."""
 def fill_(self: Tensor, value: _TensorLike) -> Tensor:
-    """In place: one value everywhere, a number or a 0-d tensor."""
+    """Set all elements to one value, a number or a 0-d tensor, in place."""
 from pullback._core.dtypes import finfo as finfo
 def fix(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The integer towards zero, elementwise; its gradient is 0."""
 def fix_(input: Tensor) -> Tensor:
     """The integer towards zero, elementwise; its gradient is 0."""
 def flatten(input: Tensor, start_dim: _builtins.int = 0, end_dim: _builtins.int = -1) -> Tensor:
-    """The axes from start_dim to end_dim made one."""
+    """The axes from start_dim to end_dim flattened into one."""
 def flip(input: Tensor, *axes: _Any, dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
     """A copy with the elements reversed along axes."""
 def fliplr(input: Tensor) -> Tensor:
@@ -660,31 +660,31 @@ def fmax(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] 
 def fmin(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The smaller of two tensors, elementwise; NaN counts as missing, ties go to input."""
 def fmod(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """What is left of input after truncated division by other; the sign is that of input."""
+    """The remainder of truncated division by other; it has the sign of input."""
 def fork_rng(devices: _Any = None, enabled: _builtins.bool = True, **options: _Any) -> _Iterator[None]:
-    """A block after which this thread's random numbers go on as if it had not been; not if `enabled` is False."""
+    """A block after which this thread's random state is restored; not if `enabled` is False."""
 def frac(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """What is left of the input after truncation; it has the input's sign."""
+    """The fractional part, with the input's sign."""
 def frac_(input: Tensor) -> Tensor:
-    """What is left of the input after truncation; it has the input's sign."""
+    """The fractional part, with the input's sign."""
 def frexp(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Frexp:
     """The mantissa, from 0.5 to 1, and the exponent of 2 whose product is the input."""
 def from_dlpack(ext_tensor: _Any, *, device: _Any = None, copy: _builtins.bool | None = None) -> Tensor:
-    """A tensor on the memory of an array of any library that has `__dlpack__`."""
+    """A tensor that shares the memory of an array of any library with `__dlpack__`."""
 def from_numpy(array: _np.ndarray[_Any, _Any]) -> Tensor:
     """A tensor that shares the memory of a NumPy array: writes to either are seen by both."""
 def frombuffer(buffer: _Any, *, dtype: _DType | None, count: _builtins.int = -1, offset: _builtins.int = 0, requires_grad: _builtins.bool = False) -> Tensor:
-    """A one-dimensional tensor on the memory of a buffer: `count` elements from a byte `offset` on, -1 for all."""
+    """A 1-d tensor that shares the memory of a buffer: `count` elements from a byte `offset` on, -1 for all."""
 def full(size: _Sequence[_builtins.int], fill_value: _Number | Tensor, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
-    """One value everywhere; its type decides the dtype unless one is given."""
+    """A tensor filled with one value, whose type decides the dtype unless one is given."""
 def full_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """One value everywhere in the shape and dtype of another tensor."""
 @_overload
 def gather(input: Tensor, dim: _builtins.int, index: Tensor, *, sparse_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The elements along a dim that `index` names; the result has the shape of `index`."""
+    """The elements along a dim selected by `index`; the result has the shape of `index`."""
 @_overload
 def gather(input: Tensor, axis: _builtins.int, index: Tensor, *, sparse_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The elements along a dim that `index` names; the result has the shape of `index`."""
+    """The elements along a dim selected by `index`; the result has the shape of `index`."""
 def gcd(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The greatest common divisor of integers."""
 def gcd_(input: Tensor, other: _TensorLike) -> Tensor:
@@ -694,31 +694,31 @@ def ge(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | 
 def geqrf(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _GeqrfResult:
     """R, with below it the reflections whose product is Q, and their factors; it has no derivative."""
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """All products of an element of one vector with one of another."""
+    """All products of an element of one vector with an element of another."""
 def get_default_dtype() -> _dtype:
     """The dtype of tensors made from Python floats: float32 at first."""
 def get_device(input: Tensor) -> _builtins.int:
-    """The number of the tensor's device: -1, the CPU's."""
+    """The index of the tensor's device: -1 for the CPU."""
 def get_num_threads() -> _builtins.int:
     """The number of threads that work on large arrays."""
 def get_printoptions() -> dict[str, _Any.Any]:
-    """The print options in force, as a new dictionary that `set_printoptions` takes back as keywords."""
+    """The current print options, as a new dictionary of keyword arguments for `set_printoptions`."""
 def get_rng_state() -> dict[str, _Any]:
-    """Where this thread's random numbers have got to, for `set_rng_state`."""
+    """The current state of this thread's default generator, for `set_rng_state`."""
 @_overload
 def gradient(input: Tensor, *, spacing: _Any = 1, dim: _builtins.int | _Sequence[_builtins.int] | None = None, edge_order: _builtins.int = 1) -> tuple[Tensor, ...]:
-    """Estimates of the slope along each dim, from central differences inside and one-sided ones at the edges."""
+    """Estimates of the derivative along each dim, by central differences inside and one-sided ones at the edges."""
 @_overload
 def gradient(input: Tensor, *, spacing: _Any = 1, axis: _builtins.int | _Sequence[_builtins.int] | None = None, edge_order: _builtins.int = 1) -> tuple[Tensor, ...]:
-    """Estimates of the slope along each dim, from central differences inside and one-sided ones at the edges."""
+    """Estimates of the derivative along each dim, by central differences inside and one-sided ones at the edges."""
 def greater(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input > other."""
 def greater_equal(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input >= other."""
 def group_norm(*args: _Any, **options: _Any) -> Tensor:
-    """Groups of consecutive channels of each sample with mean 0 and variance 1, times a weight plus a bias a channel. Arguments: input, num_groups, weight, bias, eps, cudnn_enabled."""
+    """Groups of channels of each sample with mean 0 and variance 1, times a weight plus a bias per channel. Arguments: input, num_groups, weight, bias, eps, cudnn_enabled."""
 def gru(*args: _Any, **options: _Any) -> tuple[Tensor, ...]:
-    """Layers of gated recurrent units over sequences; called as `rnn_tanh`."""
+    """Layers of gated recurrent units over sequences; arguments as for `rnn_tanh`."""
 def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
     """One step of a gated recurrent unit: the next state."""
 def gt(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -731,11 +731,11 @@ def heaviside(input: Tensor, values: _TensorLike, *, out: Tensor | tuple[Tensor,
 def hinge_embedding_loss(*args: _Any, **options: _Any) -> Tensor:
     """The input where the target is 1, max(0, margin - input) where it is -1. Arguments: input, target, margin, reduction."""
 def histc(input: Tensor, bins: _builtins.int = 100, min: _builtins.float = 0, max: _builtins.float = 0, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """How many elements lie in each of several bins of equal width from min to max, or over their range if both are 0."""
+    """The number of elements in each of several bins of equal width from min to max, or over their range if both are 0."""
 def histogram(input: Tensor, bins: _Any = 100, *, range: _Any = None, weight: Tensor | None = None, density: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> _Histogram:
-    """How many elements lie in each of several bins: (hist, bin_edges)."""
+    """The number of elements in each of several bins: (hist, bin_edges)."""
 def histogramdd(input: Tensor, bins: _Any, *, range: _Any = None, weight: Tensor | None = None, density: _builtins.bool = False) -> _Histogram:
-    """How many points, the rows along the last axis, lie in each cell of a grid: (hist, bin_edges), edges per dim."""
+    """The number of points, the rows along the last axis, in each cell of a grid: (hist, bin_edges), edges per dim."""
 def hsplit(input: Tensor, indices_or_sections: _Any) -> tuple[Tensor, ...]:
     """Pieces along the second axis, or the only one, as views: so many of one size, or those between places."""
 def hstack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -755,45 +755,45 @@ def imag(input: Tensor) -> Tensor:
     """The imaginary part of a complex tensor, as a view."""
 @_overload
 def index_add(input: Tensor, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, *, alpha: _builtins.float = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """A copy in which alpha times the slices of `source` are added to the slices along a dim that `index` names."""
+    """A copy in which alpha times the slices of `source` are added to the slices along a dim selected by `index`."""
 @_overload
 def index_add(input: Tensor, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, *, alpha: _builtins.float = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """A copy in which alpha times the slices of `source` are added to the slices along a dim that `index` names."""
+    """A copy in which alpha times the slices of `source` are added to the slices along a dim selected by `index`."""
 @_overload
 def index_copy(input: Tensor, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """A copy in which the slices along a dim that `index` names are those of `source`."""
+    """A copy in which the slices along a dim selected by `index` are those of `source`."""
 @_overload
 def index_copy(input: Tensor, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """A copy in which the slices along a dim that `index` names are those of `source`."""
+    """A copy in which the slices along a dim selected by `index` are those of `source`."""
 @_overload
 def index_fill(input: Tensor, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], value: _TensorLike) -> Tensor:
-    """A copy in which the slices along a dim that `index` names are filled with a number or a 0-d tensor."""
+    """A copy in which the slices along a dim selected by `index` are filled with a number or a 0-d tensor."""
 @_overload
 def index_fill(input: Tensor, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], value: _TensorLike) -> Tensor:
-    """A copy in which the slices along a dim that `index` names are filled with a number or a 0-d tensor."""
+    """A copy in which the slices along a dim selected by `index` are filled with a number or a 0-d tensor."""
 def index_put(input: Tensor, indices: _TensorLike, values: _TensorLike, accumulate: _builtins.bool = False) -> Tensor:
-    """A copy that holds values, or has them added, at an index: a tuple with an integer or bool tensor for each axis."""
+    """A copy with values written, or added, at an index: a tuple with an integer or bool tensor for each axis."""
 def index_put_(input: Tensor, indices: _TensorLike, values: _TensorLike, accumulate: _builtins.bool = False) -> Tensor:
-    """A copy that holds values, or has them added, at an index: a tuple with an integer or bool tensor for each axis."""
+    """A copy with values written, or added, at an index: a tuple with an integer or bool tensor for each axis."""
 @_overload
 def index_reduce(input: Tensor, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, reduce: str, *, include_self: _builtins.bool = True, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """A copy in which the slices that `index` names are the prod, mean, amax or amin of what comes there."""
+    """A copy with the prod, mean, amax or amin of the slices of `source` that `index` assigns to each position."""
 @_overload
 def index_reduce(input: Tensor, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, reduce: str, *, include_self: _builtins.bool = True, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """A copy in which the slices that `index` names are the prod, mean, amax or amin of what comes there."""
+    """A copy with the prod, mean, amax or amin of the slices of `source` that `index` assigns to each position."""
 @_overload
 def index_select(input: Tensor, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The slices along a dim that `index`, a vector, names."""
+    """The slices along a dim selected by `index`, a vector."""
 @_overload
 def index_select(input: Tensor, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The slices along a dim that `index`, a vector, names."""
+    """The slices along a dim selected by `index`, a vector."""
 from pullback._core.modes import inference_mode as inference_mode
 def initial_seed() -> _builtins.int:
-    """The seed that this thread's random numbers started from."""
+    """The seed that this thread's default generator was last reset to."""
 def inner(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The sums of products along the last axes of two tensors, for all pairs; with a number, the product."""
 def instance_norm(*args: _Any, **options: _Any) -> Tensor:
-    """Each channel of each sample less its mean, over its deviation, times a weight plus a bias for each channel. Arguments: input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled."""
+    """Each channel of each sample, less its mean, over its standard deviation, times a weight plus a bias. Arguments: input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled."""
 from pullback._core.dtypes import int_ as int
 from pullback._core.dtypes import int16 as int16
 from pullback._core.dtypes import int32 as int32
@@ -802,33 +802,33 @@ from pullback._core.dtypes import int8 as int8
 def inverse(A: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The inverse of square matrices; LinAlgError for one that has none."""
 def is_complex(self: Tensor) -> _builtins.bool:
-    """Whether the elements are complex numbers."""
+    """True if the dtype is complex."""
 def is_conj(input: Tensor) -> _builtins.bool:
-    """False: conjugation is never put off here."""
+    """False: conjugation is never lazy here."""
 def is_floating_point(self: Tensor) -> _builtins.bool:
-    """Whether the elements are real floating-point numbers."""
+    """True if the dtype is a real floating-point dtype."""
 def is_grad_enabled() -> _builtins.bool:
     """Whether operations on tensors that require grad are recorded in this thread."""
 def is_inference_mode_enabled() -> _builtins.bool:
     """Whether this thread is inside `inference_mode`."""
 def is_neg(input: Tensor) -> _builtins.bool:
-    """False: negation is never put off here."""
+    """False: negation is never lazy here."""
 def is_nonzero(input: Tensor) -> _builtins.bool:
-    """Whether the only element is not zero."""
+    """True if the only element is not zero."""
 def is_same_size(input: Tensor, other: _TensorLike) -> _builtins.bool:
-    """Whether two tensors have the same shape."""
+    """True if two tensors have the same shape."""
 def is_signed(input: Tensor) -> _builtins.bool:
-    """Whether the dtype has negative numbers."""
+    """True if the dtype has negative numbers."""
 def is_storage(obj: _Any) -> _builtins.bool:
-    """Whether an object is a storage."""
+    """True if an object is a storage."""
 def is_tensor(value: _TensorLike) -> _builtins.bool:
-    """Whether a value is a tensor."""
+    """True if a value is a tensor."""
 def isclose(input: Tensor, other: _TensorLike, rtol: _builtins.float = 1e-05, atol: _builtins.float = 1e-08, equal_nan: _builtins.bool = False) -> Tensor:
-    """Where abs(input - other) is at most atol + rtol * abs(other); both must have one dtype."""
+    """True where abs(input - other) is at most atol + rtol * abs(other); both must have one dtype."""
 def isfinite(input: Tensor) -> Tensor:
     """Where the input is neither NaN nor infinite."""
 def isin(elements: _TensorLike, test_elements: _TensorLike, *, assume_unique: _builtins.bool = False, invert: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Where the elements are among the test elements, or, with `invert`, are not; one of the two may be a number."""
+    """True where the elements are among the test elements, or with `invert` are not; one of the two may be a number."""
 def isinf(input: Tensor) -> Tensor:
     """Where the input is inf or -inf."""
 def isnan(input: Tensor) -> Tensor:
@@ -838,19 +838,19 @@ def isneginf(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -
 def isposinf(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where the input is inf."""
 def isreal(input: Tensor) -> Tensor:
-    """Where the imaginary part is 0: everywhere in a real tensor."""
+    """True where the imaginary part is 0: everywhere in a real tensor."""
 def istft(input: Tensor, n_fft: _builtins.int, hop_length: _builtins.int | None = None, win_length: _builtins.int | None = None, window: Tensor | None = None, center: _builtins.bool = True, normalized: _builtins.bool = False, onesided: _builtins.bool | None = None, length: _builtins.int | None = None, return_complex: _builtins.bool = False) -> Tensor:
-    """The inverse of `stft`: the signals whose frames have these spectra, by the least squares where they disagree."""
+    """The inverse of `stft`: the signals whose frames have these spectra, in the least-squares sense."""
 def kl_div(*args: _Any, **options: _Any) -> Tensor:
-    """The Kullback-Leibler divergence target * (log(target) - input): `input` holds logarithms, `target` too if so said."""
+    """The Kullback-Leibler divergence target * (log(target) - input), where input is a log-probability."""
 def kron(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The Kronecker product: all products of an element of one tensor with one of the other, as blocks."""
 @_overload
 def kthvalue(input: Tensor, k: _builtins.int, dim: _builtins.int = -1, keepdim: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
-    """The k-th smallest element along a dim, k from 1, and where it stands: (values, indices)."""
+    """The k-th smallest element along a dim, k from 1, and its index: (values, indices)."""
 @_overload
 def kthvalue(input: Tensor, k: _builtins.int, axis: _builtins.int = -1, keepdims: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
-    """The k-th smallest element along a dim, k from 1, and where it stands: (values, indices)."""
+    """The k-th smallest element along a dim, k from 1, and its index: (values, indices)."""
 def layer_norm(*args: _Any, **options: _Any) -> Tensor:
     """The input with mean 0 and variance 1 over its last axes, times a weight plus a bias."""
 from pullback._core.placement import layout as layout
@@ -865,7 +865,7 @@ def ldexp_(input: Tensor, other: _TensorLike) -> Tensor:
 def le(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input <= other."""
 def lerp(input: Tensor, end: _TensorLike, weight: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """input + weight * (end - input): the input for weight 0, the end for weight 1."""
+    """input + weight * (end - input): the input at weight 0, the end at weight 1."""
 def less(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input < other."""
 def less_equal(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -913,11 +913,11 @@ def logical_or(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor,
 def logical_xor(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where exactly one input is nonzero."""
 def logit(input: Tensor, eps: _builtins.float | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """log(input / (1 - input)), the inverse of sigmoid; `eps` keeps the input within [eps, 1 - eps]."""
+    """log(input / (1 - input)), the inverse of sigmoid; `eps` clamps the input to [eps, 1 - eps]."""
 def logit_(input: Tensor, eps: _builtins.float | None = None) -> Tensor:
-    """log(input / (1 - input)), the inverse of sigmoid; `eps` keeps the input within [eps, 1 - eps]."""
+    """log(input / (1 - input)), the inverse of sigmoid; `eps` clamps the input to [eps, 1 - eps]."""
 def logspace(start: _Number, end: _Number, steps: _builtins.int, base: _builtins.float = 10.0, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
-    """`steps` powers of a base, whose exponents are evenly spaced from start to end, both included."""
+    """`steps` powers of a base, with exponents evenly spaced from start to end, both included."""
 @_overload
 def logsumexp(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None, keepdim: _builtins.bool = False, *, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """log(sum(exp(input))) along axes, without overflow."""
@@ -926,31 +926,31 @@ def logsumexp(input: Tensor, axis: _builtins.int | tuple[_builtins.int, ...] | l
     """log(sum(exp(input))) along axes, without overflow."""
 from pullback._core.dtypes import long as long
 def lstm(*args: _Any, **options: _Any) -> tuple[Tensor, ...]:
-    """Layers of long short-term memory over sequences; called as `rnn_tanh`, with `hx` of states and cells."""
+    """Layers of long short-term memory over sequences; arguments as for `rnn_tanh`, with `hx` of states and cells."""
 def lstm_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> tuple[Tensor, ...]:
-    """One step of long short-term memory, from a state and a cell: the next ones."""
+    """One step of long short-term memory: the next state and cell."""
 def lt(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input < other."""
 def lu(A: Tensor, pivot: _builtins.bool = True, get_infos: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _LUFactorResult | _LUFactorExResult:
-    """L and U in one matrix, and the rows that were exchanged; with `get_infos`, which pivots are zero."""
+    """L and U in one matrix, and the pivots; with `get_infos`, also which pivots are zero."""
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The X with A @ X = input from what `lu` has made of A."""
+    """The X with A @ X = input from the result of `lu` for A."""
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _builtins.bool = True, unpack_pivots: _builtins.bool = True, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _LUResult:
-    """P, L and U from what `linalg.lu_factor` returns; empty what is not to be unpacked."""
+    """P, L and U from the result of `linalg.lu_factor`; those not requested are empty."""
 def manual_seed(seed: _builtins.int) -> _Generator:
-    """Start this thread's random numbers from a seed; the thread's generator is returned."""
+    """Reset this thread's default generator to a seed; the generator is returned."""
 def margin_ranking_loss(*args: _Any, **options: _Any) -> Tensor:
-    """max(0, margin - target * (input1 - input2)): a target of 1 says that the first should be larger, -1 the second. Arguments: input1, input2, target, margin, reduction."""
+    """max(0, margin - target * (input1 - input2)), where target 1 ranks input1 higher, and -1 input2. Arguments: input1, input2, target, margin, reduction."""
 def masked_fill(input: Tensor, mask: Tensor, value: _TensorLike) -> Tensor:
-    """A copy that holds a number, or a 0-d tensor, where the mask is True."""
+    """A copy with a number, or a 0-d tensor, written where the mask is True."""
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """A copy that holds, where the mask is True, the elements of `source` one after another."""
+    """A copy with the elements of `source`, in order, written where the mask is True."""
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The elements where the mask is True, along one axis."""
+    """The elements where the mask is True, along a single axis."""
 def matmul(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input @ other: matrices, vectors, and batches of them, with broadcasting of the batch axes."""
 def matrix_exp(A: Tensor) -> Tensor:
-    """The exponential of square matrices: the sum of A to the power k over k!."""
+    """The exponential of square matrices: the sum of A^k / k! over k."""
 def matrix_power(A: Tensor, n: _builtins.int, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """A square matrix multiplied by itself n times, or its inverse -n times."""
 @_overload
@@ -966,27 +966,27 @@ def max(input: Tensor, axis: _builtins.int, keepdims: _builtins.bool=False, *, o
 def max(input: Tensor, other: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The largest element; with a dim, (values, indices) along it; with a tensor, the elementwise maximum."""
 def max_pool1d(input: Tensor, kernel_size: _builtins.float | _Sequence[_builtins.int] | str | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = None, padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, dilation: _builtins.float | _Sequence[_builtins.int] | str | None = 1, ceil_mode: _builtins.bool = False, return_indices: _builtins.bool = False) -> Tensor:
-    """The maxima over windows of signals, (batch, channels, length); with `return_indices`, also where they stand."""
+    """The maxima over windows of signals, (batch, channels, length); with `return_indices`, also their indices."""
 def max_pool2d(input: Tensor, kernel_size: _builtins.float | _Sequence[_builtins.int] | str | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = None, padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, dilation: _builtins.float | _Sequence[_builtins.int] | str | None = 1, ceil_mode: _builtins.bool = False, return_indices: _builtins.bool = False) -> Tensor:
-    """The maxima over windows of images, (batch, channels, height, width); indices count in the flattened image."""
+    """The maxima over windows of images, (batch, channels, height, width); indices are into the flattened image."""
 def max_pool3d(input: Tensor, kernel_size: _builtins.float | _Sequence[_builtins.int] | str | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = None, padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, dilation: _builtins.float | _Sequence[_builtins.int] | str | None = 1, ceil_mode: _builtins.bool = False, return_indices: _builtins.bool = False) -> Tensor:
-    """The maxima over windows of volumes; indices count in the flattened volume."""
+    """The maxima over windows of volumes; indices are into the flattened volume."""
 def maximum(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The larger of two tensors, elementwise; NaN wins, ties share the gradient."""
 def mean(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The mean of all elements, or along axes; of floating or complex tensors only."""
 @_overload
 def median(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The median, of an even number of elements the lower one; along a dim, (values, indices). NaN if there is one."""
+    """The median, the lower one of an even number of elements; along a dim, (values, indices). NaN if any is NaN."""
 @_overload
 def median(input: Tensor, dim: _builtins.int, keepdim: _builtins.bool=False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
-    """The median, of an even number of elements the lower one; along a dim, (values, indices). NaN if there is one."""
+    """The median, the lower one of an even number of elements; along a dim, (values, indices). NaN if any is NaN."""
 @_overload
 def median(input: Tensor, axis: _builtins.int, keepdims: _builtins.bool=False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
-    """The median, of an even number of elements the lower one; along a dim, (values, indices). NaN if there is one."""
+    """The median, the lower one of an even number of elements; along a dim, (values, indices). NaN if any is NaN."""
 from pullback._core.placement import memory_format as memory_format
 def meshgrid(*tensors: Tensor | _Sequence[Tensor], indexing: str = 'ij') -> tuple[Tensor, ...]:
-    """For each vector a view of it over the grid that all of them span; with indexing="xy" the first two change places."""
+    """For each vector a view of it broadcast over the grid they span; indexing="xy" exchanges the first two axes."""
 @_overload
 def min(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The smallest element; with a dim, (values, indices) along it; with a tensor, the elementwise minimum."""
@@ -1005,20 +1005,20 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | tuple[Tensor, ...] | None =
     """The product of two matrices."""
 @_overload
 def mode(input: Tensor, dim: _builtins.int = -1, keepdim: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
-    """The most frequent element along a dim, the smallest of several, and where it stands: (values, indices)."""
+    """The most frequent element along a dim, the smallest of several, and its index: (values, indices)."""
 @_overload
 def mode(input: Tensor, axis: _builtins.int = -1, keepdims: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
-    """The most frequent element along a dim, the smallest of several, and where it stands: (values, indices)."""
+    """The most frequent element along a dim, the smallest of several, and its index: (values, indices)."""
 def moveaxis(input: Tensor, source: Tensor, destination: _Any) -> Tensor:
-    """Axes moved to other places; the others keep their order."""
+    """Axes moved to other positions; the others keep their order."""
 def movedim(input: Tensor, source: Tensor, destination: _Any) -> Tensor:
-    """Axes moved to other places; the others keep their order."""
+    """Axes moved to other positions; the others keep their order."""
 def msort(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The elements in order along the first dim."""
+    """The elements sorted along the first dim."""
 def mul(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input * other, with broadcasting."""
 def multinomial(input: Tensor, num_samples: _builtins.int, replacement: _builtins.bool = False, *, generator: _Generator | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Places drawn at random from each row of weights, each with a probability in proportion to its weight."""
+    """Indices drawn from each row of weights, with probabilities proportional to the weights."""
 def multiply(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input * other, with broadcasting."""
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1026,44 +1026,44 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = 
 def mvlgamma(input: Tensor, p: _builtins.int, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension p."""
 def nan_to_num(input: Tensor, nan: _builtins.float | None = None, posinf: _builtins.float | None = None, neginf: _builtins.float | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The input with numbers for NaN (0), inf and -inf (the largest and smallest there are); they pass no gradient."""
+    """The input with NaN replaced by 0, and inf and -inf by the largest and smallest number, without gradient."""
 def nan_to_num_(input: Tensor, nan: _builtins.float | None = None, posinf: _builtins.float | None = None, neginf: _builtins.float | None = None) -> Tensor:
-    """The input with numbers for NaN (0), inf and -inf (the largest and smallest there are); they pass no gradient."""
+    """The input with NaN replaced by 0, and inf and -inf by the largest and smallest number, without gradient."""
 @_overload
 def nanmean(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The mean of all elements but NaNs, or along axes; of floating or complex tensors only."""
+    """The mean of all elements that are not NaN, or along axes; of floating or complex tensors only."""
 @_overload
 def nanmean(input: Tensor, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The mean of all elements but NaNs, or along axes; of floating or complex tensors only."""
+    """The mean of all elements that are not NaN, or along axes; of floating or complex tensors only."""
 @_overload
 def nanmedian(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The median of what is not NaN; arguments and results as those of `median`."""
+    """The median of the elements that are not NaN; arguments and results as those of `median`."""
 @_overload
 def nanmedian(input: Tensor, dim: _builtins.int, keepdim: _builtins.bool=False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
-    """The median of what is not NaN; arguments and results as those of `median`."""
+    """The median of the elements that are not NaN; arguments and results as those of `median`."""
 @_overload
 def nanmedian(input: Tensor, axis: _builtins.int, keepdims: _builtins.bool=False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
-    """The median of what is not NaN; arguments and results as those of `median`."""
+    """The median of the elements that are not NaN; arguments and results as those of `median`."""
 @_overload
 def nanquantile(input: Tensor, q: _Any, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, interpolation: str = 'linear', out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The quantiles of what is not NaN; arguments and results as those of `quantile`."""
+    """The quantiles of the elements that are not NaN; arguments and results as those of `quantile`."""
 @_overload
 def nanquantile(input: Tensor, q: _Any, axis: _builtins.int | None = None, keepdims: _builtins.bool = False, *, interpolation: str = 'linear', out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The quantiles of what is not NaN; arguments and results as those of `quantile`."""
+    """The quantiles of the elements that are not NaN; arguments and results as those of `quantile`."""
 @_overload
 def nansum(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The sum of all elements but NaNs, or along axes."""
+    """The sum of all elements that are not NaN, or along axes."""
 @_overload
 def nansum(input: Tensor, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The sum of all elements but NaNs, or along axes."""
+    """The sum of all elements that are not NaN, or along axes."""
 @_overload
 def narrow(input: Tensor, dim: _builtins.int, start: _Number, length: _builtins.int) -> Tensor:
-    """`length` slices of a tensor from a start on along a dim: a view."""
+    """`length` slices of a tensor from a start index along a dim: a view."""
 @_overload
 def narrow(input: Tensor, axis: _builtins.int, start: _Number, length: _builtins.int) -> Tensor:
-    """`length` slices of a tensor from a start on along a dim: a view."""
+    """`length` slices of a tensor from a start index along a dim: a view."""
 def native_group_norm(input: Tensor, weight: Tensor, bias: Tensor | None, N: _builtins.int, C: _builtins.int, HxW: _builtins.int, group: _builtins.int, eps: _builtins.float) -> tuple[_Any, _Any, _Any]:
-    """`group_norm`, and the means and reciprocal deviations of the groups, of shape (N, group)."""
+    """`group_norm`, and the means and reciprocal standard deviations of the groups, of shape (N, group)."""
 def ne(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input != other."""
 def neg(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1084,7 +1084,7 @@ def nonzero(input: Tensor, *, as_tuple: _Literal[False]=False, out: Tensor | tup
 def nonzero(input: Tensor, *, as_tuple: _Literal[True], out: Tensor | tuple[Tensor, ...] | None = None) -> tuple[Tensor, ...]:
     """The indices of the nonzero elements: one row each, or one tensor per axis with `as_tuple`."""
 def nonzero_static(input: Tensor, *, size: _builtins.int, fill_value: _builtins.int = -1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The indices of the first `size` nonzero elements, a row each; rows of `fill_value` where there are fewer."""
+    """The indices of the first `size` nonzero elements, one per row; missing ones are filled with `fill_value`."""
 @_overload
 def norm(input: Tensor, p: _Any = 2, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The p-norm of all elements or along axes: p a number, inf, -inf or 'fro' (2); its slope at 0 is 0."""
@@ -1092,7 +1092,7 @@ def norm(input: Tensor, p: _Any = 2, dim: _builtins.int | tuple[_builtins.int, .
 def norm(input: Tensor, p: _Any = 2, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The p-norm of all elements or along axes: p a number, inf, -inf or 'fro' (2); its slope at 0 is 0."""
 def normal(mean: Tensor | _builtins.float = 0.0, std: Tensor | _builtins.float = 1.0, size: _builtins.int | _Sequence[_builtins.int] | None = None, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
-    """Normally distributed numbers: of a size, or one for each mean and standard deviation of a tensor."""
+    """Normally distributed numbers: of a given size, or one for each element of a tensor of means or deviations."""
 def not_equal(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input != other."""
 def numel(self: Tensor) -> _builtins.int:
@@ -1102,11 +1102,11 @@ def ones(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtin
 def ones_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """Ones in the shape and dtype of another tensor."""
 def orgqr(input: Tensor, tau: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The first columns of a product of reflections: Q, from what `geqrf` returns."""
+    """The leading columns of a product of Householder reflections: Q, from the result of `geqrf`."""
 def ormqr(input: Tensor, tau: Tensor, other: _TensorLike, left: _builtins.bool = True, transpose: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Q @ other for the square Q of `geqrf`, other @ Q if not `left`, with Q.mH for Q if `transpose`."""
+    """Q @ other for the square Q of `geqrf`; other @ Q if not `left`; with Q.mH instead of Q if `transpose`."""
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """All products of an element of one vector with one of another."""
+    """All products of an element of one vector with an element of another."""
 @_overload
 def pairwise_distance(x1: Tensor, x2: Tensor, p: _builtins.float = 2.0, eps: _builtins.float = 1e-06, keepdim: _builtins.bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last axis."""
@@ -1114,25 +1114,25 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: _builtins.float = 2.0, eps: _bu
 def pairwise_distance(x1: Tensor, x2: Tensor, p: _builtins.float = 2.0, eps: _builtins.float = 1e-06, keepdims: _builtins.bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last axis."""
 def pca_lowrank(A: Tensor, q: _builtins.int | None = None, center: _builtins.bool = True, niter: _builtins.int = 2) -> _SingularResult:
-    """`svd_lowrank` of a matrix whose columns have been shifted to mean 0, unless `center` is off."""
+    """`svd_lowrank` of a matrix whose columns are shifted to mean 0, unless `center` is False."""
 def pdist(input: Tensor, p: _builtins.float = 2) -> Tensor:
-    """The p-norm distances between the rows of a matrix, of each pair once."""
+    """The p-norm distances between the rows of a matrix, each pair once."""
 def permute(input: Tensor, *axes: _Any, dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
     """The axes in another order."""
 def pinverse(input: Tensor, rcond: _builtins.float = 1e-15) -> Tensor:
     """The pseudoinverse; singular values up to rcond times the largest count as zero."""
 def pixel_shuffle(input: Tensor, upscale_factor: _builtins.int) -> Tensor:
-    """Images of r times the height and width, made of r * r times as many channels."""
+    """Images of r times the height and width, from r * r times as many channels."""
 def pixel_unshuffle(input: Tensor, downscale_factor: _builtins.int) -> Tensor:
     """The inverse of `pixel_shuffle`: images of an r-th of the height and width, with r * r times as many channels."""
 def poisson(input: Tensor, generator: _Generator | None = None) -> Tensor:
-    """Counts of events, for each element the rate of them."""
+    """Samples of Poisson distributions, with each element as the rate."""
 def poisson_nll_loss(*args: _Any, **options: _Any) -> Tensor:
     """The negative log-probability of counts, from the rate of their Poisson distribution or its logarithm."""
 def polar(abs: _Any, angle: _Any, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The complex numbers of these sizes and angles."""
+    """The complex numbers with these absolute values and angles."""
 def polygamma(n: _builtins.int, input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The n-th derivative of digamma, for n from 0."""
+    """The n-th derivative of digamma, n >= 0."""
 def positive(input: Tensor) -> Tensor:
     """The input itself."""
 def pow(input: Tensor, exponent: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1141,19 +1141,19 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """The input above 0, elsewhere weight times it; a weight for all elements or for each channel (axis 1)."""
 from pullback._core.placement import preserve_format as preserve_format
 def prod(input: Tensor, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, axis: _builtins.int | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The product of all elements, or along an axis; of integers and bools in int64."""
+    """The product of all elements, or along an axis; integers and bools are multiplied as int64."""
 def promote_types(type1: _Any, type2: _Any) -> _dtype:
     """The smallest dtype to which tensors of both dtypes are converted when they meet."""
 def put(input: Tensor, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, accumulate: _builtins.bool = False) -> Tensor:
-    """A copy in which the elements of the flattened tensor that `index` names are those of `source`, or add them."""
+    """A copy in which the elements of `source` replace, or are added to, those of the flattened tensor at `index`."""
 def qr(input: Tensor, some: _builtins.bool = True, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _QRResult:
     """Q and R with input = Q @ R; Q is square unless `some`."""
 @_overload
 def quantile(input: Tensor, q: _Any, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, interpolation: str = 'linear', out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The values below which fractions q of the elements lie, of all or along a dim; NaN if there is one."""
+    """The quantiles for fractions q, of all elements or along a dim; NaN if any element is."""
 @_overload
 def quantile(input: Tensor, q: _Any, axis: _builtins.int | None = None, keepdims: _builtins.bool = False, *, interpolation: str = 'linear', out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The values below which fractions q of the elements lie, of all or along a dim; NaN if there is one."""
+    """The quantiles for fractions q, of all elements or along a dim; NaN if any element is."""
 def rad2deg(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Radians as degrees."""
 def rad2deg_(input: Tensor) -> Tensor:
@@ -1163,19 +1163,19 @@ def rand(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtin
 def rand_like(input: Tensor, *args: _Any, dtype: _DType | None = None, **options: _Any) -> Tensor:
     """Numbers drawn evenly from [0, 1) in the shape and dtype of another tensor."""
 def randint(low: _Any = 0, high: _Any = None, size: _builtins.int | _Sequence[_builtins.int] | None = None, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
-    """Whole numbers drawn evenly from [low, high); `randint(high, size)` starts at 0."""
+    """Random integers, uniform in [low, high); `randint(high, size)` starts at 0."""
 def randint_like(input: Tensor, low: _Any = 0, high: _Any = None, **options: _Any) -> Tensor:
-    """Whole numbers drawn evenly from [low, high), in the shape and dtype of another tensor."""
+    """Random integers, uniform in [low, high), with the shape and dtype of another tensor."""
 def randn(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
     """Numbers drawn from the normal distribution with mean 0 and variance 1."""
 def randn_like(input: Tensor, *args: _Any, dtype: _DType | None = None, **options: _Any) -> Tensor:
     """Normally distributed numbers in the shape and dtype of another tensor."""
 def randperm(n: _builtins.int, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
-    """The whole numbers from 0 to less than n in an order drawn at random."""
+    """A random permutation of the integers from 0 to n - 1."""
 def range(start: _Number, end: _Number | None = None, step: _Number = 1, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
-    """Numbers from start to end, both included, of the default dtype: `arange` is the form that replaced it."""
+    """Numbers from start to end, both included, of the default dtype; `arange` has replaced it."""
 def ravel(input: Tensor) -> Tensor:
-    """All elements along one axis, next to each other in memory."""
+    """All elements along one axis, contiguous in memory."""
 def real(input: Tensor) -> Tensor:
     """The real part, as a view; a real tensor itself."""
 def reciprocal(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1187,61 +1187,61 @@ def relu(input: Tensor) -> Tensor:
 def relu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
     """In place: max(input, 0), elementwise; its slope at 0 is 0."""
 def remainder(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """What is left of input after floor division by other; the sign is that of other."""
+    """The remainder of floor division by other; it has the sign of other."""
 @_overload
 def renorm(input: Tensor, p: _builtins.float, dim: _builtins.int, maxnorm: _builtins.float, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The input with those of its slices along a dim scaled down whose p-norm is larger than maxnorm."""
+    """The input with slices along a dim scaled down to the p-norm maxnorm if theirs is larger."""
 @_overload
 def renorm(input: Tensor, p: _builtins.float, axis: _builtins.int, maxnorm: _builtins.float, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The input with those of its slices along a dim scaled down whose p-norm is larger than maxnorm."""
+    """The input with slices along a dim scaled down to the p-norm maxnorm if theirs is larger."""
 @_overload
 def repeat_interleave(input: Tensor, repeats: _builtins.int | _Sequence[_builtins.int] | None = None, dim: _builtins.int | _Sequence[_builtins.int] | None = None, *, output_size: _builtins.float | _Sequence[_builtins.int] | str | None = None) -> Tensor:
-    """Each element repeated along an axis, or, without one, in the flat order: as often as one number says, or several."""
+    """Each element repeated along an axis, or in flat order if none is given, as often as `repeats` says."""
 @_overload
 def repeat_interleave(input: Tensor, repeats: _builtins.int | _Sequence[_builtins.int] | None = None, axis: _builtins.int | _Sequence[_builtins.int] | None = None, *, output_size: _builtins.float | _Sequence[_builtins.int] | str | None = None) -> Tensor:
-    """Each element repeated along an axis, or, without one, in the flat order: as often as one number says, or several."""
+    """Each element repeated along an axis, or in flat order if none is given, as often as `repeats` says."""
 def reshape(input: Tensor, *sizes: _builtins.int | _Sequence[_builtins.int] | None, shape: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
-    """The same elements in another shape, one entry of which may be -1; a view where the layout allows it."""
+    """The same elements in another shape, one entry of which may be -1; a view if the strides allow it."""
 def resize_as_(self: Tensor, the_template: _Any, *, memory_format: object | None = None) -> Tensor:
-    """In place: the shape of another tensor, as by `resize_`."""
+    """In place: `resize_` to the shape of another tensor."""
 def resolve_conj(input: Tensor) -> Tensor:
-    """The tensor itself: conjugation is never put off here."""
+    """The tensor itself: conjugation is never lazy here."""
 def resolve_neg(input: Tensor) -> Tensor:
-    """The tensor itself: negation is never put off here."""
+    """The tensor itself: negation is never lazy here."""
 def result_type(tensor: Tensor, other: _TensorLike) -> _dtype:
-    """The dtype that an operation on two tensors or numbers is computed in."""
+    """The dtype of the result of an operation on two tensors or numbers, by type promotion."""
 def rms_norm(input: Tensor, normalized_shape: _builtins.float | _Sequence[_builtins.int] | str | None, weight: Tensor | None = None, eps: _builtins.float | None = None) -> Tensor:
-    """The input over the root of the mean of its squares over its last axes, times a weight."""
+    """The input divided by its root mean square over its last axes, times a weight."""
 def rnn_relu(*args: _Any, **options: _Any) -> tuple[Tensor, ...]:
-    """Layers of h' = relu(W x + b + V h + c) over sequences; called as `rnn_tanh`."""
+    """Layers of h' = relu(W x + b + V h + c) over sequences; arguments as for `rnn_tanh`."""
 def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
     """relu(w_ih @ x + b_ih + w_hh @ h + b_hh): one step of a simple recurrent network."""
 def rnn_tanh(*args: _Any, **options: _Any) -> tuple[Tensor, ...]:
-    """Layers of h' = tanh(W x + b + V h + c) over sequences: the states of the last layer, and the last of each layer."""
+    """Layers of h' = tanh(W x + b + V h + c) over sequences: the last layer's states, and each layer's final states."""
 def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
     """tanh(w_ih @ x + b_ih + w_hh @ h + b_hh): one step of a simple recurrent network."""
 @_overload
 def roll(input: Tensor, shifts: _Any, dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
-    """A copy with the elements moved along axes, those beyond the end to the beginning; without axes, in the flat order."""
+    """A copy with the elements rolled along axes, from the end to the beginning; without axes, in flat order."""
 @_overload
 def roll(input: Tensor, shifts: _Any, axes: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
-    """A copy with the elements moved along axes, those beyond the end to the beginning; without axes, in the flat order."""
+    """A copy with the elements rolled along axes, from the end to the beginning; without axes, in flat order."""
 @_overload
 def rot90(input: Tensor, k: _builtins.int = 1, dims: _builtins.int | _Sequence[_builtins.int] | None = ...) -> Tensor:
-    """A copy turned k times by 90 degrees, from the first of two axes towards the second."""
+    """A copy rotated k times by 90 degrees, from the first of two axes towards the second."""
 @_overload
 def rot90(input: Tensor, k: _builtins.int = 1, axes: _builtins.int | _Sequence[_builtins.int] | None = ...) -> Tensor:
-    """A copy turned k times by 90 degrees, from the first of two axes towards the second."""
+    """A copy rotated k times by 90 degrees, from the first of two axes towards the second."""
 def round(input: Tensor, *, decimals: _builtins.int = 0, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The nearest integer, halves to even, or the nearest number of so many decimals; its gradient is 0."""
+    """The nearest integer, halves to even, or the nearest number with `decimals` decimals; its gradient is 0."""
 def round_(input: Tensor, *, decimals: _builtins.int = 0) -> Tensor:
-    """The nearest integer, halves to even, or the nearest number of so many decimals; its gradient is 0."""
+    """The nearest integer, halves to even, or the nearest number with `decimals` decimals; its gradient is 0."""
 def row_stack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors joined along their first axis, those with fewer than two axes as rows."""
 def rrelu(input: Tensor, lower: _builtins.float = 0.125, upper: _builtins.float = 0.3333333333333333, training: _builtins.bool = False, inplace: _builtins.bool = False) -> Tensor:
-    """A leaky relu whose slope is drawn for each element while training, and is the mean of its bounds otherwise."""
+    """A leaky relu whose slope is random for each element while training, and otherwise the mean of its bounds."""
 def rrelu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
-    """In place: A leaky relu whose slope is drawn for each element while training, and is the mean of its """
+    """In place: A leaky relu whose slope is random for each element while training, and otherwise the mean"""
 def rsqrt(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """1 / sqrt(input), elementwise; -inf slope at 0."""
 def rsqrt_(input: Tensor) -> Tensor:
@@ -1249,58 +1249,58 @@ def rsqrt_(input: Tensor) -> Tensor:
 def rsub(input: Tensor, other: _TensorLike, *, alpha: _builtins.float = 1) -> Tensor:
     """other - alpha * input."""
 def scalar_tensor(s: _builtins.float | _Sequence[_builtins.int] | str | None, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: _Any) -> Tensor:
-    """A tensor without axes that holds a number, in the default dtype unless another is given."""
+    """A 0-d tensor that holds a number, of the default dtype unless another is given."""
 @_overload
 def scatter(input: Tensor, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor | None = None, *, value: _TensorLike | None = None, reduce: str | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """A copy in which the places along a dim that `index` names hold the elements of `src`, or one number."""
+    """A copy in which the elements along a dim selected by `index` are those of `src`, or one number."""
 @_overload
 def scatter(input: Tensor, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor | None = None, *, value: _TensorLike | None = None, reduce: str | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """A copy in which the places along a dim that `index` names hold the elements of `src`, or one number."""
+    """A copy in which the elements along a dim selected by `index` are those of `src`, or one number."""
 @_overload
 def scatter_add(input: Tensor, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """A copy in which the elements of `src` are added to the places along a dim that `index` names."""
+    """A copy in which the elements of `src` are added to those along a dim selected by `index`."""
 @_overload
 def scatter_add(input: Tensor, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """A copy in which the elements of `src` are added to the places along a dim that `index` names."""
+    """A copy in which the elements of `src` are added to those along a dim selected by `index`."""
 @_overload
 def scatter_reduce(input: Tensor, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor, reduce: str, *, include_self: _builtins.bool = True, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """A copy in which the places that `index` names hold the sum, prod, mean, amax or amin of what comes there."""
+    """A copy with the sum, prod, mean, amax or amin of the elements of `src` that `index` assigns to each position."""
 @_overload
 def scatter_reduce(input: Tensor, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor, reduce: str, *, include_self: _builtins.bool = True, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """A copy in which the places that `index` names hold the sum, prod, mean, amax or amin of what comes there."""
+    """A copy with the sum, prod, mean, amax or amin of the elements of `src` that `index` assigns to each position."""
 def searchsorted(sorted_sequence: Tensor, input: Tensor, *, out_int32: _builtins.bool = False, right: _builtins.bool = False, side: str | None = None, sorter: Tensor | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Where values go in a sorted sequence, or in each row of several, to keep it sorted."""
+    """The indices at which values would be inserted into a sorted sequence, or into each row of several."""
 def seed() -> _builtins.int:
-    """Start this thread's random numbers from a seed that the system draws; the seed is returned."""
+    """Reset this thread's default generator to a seed drawn by the operating system; the seed is returned."""
 def segment_reduce(data: object, reduce: str, *, lengths: _Any = None, indices: _TensorLike | None = None, offsets: Tensor | None = None, axis: _builtins.int = 0, unsafe: _builtins.bool = False, initial: _builtins.float | None = None) -> Tensor:
-    """The sums, means, maxima, minima or products of segments along an axis: of parts that follow one another."""
+    """The sums, means, maxima, minima or products of segments: consecutive parts of an axis."""
 @_overload
 def select(input: Tensor, dim: _builtins.int, index: _builtins.int) -> Tensor:
-    """The slice of a tensor at one place along a dim: a view."""
+    """The slice of a tensor at an index along a dim: a view."""
 @_overload
 def select(input: Tensor, axis: _builtins.int, index: _builtins.int) -> Tensor:
-    """The slice of a tensor at one place along a dim: a view."""
+    """The slice of a tensor at an index along a dim: a view."""
 @_overload
 def select_scatter(input: Tensor, src: Tensor, dim: _builtins.int, index: _builtins.int) -> Tensor:
-    """A copy whose slice at one place along a dim is `src`."""
+    """A copy whose slice at an index along a dim is `src`."""
 @_overload
 def select_scatter(input: Tensor, src: Tensor, axis: _builtins.int, index: _builtins.int) -> Tensor:
-    """A copy whose slice at one place along a dim is `src`."""
+    """A copy whose slice at an index along a dim is `src`."""
 def selu(input: Tensor, inplace: _builtins.bool = False) -> Tensor:
-    """The elu that keeps mean 0 and variance 1 from layer to layer."""
+    """The elu that preserves mean 0 and variance 1 from layer to layer."""
 def selu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
-    """In place: The elu that keeps mean 0 and variance 1 from layer to layer."""
+    """In place: The elu that preserves mean 0 and variance 1 from layer to layer."""
 def set_default_dtype(d: _Any, /) -> None:
     """Makes a floating dtype the one of tensors made from Python floats, in this process."""
 from pullback._core.modes import set_grad_enabled as set_grad_enabled
 def set_num_threads(number: _builtins.int, /) -> None:
-    """Choose the number of threads that work on large arrays; results do not depend on it."""
+    """Set the number of threads that work on large arrays; results do not depend on it."""
 def set_printoptions(precision: _builtins.int | None = None, threshold: _builtins.float | None = None, edgeitems: _builtins.int | None = None, linewidth: _builtins.int | None = None, profile: _Any[_Literal['default', 'short', 'full']] = None, sci_mode: _builtins.bool | None = None) -> None:
     """Choose how tensors are printed from now on, in every thread."""
 def set_rng_state(state: dict[str, _Any]) -> None:
-    """Let this thread's random numbers go on from a state that `get_rng_state` gave."""
+    """Set this thread's default generator to a state returned by `get_rng_state`."""
 def sgn(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """input / abs(input), of complex numbers too; 0 at 0."""
+    """input / abs(input), for complex numbers too; 0 at 0."""
 from pullback._core.dtypes import short as short
 def sigmoid(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """1 / (1 + exp(-input)), elementwise."""
@@ -1329,21 +1329,21 @@ def slice_scatter(input: Tensor, src: Tensor, dim: _builtins.int = 0, start: _bu
 def slice_scatter(input: Tensor, src: Tensor, axis: _builtins.int = 0, start: _builtins.int | None = None, end: _builtins.int | None = None, step: _builtins.int = 1) -> Tensor:
     """A copy whose slices from `start` to `end` along a dim are those of `src`."""
 def slogdet(A: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _SlogdetResult:
-    """The sign of the determinant, or its direction if it is complex, and the logarithm of its absolute value."""
+    """The sign of the determinant, or its phase if it is complex, and the logarithm of its absolute value."""
 def softmax(input: Tensor, dim: _builtins.int | None = None, dtype: _DType | None = None, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """exp(input) divided by its sum along a dim."""
 @_overload
 def sort(input: Tensor, dim: _builtins.int = -1, descending: _builtins.bool = False, stable: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
-    """The elements in order along a dim, and where they stood: (values, indices), as `argsort` has them."""
+    """The sorted elements along a dim, and their original indices: (values, indices); indices as from `argsort`."""
 @_overload
 def sort(input: Tensor, axis: _builtins.int = -1, descending: _builtins.bool = False, stable: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
-    """The elements in order along a dim, and where they stood: (values, indices), as `argsort` has them."""
+    """The sorted elements along a dim, and their original indices: (values, indices); indices as from `argsort`."""
 @_overload
 def split(input: Tensor, split_size_or_sections: _Any = None, dim: _builtins.int = 0, *, split_size: _Any = None) -> tuple[Tensor, ...]:
-    """Consecutive pieces along an axis: of one size (the last may be smaller), or of the sizes given."""
+    """Consecutive parts along an axis: of one size (the last may be smaller), or of the given sizes."""
 @_overload
 def split(input: Tensor, split_size_or_sections: _Any = None, axis: _builtins.int = 0, *, split_size: _Any = None) -> tuple[Tensor, ...]:
-    """Consecutive pieces along an axis: of one size (the last may be smaller), or of the sizes given."""
+    """Consecutive parts along an axis: of one size (the last may be smaller), or of the given sizes."""
 @_overload
 def split_with_sizes(input: Tensor, split_sizes: _Any, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
     """Consecutive pieces of given sizes along an axis, as views."""
@@ -1359,7 +1359,7 @@ def square(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> 
 def square_(input: Tensor) -> Tensor:
     """input * input."""
 def squeeze(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None = None, *, axis: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
-    """A view without its axes of length 1, or without those of the given ones that have length 1."""
+    """A view without its axes of length 1, or without those of the given axes that have length 1."""
 def stack(tensors: Tensor | _Sequence[Tensor], dim: _builtins.int = 0, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors of one shape joined along a new axis."""
 @_overload
@@ -1382,21 +1382,21 @@ def sub(input: Tensor, other: _TensorLike, *rest: _Any, alpha: _Number = 1, out:
 def subtract(input: Tensor, other: _TensorLike, *rest: _Any, alpha: _Number = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input - alpha * other, with broadcasting."""
 def sum(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The sum of all elements, or along axes; integers and bools are summed in int64."""
+    """The sum of all elements, or along axes; integers and bools are summed as int64."""
 def svd(input: Tensor, some: _builtins.bool = True, compute_uv: _builtins.bool = True, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _SingularResult:
     """U, the singular values S, descending, and V, with input = U @ diag(S) @ V.mH; square U and V unless `some`."""
 def svd_lowrank(A: Tensor, q: _builtins.int = 6, niter: _builtins.int | None = 2, M: Tensor | None = None) -> _SingularResult:
-    """The q largest singular values and their vectors, nearly, by random projections; M is subtracted from A first."""
+    """An approximation of the q largest singular values and their vectors, by random projections, of A, or of A - M."""
 def swapaxes(input: Tensor, axis0: _builtins.int, axis1: _builtins.int) -> Tensor:
     """Two axes exchanged."""
 def swapdims(input: Tensor, dim0: _builtins.int, dim1: _builtins.int) -> Tensor:
     """Two axes exchanged."""
 def t(input: Tensor) -> Tensor:
-    """The transpose of a matrix; a tensor with fewer axes as it is."""
+    """The transpose of a matrix; a tensor with fewer axes is returned as it is."""
 def take(input: Tensor, index: Tensor | _TensorLike | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The elements of the flattened tensor that `index` names, in the shape of `index`."""
+    """The elements of the flattened tensor selected by `index`, in the shape of `index`."""
 def take_along_dim(input: Tensor, indices: _TensorLike, dim: _builtins.int | None = None, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The elements along a dim that `indices` names, the other axes broadcast; of the flattened tensor without a dim."""
+    """The elements along a dim selected by `indices`, with other axes broadcast; of the flattened tensor without a dim."""
 def tan(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The tangent, elementwise."""
 def tan_(input: Tensor) -> Tensor:
@@ -1409,10 +1409,10 @@ def tensor(data: object, *, dtype: _DType | None = None, requires_grad: _builtin
     """A new leaf tensor with a copy of the data: numbers, nested sequences, or an array."""
 @_overload
 def tensor_split(input: Tensor, indices_or_sections: _Any = None, dim: _builtins.int = 0, *, indices: _TensorLike | None = None) -> tuple[Tensor, ...]:
-    """Pieces along an axis, as views: so many of nearly one size, or those between places."""
+    """Parts along an axis, as views: a number of parts of nearly equal size, or those between given indices."""
 @_overload
 def tensor_split(input: Tensor, indices_or_sections: _Any = None, axis: _builtins.int = 0, *, indices: _TensorLike | None = None) -> tuple[Tensor, ...]:
-    """Pieces along an axis, as views: so many of nearly one size, or those between places."""
+    """Parts along an axis, as views: a number of parts of nearly equal size, or those between given indices."""
 @_overload
 def tensordot(a: _TensorLike, b: _TensorLike, dims: _builtins.int | _Sequence[_builtins.int] | None = 2, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The sum of products over the last `dims` axes of a and the first of b, or over axes given as two lists."""
@@ -1425,32 +1425,32 @@ def threshold_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
     """In place: The input above the threshold, the value elsewhere."""
 @_overload
 def tile(input: Tensor, *counts: _Any, dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
-    """Copies side by side: so many along the last axes, one along those before."""
+    """Copies side by side, a number for each of the last axes, one along the axes before."""
 @_overload
 def tile(input: Tensor, *counts: _Any, axes: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
-    """Copies side by side: so many along the last axes, one along those before."""
+    """Copies side by side, a number for each of the last axes, one along the axes before."""
 @_overload
 def topk(input: Tensor, k: _builtins.int, dim: _builtins.int = -1, largest: _builtins.bool = True, sorted: _builtins.bool = True, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
-    """The k largest (or smallest) elements along a dim, in order, and where they stand: (values, indices)."""
+    """The k largest (or smallest) elements along a dim, in order, and their indices: (values, indices)."""
 @_overload
 def topk(input: Tensor, k: _builtins.int, axis: _builtins.int = -1, largest: _builtins.bool = True, sorted: _builtins.bool = True, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
-    """The k largest (or smallest) elements along a dim, in order, and where they stand: (values, indices)."""
+    """The k largest (or smallest) elements along a dim, in order, and their indices: (values, indices)."""
 def trace(input: Tensor) -> Tensor:
     """The sum of the diagonal of a matrix."""
 def transpose(input: Tensor, *dims: _builtins.int | _Sequence[_builtins.int] | None, dim0: _Any = None, dim1: _Any = None) -> Tensor:
     """Two axes exchanged; with no axes, or all of them, NumPy's transpose."""
 @_overload
 def trapezoid(y: _TensorLike, x: _TensorLike | None = None, *, dx: _Any = 1, dim: _builtins.int = -1) -> Tensor:
-    """The integral along a dim by the trapezoidal rule: of points at coordinates x, or at a distance dx."""
+    """The integral along a dim by the trapezoidal rule, for points at coordinates x or at a distance dx."""
 @_overload
 def trapezoid(y: _TensorLike, x: _TensorLike | None = None, *, dx: _Any = 1, axis: _builtins.int = -1) -> Tensor:
-    """The integral along a dim by the trapezoidal rule: of points at coordinates x, or at a distance dx."""
+    """The integral along a dim by the trapezoidal rule, for points at coordinates x or at a distance dx."""
 @_overload
 def trapz(y: _TensorLike, x: _TensorLike | None = None, *, dx: _Any = 1, dim: _builtins.int = -1) -> Tensor:
-    """The integral along a dim by the trapezoidal rule: of points at coordinates x, or at a distance dx."""
+    """The integral along a dim by the trapezoidal rule, for points at coordinates x or at a distance dx."""
 @_overload
 def trapz(y: _TensorLike, x: _TensorLike | None = None, *, dx: _Any = 1, axis: _builtins.int = -1) -> Tensor:
-    """The integral along a dim by the trapezoidal rule: of points at coordinates x, or at a distance dx."""
+    """The integral along a dim by the trapezoidal rule, for points at coordinates x or at a distance dx."""
 def triangular_solve(input: Tensor, A: Tensor, upper: _builtins.bool = True, transpose: _builtins.bool = False, unitriangular: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _TriangularSolveResult:
     """The X with A @ X = input for a triangular A, or A.mT @ X = input with `transpose`, and a copy of A."""
 def tril(input: Tensor, diagonal: _builtins.int = 0, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1475,10 +1475,10 @@ from pullback._core.dtypes import uint64 as uint64
 from pullback._core.dtypes import uint8 as uint8
 @_overload
 def unbind(input: Tensor, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
-    """The slices along an axis, as views with one node behind them all."""
+    """The slices along an axis, as views with a common node."""
 @_overload
 def unbind(input: Tensor, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
-    """The slices along an axis, as views with one node behind them all."""
+    """The slices along an axis, as views with a common node."""
 @_overload
 def unflatten(input: Tensor, dim: _builtins.int, sizes: _builtins.int | _Sequence[_builtins.int] | None) -> Tensor:
     """An axis divided into several, one of whose sizes may be -1."""
@@ -1487,42 +1487,42 @@ def unflatten(input: Tensor, axis: _builtins.int, sizes: _builtins.int | _Sequen
     """An axis divided into several, one of whose sizes may be -1."""
 @_overload
 def unique(input: Tensor, sorted: _builtins.bool=True, *, dim: _builtins.int | None=None) -> Tensor:
-    """The distinct elements, or slices along a dim, in order."""
+    """The sorted distinct elements, or slices along a dim."""
 @_overload
 def unique(input: Tensor, sorted: _builtins.bool=True, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, dim: _builtins.int | None=None) -> _Any:
-    """The distinct elements, or slices along a dim, in order."""
+    """The sorted distinct elements, or slices along a dim."""
 @_overload
 def unique(input: Tensor, sorted: _builtins.bool=True, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, axis: _builtins.int | None=None) -> _Any:
-    """The distinct elements, or slices along a dim, in order."""
+    """The sorted distinct elements, or slices along a dim."""
 @_overload
 def unique_consecutive(input: Tensor, *, dim: _builtins.int | None=None) -> Tensor:
-    """The elements, or slices along a dim, without those that equal the one before; results as those of `unique`."""
+    """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
 @_overload
 def unique_consecutive(input: Tensor, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, dim: _builtins.int | None=None) -> _Any:
-    """The elements, or slices along a dim, without those that equal the one before; results as those of `unique`."""
+    """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
 @_overload
 def unique_consecutive(input: Tensor, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, axis: _builtins.int | None=None) -> _Any:
-    """The elements, or slices along a dim, without those that equal the one before; results as those of `unique`."""
+    """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
 def unravel_index(indices: _TensorLike, shape: _builtins.int | _Sequence[_builtins.int] | None) -> tuple[Tensor, ...]:
     """The index along each axis of a shape, from indices into the flattened tensor."""
 @_overload
 def unsafe_chunk(input: Tensor, chunks: _builtins.int, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
-    """`chunk`: what torch leaves unchecked here is checked."""
+    """`chunk`, with the checks that torch leaves out."""
 @_overload
 def unsafe_chunk(input: Tensor, chunks: _builtins.int, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
-    """`chunk`: what torch leaves unchecked here is checked."""
+    """`chunk`, with the checks that torch leaves out."""
 @_overload
 def unsafe_split(input: Tensor, split_size: _Any, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
-    """`split`: what torch leaves unchecked here is checked."""
+    """`split`, with the checks that torch leaves out."""
 @_overload
 def unsafe_split(input: Tensor, split_size: _Any, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
-    """`split`: what torch leaves unchecked here is checked."""
+    """`split`, with the checks that torch leaves out."""
 @_overload
 def unsafe_split_with_sizes(input: Tensor, split_sizes: _Any, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
-    """`split_with_sizes`: what torch leaves unchecked here is checked."""
+    """`split_with_sizes`, with the checks that torch leaves out."""
 @_overload
 def unsafe_split_with_sizes(input: Tensor, split_sizes: _Any, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
-    """`split_with_sizes`: what torch leaves unchecked here is checked."""
+    """`split_with_sizes`, with the checks that torch leaves out."""
 @_overload
 def unsqueeze(input: Tensor, dim: _builtins.int) -> Tensor:
     """A view with a new axis of length 1."""
@@ -1530,7 +1530,7 @@ def unsqueeze(input: Tensor, dim: _builtins.int) -> Tensor:
 def unsqueeze(input: Tensor, axis: _builtins.int) -> Tensor:
     """A view with a new axis of length 1."""
 def vander(x: _TensorLike, N: _builtins.int | None = None, increasing: _builtins.bool = False) -> Tensor:
-    """The powers of a vector's elements, a row for each, from the highest: those of `linalg.vander` begin with 1."""
+    """The powers of a vector's elements, one row per element, highest first; those of `linalg.vander` begin with 1."""
 @_overload
 def var(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdim: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """The variance over all elements or along axes, divided by count - correction (1 unless given)."""
@@ -1544,11 +1544,11 @@ def var_mean(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | lis
 def var_mean(input: Tensor, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdims: _builtins.bool = False, **options: _Any) -> tuple[Tensor, ...]:
     """`var` and `mean` along the same axes, as a pair."""
 def vdot(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The sum of the products of two vectors, the first of which is conjugated."""
+    """The sum of the products of two vectors, the first one conjugated."""
 def view_as_complex(input: Tensor) -> Tensor:
-    """A real tensor whose last axis holds pairs as a complex one, as a view."""
+    """A complex view of a real tensor whose last axis holds pairs of real and imaginary parts."""
 def view_as_real(input: Tensor) -> Tensor:
-    """A complex tensor as a real one with the parts along a new last axis, as a view."""
+    """A real view of a complex tensor, with real and imaginary parts along a new last axis."""
 def vsplit(input: Tensor, indices_or_sections: _Any) -> tuple[Tensor, ...]:
     """Pieces along the first axis, as views: so many of one size, or those between places."""
 def vstack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1557,13 +1557,13 @@ def vstack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, .
 def where(condition: Tensor) -> tuple[Tensor, ...]: ...
 @_overload
 def where(condition: Tensor, input: _TensorLike | _Callable[..., Tensor] | None = None, other: _TensorLike | _Callable[..., Tensor] | None = None, *operands: _TensorLike, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """input where the condition holds, other elsewhere; the gradient goes to the side that was chosen."""
+    """input where the condition is True, other elsewhere; the gradient goes to the selected side."""
 def xlogy(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input * log(other); 0 where input is 0."""
 def xlogy_(input: Tensor, other: _TensorLike) -> Tensor:
     """input * log(other); 0 where input is 0."""
 def zero_(self: Tensor) -> Tensor:
-    """In place: zeros."""
+    """Set all elements to zero, in place."""
 def zeros(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
     """Zeros of a shape."""
 def zeros_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:

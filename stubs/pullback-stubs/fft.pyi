@@ -11,10 +11,10 @@ _DType = _dtype | _np.dtype[_Any] | type[_Any] | str
 
 @_overload
 def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The Fourier transform along a dim, cut or filled with zeros to n points."""
+    """The Fourier transform along a dim, truncated or padded with zeros to n points."""
 @_overload
 def fft(input: Tensor, n: int | None = None, axis: int = -1, norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The Fourier transform along a dim, cut or filled with zeros to n points."""
+    """The Fourier transform along a dim, truncated or padded with zeros to n points."""
 @_overload
 def fft2(input: Tensor, s: float | _Sequence[int] | str | None = None, dim: int | tuple[int, ...] | list[int] | None = ..., norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """`fftn` along the last two dims."""
@@ -22,13 +22,13 @@ def fft2(input: Tensor, s: float | _Sequence[int] | str | None = None, dim: int 
 def fft2(input: Tensor, s: float | _Sequence[int] | str | None = None, axis: int | tuple[int, ...] | list[int] | None = ..., norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """`fftn` along the last two dims."""
 def fftfreq(n: int, d: float = 1.0, *, dtype: _DType | None = None, requires_grad: bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The frequencies that `fft` of n points, d apart, belongs to: negative ones in the second half."""
+    """The frequencies of the entries of `fft` for n samples with spacing d; negative ones in the second half."""
 @_overload
 def fftn(input: Tensor, s: float | _Sequence[int] | str | None = None, dim: int | tuple[int, ...] | list[int] | None = None, norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The Fourier transform along several dims, all unless given, cut or filled with zeros to the sizes s."""
+    """The Fourier transform along several dims, by default all, truncated or padded with zeros to the sizes s."""
 @_overload
 def fftn(input: Tensor, s: float | _Sequence[int] | str | None = None, axis: int | tuple[int, ...] | list[int] | None = None, norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The Fourier transform along several dims, all unless given, cut or filled with zeros to the sizes s."""
+    """The Fourier transform along several dims, by default all, truncated or padded with zeros to the sizes s."""
 @_overload
 def fftshift(input: Tensor, dim: int | tuple[int, ...] | list[int] | None = None) -> Tensor:
     """A copy with the frequency 0 in the middle of each dim."""
@@ -37,10 +37,10 @@ def fftshift(input: Tensor, axis: int | tuple[int, ...] | list[int] | None = Non
     """A copy with the frequency 0 in the middle of each dim."""
 @_overload
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The Fourier transform, n real numbers, of a signal of which the input is the first half: the others are conjugates."""
+    """The Fourier transform, n real numbers, of a signal given by its first half; the other half is its conjugate."""
 @_overload
 def hfft(input: Tensor, n: int | None = None, axis: int = -1, norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The Fourier transform, n real numbers, of a signal of which the input is the first half: the others are conjugates."""
+    """The Fourier transform, n real numbers, of a signal given by its first half; the other half is its conjugate."""
 @_overload
 def hfft2(input: Tensor, s: float | _Sequence[int] | str | None = None, dim: int | tuple[int, ...] | list[int] | None = ..., norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """`hfftn` along the last two dims."""
@@ -49,10 +49,10 @@ def hfft2(input: Tensor, s: float | _Sequence[int] | str | None = None, axis: in
     """`hfftn` along the last two dims."""
 @_overload
 def hfftn(input: Tensor, s: float | _Sequence[int] | str | None = None, dim: int | tuple[int, ...] | list[int] | None = None, norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The Fourier transform, real numbers, of a signal of which the input is the first half along the last dim."""
+    """The Fourier transform, real numbers, of a signal given by its first half along the last dim."""
 @_overload
 def hfftn(input: Tensor, s: float | _Sequence[int] | str | None = None, axis: int | tuple[int, ...] | list[int] | None = None, norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The Fourier transform, real numbers, of a signal of which the input is the first half along the last dim."""
+    """The Fourier transform, real numbers, of a signal given by its first half along the last dim."""
 @_overload
 def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The inverse of `fft`."""
@@ -115,10 +115,10 @@ def irfftn(input: Tensor, s: float | _Sequence[int] | str | None = None, axis: i
     """The inverse of `rfftn`: real numbers, an even number of them along the last dim unless s is given."""
 @_overload
 def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The first half of the Fourier transform of real numbers, n // 2 + 1 of n points: the others are conjugates."""
+    """The first n // 2 + 1 of n points of the Fourier transform of real numbers; the others are their conjugates."""
 @_overload
 def rfft(input: Tensor, n: int | None = None, axis: int = -1, norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The first half of the Fourier transform of real numbers, n // 2 + 1 of n points: the others are conjugates."""
+    """The first n // 2 + 1 of n points of the Fourier transform of real numbers; the others are their conjugates."""
 @_overload
 def rfft2(input: Tensor, s: float | _Sequence[int] | str | None = None, dim: int | tuple[int, ...] | list[int] | None = ..., norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """`rfftn` along the last two dims."""
@@ -126,7 +126,7 @@ def rfft2(input: Tensor, s: float | _Sequence[int] | str | None = None, dim: int
 def rfft2(input: Tensor, s: float | _Sequence[int] | str | None = None, axis: int | tuple[int, ...] | list[int] | None = ..., norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """`rfftn` along the last two dims."""
 def rfftfreq(n: int, d: float = 1.0, *, dtype: _DType | None = None, requires_grad: bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The frequencies that `rfft` of n points, d apart, belongs to."""
+    """The frequencies of the entries of `rfft` for n samples with spacing d."""
 @_overload
 def rfftn(input: Tensor, s: float | _Sequence[int] | str | None = None, dim: int | tuple[int, ...] | list[int] | None = None, norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The Fourier transform of real numbers along several dims: half of it along the last."""

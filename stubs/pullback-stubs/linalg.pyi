@@ -59,11 +59,11 @@ class _SolveResult(_NamedTuple):
 
 from pullback.ops.lapack import LinAlgError as LinAlgError
 def cholesky(A: Tensor, *, upper: bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The lower triangular L with L @ L.mH the Hermitian positive-definite A, of which one triangle is read."""
+    """The lower triangular L with A = L @ L.mH, for Hermitian positive-definite A, of which one triangle is read."""
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> _CholeskyResult:
-    """`cholesky` without errors: for each matrix, the order of its first minor that is not positive-definite, or 0."""
+    """`cholesky` without errors: with the order of each matrix's first minor that is not positive-definite, or 0."""
 def cond(A: Tensor, p: _Any = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The condition number of matrices: the norm times that of the inverse; infinite where there is none."""
+    """The condition number of matrices: the norm times that of the inverse; infinite for singular matrices."""
 @_overload
 def cross(input: Tensor, other: _TensorLike, *, dim: int = -1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The vector product along an axis of length 3."""
@@ -71,11 +71,11 @@ def cross(input: Tensor, other: _TensorLike, *, dim: int = -1, out: Tensor | tup
 def cross(input: Tensor, other: _TensorLike, *, axis: int = -1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The vector product along an axis of length 3."""
 def det(A: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The determinant; its derivative is the matrix of cofactors, also where the determinant is 0."""
+    """The determinant; its derivative is the cofactor matrix, also where the determinant is 0."""
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """The diagonals of matrices, which two axes span, as the last axis: a view."""
+    """The diagonals of matrices, in the plane of two axes, as the last axis: a view."""
 def eig(A: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _EigResult:
-    """Eigenvalues and eigenvectors of square matrices, complex; each vector has length 1, and any phase."""
+    """Eigenvalues and eigenvectors of square matrices, complex; vectors have norm 1 and an arbitrary phase."""
 def eigh(A: Tensor, UPLO: str = 'L', *, out: Tensor | tuple[Tensor, ...] | None = None) -> _EigResult:
     """Eigenvalues, ascending, and eigenvectors of Hermitian matrices, of which one triangle is read."""
 def eigvals(A: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -83,41 +83,41 @@ def eigvals(A: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Ten
 def eigvalsh(A: Tensor, UPLO: str = 'L', *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The eigenvalues of Hermitian matrices, ascending; one triangle is read."""
 def householder_product(input: Tensor, tau: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The first columns of a product of reflections: Q, from what `geqrf` returns."""
+    """The leading columns of a product of Householder reflections: Q, from the result of `geqrf`."""
 def inv(A: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The inverse of square matrices; LinAlgError for one that has none."""
 def inv_ex(A: Tensor, *, check_errors: bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> _InverseResult:
-    """`inv` without errors: for each matrix, the number of its first pivot that is zero, or 0."""
+    """`inv` without errors: with the index from 1 of each matrix's first pivot that is zero, or 0."""
 def ldl_factor(A: Tensor, *, hermitian: bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> _LDLFactorResult:
-    """L and D in one matrix, and pivots, of a symmetric or Hermitian matrix of which the lower triangle is read."""
+    """L and D in one matrix, and pivots, of a symmetric or Hermitian matrix, whose lower triangle is read."""
 def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> _LDLFactorExResult:
-    """`ldl_factor` without errors: for each matrix, the number of its first block that is zero, or 0."""
+    """`ldl_factor` without errors: with the index from 1 of each matrix's first block that is zero, or 0."""
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The solution of A @ X = B from what `ldl_factor` has made of A; it has no derivative."""
+    """The solution of A @ X = B from the result of `ldl_factor` for A; it has no derivative."""
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> _LeastSquaresResult:
-    """The X for which A @ X is nearest to B; of several, the smallest."""
+    """The X that minimises the norm of A @ X - B; if there are several, the one of smallest norm."""
 def lu(A: Tensor, *, pivot: bool = True, out: Tensor | tuple[Tensor, ...] | None = None) -> _LUResult:
     """A permutation P, L with ones on its diagonal, and U, with A = P @ L @ U; without pivots P is empty."""
 def lu_factor(A: Tensor, *, pivot: bool = True, out: Tensor | tuple[Tensor, ...] | None = None) -> _LUFactorResult:
-    """L and U in one matrix, and the rows that were exchanged, counted from 1; `pivot=False` exchanges none."""
+    """L and U in one matrix, and the pivots: the rows exchanged, counted from 1; `pivot=False` exchanges none."""
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> _LUFactorExResult:
-    """`lu_factor` without errors: for each matrix, the number of its first pivot that is zero, or 0."""
+    """`lu_factor` without errors: with the index from 1 of each matrix's first pivot that is zero, or 0."""
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The X with A @ X = B from what `lu_factor` has made of A; X @ A = B if not `left`, A.mH for A if `adjoint`."""
+    """The X with A @ X = B from `lu_factor` of A; X @ A = B if not `left`, A.mH instead of A if `adjoint`."""
 def matmul(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input @ other: matrices, vectors, and batches of them, with broadcasting of the batch axes."""
 def matrix_exp(A: Tensor) -> Tensor:
-    """The exponential of square matrices: the sum of A to the power k over k!."""
+    """The exponential of square matrices: the sum of A^k / k! over k."""
 @_overload
 def matrix_norm(A: Tensor, ord: _Any = 'fro', dim: int | _Sequence[int] | None = ..., keepdim: bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The norm of matrices, which two axes span."""
+    """The norm of matrices, in the plane of two axes."""
 @_overload
 def matrix_norm(A: Tensor, ord: _Any = 'fro', axis: int | _Sequence[int] | None = ..., keepdims: bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The norm of matrices, which two axes span."""
+    """The norm of matrices, in the plane of two axes."""
 def matrix_power(A: Tensor, n: int, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """A square matrix multiplied by itself n times, or its inverse -n times."""
 def matrix_rank(A: Tensor, tol: _Any = None, hermitian: bool = False, *, atol: _Any = None, rtol: _Any = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """How many singular values, or, if `hermitian`, absolute eigenvalues, are above the bounds that `pinv` has."""
+    """The number of singular values or, if `hermitian`, absolute eigenvalues above the bounds of `pinv`."""
 def multi_dot(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The product of matrices in the order that takes the fewest multiplications; the ends may be vectors."""
 @_overload
@@ -127,15 +127,15 @@ def norm(A: Tensor, ord: _Any = None, dim: int | tuple[int, ...] | list[int] | N
 def norm(A: Tensor, ord: _Any = None, axis: int | tuple[int, ...] | list[int] | None = None, keepdims: bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """A norm of vectors or matrices: of all elements or one axis `vector_norm`, of two axes, or with a text, `matrix_norm`; without `ord`, the root of the sum of squares."""
 def pinv(A: Tensor, rcond: _Any = None, hermitian: bool = False, *, atol: _Any = None, rtol: _Any = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The pseudoinverse of matrices (Moore-Penrose): the inverse on what is larger than atol and rtol times the largest."""
+    """The pseudoinverse of matrices (Moore-Penrose): singular values up to max(atol, rtol * the largest) count as zero."""
 def qr(A: Tensor, mode: str = 'reduced', *, out: Tensor | tuple[Tensor, ...] | None = None) -> _QRResult:
     """Q with orthonormal columns and the upper triangular R, with A = Q @ R."""
 def slogdet(A: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _SlogdetResult:
-    """The sign of the determinant, or its direction if it is complex, and the logarithm of its absolute value."""
+    """The sign of the determinant, or its phase if it is complex, and the logarithm of its absolute value."""
 def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The X with A @ X = B, or with X @ A = B if not `left`; LinAlgError for a singular A."""
+    """The X with A @ X = B, or X @ A = B if not `left`; LinAlgError for a singular A."""
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> _SolveResult:
-    """`solve` without errors: for each matrix, the number of its first pivot that is zero, or 0."""
+    """`solve` without errors: with the index from 1 of each matrix's first pivot that is zero, or 0."""
 def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The X with A @ X = B, or X @ A = B if not `left`, for a triangular A; the other triangle is not read."""
 def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> _SVDResult:
@@ -143,7 +143,7 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None, out
 def svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The singular values, descending."""
 def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The inverse of a tensor as a linear map from its last axes, behind the first `ind`, to those."""
+    """The inverse of a tensor as a linear map from its last axes to its first `ind` axes."""
 @_overload
 def tensorsolve(A: Tensor, B: Tensor, dims: int | _Sequence[int] | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The X for which tensordot(A, X, X.ndim) is B; `dims` are moved to the end of A first."""
@@ -154,13 +154,13 @@ def vander(x: _TensorLike, N: int | None = None) -> Tensor:
     """The powers of each element from 0 to N - 1, along a new last axis; N is the length of the last axis unless given."""
 @_overload
 def vecdot(x: _TensorLike, y: _TensorLike, *, dim: int = -1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The sum of conj(x) * y along an axis, with broadcasting of the others."""
+    """The sum of conj(x) * y along an axis; the other axes broadcast."""
 @_overload
 def vecdot(x: _TensorLike, y: _TensorLike, *, axis: int = -1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The sum of conj(x) * y along an axis, with broadcasting of the others."""
+    """The sum of conj(x) * y along an axis; the other axes broadcast."""
 @_overload
 def vector_norm(x: _TensorLike, ord: float = 2, dim: int | tuple[int, ...] | list[int] | None = None, keepdim: bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The norm of all elements, or of vectors along axes: the root of the sum of abs(x) ** ord."""
+    """The norm of all elements, or of vectors along axes: the sum of abs(x) ** ord, to the power 1 / ord."""
 @_overload
 def vector_norm(x: _TensorLike, ord: float = 2, axis: int | tuple[int, ...] | list[int] | None = None, keepdims: bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The norm of all elements, or of vectors along axes: the root of the sum of abs(x) ** ord."""
+    """The norm of all elements, or of vectors along axes: the sum of abs(x) ** ord, to the power 1 / ord."""

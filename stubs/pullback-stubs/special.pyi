@@ -21,7 +21,7 @@ def bessel_y0(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) 
 def bessel_y1(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The Bessel function of the second kind of order 1."""
 def betainc(a: _TensorLike, b: _TensorLike, x: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The regularised incomplete beta function: how much of a beta distribution of shapes a and b lies below x."""
+    """The regularised incomplete beta function: the beta distribution function at x, with shape parameters a and b."""
 def chebyshev_polynomial_t(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Chebyshev's first polynomial of degree n at input; n is a whole number or a tensor of them, and has no derivative."""
 def chebyshev_polynomial_u(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -77,7 +77,7 @@ def log_ndtr(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -
 def log_softmax(input: Tensor, dim: int | None = None, dtype: _DType | None = None, *, axis: int | None = None) -> Tensor:
     """The logarithm of softmax along a dim, without overflow."""
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
-    """log(input / (1 - input)), the inverse of sigmoid; `eps` keeps the input within [eps, 1 - eps]."""
+    """log(input / (1 - input)), the inverse of sigmoid; `eps` clamps the input to [eps, 1 - eps]."""
 @_overload
 def logsumexp(input: Tensor, dim: int | tuple[int, ...] | list[int] | None, keepdim: bool = False, *, keepdims: bool = False) -> Tensor:
     """log(sum(exp(input))) along axes, without overflow."""
@@ -99,11 +99,11 @@ def ndtr(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Te
 def ndtri(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The number below which a standard normal deviate lies with probability input."""
 def polygamma(n: int, input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The n-th derivative of digamma, for n from 0."""
+    """The n-th derivative of digamma, n >= 0."""
 def psi(input: Tensor) -> Tensor:
     """The derivative of lgamma."""
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
-    """The nearest integer, halves to even, or the nearest number of so many decimals; its gradient is 0."""
+    """The nearest integer, halves to even, or the nearest number with `decimals` decimals; its gradient is 0."""
 def scaled_modified_bessel_k0(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """exp(input) * modified_bessel_k0(input)."""
 def scaled_modified_bessel_k1(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:

@@ -354,19 +354,20 @@ def write_baseline(outcomes: dict[str, Outcome]) -> None:
 
 PAGE = """# The operators
 
-Which of torch's operators pullback has, found out by asking both: for every entry of torch 2.13's own database of
-operators, on its own samples, pullback must give torch's values, shapes and dtypes, and pull a random cotangent back to
-torch's gradients. `python tests/parity/operators.py --table` writes this page.
+This page lists which of torch's operators pullback has. For every entry of torch 2.13's own database of operators,
+both libraries are run on its samples: pullback must give torch's values, shapes and dtypes, and pull a random
+cotangent back to torch's gradients. `python tests/parity/operators.py --table` writes this page.
 
 {forward} of {entries} entries pass forward, {gradient} of {differentiable} with their gradient, and {second} of these
 with the gradient of the gradient.
 
-The column *orders* says how often pullback differentiates the operation: 2 is checked to second order, 1 where torch
-itself ends there, 0 where there is nothing to differentiate. A dtype is named where every sample of it passes, too.
+The column *orders* says how often pullback differentiates the operation: 2 is checked to second order, 1 means that
+torch has no second derivative either, 0 that the operation has no derivative. A dtype is listed if every sample of it
+passes, too.
 
 ## At kinks
 
-Where a function has no derivative, pullback takes the one torch takes.
+Where a function has no derivative, pullback has the same gradient as torch.
 
 | at | gradient | torch |
 |---|---|---|

@@ -1,1 +1,1 @@
-"""Numbers without derivatives: special functions, random draws, blocks and threads, printed text."""
+"""Numerics without derivatives: special functions, random numbers, multithreading, and printed text."""

@@ -1,8 +1,8 @@
-"""NumPy's BLAS, the library that makes its products of matrices, and the number of threads that it has for them.
+"""NumPy's BLAS, which computes its matrix products, and the number of threads it uses.
 
-Where several threads make products at the same time, each product should be made by one of them: threads that BLAS
-adds would wait for one another. OpenBLAS, which NumPy's wheels bring with them, can be told so. It knows one number for
-the whole process: while that is 1, products that other threads make take longer, and are the same.
+Where several threads compute matrix products at the same time, each product should use a single thread: additional BLAS
+threads would compete for the cores. OpenBLAS, which is part of NumPy's wheels, can be configured so. The setting is one
+number for the whole process: while it is 1, products in other threads take longer, with the same results.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from .._core import forks
 
 PATTERNS = "scipy_openblas_{}64_", "openblas_{}64_", "scipy_openblas_{}", "openblas_{}"
 OPENMP = 2
-"""What OpenBLAS says of threads that it does not begin itself, of which every thread has a number of its own."""
+"""OpenBLAS's answer if its threads are OpenMP's; then each thread has its own setting of their number."""
 
 
 @functools.cache
 def libraries() -> list[Any]:
-    """Libraries that may hold NumPy's BLAS: NumPy's own module, which finds what it is linked with, and those beside it."""
+    """Libraries that may contain NumPy's BLAS: NumPy's extension module, which is linked to it, and bundled ones."""
     core = sys.modules.get("numpy._core._multiarray_umath") or sys.modules["numpy.core._multiarray_umath"]
     package = Path(np.__file__).parent
     paths = [Path(str(core.__file__))]
@@ -44,16 +44,16 @@ def libraries() -> list[Any]:
 
 
 class _Own(_local):
-    """How often a thread is inside."""
+    """The number of times that this thread has entered and not left."""
 
     inside = 0
 
 
 class _Control:
-    """OpenBLAS's number of threads, while several want products to be made by one; machine code has a part in it.
+    """OpenBLAS's number of threads, set to 1 while any thread is inside; shared with compiled code.
 
-    Its words are a lock of C, how many are inside, and the number from before. They are for Python and for code that has
-    no use for Python, so both take that lock, and neither waits with it.
+    Its state is a C lock, the number of threads inside, and the original setting. Both Python and compiled code that
+    runs without the GIL use the state, so both take the lock, and neither blocks while holding it.
     """
 
     def __init__(self, get: Callable[[], int], change: Callable[[int], None]) -> None:
@@ -66,7 +66,7 @@ class _Control:
         forks.around(in_child=self._restart)
 
     def move(self, by: int) -> None:
-        """Go inside, by 1, or leave, by -1; a child does not leave what its parent has entered."""
+        """Enter, with `by` = 1, or leave, with -1; a forked child does not leave what its parent has entered."""
         if self.own.inside + by < 0:
             return
         self.own.inside += by
@@ -74,14 +74,14 @@ class _Control:
         before, after = self.words[1], self.words[1] + by
         if not before:
             self.words[2] = self.get()
-        self.words[1] = max(before, after)  # as long as there is another number to go back to
+        self.words[1] = max(before, after)  # nonzero while the original setting may have to be restored
         if self.words[2] > 1 and not (before and after):
             self.change(1 if after else self.words[2])
         self.words[1] = after
         self.release(self.words[0])
 
     def _restart(self) -> None:
-        """In a child nobody is inside, and none of the threads is left that may have held the lock."""
+        """Reset the state in a forked child, where none of the threads inside, or holding the lock, exist."""
         if self.words[1] and self.words[2] > 1:
             self.change(self.words[2])
         self.words[:2] = array("q", [self.allocate(), 0])
@@ -89,14 +89,14 @@ class _Control:
 
 
 def _of_python(name: str, result: Any, *arguments: Any) -> Any:
-    """One of Python's C functions for threads, called without the interpreter's lock, which it does not need."""
+    """One of Python's C functions for threads, called without the GIL, which it does not need."""
     function = getattr(ctypes.pythonapi, f"PyThread_{name}")
     return ctypes.CFUNCTYPE(result, *arguments)(ctypes.cast(function, ctypes.c_void_p).value or 0)
 
 
 @functools.cache
 def control() -> _Control | None:
-    """What tells OpenBLAS how many threads to have; None where NumPy has another BLAS."""
+    """The control of OpenBLAS's number of threads; None if NumPy has another BLAS."""
     for library in libraries():
         for pattern in PATTERNS:
             names = [pattern.format(name) for name in ("get_num_threads", "set_num_threads", "get_parallel")]
@@ -107,14 +107,14 @@ def control() -> _Control | None:
 
 
 def threads() -> int | None:
-    """How many threads make a product now; None where NumPy's BLAS does not say, or cannot be told."""
+    """The number of threads that a matrix product uses now; None if NumPy's BLAS cannot be configured."""
     found = control()
     return found.get() if found else None
 
 
 @contextlib.contextmanager
 def single() -> Iterator[None]:
-    """While somebody is inside, every product is made by the thread that asks for it, where NumPy's BLAS can be told."""
+    """A block in which every matrix product runs in its calling thread, if NumPy's BLAS can be configured."""
     found = control()
     if found is None:
         yield

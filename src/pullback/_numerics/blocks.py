@@ -1,8 +1,8 @@
-"""Blocks: an array worked on in pieces that stay in the cache, by several threads.
+"""Blocks: large arrays processed in cache-sized pieces by several threads.
 
-A pass of NumPy over an array larger than the cache waits for memory. Where several passes belong together, they are
-made over one piece after another, and threads share the pieces: NumPy lets others run while it computes. How an array
-is cut depends on its size alone, so results do not depend on the number of threads.
+NumPy's passes over an array larger than the cache are limited by memory bandwidth. Several passes that belong together
+are therefore made over one piece after another, and threads share the pieces: NumPy releases the GIL while it computes.
+The partition depends only on the array's size, so results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from .._core.modes import quiet
 from . import blas
 
 BLOCK = 1 << 19
-"""Bytes of an array at a time: with fewer, threads wait for the interpreter between NumPy's calls."""
+"""Bytes of an array per piece: with smaller pieces, threads wait for the GIL between NumPy's calls."""
 
 Piece = Callable[[int, int], None]
 
 
 def pieces(function: Piece, length: int, size: int, *, products: bool = False) -> None:
-    """Call `function(start, stop)` for pieces of range(length), each element of which stands for `size` bytes.
+    """Call `function(start, stop)` for pieces of range(length); each index represents `size` bytes.
 
-    Where it makes products of matrices, each is left to the thread that asks for it; with a BLAS that cannot be told
-    so, the threads are BLAS's own.
+    With `products`, the function computes matrix products, and each runs in its calling thread. If BLAS cannot be
+    configured so, the pieces run in one thread, and BLAS uses its own threads.
     """
     count = min(length, math.ceil(length * size / BLOCK))
     if count < 2:
@@ -48,7 +48,7 @@ def pieces(function: Piece, length: int, size: int, *, products: bool = False) -
 
 
 def _share(job: _Job, count: int, threads: int) -> None:
-    """Do a job of so many pieces in so many threads."""
+    """Process a job of `count` pieces with several threads."""
     if (others := min(threads, count) - 1) > 0:
         _workers.call(job, others)
     job.work()
@@ -56,7 +56,7 @@ def _share(job: _Job, count: int, threads: int) -> None:
 
 
 class _Job:
-    """Pieces of work that threads take until none is left."""
+    """A job whose pieces are taken by threads until none is left."""
 
     def __init__(self, function: Piece, left: list[tuple[int, int]]) -> None:
         self.function = function
@@ -64,11 +64,11 @@ class _Job:
         self.done: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
 
     def work(self) -> None:
-        """Do pieces until none is left; what goes wrong is for the one who waits."""
+        """Process pieces until none is left; an exception is stored for the waiting thread."""
         while self.left:
             try:
                 start, stop = self.left.pop()
-            except IndexError:  # another thread was quicker
+            except IndexError:  # another thread took the last piece
                 return
             try:
                 self.function(start, stop)
@@ -78,7 +78,7 @@ class _Job:
                 self.done.put(None)
 
     def wait(self, count: int) -> None:
-        """Return when all pieces are done, and not before: a thread that has not begun is not waited for."""
+        """Wait until all pieces are done; threads that have not taken a piece are not waited for."""
         errors = [self.done.get() for _ in range(count)]
         for error in errors:
             if error is not None:
@@ -86,7 +86,7 @@ class _Job:
 
 
 class _Workers:
-    """The threads that help: started when first needed, and ended for the moment of a fork, which copies none."""
+    """The thread pool: started on first use, and stopped for the moment of a fork, since threads are not copied."""
 
     def __init__(self) -> None:
         self.jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
@@ -96,7 +96,7 @@ class _Workers:
         forks.around(before=self.pause, in_parent=self.resume, in_child=self.restart)
 
     def call(self, job: _Job, count: int) -> None:
-        """Let so many threads take part in a job."""
+        """Let `count` threads take part in a job."""
         if len(self.threads) < count:
             with self.lock:
                 self.start(count)
@@ -104,24 +104,24 @@ class _Workers:
             self.jobs.put(job)
 
     def start(self, count: int) -> None:
-        """Start threads until there are so many; while the process forks, the one who asks works without them."""
+        """Start threads until there are `count`; none while the process forks: the caller then works alone."""
         while len(self.threads) < count and not self.forks:
             thread = threading.Thread(target=self.loop, name="pullback", daemon=True)
             thread.start()
             self.threads.append(thread)
 
     def loop(self) -> None:
-        """What a thread does: jobs, without NumPy's warnings, until it is told to end."""
+        """The main loop of a worker thread: process jobs, without NumPy's warnings, until it is told to stop."""
         while (job := self.jobs.get()) is not None:
             quiet.run(job.work)
-            del job  # holds arrays
+            del job  # the job holds arrays
 
     def pause(self) -> None:
-        """End all threads, and start none until the fork is done."""
+        """Stop all threads, and start none until the fork is done."""
         with self.lock:
             self.forks += 1
             ended, self.threads = self.threads, []
-        with contextlib.suppress(queue.Empty):  # those whose jobs they are do them themselves
+        with contextlib.suppress(queue.Empty):  # the callers then process the jobs themselves
             while True:
                 self.jobs.get_nowait()
         for _ in ended:
@@ -130,12 +130,12 @@ class _Workers:
             thread.join()
 
     def resume(self) -> None:
-        """Let threads be started again."""
+        """Allow threads to be started again."""
         with self.lock:
             self.forks -= 1
 
     def restart(self) -> None:
-        """In a child, forget the jobs of threads that are gone."""
+        """Drop the jobs in a forked child, where their threads do not exist."""
         self.jobs, self.forks = queue.SimpleQueue(), 0
 
 
@@ -143,20 +143,20 @@ _workers = _Workers()
 
 
 def _available() -> int:
-    """How many threads to use by default: OMP_NUM_THREADS, as NumPy's BLAS has it, or one for each core."""
+    """The default number of threads: OMP_NUM_THREADS, as for NumPy's BLAS, or one per core."""
     asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if asked.isdecimal() and int(asked) > 0:
         return int(asked)
-    affinity: Any = getattr(os, "sched_getaffinity", None)  # not everywhere
+    affinity: Any = getattr(os, "sched_getaffinity", None)  # not on all platforms
     return len(affinity(0)) if affinity else (os.cpu_count() or 1)
 
 
 _chosen = array("q", [0])
-"""The number of threads, 0 before it was asked for."""
+"""The number of threads; 0 until it is first queried."""
 
 
 def chosen_address() -> int:
-    """Where the number of threads lies, for machine code."""
+    """The memory address of the number of threads, for compiled code."""
     get_num_threads()
     return _chosen.buffer_info()[0]
 
@@ -164,8 +164,8 @@ def chosen_address() -> int:
 def get_num_threads() -> int:
     """The number of threads that work on large arrays.
 
-    It is that of the cores, or what the environment variable `OMP_NUM_THREADS` said when it was first asked for, or
-    what `set_num_threads` was given. NumPy's products of matrices have their own threads, except in convolutions.
+    It is the number set by `set_num_threads`; by default the value of the environment variable `OMP_NUM_THREADS` at the
+    first query, or else the number of cores. NumPy's matrix products use their own threads, except in convolutions.
 
     >>> import pullback
     >>> pullback.get_num_threads() >= 1
@@ -177,7 +177,7 @@ def get_num_threads() -> int:
 
 
 def set_num_threads(number: int, /) -> None:
-    """Choose the number of threads that work on large arrays; results do not depend on it.
+    """Set the number of threads that work on large arrays; results do not depend on it.
 
     >>> import pullback
     >>> before = pullback.get_num_threads()
@@ -189,7 +189,7 @@ def set_num_threads(number: int, /) -> None:
     Raises
     ------
     RuntimeError
-        If the number is no positive int of 32 bits.
+        If the number is not a positive 32-bit integer.
     """
     if type(number) is not int:
         raise RuntimeError(f"set_num_threads expects an int, but got {type(number).__name__}: {number!r}")

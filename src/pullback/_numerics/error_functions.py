@@ -1,4 +1,4 @@
-"""The error function and its relatives in vectorised NumPy: erf, erfc, erfcx, their inverse, and the normal's.
+"""The error function and its relatives in vectorised NumPy: erf, erfc, erfcx, their inverses, and the normal CDF's.
 
 erf, erfc and erfcx are the rational approximations of W. J. Cody, "Rational Chebyshev approximations for the error
 function", Mathematics of Computation 23 (1969), pages 631-637; the inverse is algorithm AS 241 of M. J. Wichura, "The
@@ -17,14 +17,14 @@ import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-NEAR, MIDDLE = 0.46875, 4.0  # where Cody's three approximations meet
+NEAR, MIDDLE = 0.46875, 4.0  # the boundaries of Cody's three approximations
 ROOT_HALF = math.sqrt(0.5)
 PER_ROOT_PI = 1 / math.sqrt(math.pi)
 
 ONE = np.array(1.0)
-NONE_FOR_SINGLES = np.array(11.0)  # here erfc is 0 in float32
+NONE_FOR_SINGLES = np.array(11.0)  # erfc is 0 in float32 from here on
 
-# Numerators and denominators, the highest power first; the denominators of the tails begin with 1.
+# Numerators and denominators, highest power first; the denominators of the tails begin with 1.
 ERF = (
     (
         1.85777706184603153e-1,
@@ -104,12 +104,12 @@ NORMAL_FAR = (
 
 @functools.lru_cache(maxsize=64)
 def _arrays(coefficients: tuple[float, ...], dtype: np.dtype[Any]) -> list[Array]:
-    """Coefficients as arrays, with which few numbers are added to in half the time."""
+    """Coefficients as 0-d arrays, which NumPy adds to small arrays in half the time of Python floats."""
     return [np.array(coefficient, dtype) for coefficient in coefficients]
 
 
 def polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
-    """A polynomial, the highest power first, by Horner's rule."""
+    """The value of a polynomial, with coefficients from the highest power, by Horner's rule."""
     first, second, *rest = _arrays(coefficients, x.dtype)
     y = x * first
     y += second
@@ -124,7 +124,7 @@ def _ratio(x: Array, parts: tuple[tuple[float, ...], tuple[float, ...]]) -> Arra
 
 
 def by_region(x: Array, *regions: tuple[Array, Callable[[Array], Array]]) -> Array:
-    """Each function on the elements of its mask, NaN elsewhere; the masks are apart from each other."""
+    """Each function applied to the elements of its mask, NaN elsewhere; the masks are disjoint."""
     out = np.full(x.shape, np.nan)
     for mask, function in regions:
         if mask.all():
@@ -148,14 +148,14 @@ def _erfcx_far(x: Array) -> Array:
 
 
 def _exp_of_square(x: Array, sign: int) -> Any:
-    """exp(sign * x * x), the square in two parts so that its rounding does not grow with x."""
+    """exp(sign * x * x), with the square split in two parts so that its rounding error does not grow with x."""
     head = np.trunc(x * 16) / 16
     rest = (x - head) * (x + head)
     return np.exp(sign * head * head) * np.exp(sign * rest)
 
 
 def erf(x: Any) -> Array:
-    """The error function, to 2 units in the last place."""
+    """The error function, accurate to 2 units in the last place."""
     size = np.abs(x)
 
     def beyond(x: Array) -> Any:
@@ -165,20 +165,20 @@ def erf(x: Any) -> Array:
 
 
 def erf_of_singles(x: Any) -> Any:
-    """The error function of float32, to 4 units in the last place: as tanh, of x times a polynomial in x * x.
+    """The error function of float32, to 4 units in the last place: tanh(x * p(x * x)) with a polynomial p.
 
-    That is the quickest of NumPy's functions whose bounds are -1 and 1. The coefficients are a least-squares fit of
-    artanh(erf(x)) / x on [0, 3.93], beyond which erf is 1, its weights changed until the relative errors of the result
-    were level: 7e-8.
+    tanh is the fastest of NumPy's functions with range (-1, 1). The coefficients are a least-squares fit of
+    artanh(erf(x)) / x on [0, 3.93], beyond which erf is 1, with the weights adjusted until the relative errors of the
+    result were level: 7e-8.
     """
     return np.tanh(x * polynomial(x * x, SINGLES))
 
 
 def erfc_of_singles(x: Array) -> Any:
-    """erfc of numbers that have been float32, in float64: one quotient for all.
+    """erfc in float64 of numbers converted from float32: one rational function for all.
 
-    It is a least-squares fit of erfcx on [0, NONE_FOR_SINGLES] to 1e-10, made as that of erf. What is exact in float32
-    has an exact square in float64.
+    It is a least-squares fit of erfcx on [0, NONE_FOR_SINGLES] to 1e-10, computed like that of erf. The square of a
+    float32 number is exact in float64.
     """
     size = np.minimum(np.abs(x), NONE_FOR_SINGLES)
     tail = np.exp(-size * size) * _ratio(size, ERFCX_FOR_SINGLES)
@@ -187,13 +187,13 @@ def erfc_of_singles(x: Array) -> Any:
 
 def _erfc_beyond(x: Array) -> Any:
     """erfc of numbers above NEAR."""
-    x = np.minimum(x, 30)  # there it is 0, and inf would be inf - inf in the square
+    x = np.minimum(x, 30)  # erfc is 0 there, and inf would give inf - inf in the square
     scaled = by_region(x, (x <= MIDDLE, _erfcx_middle), (x > MIDDLE, _erfcx_far))
     return _exp_of_square(x, -1) * scaled
 
 
 def erfc(x: Any) -> Array:
-    """1 - erf(x), exact far out."""
+    """1 - erf(x), with full relative accuracy for large x."""
     x = np.asarray(x)
     return by_region(
         x,
@@ -204,7 +204,7 @@ def erfc(x: Any) -> Array:
 
 
 def erfcx(x: Any) -> Array:
-    """exp(x * x) * erfc(x), which erfc alone would have made 0."""
+    """exp(x * x) * erfc(x), without the underflow of erfc."""
     x = np.asarray(x)
     return by_region(
         x,
@@ -216,7 +216,7 @@ def erfcx(x: Any) -> Array:
 
 
 def erfcx_slope(x: Any) -> Array:
-    """The derivative of erfcx, 2 * x * erfcx(x) - 2 / sqrt(pi), without the cancellation of that for large x."""
+    """The derivative of erfcx, 2 * x * erfcx(x) - 2 / sqrt(pi), without cancellation for large x."""
     x = np.asarray(x)
 
     def far(x: Array) -> Any:
@@ -227,7 +227,7 @@ def erfcx_slope(x: Any) -> Array:
 
 
 def _quantile(x: Array, tail: Array) -> Array:
-    """The normal deviate of a probability 1/2 + x, where `tail` is the smaller of that and what is left to 1."""
+    """The normal quantile of the probability 1/2 + x; `tail` is the smaller of that probability and its complement."""
     out = x * _ratio(0.180625 - x * x, NORMAL)
     outer = np.abs(x) > 0.425
     if outer.any():
@@ -241,25 +241,25 @@ def _quantile(x: Array, tail: Array) -> Array:
 
 
 def ndtri(p: Any) -> Array:
-    """The number below which a normal deviate lies with probability p."""
+    """The quantile function of the normal distribution: the inverse of `ndtr`."""
     p = np.asarray(p, np.float64)
     return _quantile(np.atleast_1d(p - 0.5), np.atleast_1d(np.minimum(p, 1 - p))).reshape(p.shape)
 
 
 def erfinv(y: Any) -> Array:
-    """The number whose error function is y."""
+    """The inverse of erf."""
     y = np.asarray(y, np.float64)
     half = np.atleast_1d(y) / 2
     return ROOT_HALF * _quantile(half, 0.5 - np.abs(half)).reshape(y.shape)
 
 
 def ndtr(x: Any) -> Array:
-    """The probability that a normal deviate lies below x."""
+    """The cumulative distribution function of the normal distribution."""
     return erfc(x * -ROOT_HALF) / 2
 
 
 def log_ndtr(x: Any) -> Array:
-    """log(ndtr(x)), finite where ndtr is 0."""
+    """log(ndtr(x)), without the underflow of ndtr."""
     x = np.asarray(x)
     return by_region(
         x,

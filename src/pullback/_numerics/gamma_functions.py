@@ -19,12 +19,12 @@ from .error_functions import by_region, polynomial
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-LARGE = 10.0  # from here on the asymptotic series, with TERMS terms, are exact
+LARGE = 10.0  # from here on, the asymptotic series with TERMS terms are accurate
 TERMS = 10
 STEPS = np.arange(LARGE)
-FEW = 1 << 10  # numbers for which all steps are taken at once: more of them leave the cache
+FEW = 1 << 10  # up to this size all steps are computed at once; more would exceed the cache
 
-# Numbers of the formulas as arrays, with which NumPy computes a hundred others in half the time.
+# Constants of the formulas as arrays, with which NumPy computes 100 others in half the time.
 ZERO, HALF, ONE, TWO, SIX, SEVEN, EIGHT, TEN, TWELVE = map(np.array, (0.0, 0.5, 1.0, 2.0, 6.0, 7.0, 8.0, 10.0, 12.0))
 STIRLING = np.array((math.log(2 * math.pi) - 1) / 2)
 
@@ -57,12 +57,12 @@ def _digamma_series(terms: int) -> tuple[float, ...]:
 
 
 def stirling_correction(x: Array, terms: int = TERMS) -> Array:
-    """lgamma(x) less (x - 1/2) log(x) - x + log(2 pi) / 2, for x from LARGE on."""
+    """lgamma(x) minus its leading terms (x - 1/2) log(x) - x + log(2 pi) / 2, for x >= LARGE."""
     return polynomial(ONE / (x * x), _stirling(terms)) / x
 
 
 def _lgamma_far(x: Array, terms: int = TERMS) -> Any:
-    """lgamma from LARGE on."""
+    """lgamma for x >= LARGE."""
     y = np.log(x)
     y -= ONE
     y *= x - HALF
@@ -72,7 +72,7 @@ def _lgamma_far(x: Array, terms: int = TERMS) -> Any:
 
 
 def _lgamma_near(x: Array) -> Any:
-    """lgamma of numbers from 0 to LARGE, from the nearest number around 2 with the same fraction."""
+    """lgamma for x from 0 to LARGE, by recurrence from the argument near 2 with the same fraction."""
     whole = np.rint(x)
     factors = np.where(whole == 0, x * (1 + x), np.where(whole == 1, x, 1))
     if x.size <= FEW:
@@ -86,9 +86,9 @@ def _lgamma_near(x: Array) -> Any:
 
 
 def lgamma(x: Any) -> Array:
-    """The logarithm of the absolute value of the gamma function; inf at 0 and at the negative whole numbers.
+    """The logarithm of the absolute value of the gamma function; inf at 0 and at the negative integers.
 
-    To 4 units in the last place above 0; below, to 1e-15 of the larger of 1 and the result.
+    Accurate to 4 units in the last place above 0; below 0, to 1e-15 times the larger of 1 and the result.
     """
     x = np.asarray(x)
 
@@ -112,7 +112,7 @@ def _digamma_far(x: Array, terms: int = TERMS) -> Array:
 
 
 def _sum_of_steps(function: Callable[[Array], Any], x: Array) -> Any:
-    """The sum of a function of x, x + 1, ... up to LARGE."""
+    """The sum of a function at x, x + 1, ... below LARGE."""
     if x.size <= FEW:
         return function(x[..., None] + STEPS).sum(-1)
     total = function(x + STEPS[-1])
@@ -126,7 +126,7 @@ def _digamma_near(x: Array) -> Any:
 
 
 def digamma(x: Any) -> Array:
-    """The derivative of lgamma; NaN at the negative whole numbers, infinite at 0, with the sign of -x."""
+    """The derivative of lgamma; NaN at the negative integers, infinite at 0, with the sign of -x."""
     x = np.asarray(x)
 
     def reflected(x: Array) -> Array:
@@ -142,11 +142,11 @@ def digamma(x: Any) -> Array:
     )
 
 
-# Of numbers that have been float32 the result is rounded to it, and need not be as exact. Those above 0 are all taken 8
-# farther, from where on few terms of the asymptotic series do: x (x + 1) ... (x + 7) is u (u + 6) (u + 10) (u + 12) for
-# u = x (x + 7).
+# For arguments converted from float32 the result is rounded to float32, so less accuracy is needed. All positive ones
+# are shifted by 8, where few terms of the asymptotic series suffice: x (x + 1) ... (x + 7) is u (u + 6) (u + 10) (u +
+# 12) with u = x (x + 7).
 
-COMMON = 1e30  # below, those products are finite
+COMMON = 1e30  # these products are finite below
 
 
 def _lgamma_moved(x: Array) -> Any:
@@ -170,7 +170,7 @@ def _all_common(x: Array) -> bool:
 
 
 def lgamma_of_singles(x: Array) -> Any:
-    """lgamma of numbers that have been float32, to two units in its last place above 0."""
+    """lgamma of numbers converted from float32, to 2 float32 units in the last place above 0."""
     if _all_common(x):
         return _lgamma_moved(x)
     common = (x > 0) & (x < COMMON)
@@ -178,7 +178,7 @@ def lgamma_of_singles(x: Array) -> Any:
 
 
 def digamma_of_singles(x: Array) -> Any:
-    """digamma of numbers that have been float32, to one unit in its last place, and to 1e-14, above 0."""
+    """digamma of numbers converted from float32, to 1 float32 unit in the last place, and to 1e-14, above 0."""
     if _all_common(x):
         return _digamma_moved(x)
     common = (x > 0) & (x < COMMON)
@@ -186,7 +186,7 @@ def digamma_of_singles(x: Array) -> Any:
 
 
 def polygamma(x: Any, *, n: int) -> Array:
-    """The n-th derivative of digamma; infinite at 0 and the negative whole numbers, digamma itself NaN at the latter."""
+    """The n-th derivative of digamma; infinite at 0 and the negative integers, where digamma itself is NaN."""
     if n == 0:
         return digamma(x)
     x = np.asarray(x)
@@ -201,14 +201,14 @@ def _polygamma_above(x: Array, n: int) -> Any:
 
 @functools.cache
 def euler_maclaurin(s: int) -> tuple[float, ...]:
-    """The coefficients of the sum of Euler and Maclaurin for zeta, the highest power first."""
+    """The coefficients of the Euler-Maclaurin formula for zeta, highest power first."""
     rising = [math.prod(range(s, s + 2 * j - 1)) for j in range(1, TERMS + 1)]
     pairs = enumerate(zip(bernoulli(TERMS), rising, strict=True), 1)
     return tuple(reversed([float(number * factor / math.factorial(2 * j)) for j, (number, factor) in pairs]))
 
 
 def _zeta_of_whole(s: int, q: Array) -> Any:
-    """Hurwitz's zeta function of a whole number s from 2 on, for q from 0 on."""
+    """Hurwitz's zeta function for an integer s >= 2 and q >= 0."""
     a = q + LARGE
     power = a ** (1.0 - s)
     rest = power / (s - 1) + power / a * (0.5 + polynomial(1 / (a * a), euler_maclaurin(s)) / a)
@@ -217,7 +217,7 @@ def _zeta_of_whole(s: int, q: Array) -> Any:
 
 @functools.cache
 def cotangent_slopes(n: int) -> tuple[float, ...]:
-    """The n-th derivative of the cotangent as a polynomial in it, the highest power first."""
+    """The n-th derivative of the cotangent as a polynomial in the cotangent, highest power first."""
     terms = np.polynomial.Polynomial([0.0, 1.0])
     for _ in range(n):
         terms = -terms.deriv() * np.polynomial.Polynomial([1.0, 0.0, 1.0])
@@ -225,7 +225,7 @@ def cotangent_slopes(n: int) -> tuple[float, ...]:
 
 
 def _polygamma_below(x: Array, n: int) -> Array:
-    """By reflection: (-1)^n psi_n(1 - x) - psi_n(x) is pi times the n-th derivative of cot(pi x) by x."""
+    """By reflection: (-1)^n psi_n(1 - x) - psi_n(x) is pi times the n-th derivative of cot(pi x)."""
     fraction = x - np.rint(x)
     cotangent = 1 / np.tan(math.pi * fraction)
     values = polynomial(cotangent, cotangent_slopes(n)) * math.pi ** (n + 1)
@@ -234,9 +234,9 @@ def _polygamma_below(x: Array, n: int) -> Array:
 
 
 def zeta(s: Any, q: Any, *, order: int = 0) -> Array:
-    """Hurwitz's zeta function, the sum of (q + k) ** -s over k from 0, or a derivative of it by s.
+    """Hurwitz's zeta function, the sum of (q + k) ** -s over k from 0, or a derivative of it with respect to s.
 
-    inf at s = 1 and where q is 0 or a negative whole number; NaN for s below 1, and for negative q unless s is whole.
+    inf at s = 1 and where q is 0 or a negative integer; NaN for s below 1, and for negative q unless s is an integer.
     """
     s, q = np.broadcast_arrays(s, q)
     defined = (s > 1) & ((q > 0) | ((s == np.floor(s)) & (order == 0)) | (q == np.floor(q)))
@@ -261,10 +261,10 @@ def _zeta(s: Array, q: Array, order: int) -> Any:
 
 
 def _zeta_rest(s: Array, a: Array, order: int) -> Any:
-    """The terms from a on by Euler's and Maclaurin's formula, as the coefficient of a power series around s."""
+    """The terms of the series from a on, by the Euler-Maclaurin formula, as a truncated power series around s."""
 
     def times(series: list[Any], factor: Array) -> list[Any]:
-        """A power series times (factor + its variable) / a."""
+        """The product of a power series and (factor + its variable) / a."""
         return [(factor * term + below) / a for term, below in zip(series, [0.0, *series], strict=False)]
 
     sums = [a / (s - 1) * (-1 / (s - 1)) ** r for r in range(order + 1)]

@@ -1,13 +1,13 @@
-"""Derivatives of the incomplete gamma and beta functions by their shapes, of every order.
+"""Derivatives of any order of the incomplete gamma and beta functions with respect to their shape parameters.
 
-Both are integrals of a density over one of its tails. A derivative of the density by a shape is the density times a
-polynomial in the derivatives of its logarithm (`moment`), so a derivative of the function is one more integral. With
-the logarithm of t, or the log-odds of it, as the variable, the logarithm of the integrand is concave: of the two tails
-that on the side of x away from the mode is taken, where the integrand only falls, from a known slope and curvature to
-nothing at a known distance. There the trapezoidal rule in the logarithm of the distance, bent so that the near end
-vanishes doubly exponentially (H. Takahasi and M. Mori, "Double exponential formulas for numerical integration", 1974),
-converges exponentially. For x up to 1 the incomplete gamma function is its power series (8.7.1 of the NIST Digital
-Library of Mathematical Functions).
+Both functions are integrals of a density over one of its tails. A derivative of the density with respect to a shape is
+the density times a polynomial in the derivatives of its logarithm (`moment`), so a derivative of the function is
+another integral. With the logarithm or the log-odds of t as the variable, the logarithm of the integrand is concave. Of
+the two tails, the one on the side of x away from the mode is used: there the integrand only decreases, from a known
+slope and curvature to negligible values at a known distance. The trapezoidal rule is applied in the logarithm of the
+distance, transformed so that the near end vanishes doubly exponentially (H. Takahasi and M. Mori, "Double exponential
+formulas for numerical integration", 1974); it converges exponentially. For x up to 1 the incomplete gamma function is
+computed by its power series (8.7.1 of the NIST Digital Library of Mathematical Functions).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .gamma_functions import LARGE, lgamma, polygamma, stirling_correction
 Array = np.ndarray[Any, np.dtype[Any]]
 
 STEP = 0.06  # of the trapezoidal rule
-NEGLIGIBLE = 45.0  # exp(-45) is nothing beside 1
-BLOCK = 256  # so many integrals at a time
+NEGLIGIBLE = 45.0  # exp(-45) is negligible compared to 1
+BLOCK = 256  # the number of integrals computed at a time
 
 
 def moment(order: tuple[int, int], slope: Callable[[int, int], Any]) -> Any:
-    """A derivative of exp(f(a, b)) over exp(f) itself, from the derivatives `slope(i, j)` of f: Bell's polynomials."""
+    """A derivative of exp(f(a, b)) divided by exp(f), from f's derivatives `slope(i, j)`: Bell's polynomials."""
     i, j = order
     if i == j == 0:
         return 1.0
@@ -43,7 +43,7 @@ def moment(order: tuple[int, int], slope: Callable[[int, int], Any]) -> Any:
 
 
 def _integral(integrand: Callable[[Array], Array], scale: Array, end: Array, step: float = STEP) -> Array:
-    """The integral from 0 to `end`, beyond which nothing is left, of a function that changes over `scale`; for columns."""
+    """The integral from 0 to `end` of a function that varies on the length `scale`, for columns; beyond, it is 0."""
     farthest = np.log(end / scale).max() + 0.1
     u = np.arange(-3.7, farthest, step)
     bend = np.exp(-u)
@@ -53,14 +53,14 @@ def _integral(integrand: Callable[[Array], Array], scale: Array, end: Array, ste
 
 
 def _in_blocks(function: Callable[..., Array], *arrays: Array) -> Array:
-    """A function of columns, computed for the elements of flat arrays, some at a time."""
+    """A function of columns, applied to the elements of flat arrays in blocks."""
     size = arrays[0].size
     parts = [function(*(array[i : i + BLOCK, None] for array in arrays)) for i in range(0, size, BLOCK)]
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def _times_shape(order: int, shape: Array, derivative: Callable[[int], Array]) -> Array:
-    """The derivative by a shape of the shape times a function whose derivatives are given."""
+    """The derivative with respect to a shape of the shape times a function whose derivatives are given."""
     return shape[:, 0] * derivative(order) + (order * derivative(order - 1) if order else 0)
 
 
@@ -69,7 +69,7 @@ def _polygammas(x: Array, count: int) -> list[Array]:
 
 
 def _above_logarithm(d: Array, ratio: Array) -> Array:
-    """d - log(1 + d), where ratio is 1 + d and better known when that is small."""
+    """d - log(1 + d); `ratio` is 1 + d, which is more accurate than 1 + d itself if it is small."""
     return d - np.where(ratio < 0.5, np.log(ratio), np.log1p(d))
 
 
@@ -77,7 +77,7 @@ def _above_logarithm(d: Array, ratio: Array) -> Array:
 
 
 def gammainc_by_shape(a: Any, x: Any, *, order: int) -> Array:
-    """The derivative of the regularised lower incomplete gamma function by a, of an order from 1 on."""
+    """The derivative of the regularised lower incomplete gamma function with respect to a, of order 1 or more."""
     a, x = np.broadcast_arrays(a, x)
     shape, a, x = a.shape, a.ravel(), x.ravel()
     out = np.full(a.size, np.nan)
@@ -95,7 +95,7 @@ def gammainc_by_shape(a: Any, x: Any, *, order: int) -> Array:
 
 
 def _gamma_front(a: Array, x: Array) -> Any:
-    """x ** a * exp(-x) / gamma(a + 1); for a large a by Stirling's series, without its large terms."""
+    """x ** a * exp(-x) / gamma(a + 1); for large a by Stirling's series, whose large terms cancel."""
     d = (x - a) / a
     large = np.exp(-a * _above_logarithm(d, x / a) - stirling_correction(a)) / np.sqrt(2 * math.pi * a)
     return np.where(a >= LARGE, large, np.exp(a * np.log(x) - x - lgamma(a + 1)))
@@ -117,7 +117,7 @@ def _gamma_series(a: Array, x: Array, order: int) -> Array:
 
 
 def _gamma_tail(a: Array, x: Array, order: int, side: int, end: Array) -> Array:
-    """A derivative of the integral over the tail below x (side -1) or above it (side 1)."""
+    """A derivative of the integral over the tail below x (side -1) or above x (side 1)."""
     psi = _polygammas(a + 1, order)
     front = _gamma_front(a, x)
     scale = 1 / (np.abs(a - x) + np.sqrt(x))
@@ -147,7 +147,7 @@ def _gamma_above(a: Array, x: Array, order: int) -> Array:
 
 
 def betainc_by_shapes(a: Any, b: Any, x: Any, *, order: tuple[int, int]) -> Array:
-    """The derivative of the regularised incomplete beta function by a and b, of orders that are not both 0."""
+    """A derivative of the regularised incomplete beta function with respect to a and b, of orders not both 0."""
     a, b, x = np.broadcast_arrays(a, b, x)
     shape, a, b, x = a.shape, a.ravel(), b.ravel(), x.ravel()
     out = np.full(a.size, np.nan)
@@ -167,13 +167,13 @@ def betainc_by_shapes(a: Any, b: Any, x: Any, *, order: tuple[int, int]) -> Arra
 
 
 def _logarithms(x: Array, rest: Array) -> tuple[Array, Array]:
-    """The logarithms of x and 1 - x, which is rest, each from the smaller of the two."""
+    """The logarithms of x and rest = 1 - x, each computed from the smaller of the two."""
     near = x < 0.5
     return np.where(near, np.log(x), np.log1p(-rest)), np.where(near, np.log1p(-x), np.log(rest))
 
 
 def _beta_front(a: Array, b: Array, x: Array, rest: Array) -> Any:
-    """x ** a * (1 - x) ** b / (a * beta(a, b)); for two large shapes by Stirling's series, without its large terms."""
+    """x ** a * (1 - x) ** b / (a * beta(a, b)); for two large shapes by Stirling's series, whose large terms cancel."""
     log_x, log_rest = _logarithms(x, rest)
     plain = np.exp(a * log_x + b * log_rest - scipy.special().betaln(a, b)) / a
     n = a + b
@@ -185,7 +185,7 @@ def _beta_front(a: Array, b: Array, x: Array, rest: Array) -> Any:
 
 
 def _rise(x: Array, by: Array, n: int) -> Array:
-    """polygamma(x + by) - polygamma(x): of a small step, Gauss's rule for the integral of its derivative."""
+    """polygamma(x + by) - polygamma(x); for a small step by Gauss quadrature of the derivative."""
     if not (by < x / 4).any():
         return polygamma(x + by, n=n) - polygamma(x, n=n)
     places, weights = np.polynomial.legendre.leggauss(8)
@@ -195,14 +195,14 @@ def _rise(x: Array, by: Array, n: int) -> Array:
 
 
 def _beta_tail(a: Array, b: Array, x: Array, rest: Array, i: int, j: int) -> Array:
-    """A derivative of the integral over the tail below x, of which rest is 1 - x."""
+    """A derivative of the integral over the tail below x; rest is 1 - x."""
     n = a + b
     psi_a, psi_n = (_polygammas(shape, i + j) for shape in (a + 1, n))
     rise = [_rise(b, a, m) for m in range(i + j)]
     log_x, log_rest = _logarithms(x, rest)
     scale = 1 / (np.maximum(a - n * x, 0) + np.sqrt(n * x * rest) + 1)
     end = np.minimum((NEGLIGIBLE - n * log_rest) / a, 1e300)
-    step = min(STEP, 0.3 / max((log_x - log_rest).max(), 1))  # there the integrand bends, as fast as its log-odds
+    step = min(STEP, 0.3 / max((log_x - log_rest).max(), 1))  # the integrand bends at a rate given by its log-odds
     front = _beta_front(a, b, x, rest)
 
     def derivative(i: int) -> Any:

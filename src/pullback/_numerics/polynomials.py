@@ -2,7 +2,7 @@
 
 The recurrences are table 18.9.1 of the NIST Digital Library of Mathematical Functions, p(k+1) = (a x + b) p(k) - c p(k-1)
 from p(-1) = 0 and p(0) = 1. The derivative of order d of such a recurrence is one of the same kind,
-p_d(k+1) = (a x + b) p_d(k) + d a p_(d-1)(k) - c p_d(k-1): exact everywhere, at the ends of the interval as well.
+p_d(k+1) = (a x + b) p_d(k) + d a p_(d-1)(k) - c p_d(k-1): exact everywhere, including the ends of the interval.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-# For each family a, b and c of step k; the first step of some differs from the rest.
+# For each family a, b and c of step k; in some families the first step differs.
 RECURRENCES: dict[str, Callable[[int], tuple[float, float, float]]] = {
     "chebyshev_t": lambda k: (2 if k else 1, 0, 1),
     "chebyshev_u": lambda k: (2, 0, 1),

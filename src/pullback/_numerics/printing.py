@@ -1,8 +1,9 @@
 """The text of a tensor, character for character as torch 2.13 writes it.
 
-The module knows plain arrays and finished suffixes only: which dtype to name, and what recorded the tensor, is for the
-caller to say. Values are judged as Python numbers, so that none, however extreme, makes NumPy warn. The print options
-are the only state, one immutable tuple: replaced whole and read once per call, so that no thread sees half a change.
+The module handles plain arrays and complete suffixes only: the caller decides which dtype to name and how to describe
+the tensor's history. Values are examined as Python numbers, so that no value, however extreme, causes a NumPy warning.
+The print options are the only state: an immutable tuple, which is replaced as a whole and read once per call, so that
+no thread sees a partial change.
 """
 
 import math
@@ -40,7 +41,7 @@ def set_printoptions(
 ) -> None:
     """Choose how tensors are printed from now on, in every thread.
 
-    What is not given keeps its value, except `sci_mode`: as in torch, each call sets it anew.
+    Options that are left out keep their values, except `sci_mode`: as in torch, each call resets it.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ def set_printoptions(
 
     Raises
     ------
-    TypeError : an option is of the wrong kind. No option has been changed then, nor after the next.
+    TypeError : an option has the wrong type. No option is changed if an error is raised.
     ValueError : an option is out of range, or the profile is unknown.
 
     Examples
@@ -64,7 +65,7 @@ def set_printoptions(
     tensor([3.14, 2.72])
     >>> pullback.set_printoptions(profile="default")
     """
-    global _options  # noqa: PLW0603  # the one state of the module
+    global _options  # noqa: PLW0603  # the module's only state
     if profile not in (None, *_PROFILES):
         raise ValueError(f"set_printoptions(): profile must be one of {', '.join(_PROFILES)}, got {profile!r}")
     if not (sci_mode is None or isinstance(sci_mode, bool)):
@@ -80,17 +81,17 @@ def set_printoptions(
 
 
 def _checked(name: str, value: Any, *, kind: type[Any] = Integral, least: int = 0) -> Any:
-    """The value itself, found to be a number of the kind (NumPy's scalars count) and no smaller than the least."""
+    """The value itself, checked to be a number of the given kind (NumPy scalars included) and at least `least`."""
     if isinstance(value, bool) or not isinstance(value, kind):
         wanted = "an integer" if kind is Integral else "a number"
         raise TypeError(f"set_printoptions(): {name} must be {wanted}, got {value!r} ({type(value).__name__})")
-    if not value >= least:  # said this way round, a NaN is refused too
+    if not value >= least:  # written this way, it also refuses NaN
         raise ValueError(f"set_printoptions(): {name} must be at least {least}, got {value!r}")
     return value
 
 
 def get_printoptions() -> dict[str, Any]:
-    """The print options in force, as a new dictionary that `set_printoptions` takes back as keywords.
+    """The current print options, as a new dictionary of keyword arguments for `set_printoptions`.
 
     Examples
     --------
@@ -102,11 +103,11 @@ def get_printoptions() -> dict[str, Any]:
 
 
 def format_tensor(array: NDArray, *, suffixes: Sequence[str] = (), prefix: str = "tensor(") -> str:
-    """The text of an array in torch's layout, under the print options in force.
+    """The text of an array in torch's layout, with the current print options.
 
-    Any shape, and any bool, integer, float or complex dtype. The suffixes ("requires_grad=True") follow the values in
-    their order, each on a new line where it would pass the line width. The shape is told ahead of them where brackets
-    cannot show it: for an empty array that is not 1-d, and whenever `edgeitems` is 0. No value raises or warns.
+    Any shape is allowed, and any bool, integer, float or complex dtype. The suffixes ("requires_grad=True") follow the
+    values in order, each on a new line if it would exceed the line width. The shape precedes them if brackets cannot
+    show it: for an empty array that is not 1-d, and whenever `edgeitems` is 0. No value raises or warns.
 
     Examples
     --------
@@ -118,7 +119,7 @@ def format_tensor(array: NDArray, *, suffixes: Sequence[str] = (), prefix: str =
     'tensor([], size=(0, 3))'
     """
     options = _options
-    array = np.asarray(array)  # a NumPy scalar prints as the 0-d array it stands for
+    array = np.asarray(array)  # a NumPy scalar is printed as a 0-d array
     indent = len(prefix)
     if array.size == 0:
         body, shape_is_hidden = "[]", array.ndim != 1
@@ -130,7 +131,7 @@ def format_tensor(array: NDArray, *, suffixes: Sequence[str] = (), prefix: str =
 
 
 def _body(array: NDArray, indent: int, options: _Options) -> str:
-    """The bracketed values of an array that is not empty, the first bracket being in column `indent`."""
+    """The bracketed values of a nonempty array; the first bracket is in column `indent`."""
     edge = options.edgeitems
     elided = [array.size > options.threshold and length > 2 * edge for length in array.shape]
     if any(elided):
@@ -163,7 +164,7 @@ def _cells(array: NDArray, options: _Options) -> tuple[list[str], int]:
 
 
 def _float_style(counted: list[float], options: _Options) -> Callable[[float], str]:
-    """How floats are written together, judged by those of them that are finite and not zero."""
+    """The number format shared by several floats, chosen from the finite nonzero ones among them."""
     if not counted:
         scientific = False
     elif options.sci_mode is not None:
@@ -180,13 +181,13 @@ def _float_style(counted: list[float], options: _Options) -> Callable[[float], s
 
 
 def _nested(cells: Iterator[str], shape: Sequence[int], elided: Sequence[bool], per_line: int, indent: int) -> str:
-    """The next cells in the brackets of a shape, each axis that was shortened showing dots in its middle."""
+    """The next cells in the brackets of a shape; each shortened axis has dots in its middle."""
     if not shape:
         return next(cells)
     length, *inner = shape
     items = [_nested(cells, inner, elided[1:], per_line, indent + 1) for _ in range(length)]
     if elided[0]:
-        # Among numbers torch's dots bring a space of their own; among rows, or alone, they do not.
+        # As in torch, the dots have an extra space among numbers; among rows, or alone, they do not.
         items.insert(length // 2, " ..." if items and not inner else "...")
     margin = " " * (indent + 1)
     if inner:
@@ -196,8 +197,8 @@ def _nested(cells: Iterator[str], shape: Sequence[int], elided: Sequence[bool], 
 
 
 def _append(text: str, suffixes: Sequence[str], indent: int, linewidth: int) -> str:
-    """The text closed by its suffixes, each on the current line where it fits."""
-    # Torch counts the last line of the values, and no later one, two columns longer than it is.
+    """The text with its suffixes and the closing bracket, each suffix on the current line if it fits."""
+    # As in torch, the last line of the values, and no later one, counts as two columns longer than it is.
     column = len(text) - (text.rfind("\n") + 1) + 2
     for suffix in suffixes:
         if column + len(", ") + len(suffix) > linewidth:

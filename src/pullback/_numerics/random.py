@@ -1,7 +1,7 @@
-"""Random numbers: where they come from, and how those of each distribution are drawn, as NumPy arrays.
+"""Random numbers: generators and their state, and samples of distributions as NumPy arrays.
 
-Each thread draws from a generator of its own, so that threads do not disturb each other. NumPy's module of random
-numbers is imported at the first draw: it takes 13 ms.
+Each thread has its own default generator, so that threads do not affect each other. NumPy's random module is imported
+at the first draw, because the import takes 13 ms.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Generator:
-    """A source of random numbers with a state of its own, for the `generator` argument of what draws them.
+    """A random number generator with its own state, for the `generator` argument of random functions.
 
-    `numpy` is the NumPy generator that it draws from. The numbers are not those of torch for the same seed.
+    `numpy` is the NumPy generator that it uses. The numbers differ from torch's for the same seed.
 
     >>> import pullback
     >>> g = pullback.Generator().manual_seed(0)
@@ -39,10 +39,10 @@ class Generator:
 
     def __init__(self, device: Any = None) -> None:
         self.device = placement.here("cpu" if device is None else device)
-        self.manual_seed(67280421310721)  # torch's
+        self.manual_seed(67280421310721)  # torch's default seed
 
     def manual_seed(self, seed: int) -> Self:
-        """Start again from a seed; a negative one counts from 2 ** 64."""
+        """Reset the generator to a seed; a negative seed counts from 2 ** 64."""
         number = int(seed)
         if not -(2**63) <= number < 2**64:
             raise RuntimeError(f"Overflow when unpacking long: a seed lies from -2**63 to 2**64 - 1, got {number}")
@@ -51,19 +51,19 @@ class Generator:
         return self
 
     def seed(self) -> int:
-        """Start again from a seed that the system draws; the seed is returned."""
+        """Reset the generator to a seed drawn by the operating system; the seed is returned."""
         return self.manual_seed(int.from_bytes(os.urandom(8), "little")).initial_seed()
 
     def initial_seed(self) -> int:
-        """The seed that the numbers started from."""
+        """The seed that the generator was last reset to."""
         return self._seed
 
     def get_state(self) -> dict[str, Any]:
-        """Where the numbers have got to, for `set_state`."""
+        """The generator's current state, for `set_state`."""
         return {"seed": self._seed, "numpy": self.numpy.bit_generator.state}
 
     def set_state(self, state: Any) -> Self:
-        """Go on from a state that `get_state` gave."""
+        """Set the generator to a state returned by `get_state`."""
         if not isinstance(state, dict) or state.keys() != {"seed", "numpy"}:
             raise TypeError(f"set_state(): expected what get_state() gave, not {type(state).__name__}")
         self._seed = state["seed"]
@@ -82,7 +82,7 @@ def _restored(state: dict[str, Any]) -> Generator:
 
 
 class _Source(threading.local):
-    """The generator of a thread, made at its first use."""
+    """A thread's default generator, created on first use."""
 
     made: Generator | None = None
 
@@ -98,14 +98,14 @@ _source = _Source()
 
 
 def default_generator() -> Generator:
-    """The generator that this thread draws from."""
+    """This thread's default generator."""
     return _source.generator
 
 
 def manual_seed(seed: int) -> Generator:
-    """Start this thread's random numbers from a seed; the thread's generator is returned.
+    """Reset this thread's default generator to a seed; the generator is returned.
 
-    The numbers are not those of torch for the same seed.
+    The numbers differ from torch's for the same seed.
 
     >>> import pullback
     >>> _ = pullback.manual_seed(0)
@@ -118,12 +118,12 @@ def manual_seed(seed: int) -> Generator:
 
 
 def seed() -> int:
-    """Start this thread's random numbers from a seed that the system draws; the seed is returned."""
+    """Reset this thread's default generator to a seed drawn by the operating system; the seed is returned."""
     return _source.generator.seed()
 
 
 def initial_seed() -> int:
-    """The seed that this thread's random numbers started from.
+    """The seed that this thread's default generator was last reset to.
 
     >>> import pullback
     >>> _ = pullback.manual_seed(5)
@@ -134,12 +134,12 @@ def initial_seed() -> int:
 
 
 def get_rng_state() -> dict[str, Any]:
-    """Where this thread's random numbers have got to, for `set_rng_state`."""
+    """The current state of this thread's default generator, for `set_rng_state`."""
     return _source.generator.get_state()
 
 
 def set_rng_state(state: dict[str, Any]) -> None:
-    """Let this thread's random numbers go on from a state that `get_rng_state` gave.
+    """Set this thread's default generator to a state returned by `get_rng_state`.
 
     >>> import pullback
     >>> state = pullback.get_rng_state()
@@ -153,7 +153,7 @@ def set_rng_state(state: dict[str, Any]) -> None:
 
 @contextlib.contextmanager
 def fork_rng(devices: Any = None, enabled: bool = True, **options: Any) -> Iterator[None]:
-    """A block after which this thread's random numbers go on as if it had not been; not if `enabled` is False.
+    """A block after which this thread's random state is restored; not if `enabled` is False.
 
     >>> import pullback
     >>> _ = pullback.manual_seed(0)
@@ -171,13 +171,13 @@ def fork_rng(devices: Any = None, enabled: bool = True, **options: Any) -> Itera
 
 
 def sources(values: Iterable[Any] = ()) -> list[Any]:
-    """What a program may draw from: None for its thread's numbers, NumPy's global ones, and generators among values."""
+    """The generators a program may use: None for its thread's own, NumPy's global one, and those among values."""
     kinds = (Generator, np.random.Generator, np.random.RandomState)
     return [None, np.random, *(value for value in values if isinstance(value, kinds))]
 
 
 class Moment:
-    """Where random numbers of some sources have got to."""
+    """A snapshot of the states of several generators."""
 
     __slots__ = ("_states",)
 
@@ -185,15 +185,15 @@ class Moment:
         self._states = [(each, _get(each)) for each in places]
 
     def moved(self) -> list[Any]:
-        """The sources from which has been drawn since."""
+        """The generators that have been used since the snapshot."""
         return [each for each, state in self._states if not _same(state, _get(each))]
 
     def limit(self, places: Sequence[Any]) -> None:
-        """Forget all sources but these."""
+        """Drop all generators from the snapshot except these."""
         self._states = [(each, state) for each, state in self._states if any(each is other for other in places)]
 
     def restore(self) -> None:
-        """Let random numbers go on from that moment."""
+        """Restore the states of the snapshot."""
         for each, state in self._states:
             generator: Any = _source.generator if each is None else each
             if hasattr(generator, "set_state"):
@@ -203,7 +203,7 @@ class Moment:
 
     @contextlib.contextmanager
     def again(self) -> Iterator[None]:
-        """A block whose random numbers go on from that moment, and after which they go on as if it had not been."""
+        """A block that starts with the states of the snapshot, and after which the current states are restored."""
         now = Moment(each for each, _ in self._states)
         self.restore()
         try:
@@ -224,7 +224,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def source(generator: Any = None) -> np.random.Generator:
-    """The NumPy generator behind one of ours, itself one, or None, which stands for the thread's."""
+    """The NumPy generator of a `Generator`, of a NumPy generator itself, or of None, this thread's default."""
     if generator is None:
         return _source.generator.numpy
     if isinstance(generator, Generator):
@@ -235,19 +235,19 @@ def source(generator: Any = None) -> np.random.Generator:
 
 
 Draw = Callable[..., Any]
-"""Makes an array of random numbers: called as `draw(rng, shape, *arrays)`, the arrays being its parameters'."""
+"""A function that draws an array: called as `draw(rng, shape, *arrays)` with the parameters as arrays."""
 
 
 def sampled(draw: Draw, shape: tuple[int, ...], *parameters: Any, generator: Any = None) -> Any:
-    """Random numbers of a shape, from parameters that are arrays or tensors: an array, or a transform's tensor.
+    """Random numbers of a shape, from parameters that are arrays or tensors; an array, or a transform's tensor.
 
-    All numbers are drawn here, so that `vmap` can say whether examples share theirs.
+    All random numbers are drawn here, so that `vmap` can decide whether examples share them.
     """
     return sampled_within(innermost.get(), draw, tuple(shape), parameters, generator)
 
 
 def sampled_within(interpreter: Any, draw: Draw, shape: tuple[int, ...], parameters: Any, generator: Any) -> Any:
-    """The same as a tensor of a transform's interpreter; as an array for None."""
+    """The same under an interpreter, as a tensor of its transform; as an array for None."""
     if interpreter is None:
         arrays = [getattr(parameter, "_array", parameter) for parameter in parameters]
         return np.asarray(quiet.run(draw, source(generator), shape, *arrays))
@@ -255,7 +255,7 @@ def sampled_within(interpreter: Any, draw: Draw, shape: tuple[int, ...], paramet
 
 
 def real(rng: np.random.Generator, draw: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """Real or complex numbers by NumPy's `random` or `standard_normal`; complex ones have a variance of 1, too."""
+    """Real or complex numbers by NumPy's `random` or `standard_normal`; complex ones also have variance 1."""
     if dtype.kind == "c":
         parts = (real(rng, draw, shape, np.zeros(0, dtype).real.dtype) for _ in range(2))
         scale = 2**-0.5 if draw == "standard_normal" else 1
@@ -267,10 +267,10 @@ def real(rng: np.random.Generator, draw: str, shape: tuple[int, ...], dtype: np.
 
 
 def uniform(size: tuple[int, ...], dtype: np.dtype[Any], generator: Any = None) -> Any:
-    """Numbers drawn evenly from [0, 1)."""
+    """Samples of the uniform distribution on [0, 1)."""
     return sampled(lambda rng, shape: real(rng, "random", shape, dtype), size, generator=generator)
 
 
 def normal(size: tuple[int, ...], dtype: np.dtype[Any], generator: Any = None) -> Any:
-    """Numbers drawn from the normal distribution with mean 0 and variance 1."""
+    """Samples of the normal distribution with mean 0 and variance 1."""
     return sampled(lambda rng, shape: real(rng, "standard_normal", shape, dtype), size, generator=generator)

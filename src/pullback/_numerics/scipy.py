@@ -1,4 +1,4 @@
-"""SciPy's special functions, for those that pullback has no algorithm of its own for: the extra `pullback[special]`."""
+"""SciPy's special functions, for functions that pullback has no algorithm for: the extra `pullback[special]`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @functools.cache
 def special() -> Any:
-    """The module scipy.special, imported when it is first asked for."""
+    """The module scipy.special, imported on first use."""
     try:
         return importlib.import_module("scipy.special")
     except ModuleNotFoundError as error:

@@ -1,1 +1,1 @@
-"""NumPy's and SciPy's functions on tensors, by the names they have there: read when NumPy first asks."""
+"""NumPy's and SciPy's functions on tensors, under their names there; imported on the first such call."""

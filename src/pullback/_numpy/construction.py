@@ -1,9 +1,9 @@
-"""NumPy's functions that put tensors together: ranges, blocks, choices, insertions, and functions applied along axes.
+"""NumPy's functions that assemble tensors: ranges, blocks, choices, insertions, and functions applied along axes.
 
-They are written in NumPy's own functions, which work on tensors as on arrays. `names` has them in its table.
+They are written with NumPy's own functions, which accept tensors like arrays. `names` registers them.
 """
 
-# the signature of a lambda gives the parameters their names in NumPy
+# the signatures of the lambdas have NumPy's parameter names
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Function = Callable[..., Any]
 
 
 def _in(dtype: Any, value: Any) -> Any:
-    """A value in a dtype, unless that is None; NumPy's ranges of integers round down."""
+    """A value converted to a dtype, unless that is None; conversion to integers rounds down, as in NumPy's ranges."""
     if dtype is None:
         return value
     kind = dtypes.as_dtype(dtype).numpy
@@ -36,7 +36,7 @@ def _of_floats(*values: Any) -> list[Any]:
 
 
 def _fractions(first: Any, num: int, endpoint: bool) -> Any:
-    """num numbers from 0 on, along a new first axis; to 1 itself if it belongs to the range."""
+    """num numbers from 0 up to 1, which is included if `endpoint` is set, along a new first axis."""
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     gaps = num - 1 if endpoint else num
@@ -117,7 +117,7 @@ def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
 
 
 def _with_tensor(values: Any, tensor: Any) -> list[Any]:
-    """Values, and a tensor behind them where it is the only one of the call."""
+    """A list of values, with `tensor` appended if it is a tensor."""
     return [*values, tensor] if isinstance(tensor, Carrier) else list(values)
 
 
@@ -173,7 +173,7 @@ def _block(arrays: Any) -> Any:
 
 
 def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
-    """NumPy's own rule for the places, applied to the numbers of the slices."""
+    """An insertion at the positions that NumPy determines, by inserting into the indices of the slices."""
     arr, values = tensors(arr, values)
     arr, place = (shapes.ravel(arr), 0) if axis is None else (arr, normalize_axis(axis, arr.ndim, "insert"))
     length, where = arr.shape[place], obj if isinstance(obj, slice) else concrete(obj)
@@ -209,7 +209,7 @@ def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     return filt[tuple(bounds)]
 
 
-# Functions of the caller
+# Functions passed by the caller
 
 
 def _apply_along_axis(func1d: Function, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
@@ -237,7 +237,7 @@ def _apply_over_axes(func: Function, a: Any, axes: Any) -> Any:
     return a
 
 
-CONSTRUCTION: dict[str, Function] = {  # by name, since versions of NumPy differ in which of them they have
+CONSTRUCTION: dict[str, Function] = {  # by name, since not all versions of NumPy have all of them
     "linspace": _linspace,
     "logspace": _logspace,
     "geomspace": _geomspace,

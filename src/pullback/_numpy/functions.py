@@ -1,9 +1,9 @@
-"""NumPy's elementwise functions of tensors by the operations of the vocabulary that are imported when one is called.
+"""NumPy's elementwise functions on tensors, whose operations are imported on first call.
 
-`names` has them in its tables.
+`names` registers them.
 """
 
-# ruff: noqa: PLW0108  # the signature of a lambda gives the parameters their names in NumPy
+# ruff: noqa: PLW0108  # the signatures of the lambdas have NumPy's parameter names
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _modf(x: Any) -> Any:
 
 
 def _sign(x: Any) -> Any:
-    """The sign of NaN is NaN, where torch has 0."""
+    """The sign; of NaN it is NaN, where torch has 0."""
     sign = _complex["sgn"](x)
     return arithmetic.where(ops.isnan(x), np.nan, sign) if x._dtype.kind == "f" else sign
 
@@ -52,7 +52,7 @@ def _imag(val: Any) -> Any:
 
 def _heaviside(x1: Any, x2: Any) -> Any:
     x1, x2 = fractional(x1, x2)
-    x1 = arithmetic.add(x1, ops.zeros_like(x2)) if isinstance(x2, Carrier) else x1  # it may be a number
+    x1 = arithmetic.add(x1, ops.zeros_like(x2)) if isinstance(x2, Carrier) else x1  # x1 may be a number
     steps = arithmetic.where(ops.isnan(x1), np.nan, _step(x1, x2))
     return arithmetic.where(arithmetic.eq(x1, 0), x2, steps)
 

@@ -1,9 +1,9 @@
-"""NumPy's functions of places, diagonals and spectra, of tensors, in NumPy's parameters.
+"""NumPy's functions of indices, diagonals and spectra on tensors, with NumPy's parameters.
 
-`names` has them in its tables. The modules behind them are imported when one is called.
+`names` registers them. The modules they use are imported on first call.
 """
 
-# ruff: noqa: PLW0108  # the signature of a lambda gives the parameters their names in NumPy
+# ruff: noqa: PLW0108  # the signatures of the lambdas have NumPy's parameter names
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _take_along_dim = later("vocabulary.scatter", "take_along_dim")
 
 
 def _long(indices: Any) -> Any:
-    """Indices as int64, in an array or tensor."""
+    """Indices converted to int64, as an array or tensor."""
     return cast(indices if isinstance(indices, Carrier) else np.asarray(indices), np.dtype(np.int64))
 
 
@@ -47,7 +47,7 @@ def _compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) 
 
 
 def _triangle(function: Function) -> Function:
-    """tril and triu, which make a vector the rows of a matrix."""
+    """tril and triu, for which a vector is repeated as the rows of a matrix."""
     return lambda m, k=0: function(shapes.expand(m, *m.shape, *m.shape) if m.ndim == 1 else m, k)
 
 
@@ -80,7 +80,7 @@ def _shifted(name: str) -> Function:
     return lambda x, axes=None: shift(x, axes)
 
 
-# By name, since NumPy imports its module of transforms only when it is asked for.
+# By name, since NumPy imports its fft module only on first use.
 SPECTRA: dict[str, Function] = {
     **{f"numpy.fft.{name}": _along_axis(name) for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")},
     **{f"numpy.fft.{name}n": _along_axes(f"{name}n", None) for name in ("fft", "ifft", "rfft", "irfft")},

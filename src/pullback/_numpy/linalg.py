@@ -1,6 +1,6 @@
-"""NumPy's linear algebra on tensors, in NumPy's parameters, by operations of `linalg`.
+"""NumPy's linear algebra on tensors, with NumPy's parameters, by operations of `linalg`.
 
-`names` has it in its table. The modules behind it are imported when one is called.
+`names` registers it. The modules it uses are imported on first call.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from .operands import concrete, tensors
 
 Function = Callable[..., Any]
 
-VECTORS_BY_SHAPE = np.lib.NumpyVersion(np.__version__) < "2.0.0"  # how NumPy tells vectors from matrices in solve
+VECTORS_BY_SHAPE = np.lib.NumpyVersion(np.__version__) < "2.0.0"  # how solve distinguishes vectors from matrices
 
 
 def _operands(*values: Any) -> list[Any]:
-    """Values as tensors of one dtype."""
+    """Values as tensors of their promoted dtype."""
     return tensors(*together(*(value if isinstance(value, Carrier) else np.asarray(value) for value in values)))
 
 
 def _linalg(name: str, *values: Any, **options: Any) -> Any:
-    """A function of torch.linalg on operands of one dtype, which is one of real or complex numbers."""
+    """A function of torch.linalg applied to operands of one real or complex dtype."""
     return load("linalg", name)(*map(inexact, _operands(*values)), **options)
 
 
@@ -58,7 +58,7 @@ def _rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None)
 
 
 def _power(a: Any, n: int) -> Any:
-    """A power of a matrix; of whole numbers and truth values by NumPy, as such."""
+    """A power of a matrix; NumPy computes that of an integer or boolean matrix, with the same dtype."""
     if a._dtype.kind in "biu":
         return tensors(np.linalg.matrix_power(concrete(a), n), a)[0]
     return _linalg("matrix_power", a, n=n)
@@ -83,7 +83,7 @@ def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 
 def product(a: Any, b: Any) -> Any:
-    """matmul of NumPy, where tensors of two dtypes are brought to one."""
+    """NumPy's matmul, with tensors converted to their promoted dtype."""
     both = isinstance(a, Carrier) and isinstance(b, Carrier)
     return products.matmul(*(together(a, b) if both else (a, b)))
 
@@ -105,7 +105,7 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
     return load("linalg", "vector_norm" if flat else "norm")(inexact(x), 2 if flat else ord, axis, keepdims)
 
 
-# Functions of numpy.linalg, those of newer versions too
+# Functions of numpy.linalg, including those of newer versions
 # fmt: off
 LINALG: dict[str, Function] = {
     **{name: _of_one(name) for name in ("det", "eig", "eigvals", "inv", "slogdet")},

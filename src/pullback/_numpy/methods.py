@@ -1,7 +1,7 @@
-"""The methods of NumPy's ufuncs on tensors, `reduce` and its kin, and the options of a call: `dtype`, `axes`.
+"""The methods of NumPy's ufuncs on tensors, such as `reduce`, and the options `dtype` and `axes` of a call.
 
-Whatever operation of two operands stands behind a ufunc has them: sums, products and extremes by operations of their own,
-all others step by step along an axis. `_numpy` asks for them.
+Every ufunc with two operands has them: sums, products and extremes use their own operations, all others are computed
+step by step along an axis. `_numpy` looks them up.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ACCUMULATIONS: dict[np.ufunc, Function] = {
 
 
 def method(ufunc: np.ufunc, operation: Function, name: str) -> Function | None:
-    """A method of a ufunc, by the operation that the ufunc is; None if it has no such method."""
+    """A method of a ufunc that is computed by `operation`; None if there is no such method."""
     if ufunc.nin != 2 or ufunc.nout != 1 or ufunc.signature is not None:
         return None
     if name == "reduce" and ufunc in numpy_reductions.OF_UFUNCS:
@@ -51,13 +51,13 @@ def method(ufunc: np.ufunc, operation: Function, name: str) -> Function | None:
 
 
 def _merged(a: Any, axes: tuple[int, ...]) -> Any:
-    """The axes that are reduced, as one axis before the others."""
+    """The reduced axes, merged into one, which comes first."""
     rest = [axis for axis in range(a.ndim) if axis not in axes]
     return shapes.reshape(shapes.permute(a, [*axes, *rest]), -1, *[a.shape[axis] for axis in rest])
 
 
 def _judged(ufunc: np.ufunc, a: Any, axes: tuple[int, ...]) -> Any:
-    """The operand in the dtype that NumPy reduces it in, which refuses a ufunc that has none, or several axes."""
+    """The operand in the dtype that NumPy reduces it in; refused if NumPy refuses the dtype, or several axes."""
     return cast(a, ufunc.reduce(np.ones((1,) * a.ndim, a._dtype), axis=axes).dtype)
 
 
@@ -122,7 +122,7 @@ def _reduceat(ufunc: np.ufunc, operation: Function) -> Function:
 
 
 def in_dtype(name: str, operation: Function, dtype: Any) -> Function:
-    """An operation whose operands are brought to a dtype first, and whose result has it."""
+    """An operation whose operands are first converted to a dtype, and whose result has it."""
     kind = dtypes.as_dtype(dtype).numpy
 
     def computed(*operands: Any) -> Any:
@@ -134,7 +134,7 @@ def in_dtype(name: str, operation: Function, dtype: Any) -> Function:
         result = operation(*given)
         if any(part._dtype != kind for part in (result if isinstance(result, tuple) else (result,))):
             raise TypeError(
-                f"{name} has no derivative here with dtype={kind}, in which its result is not: leave dtype= out, and "
+                f"{name} has no derivative here with dtype={kind}, which is not its result's: leave dtype= out, and "
                 "convert the result"
             )
         return result
@@ -143,7 +143,7 @@ def in_dtype(name: str, operation: Function, dtype: Any) -> Function:
 
 
 def along_axes(ufunc: np.ufunc, operation: Function, axes: Any, axis: Any, keepdims: bool) -> Function:
-    """A generalised ufunc such as matmul along other axes than the last, which its signature names."""
+    """A generalised ufunc such as matmul along other axes than the last ones of its signature."""
     sides = str(ufunc.signature).split("->")
     cores = [len(re.findall(r"\w+", core)) for side in sides for core in re.findall(r"\(([^)]*)\)", side)]
     if keepdims and cores[-1]:

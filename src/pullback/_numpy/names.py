@@ -1,6 +1,6 @@
-"""NumPy's names for the vocabulary: which operation a ufunc or function of NumPy is, in NumPy's parameters."""
+"""The table of NumPy functions on tensors: the operation for each ufunc or function, with NumPy's parameters."""
 
-# ruff: noqa: PLW0108  # the signature of a lambda gives the parameters their names in NumPy
+# ruff: noqa: PLW0108  # the signatures of the lambdas have NumPy's parameter names
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ UFUNCS: dict[np.ufunc, Function] = {
 
 
 def _each(values: Any) -> Any:
-    """What is to be joined: a tensor as it is, of a sequence every entry that is a list as an array."""
+    """The arguments of a join: a tensor unchanged; in a sequence every list as an array."""
     return values if isinstance(values, Carrier) else [operand(value) for value in values]
 
 
@@ -81,7 +81,7 @@ def _hstack(tup: Any) -> Any:
 
 
 def _split(function: Function) -> Function:
-    """split and array_split: NumPy's own rule for the pieces, applied to the places along the axis."""
+    """split and array_split: NumPy determines the pieces, by splitting the indices along the axis."""
 
     def pieces(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
         place = normalize_axis(axis, ary.ndim)
@@ -131,12 +131,12 @@ def _dot(a: Any, b: Any, out: Any = None) -> Any:
 
 
 def _like(fill: int) -> Function:
-    """zeros_like and its kin: constants."""
+    """zeros_like and its relatives, whose results are constants."""
     return lambda a, dtype=None, *, shape=None: CONSTRUCTION["full_like"](a, fill, dtype, shape=shape)
 
 
 def _ordered(function: Function) -> Function:
-    """reshape and ravel in the order of a program in Fortran, too: the axes turned around before and after."""
+    """reshape and ravel, also in Fortran order: the axes are reversed before and after."""
 
     def ordered(a: Any, shape: Any, order: str) -> Any:
         if order not in ("C", "F"):
@@ -157,7 +157,7 @@ _reshape, _ravel = _ordered(np.reshape), _ordered(np.ravel)
 
 
 # fmt: off
-FUNCTIONS: dict[Function, Function] = {  # the parameters are NumPy's, and those that are missing are refused by name
+FUNCTIONS: dict[Function, Function] = {  # the parameters have NumPy's names; unsupported ones are refused by name
     np.cumsum: lambda a, axis=None, dtype=None, out=None: reductions.cumsum(
         shapes.ravel(a) if axis is None else a, axis or 0, dtype=dtype),
     np.clip: lambda a, a_min=None, a_max=None, out=None, *, min=None, max=None: arithmetic.clamp(
@@ -195,10 +195,10 @@ FUNCTIONS: dict[Function, Function] = {  # the parameters are NumPy's, and those
     **numpy_functions.FUNCTIONS, **numpy_indexing.FUNCTIONS,
 }
 
-# Those of modules that NumPy imports late, by name.
+# Functions of modules that NumPy imports late, by name.
 BY_NAME: dict[str, Function] = {**numpy_indexing.SPECTRA}
 
-# What has no derivative anywhere: NumPy's answer about the values, of tracked tensors too.
+# Functions without derivatives: NumPy computes them from the values, also of tracked tensors.
 VALUES_ONLY: set[Function] = {
     vars(np)[name]
     for name in (
@@ -211,10 +211,10 @@ VALUES_ONLY: set[Function] = {
     if name in vars(np)
 }
 
-# Of these, what is asked of the shape: it has an answer where each example of a batch has its own values.
+# Of these, functions of the shape alone: they work under vmap, where each example has its own values.
 OF_SHAPES: dict[Function, Function] = {np.ndim: lambda a: a.ndim, np.shape: lambda a: tuple(a.shape), np.size: _size}
 
-# What is refused for tensors that are tracked, and why; NumPy computes it from the values of others.
+# Functions refused for tracked tensors, with the reason; for others NumPy computes them from the values.
 _DATES, _BITS, _FILES = "tensors hold no dates", "bits of integers have no slope", "a file holds values alone"
 _STEPS, _COUNTS = "it is a step function", "np.histogram has one, with weights, along one axis"
 REFUSED: dict[str, str] = {

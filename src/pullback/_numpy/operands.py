@@ -1,4 +1,4 @@
-"""What stands in a call of NumPy's: tensors, arrays and lists, as tensors, as arrays, or as values that carry no gradient."""
+"""Conversion of the arguments of NumPy calls: to tensors, to arrays, or to values that carry no gradient."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ UNKNOWN = "pullback has no such operation"
 
 
 def operand(value: Any) -> Any:
-    """A list as an array; tensors, arrays and numbers as they are."""
+    """A list as an array; tensors, arrays and numbers unchanged."""
     return np.asarray(value) if isinstance(value, (list, tuple)) else value
 
 
 def tensors(*values: Any) -> list[Any]:
-    """Values as tensors, at least one of which is one already."""
+    """Values as tensors; at least one of them is a tensor already."""
     wrap = next(value for value in values if isinstance(value, Carrier)).interpreter.wrap
     return [value if isinstance(value, Carrier) else wrap(np.asarray(value), None) for value in values]
 
 
 def concrete(value: Any) -> Any:
-    """The values of a tensor as a read-only array, tracked or not, for what follows from them and has no slope."""
+    """The values of a tensor, tracked or not, as a read-only array, for results that have no derivative."""
     if not isinstance(value, Carrier):
         return np.asarray(value)
     array = value._concrete().view()
@@ -33,25 +33,25 @@ def concrete(value: Any) -> Any:
 
 
 def holds_tensor(value: Any) -> bool:
-    """Whether a value is a tensor, or a list or tuple with one in it."""
+    """True if a value is a tensor, or a list or tuple that contains one."""
     return isinstance(value, Carrier) or (isinstance(value, (list, tuple)) and any(map(holds_tensor, value)))
 
 
 def is_plain(tensor: Any) -> bool:
-    """Whether a tensor is no more than an array: not tracked, and of no interpreter."""
+    """True if a tensor is equivalent to an array: not tracked, and of no interpreter."""
     return tensor._node is None and not tensor.level and isinstance(tensor._array, np.ndarray)
 
 
 def constants(name: str, value: Any, *, why: str = UNKNOWN, tracked: bool = False) -> Any:
-    """Arguments with read-only arrays in the place of tensors; refused where a derivative would be lost.
+    """Arguments with tensors replaced by read-only arrays; refused if a derivative would be lost.
 
-    With `tracked` there is none to lose: the function answers about the values.
+    With `tracked` tracked tensors are accepted too: the function has no derivative to lose.
     """
     if isinstance(value, Carrier):
         if not tracked and not is_plain(value):
             raise TypeError(
                 f"{name} has no derivative here: {why}, and its argument is a {errors.kind(value)} whose gradient "
-                "would be lost. Compose it from operations that there are, or pass t.detach().numpy() if the gradient is "
+                "would be lost. Compose it from available operations, or pass t.detach().numpy() if the gradient is "
                 "not wanted."
             )
         return concrete(value)

@@ -1,6 +1,6 @@
-"""NumPy's polynomials with tensors for coefficients, roots or points, the highest power first.
+"""NumPy's polynomials with tensors as coefficients, roots or points, highest power first.
 
-They are written in NumPy's own functions, which work on tensors as on arrays. `names` has them in its table.
+They are written with NumPy's own functions, which accept tensors like arrays. `names` registers them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Function = Callable[..., Any]
 
 
 def _coefficients(*values: Any) -> list[Any]:
-    """Vectors of coefficients, as tensors of one dtype."""
+    """Vectors of coefficients, as tensors of their promoted dtype."""
     given = [np.asarray(value.coeffs) if isinstance(value, np.poly1d) else operand(value) for value in values]
     return [np.atleast_1d(tensor) for tensor in tensors(*together(*given))]
 

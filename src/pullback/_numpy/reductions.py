@@ -1,9 +1,9 @@
-"""NumPy's reductions of tensors, in NumPy's parameters, `initial` and `where` among them.
+"""NumPy's reductions of tensors, with NumPy's parameters, including `initial` and `where`.
 
-`names` has them in its tables.
+`names` registers them.
 """
 
-# the signature of a lambda gives the parameters their names in NumPy
+# the signatures of the lambdas have NumPy's parameter names
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Function = Callable[..., Any]
 
 
 def _chosen(a: Any, where: Any, neutral: Any) -> Any:
-    """The elements where a mask is True, and what changes nothing elsewhere."""
+    """The elements where a mask is True, and the neutral element elsewhere."""
     return a if where is None or where is True else arithmetic.where(_mask(where), a, neutral)
 
 
 def _start(a: Any, initial: Any) -> Any:
-    """What a reduction begins with, in the dtype of the reduction."""
+    """The initial value of a reduction, in the reduction's dtype."""
     return cast(initial, a._dtype)
 
 
@@ -35,7 +35,7 @@ def _mask(where: Any) -> Any:
 
 
 def _count(a: Any, where: Any, axis: Any, keepdims: bool) -> Any:
-    """How many elements a reduction is of, in the dtype of the elements."""
+    """The number of elements that are reduced, in the elements' dtype."""
     chosen = np.broadcast_to(_mask(True if where is None else where), tuple(a.shape))
     return cast(np.sum(chosen, axis, keepdims=keepdims), np.empty(0, a._dtype).real.dtype)
 
@@ -45,7 +45,7 @@ def _floats(a: Any, dtype: Any) -> Any:
 
 
 def total(axis: Any = None) -> Function:
-    """sum, whose axis is the first in ufunc.reduce."""
+    """sum; ufunc.reduce passes axis as the first option."""
 
     def sum(
         a: Any, axis: Any = axis, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
@@ -58,7 +58,7 @@ def total(axis: Any = None) -> Function:
 
 
 def product(axis: Any = None) -> Function:
-    """prod, whose axis is the first in ufunc.reduce."""
+    """prod; ufunc.reduce passes axis as the first option."""
 
     def prod(
         a: Any, axis: Any = axis, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
@@ -71,7 +71,7 @@ def product(axis: Any = None) -> Function:
 
 
 def extreme(reduce: Function, combine: Function, axis: Any = None) -> Function:
-    """max and min, whose axis is the first in ufunc.reduce."""
+    """max and min; ufunc.reduce passes axis as the first option."""
 
     def largest(
         a: Any, axis: Any = axis, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
@@ -90,7 +90,7 @@ def extreme(reduce: Function, combine: Function, axis: Any = None) -> Function:
 
 
 def truth(reduce: Function, neutral: bool, axis: Any = None) -> Function:
-    """all and any, whose axis is the first in ufunc.reduce."""
+    """all and any; ufunc.reduce passes axis as the first option."""
     return lambda a, axis=axis, out=None, keepdims=False, *, where=None: reduce(
         _chosen(a, where, neutral), axis, keepdims
     )
@@ -135,7 +135,7 @@ def _place(function: Function) -> Function:
 
 
 def _reductions(axis: Any) -> dict[str, Function]:
-    """Those that ufunc.reduce has too, there along the first axis unless one is given."""
+    """The reductions that are also ufunc.reduce methods; these reduce the first axis by default."""
     return {
         "add": total(axis),
         "multiply": product(axis),
@@ -149,7 +149,7 @@ def _reductions(axis: Any) -> dict[str, Function]:
 OF_UFUNCS: dict[np.ufunc, Function] = {getattr(np, name): function for name, function in _reductions(0).items()}
 
 _whole = _reductions(None)
-REDUCTIONS: dict[str, Function] = {  # by name, since versions of NumPy differ in which of them they have
+REDUCTIONS: dict[str, Function] = {  # by name, since not all versions of NumPy have all of them
     **dict.fromkeys(("sum",), _whole["add"]),
     **dict.fromkeys(("prod", "product"), _whole["multiply"]),
     **dict.fromkeys(("max", "amax"), _whole["maximum"]),

@@ -1,7 +1,7 @@
-"""SciPy's names for the vocabulary: which operation a ufunc of scipy.special is.
+"""The table of SciPy functions on tensors: the operation for each ufunc of scipy.special.
 
-SciPy's special functions are ufuncs of NumPy's kind, so that `scipy.special.erf(t)` asks the tensor t. SciPy is not
-imported here: whoever calls its functions has done so.
+SciPy's special functions are NumPy ufuncs, so `scipy.special.erf(t)` is dispatched to the tensor t. SciPy is not
+imported here: a program that calls its functions has imported it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .operands import constants, tensors
 
 Function = Callable[..., Any]
 
-MODULES = ("scipy.special", "scipy.special._ufuncs")  # the second has what functions such as zeta call
+MODULES = ("scipy.special", "scipy.special._ufuncs")  # the second has ufuncs that functions such as zeta call
 
 
 def name(ufunc: np.ufunc) -> str | None:
@@ -32,12 +32,12 @@ def name(ufunc: np.ufunc) -> str | None:
 
 
 def _primitive(name: str, **params: Any) -> Function:
-    """A primitive of real operands, all of which have derivatives."""
+    """A primitive of real operands, with derivatives with respect to all of them."""
     return lambda *operands: of_several(getattr(ops, name), name, *operands, **params)
 
 
 def _at(name: str, *places: int) -> Function:
-    """A primitive of real operands, those at some places without a derivative: orders, parameters."""
+    """A primitive of real operands, without derivatives for those at some positions: orders, parameters."""
 
     def function(*operands: Any) -> Any:
         fixed = [operands[place] for place in places]
@@ -59,7 +59,7 @@ def _parts(name: str, *parts: str) -> Function:
 
 
 def _polynomial(name: str, ours: str) -> Function:
-    """An orthogonal polynomial, whose degree comes first, and is a whole number."""
+    """An orthogonal polynomial; its first argument is the degree, an integer."""
 
     def function(n: Any, x: Any) -> Any:
         degree = constants(f"scipy.special.{name}", n, why="a degree is a whole number")
@@ -100,7 +100,7 @@ def _loggamma(x: Any) -> Any:
 
 # fmt: off
 FUNCTIONS: dict[str, Function] = {
-    # those that pullback has itself
+    # those that pullback implements
     **{name: later("special", name) for name in (
         "erf erfc erfcx erfinv entr exp2 expit expm1 gammaln i0 i0e i1 i1e log1p log_ndtr logit ndtr ndtri psi round "
         "xlog1py xlogy").split()},

@@ -1,10 +1,10 @@
-"""NumPy's functions that pick elements by their values: sets, partitions and histograms.
+"""NumPy's functions that select elements by value: sets, partitions and histograms.
 
-NumPy finds the places from the values; the elements are then read there, so that each gradient goes to where its
-element came from, of several equal ones to the first. `names` has them in its table.
+NumPy determines the indices from the values; the elements are then read at these indices, so each gradient goes to the
+element's origin; of several equal elements, to the first. `names` registers them.
 """
 
-# the signature of a lambda gives the parameters their names in NumPy
+# the signatures of the lambdas have NumPy's parameter names
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _flat(value: Any) -> Any:
 
 
 def _joined(*values: Any) -> Any:
-    """All elements of several arrays, one behind the other."""
+    """All elements of several arrays, concatenated."""
     return shapes.cat([shapes.ravel(tensor) for tensor in tensors(*map(operand, values))])
 
 
@@ -47,7 +47,7 @@ def _unique(
 
 
 def _unique_parts(name: str) -> Function:
-    """unique_all and its kin: what NumPy returns, with the elements in the place of their values."""
+    """unique_all and its relatives: NumPy's result, with the values read from the tensor."""
 
     def parts(x: Any, /) -> Any:
         found = getattr(np, name)(concrete(x))
@@ -93,11 +93,11 @@ def _ediff(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     return np.concatenate([*ends[0], inner, *ends[1]])
 
 
-# Histograms: how many elements lie in a bin is a step function of them; weights and edges have slopes.
+# Histograms: the count in a bin is a step function of the elements; weights and edges have derivatives.
 
 
 def _sums(places: Any, weights: Any, count: int) -> Any:
-    """The sum of the weights at each place."""
+    """The sum of the weights for each index."""
     totals = weights.interpreter.wrap(np.zeros(count, weights._dtype), None)
     return indexing.index_put(totals, (places,), weights, accumulate=True)
 

@@ -1,9 +1,9 @@
-"""NumPy's joins, pieces and rearrangements of tensors, in NumPy's parameters, by operations of the vocabulary.
+"""NumPy's joining, splitting and rearranging of tensors, with NumPy's parameters.
 
-`names` has them in its table. The modules behind them are imported when one is called.
+`names` registers the functions. The modules they use are imported on first call.
 """
 
-# ruff: noqa: PLW0108  # the signature of a lambda gives the parameters their names in NumPy
+# ruff: noqa: PLW0108  # the signatures of the lambdas have NumPy's parameter names
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _dstack, _column_stack, _broadcast_tensors = (
 )
 _pad = later("vocabulary.padding", "numpy_pad")
 
-several: Any = type(np.broadcast_arrays(0))  # what NumPy returns where it returns several arrays: a list before NumPy 2
+several: Any = type(np.broadcast_arrays(0))  # NumPy's type for several arrays: a list before NumPy 2
 
 
 def _listed(values: Any) -> list[Any]:
-    """What is to be joined, as tensors: the rows of a tensor, or the entries of a sequence."""
+    """The arguments of a join as tensors: the rows of a tensor, or the entries of a sequence."""
     return list(shapes.unbind(values)) if isinstance(values, Carrier) else tensors(*values)
 
 
 def _at_least(name: str) -> Function:
-    """atleast_1d and its kin."""
+    """atleast_1d and its relatives."""
 
     def raised(*arys: Any) -> Any:
         found = [later("vocabulary.joining", name)(tensor) for tensor in tensors(*arys)]
@@ -78,7 +78,7 @@ def _mesh(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = Tru
 
 
 def _open(vectors: list[Any], indexing: str) -> list[Any]:
-    """Each vector along its axis of a grid, with length 1 along the others."""
+    """Each vector along its own axis of a grid, with length 1 along the others."""
     places = list(range(len(vectors)))
     if indexing == "xy" and len(vectors) > 1:
         places[:2] = [1, 0]
@@ -107,7 +107,7 @@ def _padded(
     array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: Any = 0, end_values: Any = 0,
     stat_length: Any = None,
 ) -> Any:  # fmt: skip
-    """NumPy's pad: by moving elements, or by what is computed from the edges of one axis after the other."""
+    """NumPy's pad: by moving elements, or with values computed from the edges of one axis after the other."""
     (array,) = tensors(array) if isinstance(array, Carrier) else tensors(array, constant_values, end_values)[:1]
     if isinstance(pad_width, dict):
         pad_width = [pad_width.get(i, pad_width.get(i - array.ndim, (0, 0))) for i in range(array.ndim)]
@@ -134,7 +134,7 @@ def _padded(
 
 
 def _side(array: Any, axis: int, width: int, mode: str, value: Any, length: int | None, end: int) -> Any:
-    """What stands before an axis, or behind it if `end` is 1."""
+    """The padding before an axis, or after it if `end` is 1."""
     before = (slice(None),) * axis
     shape = [width if i == axis else size for i, size in enumerate(array.shape)]
     if mode == "constant":
@@ -150,7 +150,7 @@ def _side(array: Any, axis: int, width: int, mode: str, value: Any, length: int 
 
 
 def _pieces(name: str) -> Function:
-    """hsplit and its kin, as a list."""
+    """hsplit and its relatives, whose result is a list."""
     return lambda ary, indices_or_sections: list(later("vocabulary.joining", name)(ary, indices_or_sections))
 
 
@@ -166,7 +166,7 @@ FUNCTIONS: dict[Function, Function] = {
     np.hsplit: _pieces("hsplit"), np.vsplit: _pieces("vsplit"), np.dsplit: _pieces("dsplit"),
     np.meshgrid: _mesh, np.rollaxis: _rollaxis, np.lib.stride_tricks.sliding_window_view: _windows,
 }
-if hasattr(np, "matrix_transpose"):  # the names of NumPy 2
+if hasattr(np, "matrix_transpose"):  # NumPy 2 only
     FUNCTIONS[np.matrix_transpose] = FUNCTIONS[np.linalg.matrix_transpose] = lambda x: shapes.matrix_transpose(x)
 if hasattr(np, "unstack"):
     FUNCTIONS[np.unstack] = lambda x, *, axis=0: shapes.unbind(x, axis)

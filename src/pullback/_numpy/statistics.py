@@ -1,9 +1,9 @@
-"""NumPy's reductions, scans and statistics of tensors, in NumPy's parameters, by operations of the vocabulary.
+"""NumPy's reductions, scans and statistics of tensors, with NumPy's parameters.
 
-`names` has them in its table. The modules behind them are imported when one is called.
+`names` registers the functions. The modules they use are imported on first call.
 """
 
-# the signature of a lambda gives the parameters their names in NumPy
+# the signatures of the lambdas have NumPy's parameter names
 
 from __future__ import annotations
 
@@ -28,38 +28,38 @@ _sort, _searchsorted = later("vocabulary.sorting", "sort"), later("vocabulary.so
 
 
 def _converted(a: Any, dtype: Any) -> Any:
-    """The operand of a mean: in a dtype, or as real or complex numbers."""
+    """The operand of a mean, converted to a dtype; by default to a real or complex one."""
     return inexact(a) if dtype is None else cast(a, dtypes.as_dtype(dtype).numpy)
 
 
 def _kept(result: Any, a: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    """A result without the axes that were reduced, or with them in length 1."""
+    """A result without the reduced axes, or, with keepdims, with length 1 along them."""
     if not keepdims:
         return result
     return shapes.reshape(result, [1 if axis in axes else size for axis, size in enumerate(a.shape)])
 
 
 def _merged(a: Any, axes: tuple[int, ...]) -> Any:
-    """The axes that are reduced, as one axis behind the others."""
+    """The reduced axes, merged into one, which comes last."""
     rest = [axis for axis in range(a.ndim) if axis not in axes]
     return shapes.reshape(shapes.permute(a, *rest, *axes), *[a.shape[axis] for axis in rest], -1)
 
 
 def prod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The product over several axes, which torch's has one of."""
+    """The product over several axes, while torch's function takes only one."""
     axes = normalize_axes(axis, a.ndim, "prod")
     return _kept(reductions.prod(_merged(a, axes), -1, dtype=dtype), a, axes, keepdims)
 
 
 def _filled(a: Any, value: float) -> Any:
-    """A number in the place of each NaN."""
+    """The operand with each NaN replaced by a number."""
     if a._dtype.kind not in "fc":
         return a
     return arithmetic.where(ops.isnan(a), np.asarray(value, a._dtype), a)
 
 
 def _along(function: Function, value: float | None = None) -> Function:
-    """cumsum and cumprod, along an axis or of all elements; NaNs replaced by a value."""
+    """cumsum and cumprod, along an axis or of all elements; NaNs are replaced by `value`, if given."""
 
     def scan(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
         a = a if value is None else _filled(a, value)
@@ -69,7 +69,7 @@ def _along(function: Function, value: float | None = None) -> Function:
 
 
 def _cumulative(function: Function, start: int) -> Function:
-    """cumulative_sum and cumulative_prod, which may begin with what stands before the first element."""
+    """cumulative_sum and cumulative_prod, which may start with the initial value."""
 
     def scan(
         x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
@@ -87,7 +87,7 @@ def _cumulative(function: Function, start: int) -> Function:
 
 
 def _nan_extreme(function: Function, lowest: float) -> Function:
-    """nanmax and nanmin: NaN where there is nothing else."""
+    """nanmax and nanmin: NaN if all elements are NaN."""
 
     def extreme(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
         result = function(_filled(a, lowest), axis, keepdims)
@@ -142,7 +142,7 @@ def _fractions(function: Function, whole: float) -> Function:
 
 
 def _median(function: Function) -> Function:
-    """NumPy's median, of an even number of elements the mean of the two in the middle."""
+    """NumPy's median: for an even number of elements the mean of the middle two."""
     quantile = _fractions(function, 1.0)
     return lambda a, axis=None, out=None, overwrite_input=False, keepdims=False: quantile(
         a, 0.5, axis, method="midpoint", keepdims=keepdims
@@ -201,7 +201,7 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 
 
 def _variables(m: Any, y: Any, rowvar: bool) -> Any:
-    """The variables of a covariance, as rows."""
+    """The variables of a covariance matrix, as rows."""
 
     def rows(value: Any) -> Any:
         if value.ndim < 2:
@@ -236,7 +236,7 @@ def _sorted(a: Any, axis: int | None = -1, kind: Any = None, *, stable: bool | N
 
 def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     x, xp, fp = map(inexact, tensors(x, xp, fp))
-    if period is not None:  # one point from before and one from behind are beside the others, in their order
+    if period is not None:  # with a period, one point before and one after it are added to the sorted points
         x, xp, left, right = np.remainder(x, abs(period)), np.remainder(xp, abs(period)), None, None
         order = np.argsort(xp)
         order = np.concatenate([order[-1:], order, order[:1]])
@@ -261,7 +261,7 @@ def _total(function: Function) -> Function:
 
 
 # fmt: off
-STATISTICS: dict[str, Function] = {  # by name, since versions of NumPy differ in which of them they have
+STATISTICS: dict[str, Function] = {  # by name, since not all versions of NumPy have all of them
     **dict.fromkeys(("cumprod", "cumproduct"), _along(_scan["cumprod"])),
     "nansum": _total(reductions.nansum),
     "nanmean": _total(lambda a, axis, keepdims, dtype: reductions.nanmean(_converted(a, dtype), axis, keepdims)),

@@ -1,9 +1,9 @@
-"""NumPy's functions that write to their first argument: a tensor, with the history of what is written to it.
+"""NumPy's functions that write to their first argument, a tensor, which gets the history of the written values.
 
-An array may be written too where nothing is tracked. `names` has these functions in its table.
+The first argument may also be an array if nothing is tracked. `names` registers these functions.
 """
 
-# ruff: noqa: PLW0108  # the signature of a lambda gives the parameters their names in NumPy
+# ruff: noqa: PLW0108  # the signatures of the lambdas have NumPy's parameter names
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INTO_ARRAY = "it would write to a NumPy array, which cannot hold a history: writ
 
 
 def _to_tensors(name: str) -> Callable[[Function], Function]:
-    """A function that writes to tensors; what goes into an array is written by NumPy."""
+    """A function that writes to tensors; writes to arrays are left to NumPy."""
 
     def decorate(function: Function) -> Function:
         def written(target: Any, *args: Any, **options: Any) -> None:
@@ -45,7 +45,7 @@ def _value(values: Any) -> Any:
 
 
 def _places(target: Any, places: Any) -> Any:
-    """An index, from places in the flattened tensor."""
+    """An index into the tensor, from indices into the flattened tensor."""
     return np.unravel_index(places, tuple(target.shape))
 
 
@@ -58,7 +58,7 @@ def _put(target: Any, ind: Any, v: Any, mode: str = "raise") -> None:
         places = places % count if count else places
     else:
         places = np.clip(places, 0, count - 1) if mode == "clip" else places % count
-    if values.ndim:  # too few are repeated
+    if values.ndim:  # if there are too few values, they are repeated
         values = values.reshape(-1)[np.arange(places.size) % values.size]
     indexing.setitem(target, _places(target, places), values)
 
@@ -113,11 +113,11 @@ def _fill_diagonal(target: Any, val: Any, wrap: bool = False) -> None:
     _put(target, np.arange(0, end, step), val)
 
 
-# of ufunc.at
+# ufunc.at
 
 
 def _add_at(target: Any, indices: Any, values: Any) -> None:
-    """target[indices] += values, with every one of several equal indices counted."""
+    """target[indices] += values, where repeated indices accumulate."""
     index = tuple(concrete(entry) if isinstance(entry, Carrier) else entry for entry in indices)
     places = np.arange(target.numel()).reshape(target.shape)[index]
     added = np.broadcast_to(cast(_value(values), target._dtype), places.shape)
@@ -126,7 +126,7 @@ def _add_at(target: Any, indices: Any, values: Any) -> None:
 
 
 def at(name: str, ufunc: np.ufunc, target: Any, indices: Any, *values: Any) -> None:
-    """ufunc.at: of a tensor, for sums and differences."""
+    """ufunc.at for a tensor; only for sums and differences."""
     if not isinstance(target, Carrier):
         ufunc.at(target, *constants(name, (indices, *values), why=INTO_ARRAY))
     elif ufunc is np.add or ufunc is np.subtract:

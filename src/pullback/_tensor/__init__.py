@@ -1,1 +1,1 @@
-"""The tensor: its class, its constructors, and the ways in and out of memory."""
+"""The tensor: its class, its constructors, its public functions, and its memory."""

@@ -1,4 +1,4 @@
-"""Making tensors like another: `x.new_zeros(...)` and its kin have the dtype of x unless one is given."""
+"""Constructors like another tensor: `x.new_zeros(...)` and its relatives, with the dtype of x unless one is given."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ new_empty_strided = _new(
 
 
 def fill(input: Any, value: Any) -> Any:
-    """A copy that holds one value everywhere: a number, or that of a 0-d tensor, which gets the sum of the gradients.
+    """A tensor of this shape filled with one value: a number, or a 0-d tensor, which gets the sum of the gradients.
 
     >>> import pullback
     >>> pullback.fill(pullback.ones(2), 5)

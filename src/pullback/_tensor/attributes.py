@@ -1,7 +1,7 @@
-"""What every tensor has: its attributes, and torch's autograd methods.
+"""The attributes of every tensor, and torch's autograd methods.
 
-A tensor is an array, the node that made it (or, for a leaf that requires grad, the node that collects its gradient),
-and the cell through which graphs keep its value.
+A tensor consists of an array; the node that computed it (or, for a leaf that requires grad, the node that accumulates
+its gradient); and the cell through which graphs save its value.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DIFFERENTIABLE = "Tensors of floating point and complex dtype can require gradie
 
 
 class _Defaults(Carrier):
-    """What few tensors have of their own, and the others find here."""
+    """Default values of the attributes that only few tensors set themselves."""
 
     __slots__ = ()
 
@@ -40,27 +40,27 @@ class _Defaults(Carrier):
     _writes = 0
     _base: Any = None
     _path: tuple[Any, ...] = ()
-    _made_untracked: Any = False  # or the custom function it is a view of: see _custom
+    _made_untracked: Any = False  # or the custom function it is a view of: see CustomView
     _inference = False
     _cut: Cut | None = None
     _kept_grad: Any = None
     _leaf: Any = None
-    _role: Any = None  # what a module takes the tensor for: see nn.parameter
+    _role: Any = None  # e.g. a module's parameter: see nn.parameter
     _held: tuple[str, ...] = ()
-    _detached = False  # whether it has lost a history in place, which views may still have
-    _histories: tuple[str, ...] = ()  # those of what is held that follow from how the values were computed
-    _origin: Any = None  # of what was detached inside a transform: the base that it lies in, and the way there
-    _takes_out = False  # whether `out=` may be a tensor of its level, and operands of it may be written there
-    _transparent = True  # whether what it holds are the very numbers that it stands for
-    _memory: Any = None  # what a carrier beneath the tape knows of the memory it stands for: see compile
+    _detached = False  # True if it was detached in place; its views may still have a history
+    _histories: tuple[str, ...] = ()  # the entries of _held that depend on the history
+    _origin: Any = None  # for a tensor detached inside a transform: its base, and the path of views to it
+    _takes_out = False  # True if `out=` may be a tensor of this level, and this level's values may be written to it
+    _transparent = True  # True if _array holds the represented values themselves
+    _memory: Any = None  # for a carrier beneath the tape, the memory it represents: see compile
 
     def _apart(self, other: Any) -> bool:
-        """Whether this carrier, a view of another by what was done, lies in other memory after all."""
+        """True if this carrier, a view of another by construction, nevertheless does not share its memory."""
         return False
 
 
 class Attributes(_Defaults):
-    """What a tensor is: its shape, dtype, memory, and its place in the graph."""
+    """A tensor's basic attributes: its shape, dtype, memory, and position in the graph."""
 
     __slots__ = ("_array", "_cell", "_node", "__dict__", "__weakref__")
 
@@ -80,25 +80,25 @@ class Attributes(_Defaults):
         return twin
 
     def _cut_off(self, reason: str) -> None:
-        """Forget the history, here and at the levels below: `reason` is 'detach' or 'data'."""
+        """Drop the history, here and on the levels beneath; `reason` is 'detach' or 'data'."""
         self._node = None
         if isinstance(self._array, Carrier):
             self._array = self._array.data if reason == "data" else self._array.detach()
 
     def _concrete(self, operation: str = "nonzero") -> Any:
-        """The elements as an array, for an operation that depends on their values: refused where examples differ."""
+        """The elements as an array, for an operation whose result's shape depends on them: refused under vmap."""
         array = self._array
         return array if isinstance(array, np.ndarray) else array._concrete(operation)
 
     def _elements(self) -> Any:
-        """An array with all elements, of all examples of a batch too, for checks that hold for each of them."""
+        """An array with the elements of all examples of a batch, for checks that apply to each example."""
         array = self._array
         return array if isinstance(array, np.ndarray) else array._elements()
 
     @property
     def shape(self) -> Size:
         """The length of each axis."""
-        return new_size(Size, self._array.shape)  # what `size_of` does, without the call
+        return new_size(Size, self._array.shape)  # the same as `size_of`, without a call
 
     @property
     def _dtype(self) -> np.dtype[Any]:
@@ -111,7 +111,7 @@ class Attributes(_Defaults):
 
     @property
     def dtype(self) -> dtypes.dtype:
-        """The type of the elements, one of pullback's own dtype objects."""
+        """The dtype of the elements, one of pullback's own dtype objects."""
         return dtypes.from_numpy(self._dtype)
 
     @property
@@ -127,7 +127,7 @@ class Attributes(_Defaults):
 
     @property
     def size(self) -> CallableInt:
-        """The number of elements, as in NumPy; called, the shape or the length of one axis, as in torch."""
+        """The number of elements, as in NumPy; if called, the shape or the length of one axis, as in torch."""
         return CallableInt(self.shape)
 
     def numel(self) -> int:
@@ -138,39 +138,39 @@ class Attributes(_Defaults):
 
     @property
     def device(self) -> placement.device:
-        """Where the elements are: always 'cpu'."""
+        """The device of the elements: always 'cpu'."""
         return placement.CPU
 
     @property
     def layout(self) -> placement.layout:
-        """How the memory is organised: always `strided`."""
+        """The memory layout: always `strided`."""
         return placement.strided
 
     @property
     def itemsize(self) -> int:
-        """Bytes of one element."""
+        """The number of bytes of one element."""
         return self._dtype.itemsize
 
     def element_size(self) -> int:
-        """Bytes of one element."""
+        """The number of bytes of one element."""
         return self._dtype.itemsize
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all elements."""
+        """The number of bytes of all elements."""
         return self._dtype.itemsize * self.numel()
 
     def stride(self, dim: int | None = None) -> Any:
-        """How many elements lie between neighbours along each axis, or along one."""
+        """The number of elements between neighbours along each axis, or along one."""
         array = self._array
         if array.size or not isinstance(array, np.ndarray) or 0 not in array.strides:
             strides = tuple(step // self.itemsize for step in array.strides)
-        else:  # fresh ones, in which NumPy has zeros
+        else:  # empty tensors, for which NumPy's strides are zero
             strides = tuple(math.prod([max(n, 1) for n in array.shape[axis:]]) for axis in range(1, array.ndim + 1))
         return strides if dim is None else strides[dim]
 
     def storage_offset(self) -> int:
-        """How many elements of the memory lie before the first of this tensor's."""
+        """The index of this tensor's first element in its storage."""
         base = self._array if self._array.base is None else self._array.base
         if not isinstance(base, np.ndarray):
             return 0
@@ -178,7 +178,7 @@ class Attributes(_Defaults):
         return int((self.data_ptr() - start) // self.itemsize)
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
-        """Whether the elements lie in memory in the order of the axes."""
+        """True if the elements are contiguous in the given memory format."""
         return bool(self._array.flags.c_contiguous)
 
     def data_ptr(self) -> int:
@@ -186,20 +186,20 @@ class Attributes(_Defaults):
         return int(self._array.__array_interface__["data"][0])
 
     def is_floating_point(self) -> bool:
-        """Whether the elements are real floating-point numbers."""
+        """True if the dtype is a real floating-point dtype."""
         return self._dtype.kind == "f"
 
     def is_complex(self) -> bool:
-        """Whether the elements are complex numbers."""
+        """True if the dtype is complex."""
         return self._dtype.kind == "c"
 
     def is_inference(self) -> bool:
-        """Whether the tensor was made under inference_mode."""
+        """True if the tensor was created under inference_mode."""
         return self._inference
 
     @property
     def requires_grad(self) -> bool:
-        """Whether operations on this tensor are recorded; settable on leaves. A view made under `no_grad` tells its base's."""
+        """True if operations on this tensor are recorded; settable on leaves. For a `no_grad` view: its base's."""
         return self._node is not None or (self._made_untracked is True and self._base._node is not None)
 
     @requires_grad.setter
@@ -216,18 +216,18 @@ class Attributes(_Defaults):
 
     @property
     def is_leaf(self) -> bool:
-        """Whether no recorded operation made this tensor."""
+        """True if no recorded operation computed this tensor."""
         return self._node is None or type(self._node) is AccumulateGrad
 
     @property
     def grad_fn(self) -> Node | None:
-        """The node of the operation that made this tensor; None for a leaf."""
+        """The node of the operation that computed this tensor; None for a leaf."""
         node = self._node
         return None if node is None or type(node) is AccumulateGrad else node.endpoint[0]
 
     @property
     def output_nr(self) -> int:
-        """Which output of its operation this tensor is."""
+        """The index of this tensor among the outputs of its operation."""
         return 0 if self._node is None else self._node.endpoint[1]
 
     @property
@@ -241,7 +241,7 @@ class Attributes(_Defaults):
 
 
 class Autograd(Attributes):
-    """What a tensor knows about gradients: torch's names and rules."""
+    """The autograd part of a tensor, with torch's names and rules."""
 
     __slots__ = ()
 
@@ -260,20 +260,20 @@ class Autograd(Attributes):
         ----------
         gradient
             The vector v of v @ J: a tensor, array, list or number with this tensor's shape. May be left out for a
-            tensor of one element (v = 1). A one-element tensor takes a v of any shape, each entry pulled back and
-            summed; axes of length 1 may be missing or extra.
+            tensor of one element (v = 1). For a one-element tensor v may have any shape: its entries are pulled back
+            and summed. Axes of length 1 may be missing or extra.
         retain_graph
-            Keep what the graph has saved, so that backward can run again; defaults to `create_graph`.
+            Retain the values that the graph has saved, so that backward can run again; defaults to `create_graph`.
         create_graph
-            Record the pass itself, for derivatives of derivatives.
+            Record the pass itself, for derivatives of higher order.
         inputs
             Accumulate only into these tensors (also non-leaves).
 
         Raises
         ------
         RuntimeError
-            If this tensor is not tracked, if `gradient` is missing or does not fit, or if the graph has been freed.
-            Nothing has changed then.
+            If this tensor is not tracked, if `gradient` is missing or does not match, or if the graph has been freed.
+            In this case nothing is changed.
 
         Examples
         --------
@@ -305,9 +305,9 @@ class Autograd(Attributes):
 
     @property
     def grad(self) -> Any:
-        """The gradient that passes have accumulated here: None before the first; settable.
+        """The gradient accumulated by backward passes: None before the first; settable.
 
-        A non-leaf has one only after `retain_grad()`; reading it otherwise warns once per place in the code.
+        A non-leaf has one only after `retain_grad()`; reading it otherwise warns once per source line.
         """
         node = self._node
         leaf = node if type(node) is AccumulateGrad else self._leaf
@@ -331,11 +331,11 @@ class Autograd(Attributes):
     def grad(self) -> None:
         self.grad = None
 
-    _grad = grad  # as programs that share a model between processes write it
+    _grad = grad  # the name used by programs that share a model between processes
 
     @property
     def grad_dtype(self) -> Any:
-        """The dtype that `.grad` must have: the tensor's own unless set; None allows any."""
+        """The dtype that `.grad` must have: the tensor's own by default; None allows any."""
         if type(self._node) is AccumulateGrad:
             dtype = self._node.grad_dtype
             return None if dtype is None else dtypes.from_numpy(dtype)
@@ -348,7 +348,7 @@ class Autograd(Attributes):
         self._node.grad_dtype = None if value is None else dtypes.as_dtype(value).numpy
 
     def retain_grad(self) -> None:
-        """Have passes store this tensor's gradient in `.grad`, although it is not a leaf.
+        """Make passes store this tensor's gradient in `.grad`, although it is not a leaf.
 
         Raises
         ------
@@ -367,12 +367,12 @@ class Autograd(Attributes):
 
     @property
     def retains_grad(self) -> bool:
-        """Whether `retain_grad()` has been called on this non-leaf."""
+        """True if `retain_grad()` has been called on this non-leaf."""
         hooks = None if self._node is None else self._node.hooks
         return hooks is not None and hooks.retained is not None
 
     def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
-        """Call `hook(grad)` when this tensor's gradient is computed; a tensor it returns takes its place.
+        """Call `hook(grad)` when this tensor's gradient is computed; a tensor that it returns replaces the gradient.
 
         Raises
         ------
@@ -413,11 +413,11 @@ class Autograd(Attributes):
         return RemovableHandle(self._node.post, hook)
 
     def detach(self) -> Any:
-        """The same values in the same memory, without the history."""
+        """A tensor with the same memory and without the history."""
         return _untracked_alias(self, "detach")
 
     def detach_(self) -> Self:
-        """Forget this tensor's history, in place."""
+        """Drop this tensor's history, in place."""
         if self._base is not None:
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
         if type(self._node) is AccumulateGrad:
@@ -430,9 +430,9 @@ class Autograd(Attributes):
 
     @property
     def data(self) -> Any:
-        """The same values in the same memory, without the history; assigning exchanges the values.
+        """A tensor with the same memory and without the history; assigning replaces the values.
 
-        Writes through it are neither recorded nor counted. Values that a graph has saved stay as they were.
+        Writes through it are neither recorded nor counted. Values that a graph has saved do not change.
         """
         return _untracked_alias(self, "data")
 
@@ -459,7 +459,7 @@ class Autograd(Attributes):
         raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
     def clone(self, *, memory_format: Any = None) -> Any:
-        """A recorded copy; inside a transform, one that can be written to with values of the transform."""
+        """A recorded copy; inside a transform, the transform's values can be written to it."""
         if memory_format is None:
             made = ops.clone(self)
         else:
@@ -470,7 +470,7 @@ class Autograd(Attributes):
 
 
 def _set_flag(tensor: Any, value: bool) -> None:
-    """Make a leaf collect gradients, or stop; `.grad` survives both."""
+    """Make a leaf accumulate gradients, or stop; `.grad` is unchanged."""
     if value and tensor._dtype.kind not in "fc":
         raise RuntimeError(f"only {DIFFERENTIABLE}: this is a {errors.kind(tensor)}")
     if value and tensor._inference and not mode.get().inference:
@@ -478,10 +478,10 @@ def _set_flag(tensor: Any, value: bool) -> None:
     if value == (tensor._node is not None):
         return
     if value and tensor._leaf is not None:
-        tensor._node = tensor._leaf  # the same leaf as before: graphs made then still reach it
+        tensor._node = tensor._leaf  # the same leaf node as before, so that older graphs still reach it
         exchange(tensor, tensor._array)
     elif value:
-        # Threads may share a leaf: its cell is there before any of them saves the value.
+        # Threads may share a leaf: its cell is created before any of them saves the value.
         if not tensor._inference:
             tensor._cell = tensor._cell or cell_of(tensor)
         node = leaf(tensor, tensor._array)

@@ -1,7 +1,7 @@
-"""Making tensors: from data, from shapes, and from ranges.
+"""Constructors of tensors: from data, from shapes, and from ranges.
 
-Python floats become the default dtype (float32 unless `set_default_dtype` says otherwise), Python ints int64; NumPy
-arrays keep their dtype.
+Python floats get the default dtype (float32 unless `set_default_dtype` changes it), Python ints int64; NumPy arrays
+keep their dtype.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from .tensor import Tensor
 
 
 def made(array: Any, requires_grad: bool) -> Tensor:
-    """A leaf around an array, tracked if that is asked for; what a transform's tensor is already stays it."""
+    """A leaf with an array's memory, tracked if `requires_grad`; a tensor of a transform is returned as it is."""
     if isinstance(array, Carrier):
         if requires_grad:
             raise RuntimeError(errors.FLAG_INSIDE)
-        return array  # type: ignore[return-value]  # a tensor: the layers below know it as a carrier
+        return array  # type: ignore[return-value]  # a tensor: the layers below only know it as a carrier
     tensor: Tensor = Tensor.interpreter.wrap(array, None)
     if not isinstance(requires_grad, bool):
         raise TypeError(f"argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
@@ -48,7 +48,7 @@ def made(array: Any, requires_grad: bool) -> Tensor:
 
 
 def chosen_dtype(dtype: Any) -> np.dtype[Any]:
-    """The dtype asked for, or the default one."""
+    """The NumPy dtype for a `dtype` argument, or the default one."""
     return dtypes.default_numpy() if dtype is None else dtypes.as_dtype(dtype).numpy
 
 
@@ -73,7 +73,7 @@ def as_array(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
 
 
 def _inferred(data: Any, array: np.ndarray[Any, Any]) -> np.dtype[Any]:
-    """The dtype of a number, an array, or what NumPy made one of."""
+    """The dtype of a number or an array, or of the array that NumPy created from the data."""
     if array.dtype.kind not in "buifc":
         several = isinstance(data, np.ndarray)
         name = data.dtype.name if isinstance(data, (np.ndarray, np.generic)) else type(data).__name__
@@ -83,14 +83,14 @@ def _inferred(data: Any, array: np.ndarray[Any, Any]) -> np.dtype[Any]:
             f"Could not infer dtype of {name}: a tensor holds numbers, and cannot be made from {type(data).__name__}"
         )
     if isinstance(data, (np.ndarray, np.generic)):
-        dtypes.from_numpy(array.dtype)  # refuses what no tensor can have
+        dtypes.from_numpy(array.dtype)  # refuses dtypes that tensors do not have
         return array.dtype  # type: ignore[no-any-return]  # an array's
     own = {"f": dtypes.default_numpy(), "c": dtypes.default_complex().numpy, "i": np.dtype(np.int64)}
     return own.get(array.dtype.kind, array.dtype)  # type: ignore[no-any-return]  # an array's
 
 
 def _check_range(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> None:
-    """Refuse integers that an integer dtype cannot hold."""
+    """Refuse integers that are out of range for an integer dtype."""
     if array.dtype.kind in "iu" and dtype.kind in "iu" and array.size:
         least, largest = limits(dtype)
         for value in (int(array.min()), int(array.max())):
@@ -132,7 +132,7 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False, **place
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
-    """The data as a tensor, without a copy where that is possible: a tensor stays itself, an array is shared.
+    """The data as a tensor, without a copy if possible: a tensor is returned itself, an array's memory is shared.
 
     >>> import numpy
     >>> import pullback
@@ -153,7 +153,7 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
     Raises
     ------
     TypeError
-        If the argument is no array, or one of a dtype that tensors do not have.
+        If the argument is not an array, or its dtype is not one that tensors have.
 
     >>> import numpy
     >>> import pullback
@@ -172,11 +172,11 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
 
 
 def sizes_of(function: str, sizes: tuple[Any, ...], size: Any = None) -> Shape:
-    """The shape that a call was given, as numbers, as one sequence, or under the name `size`."""
+    """The shape passed to a call, as separate numbers, as one sequence, or as the keyword `size`."""
     shape = parse_sizes(sizes if size is None else (size,), function)
     if any(length < 0 for length in shape):
         raise RuntimeError(f"Dimension size must be non-negative: got the sizes {list(shape)}")
-    if math.prod(shape) >= 1 << 59:  # of the widest numbers, more bytes than can be counted
+    if math.prod(shape) >= 1 << 59:  # with 16-byte elements, the size in bytes overflows 64 bits
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
     return shape
 
@@ -194,7 +194,7 @@ def _from_shape(name: str, fill: Callable[[Shape, np.dtype[Any]], Any], text: st
 
 
 def named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function under its public name, which its pickles have."""
+    """A function with its public name, by which it is pickled."""
     function.__name__ = function.__qualname__ = name
     function.__module__ = "pullback"
     return function
@@ -236,7 +236,7 @@ empty = _from_shape(
 def full(
     size: Sequence[int], fill_value: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
 ) -> Tensor:
-    """One value everywhere; its type decides the dtype unless one is given.
+    """A tensor filled with one value, whose type decides the dtype unless one is given.
 
     >>> import pullback
     >>> pullback.full((2,), 7)
@@ -249,7 +249,7 @@ def full(
 
 
 def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool = False, **placement: Any) -> Tensor:
-    """Ones on the diagonal, zeros elsewhere.
+    """A matrix with ones on the diagonal and zeros elsewhere.
 
     >>> import pullback
     >>> pullback.eye(2)
@@ -263,7 +263,7 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool 
 
 
 def bound(function: str, value: Any) -> Any:
-    """The bound of a range: a number, or the element of a tensor or array without axes."""
+    """The bound of a range as a number: a number, or the element of a 0-d tensor or array."""
     if isinstance(value, (bool, int, float, complex)):
         return value
     if not isinstance(value, (Carrier, np.ndarray, np.generic)):
@@ -278,7 +278,7 @@ def bound(function: str, value: Any) -> Any:
 def arange(
     start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
 ) -> Tensor:
-    """Numbers from start up to, not including, end; ints give int64.
+    """Numbers from start up to, but not including, end; integers give int64.
 
     >>> import pullback
     >>> pullback.arange(3)
@@ -302,7 +302,7 @@ def arange(
 
 
 def _evenly(function: str, bounds: tuple[Any, Any], steps: int, dtype: Any) -> tuple[Any, np.dtype[Any]]:
-    """Evenly spaced numbers, with the dtype that they are to have; whole ones for whole dtypes come from whole bounds."""
+    """Evenly spaced numbers, and their dtype; for integer dtypes the bounds are truncated first."""
     start, end = (bound(function, value) for value in bounds)
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative, got {steps}")
@@ -344,7 +344,7 @@ def logspace(
     requires_grad: bool = False,
     **placement: Any,
 ) -> Tensor:
-    """`steps` powers of a base, whose exponents are evenly spaced from start to end, both included.
+    """`steps` powers of a base, with exponents evenly spaced from start to end, both included.
 
     >>> import pullback
     >>> pullback.logspace(0, 2, 3)
@@ -357,7 +357,7 @@ def logspace(
 
 
 def scalar_tensor(s: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any) -> Tensor:
-    """A tensor without axes that holds a number, in the default dtype unless another is given.
+    """A 0-d tensor that holds a number, of the default dtype unless another is given.
 
     >>> import pullback
     >>> pullback.scalar_tensor(2)
@@ -400,7 +400,7 @@ triu_indices = _triangle(
 def empty_strided(
     size: Any, stride: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
 ) -> Tensor:
-    """A tensor of a shape, with strides counted in elements, whose elements are whatever the memory held.
+    """A tensor with uninitialised elements of a given shape, with strides counted in elements.
 
     >>> import pullback
     >>> pullback.empty_strided((2, 3), (1, 2)).stride()
@@ -426,7 +426,7 @@ def empty_strided(
 def empty_permuted(
     size: Any, physical_layout: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
 ) -> Tensor:
-    """A tensor of a shape whose axes lie in memory in a given order, outermost first.
+    """A tensor of a given shape whose axes are ordered in memory as `physical_layout` says, outermost first.
 
     >>> import pullback
     >>> pullback.empty_permuted((2, 3), (1, 0)).stride()
@@ -441,13 +441,13 @@ def empty_permuted(
             f"{len(shape)} is not equal to len(physical_layout) = {len(order)}"
         )
     if sorted(order) != list(range(len(shape))):
-        raise RuntimeError(f"Duplicate dim not allowed, nor one that is not there: physical_layout is {list(order)}")
+        raise RuntimeError(f"Duplicate dim not allowed, nor one that does not exist: physical_layout is {list(order)}")
     laid_out = np.empty([shape[axis] for axis in order], chosen_dtype(dtype))
     return made(laid_out.transpose(np.argsort(order)), requires_grad)
 
 
 def alike(name: str, make: Callable[..., Any], text: str) -> Callable[..., Any]:
-    """`name_like`: the same, with the shape and dtype of another tensor."""
+    """The function `<name>_like`, which takes the shape and dtype from another tensor."""
 
     def function(input: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
         require_tensor(name, "input", input)
@@ -469,7 +469,7 @@ full_like = alike("full_like", full, "One value everywhere")
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether a value is a tensor.
+    """True if a value is a tensor.
 
     >>> import pullback
     >>> pullback.is_tensor([1.0])
@@ -479,7 +479,7 @@ def is_tensor(value: Any) -> bool:
 
 
 def result_type(tensor: Any, other: Any) -> dtypes.dtype:
-    """The dtype that an operation on two tensors or numbers is computed in.
+    """The dtype of the result of an operation on two tensors or numbers, by type promotion.
 
     >>> import pullback
     >>> pullback.result_type(pullback.tensor([1]), 1.5)
@@ -489,7 +489,7 @@ def result_type(tensor: Any, other: Any) -> dtypes.dtype:
 
 
 def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False) -> Any:
-    """The frequencies that `fft` of n points, d apart, belongs to: negative ones in the second half.
+    """The frequencies of the entries of `fft` for n samples with spacing d; negative ones in the second half.
 
     >>> import pullback
     >>> pullback.fft.fftfreq(4)
@@ -499,7 +499,7 @@ def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = 
 
 
 def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False) -> Any:
-    """The frequencies that `rfft` of n points, d apart, belongs to.
+    """The frequencies of the entries of `rfft` for n samples with spacing d.
 
     >>> import pullback
     >>> pullback.fft.rfftfreq(4)

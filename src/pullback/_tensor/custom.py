@@ -1,11 +1,11 @@
-"""Operations whose derivative the user wrote: how a call is dispatched, recorded, and pulled back.
+"""Operations with a user-defined derivative: how a call is dispatched, recorded, and pulled back.
 
-Such an operation is a primitive like any other to every interpreter: its tensors are its arguments, everything else its
-metadata. What differs is the node. It keeps what the user saved, and its `pull` hands tensors to the user's code and
-checks what comes back, argument by argument.
+To an interpreter such an operation is a primitive like any other: its tensors are the primitive's arguments, everything
+else its parameters. Only the node differs. It holds what the user saved, and its `pull` passes tensors to the user's
+code and checks the results, argument by argument.
 
-A recorded pass runs that code once more as a program of its own. Where the program drops the history of a value, its
-own derivative would be silently wrong, so what it returned is given a node that refuses to be differentiated.
+In a recorded pass, the user's code runs again as an ordinary program. If that program drops the history of a value, its
+derivative would be silently wrong; so its result gets a node that refuses to be differentiated.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ ndarray = np.ndarray
 
 # 1. Calls
 #
-# The primitive's arguments are the tensors among the user's arguments; a `Call` has the rest, and learns from the first
-# run how the outputs nest. It travels as metadata.
+# The primitive's arguments are the tensors among the user's arguments. A `Call` holds the other arguments and, after
+# the first run, the structure of the outputs. It is passed as a parameter.
 
 
 class Meta(NamedTuple):
-    """What must be known of a tensor after it is gone."""
+    """The description of a tensor that remains available after the tensor is freed."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
     @classmethod
     def of(cls, value: Any) -> Meta | None:
-        """That of a tensor; None for anything else."""
+        """The description of a tensor; None for anything else."""
         return cls(tuple(value.shape), value._dtype) if isinstance(value, Carrier) else None
 
     def zeros(self) -> Any:
@@ -55,7 +55,7 @@ class Meta(NamedTuple):
 
 
 class Call:
-    """One call: the arguments that are no tensors, and how the outputs nest once they are known."""
+    """One call: the arguments that are not tensors, and the structure of the outputs once it is known."""
 
     __slots__ = ("constants", "places", "template", "single", "aliases", "dirty", "context", "pushed", "rule")
 
@@ -74,39 +74,39 @@ class Call:
         self.dirty = {}
 
     def filled(self, tensors: Sequence[Any]) -> tuple[Any, ...]:
-        """All arguments, with these tensors in the tensors' places."""
+        """All arguments, with these tensors inserted at the tensors' positions."""
         args = list(self.constants)
         for place, tensor in zip(self.places, tensors, strict=True):
             args[place] = tensor_of(tensor)
         return tuple(args)
 
     def taken_apart(self, result: Any) -> list[Any]:
-        """The tensors among the outputs; the rest is remembered."""
+        """The tensors among the outputs; the other outputs are remembered."""
         self.single = not isinstance(result, tuple)
         pieces = [result] if self.single else list(result)
         self.template = [None if isinstance(piece, Carrier) else (piece,) for piece in pieces]
         return [piece for piece in pieces if isinstance(piece, Carrier)]
 
     def assembled(self, tensors: Sequence[Any]) -> Any:
-        """The outputs as the user's function returned them, with these tensors."""
+        """The outputs in the structure that the user's function returned, with these tensors."""
         rest = iter(tensors)
         pieces = [tensor_of(next(rest)) if entry is None else entry[0] for entry in self.template]
         return pieces[0] if self.single else tuple(pieces)
 
     def positions(self) -> list[int]:
-        """Where the tensors stand among the outputs."""
+        """The positions of the tensors among the outputs."""
         return [place for place, entry in enumerate(self.template) if entry is None]
 
 
 def tensor_of(value: Any) -> Any:
-    """A value as users see it: an array as a constant tensor."""
+    """A value as a public tensor: an array becomes a constant tensor."""
     return value if isinstance(value, Carrier) else Tensor.interpreter.wrap(value, None)
 
 
 class Custom(Primitive):
-    """A primitive with the user's derivative; it takes tensors and the `Call`, and gives a tuple of tensors.
+    """A primitive with a user-defined derivative; it takes tensors and the `Call`, and returns a tuple of tensors.
 
-    An interpreter finds it by its kind, "custom".
+    Interpreters recognise it by its kind, "custom".
     """
 
     def __init__(self, name: str, title: str) -> None:
@@ -114,7 +114,7 @@ class Custom(Primitive):
         self.differentiable = True
 
     def __call__(self, *args: Any, call: Call) -> Any:
-        """The outputs that are tensors, by the interpreter of the highest level among the arguments."""
+        """The tensors among the outputs, computed by the interpreter of the highest level among the arguments."""
         top = max((arg for arg in args if isinstance(arg, Carrier)), key=attrgetter("level"), default=None)
         if top is None:
             return self.computed(*args, call=call)
@@ -139,12 +139,12 @@ class Custom(Primitive):
         raise NotImplementedError
 
     def kept(self, count: int) -> list[tuple[str, int | None]]:
-        """All that the user saved is one thing to the pass."""
+        """The saved values: to the pass, everything that the user saved is a single entry."""
         return [("saved", None)]
 
 
 class among:
-    """A block in which tensors that are made, not computed, stand where the highest of these values stands."""
+    """A block in which newly created tensors get the highest level of the given values."""
 
     __slots__ = ("_interpreter", "_token")
 
@@ -165,17 +165,17 @@ def edges_of(tape: Tape, args: Sequence[Any]) -> tuple[Node | None, ...]:
 
 
 def beneath(primitive: Custom, tape: Tape, args: Sequence[Any], call: Call) -> Sequence[Any]:
-    """The outputs computed one level further in."""
+    """The outputs, computed one level further in."""
     values = [arg._array if isinstance(arg, Carrier) and arg.level == tape.level else arg for arg in args]
     results: Sequence[Any] = tape.beneath(primitive, values, {"call": call})
     return results
 
 
-# 2. What is saved
+# 2. Saved values
 
 
 class Slot(NamedTuple):
-    """A saved tensor: its value, what made it (a number for an output), and what of its history is lost."""
+    """A saved tensor: its value, its source (a number for an output), and the lost part of its history."""
 
     cell: Any
     source: Node | int | None
@@ -183,7 +183,7 @@ class Slot(NamedTuple):
 
 
 class Kept:
-    """All that one node has saved, in the place of a cell."""
+    """All values that one node has saved; it takes the position of a cell."""
 
     __slots__ = ("array",)
 
@@ -192,12 +192,12 @@ class Kept:
 
 
 def slot(tape: Tape, tensor: Any, source: Node | int | None, lost: Cut | None = None) -> Slot:
-    """The place of a tensor in what a node keeps."""
+    """The slot for a tensor among the values that a node saves."""
     return Slot(keep(tensor, tape.level, is_output=type(source) is int), source, lost)
 
 
 class Run:
-    """One run of a user's rule: its node, what the node kept, and what went wrong with histories."""
+    """One run of a user's rule: its node, the saved values, and the histories that were lost."""
 
     def __init__(self, node: CustomNode, slots: Sequence[Slot | None], connected: bool) -> None:
         self.node = node
@@ -208,7 +208,7 @@ class Run:
         self.refusal: str | None = None
 
     def saved(self) -> tuple[Any, ...]:
-        """The saved tensors, connected to the graph again where the pass is on their own tape."""
+        """The saved tensors, connected to the graph again if the pass is recorded on their own tape."""
         tensors = tuple(map(self._unpacked, self.slots))
         self.handed += tensors
         return tensors
@@ -240,29 +240,29 @@ running: contextvars.ContextVar[Run | None] = contextvars.ContextVar("pullback.r
 
 
 class Arrived(Parts):
-    """The cotangents of a user's operation that have arrived: None for the others, which have dtypes of their own."""
+    """The cotangents that have arrived at a user's operation; None for other outputs, which have their own dtypes."""
 
     def __add__(self, other: Parts) -> Arrived:
         return Arrived(super().__add__(other))
 
     def filled(self, xp: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
-        """One cotangent for each output, None where none has arrived."""
+        """One cotangent for each output; None where none has arrived."""
         return [self.get(index) for index in range(len(shapes))]
 
 
 class CustomOutput(Output):
-    """One output of a user's operation that has several."""
+    """The node of one output of a user's operation with several."""
 
     __slots__ = ()
 
     @staticmethod
     def pull(xp: Any, g: Any, edges: Any, saved: Any, params: Any) -> Sequence[Any]:
-        """The cotangent, marked with the output it belongs to."""
+        """The cotangent, labelled with the output it belongs to."""
         return (Arrived({params: g}),)
 
 
 class CustomNode(Node):
-    """A node that pulls back by the user's code."""
+    """A node whose pullback is the user's code."""
 
     __slots__ = ("tape", "given", "made", "context")
 
@@ -275,11 +275,11 @@ class CustomNode(Node):
     primitive: Any
 
     def gradients(self, run: Run, g: Sequence[Any]) -> Any:
-        """What the user's code answers to one cotangent for each output; None stands for one that has not arrived."""
+        """The result of the user's code for one cotangent per output; None where none has arrived."""
         raise NotImplementedError
 
     def names(self) -> list[str]:
-        """What the user calls the arguments."""
+        """The user's names for the arguments."""
         raise NotImplementedError
 
     def name(self) -> str:
@@ -290,7 +290,7 @@ class CustomNode(Node):
         """The cotangents of the tensors among the arguments."""
         raw = xp is _xp
         given = g if type(g) is list else [g]
-        # A pass that is recorded on this very tape has connected what the node kept: it comes in a plain cell.
+        # A pass recorded on this same tape has already connected the saved values; they are then in a plain cell.
         recorded = (
             type(saved[0]) is Cell
             if saved
@@ -317,7 +317,7 @@ class CustomNode(Node):
         ]
 
     def _answers(self, run: Run, cotangents: Sequence[Any]) -> list[Any]:
-        """What the user's code answers, checked: a tensor or None for each tensor among the arguments."""
+        """The results of the user's code, checked: a tensor or None for each tensor among the arguments."""
         token = running.set(run)
         try:
             answer = self.gradients(run, cotangents)
@@ -327,7 +327,7 @@ class CustomNode(Node):
 
 
 def _owned(r: Any, raw: bool, as_arrays: bool, handed: Sequence[Any]) -> Any:
-    """A result as the pass may use it: nothing that was handed out, nor its memory, becomes somebody's `.grad`."""
+    """A copy of a result, if it is or shares memory with a tensor that was passed out: it must not become a `.grad`."""
     if as_arrays and type(r) is Tensor and (raw or r._node is None) and type(r._array) is ndarray:
         return r._array.view()
     return ops.clone(r) if any(r is tensor for tensor in handed) else r
@@ -358,17 +358,17 @@ def record(
 
 
 def places_of(node: CustomNode) -> list[Node]:
-    """For each output, the place where its cotangent arrives."""
+    """The node at which the cotangent of each output arrives."""
     if "shapes" not in node.params:
         return [node]
     return [make(CustomOutput, (node,), (), index, shape) for index, shape in enumerate(node.params["shapes"])]
 
 
-# 4. What the user returns
+# 4. The user's results
 
 
 def checked(node: CustomNode, answer: Any) -> Iterator[Any]:
-    """One gradient or None for each tensor among the arguments, in its dtype; refused by name where one does not fit."""
+    """A gradient or None for each tensor among the arguments, in its dtype; refused by name if it does not match."""
     answers = answer if isinstance(answer, tuple) else (answer,)
     count = len(node.given)
     if len(answers) < count or any(extra is not None for extra in answers[count:]):
@@ -391,7 +391,7 @@ def checked(node: CustomNode, answer: Any) -> Iterator[Any]:
 
 
 def _fitted(node: CustomNode, index: int, place: int, meta: Meta, r: Any) -> Any:
-    """A gradient in the dtype of its argument."""
+    """A gradient converted to the dtype of its argument."""
     if not isinstance(r, (Carrier, ndarray, np.generic)):
         raise RuntimeError(
             f"expected Variable or None (got {type(r).__name__}): the gradient of {node.names()[place]!r} that {node.title} "
@@ -421,7 +421,7 @@ def _fitted(node: CustomNode, index: int, place: int, meta: Meta, r: Any) -> Any
 
 
 def expandable(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
-    """Whether a shape broadcasts to a larger one."""
+    """True if a shape broadcasts to a larger one."""
     try:
         return broadcast_shapes(small, large) == large
     except RuntimeError:
@@ -436,21 +436,21 @@ def _at(node: Node) -> str:
     return f" Called at {describe(node.site)}."
 
 
-# 5. Histories that are lost
+# 5. Lost histories
 #
-# A recorded pass must give results that can be differentiated. Three things are certain signs that one cannot: the
-# code took a value out of the graph, by detach(), .data, numpy(force=True) or no_grad; it read a value that forward
-# computed on the way and saved; or what it returned is not zero and yet no function of the gradient it was given.
+# A recorded pass must return results that can be differentiated. There are three certain signs that a result cannot:
+# the code removed a value from the graph, by detach(), .data, numpy(force=True) or no_grad; it read a saved value that
+# forward had computed as an intermediate; or its result is not zero and yet does not depend on the gradient passed in.
 
 
 class Refused(Obstacle):
-    """Stands for the derivative of a value whose history is lost."""
+    """Takes the place of the derivative of a value whose history is lost."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     def error(self, node: Node) -> Exception:
-        """What was lost, and where."""
+        """The error: what was lost, and where."""
         return RuntimeError(self.text)
 
 
@@ -464,14 +464,14 @@ class RefusedNode(Node):
 
 
 def refused(tape: Tape, value: Any, edges: Sequence[Node], text: str) -> Any:
-    """A value that raises when it is differentiated by what the edges lead to."""
+    """A value that raises an error if it is differentiated by the tensors that the edges lead to."""
     held = value._array if value.level == tape.level else value
     node = make(RefusedNode, tuple(dict.fromkeys(edges)), Refused(text), None, tuple(value.shape))
     return tape.wrap(held, node)
 
 
 def guarded(run: Run, cotangents: Sequence[Any], answers: Sequence[Any]) -> list[Any]:
-    """The answers of a recorded run; one whose history is lost refuses to be differentiated."""
+    """The results of a recorded run; a result whose history is lost refuses to be differentiated."""
     node = run.node
     tracked = [each for each in (*cotangents, *run.handed) if each is not None and each._node is not None]
     tape = node.tape if run.connected else max((t.interpreter for t in tracked), key=attrgetter("level"), default=None)
@@ -508,7 +508,7 @@ def _lost(node: CustomNode, lost: Sequence[Cut]) -> str:
         f"trying to differentiate twice through {node.title}, whose backward drops the history of what it computes with: "
         f"{WAYS.get(first.reason, first.reason)} at {describe(first.site)}. Its own derivative would be silently wrong. "
         "Write backward with operations on tensors; save inputs and outputs, and return as an output what backward needs "
-        "besides; keep what is meant as a constant as an attribute of ctx." + _at(node)
+        "in addition; make intended constants attributes of ctx." + _at(node)
     )
 
 
@@ -523,7 +523,7 @@ def _without_g(node: CustomNode, r: Any) -> str | None:
 
 
 class CustomView:
-    """Marks an output that shares memory with another tensor: its history is the user's, and a write would belie it."""
+    """Marks an output that shares memory with another tensor: a write would invalidate its user-defined rule."""
 
     def __init__(self, number: int, title: str) -> None:
         self.refusal = (
@@ -534,7 +534,7 @@ class CustomView:
         )
 
     def spoil(self, view: Any) -> None:
-        """Refuse to differentiate a view whose base has been written."""
+        """Refuse to differentiate a view whose base has been written to."""
         if view._node is not None:
             text = self.refusal.replace("is being", "its base or another view of its base has been")
             set_node(view, refused(view.interpreter, view, [view._node], text)._node)

@@ -1,7 +1,7 @@
-"""torch.autograd.function's surface: operations whose derivative you write, as a class.
+"""torch.autograd.function's public names: operations with a user-defined derivative, as classes.
 
-`forward` computes with plain tensors and is not recorded; `backward` takes the gradients of its outputs to those of its
-inputs. The class owns a primitive, so that a call is one operation to every interpreter, and the class of its nodes.
+`forward` computes with plain tensors and is not recorded; `backward` maps the gradients of its outputs to those of its
+inputs. The class owns a primitive, so that a call is one operation to every interpreter, and a node class.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ from .custom import (
     tensor_of,
 )
 
-# 1. What forward leaves for backward
+# 1. The context
 
 
 class FunctionCtx:
-    """What `forward` leaves for `backward`: saved tensors, marks, and any attributes you give it.
+    """The context that `forward` fills for `backward`: saved tensors, marks, and any attributes.
 
-    `backward` receives the object that `forward` was given. Attributes are kept as they are, and are constants to
-    derivatives of higher order; tensors should be saved, so that the graph keeps the value they had.
+    `backward` receives the same object as `forward`. Attributes are stored unchanged, and are constants in derivatives
+    of higher order. Tensors should be saved instead, so that later writes do not change them.
 
     >>> import pullback
     >>> class Power(pullback.autograd.Function):
@@ -70,7 +70,7 @@ class FunctionCtx:
     """
 
     needs_input_grad: tuple[bool, ...] = ()
-    """For each argument of forward, whether it is a tensor whose gradient is wanted."""
+    """For each argument of forward, True if it is a tensor whose gradient is needed."""
 
     _recorded = False
     _saved: tuple[Any, ...] = ()
@@ -82,20 +82,20 @@ class FunctionCtx:
     _node: Any = None
 
     def save_for_backward(self, *tensors: Any) -> None:
-        """Keep tensors, or None, for `backward`, where they are `ctx.saved_tensors`; a second call replaces the first.
+        """Save tensors, or None, for `backward`, as `ctx.saved_tensors`; a second call replaces the first.
 
-        Inputs and outputs come back connected to the graph, so that `backward` can be differentiated. A value computed
-        on the way comes back without history: a second derivative through it is refused.
+        Inputs and outputs are returned connected to the graph, so that `backward` can be differentiated. An
+        intermediate value is returned without history: a second derivative through it is refused.
         """
         self._saved = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
-        """Keep tensors, or None, for `jvp`, where they are `ctx.saved_tensors`.
+        """Save tensors, or None, for `jvp`, as `ctx.saved_tensors`.
 
         Raises
         ------
         AssertionError
-            If one is no tensor.
+            If an argument is not a tensor.
         """
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, Carrier):
@@ -107,12 +107,12 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What was saved, in `backward` and `jvp`.
+        """The saved tensors, in `backward` and `jvp`.
 
         Raises
         ------
         RuntimeError
-            If an earlier backward has freed it.
+            If an earlier backward has freed them.
         """
         run = running.get()
         if run is not None and getattr(run.node, "context", None) is self:
@@ -130,7 +130,7 @@ class FunctionCtx:
 
     @property
     def saved_for_forward(self) -> tuple[Any, ...] | None:
-        """What was saved for `jvp`, there."""
+        """The tensors saved for `jvp`, inside `jvp`."""
         return self._pushed
 
     def mark_dirty(self, *args: Any) -> None:
@@ -139,7 +139,7 @@ class FunctionCtx:
         Raises
         ------
         RuntimeError
-            If one is no tensor, or a leaf that requires grad.
+            If an argument is not a tensor, or is a leaf that requires grad.
         """
         for number, arg in enumerate(args):
             if not isinstance(arg, Carrier):
@@ -161,7 +161,7 @@ class FunctionCtx:
         Raises
         ------
         RuntimeError
-            If one is no tensor.
+            If an argument is not a tensor.
         """
         for arg in args:
             if not isinstance(arg, Carrier):
@@ -171,11 +171,11 @@ class FunctionCtx:
         self._non_differentiable = args
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether `backward` gets zeros (the default) or None for the gradient of an output that nothing depended on."""
+        """Choose what `backward` gets as gradient of an output that nothing depends on: zeros (default) or None."""
         self._materialize = value
 
     def _pushing(self, jvp: Callable[..., Any], tangents: Sequence[Any], tensors: tuple[Any, ...]) -> Any:
-        """What jvp answers to tangents, with these as the saved tensors."""
+        """The result of jvp for tangents, with these as the saved tensors."""
         self._pushed = tensors
         try:
             return jvp(self, *tangents)
@@ -187,7 +187,7 @@ class FunctionCtx:
             if tensor is not None and not isinstance(tensor, Carrier):
                 raise TypeError(
                     f"save_for_backward can only save variables, but argument {number} is of type "
-                    f"{type(tensor).__name__}: keep what is no tensor as an attribute of ctx"
+                    f"{type(tensor).__name__}: store other values as attributes of ctx"
                 )
 
 
@@ -206,7 +206,7 @@ NO_BACKWARD = (
 
 
 class FunctionNode(CustomNode):
-    """The node of a custom function: `grad_fn` of its outputs. What forward left on ctx can be read here too."""
+    """The node of a custom function: its outputs' `grad_fn`. Attributes of ctx can be read here too."""
 
     __slots__ = ()
 
@@ -220,7 +220,7 @@ class FunctionNode(CustomNode):
 
     @property
     def needs_input_grad(self) -> tuple[bool, ...]:
-        """For each argument of forward, whether it is a tensor that requires grad."""
+        """For each argument of forward, True if it is a tensor that requires grad."""
         return self.context.needs_input_grad
 
     @property
@@ -231,7 +231,7 @@ class FunctionNode(CustomNode):
         return Run(self, self.saved[0].array, connected=True).saved() if self.saved else ()
 
     def gradients(self, run: Run, g: Sequence[Any]) -> Any:
-        """What backward, or vjp, answers."""
+        """The result of backward, or vjp."""
         ctx = self.context
         rule = backward_of(self._forward_cls)
         if ctx._materialize:
@@ -247,7 +247,7 @@ class FunctionNode(CustomNode):
 
 
 def backward_of(function: type[Function]) -> Callable[..., Any]:
-    """The backward, or vjp, that the user has written."""
+    """The user's backward, or vjp."""
     written = [method for method in (function.backward, function.vjp) if method is not Function.backward]
     if len(written) == 2 and written[0] is not written[1]:
         raise RuntimeError(BOTH.format(function.__name__))
@@ -257,7 +257,7 @@ def backward_of(function: type[Function]) -> Callable[..., Any]:
 
 
 def argument_names(function: type[Function], count: int) -> list[str]:
-    """What forward calls so many arguments; those of `*rest` are numbered."""
+    """The names of forward's first `count` arguments; those of `*rest` are numbered."""
     parameters = list(inspect.signature(function.forward).parameters.values())
     names: list[str] = []
     for parameter in parameters if has_context(function) else parameters[1:]:
@@ -269,7 +269,7 @@ def argument_names(function: type[Function], count: int) -> list[str]:
 
 
 def has_context(function: type[Function]) -> bool:
-    """Whether a function has `setup_context`, and its forward no ctx."""
+    """True if a function defines `setup_context`, so that its forward takes no ctx."""
     return function.setup_context is not Function.setup_context
 
 
@@ -299,7 +299,7 @@ class FunctionPrimitive(Custom):
         self.function = function
 
     def computed(self, *arrays: Any, call: Call) -> tuple[Any, ...]:
-        """What forward gives for plain arrays, as arrays."""
+        """The outputs of forward for plain arrays, as arrays."""
         ctx = FunctionCtx()
         ctx.needs_input_grad = (False,) * len(call.constants)
         tensors = [tensor_of(array) for array in arrays]
@@ -307,7 +307,7 @@ class FunctionPrimitive(Custom):
         return tuple(out._array if not out.level and out._node is None else out for out in outs)
 
     def recorded(self, tape: Tape, args: Sequence[Any], call: Call) -> Sequence[Any]:
-        """What forward gives, with backward for its history."""
+        """The outputs of forward, with backward as their history."""
         edges = edges_of(tape, args)
         args = list(map(tensor_of, args))
         ctx = FunctionCtx()
@@ -336,7 +336,7 @@ class FunctionPrimitive(Custom):
             raise RuntimeError(OLD_FORM.format(name=self.function.__name__))
 
     def _forward(self, ctx: FunctionCtx, tensors: Sequence[Any], call: Call) -> list[Any]:
-        """One run of forward, unrecorded: the outputs that are tensors."""
+        """One unrecorded run of forward: the tensors among its outputs."""
         function = self.function
         args = call.filled(tensors)
         with FieldBlock(grad=False), among(()):
@@ -383,7 +383,7 @@ class FunctionPrimitive(Custom):
         call: Call,
         noted: Sequence[Cut],
     ) -> list[Any]:
-        """The outputs as the caller gets them."""
+        """The outputs as they are returned to the caller."""
         smooth = [
             ctx._recorded and out._dtype.kind in "fc" and not any(out is other for other in ctx._non_differentiable)
             for out in outs
@@ -427,7 +427,7 @@ class FunctionPrimitive(Custom):
                 rebase(out, tape.wrap(out._array, place))
             return out
         shared = None
-        if any(out is other for other in before):  # one tensor, whose gradient is that of its last place
+        if any(out is other for other in before):  # a tensor returned twice gets the gradient of its last position
             out._node = place
             return out
         if number in call.aliases or out._node is not None:
@@ -456,7 +456,7 @@ class FunctionPrimitive(Custom):
         call: Call,
         noted: Sequence[Cut],
     ) -> Slot | None:
-        """The place of one saved tensor: an output, an input, or a value of its own."""
+        """The slot of one saved tensor: that of an output, an input, or a value of its own."""
         if tensor is None:
             return None
         for number, result in enumerate(results):
@@ -470,7 +470,7 @@ class FunctionPrimitive(Custom):
 
 
 def _another(tensor: Any) -> Any:
-    """A second tensor in the memory of one; that it is not tracked is no loss of the user's."""
+    """A second tensor with the same memory; that it is untracked does not count as a lost history."""
     token = losses.set(None)
     try:
         with FieldBlock(grad=False):
@@ -480,10 +480,10 @@ def _another(tensor: Any) -> Any:
 
 
 def lost_by(tensor: Any, noted: Sequence[Cut]) -> Cut | None:
-    """Where the history of a saved value, neither input nor output, was lost; None if it has none.
+    """The place where the history of a saved intermediate value was lost; None if it has none.
 
-    A value that has been cut off says so itself. One made of NumPy's arrays does not know: it counts as computed from
-    the inputs if forward has handed one of them to NumPy.
+    A detached tensor records that itself. A tensor created from a NumPy array does not: it is assumed to depend on the
+    inputs if forward has converted one of them to NumPy.
     """
     if tensor._dtype.kind not in "fc":
         return None
@@ -503,16 +503,17 @@ NO_JVP = (
 
 
 class Function:
-    """An operation whose derivative you write: subclass it, define `forward` and `backward`, and call `apply`.
+    """An operation with a user-defined derivative: subclass it, define `forward` and `backward`, and call `apply`.
 
-    `forward(ctx, *args)` computes the outputs, a tensor or a tuple; tensors it computes with are not recorded. It saves
-    what `backward(ctx, *grad_outputs)` needs, which returns one gradient for each argument, None for those without.
-    Alternatively `forward(*args)` has no ctx, and `setup_context(ctx, inputs, output)` does the saving: this form works
-    under the transforms of `pullback.func` too. Arguments and outputs that are no tensors pass through.
+    `forward(ctx, *args)` computes the outputs, a tensor or a tuple; its computations are not recorded. It saves what
+    `backward(ctx, *grad_outputs)` needs, which returns one gradient for each argument, or None. Alternatively
+    `forward(*args)` has no ctx, and `setup_context(ctx, inputs, output)` does the saving; this form also works under
+    the transforms of `pullback.func`. Arguments and outputs that are not tensors are passed through.
 
-    `backward` may itself be differentiated if it is written with operations on tensors. Where it loses the history of a
-    value, a second derivative raises. `vjp` is another name for it. `jvp(ctx, *tangents)` is the derivative forwards;
-    `vmap(info, in_dims, *args)`, or ``generate_vmap_rule = True``, makes the function work on batches.
+    `backward` may itself be differentiated if it is written with operations on tensors. If it loses the history of a
+    value, a second derivative raises an error. `vjp` is another name for `backward`. `jvp(ctx, *tangents)` is the
+    forward-mode derivative; `vmap(info, in_dims, *args)`, or ``generate_vmap_rule = True``, makes the function work on
+    batches.
 
     >>> import pullback
     >>> class Cube(pullback.autograd.Function):
@@ -535,7 +536,7 @@ class Function:
     """
 
     generate_vmap_rule = False
-    """Whether the rule for batches is made from forward, backward and jvp."""
+    """If true, the batching rule is generated from forward, backward and jvp."""
 
     _backward_cls: type[FunctionNode]
 
@@ -561,7 +562,7 @@ class Function:
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Call the function: what forward returns, with its history."""
+        """The outputs of forward, with their history."""
         forward = cls.forward
         if kwargs or has_context(cls):
             given = args if has_context(cls) else (None, *args)
@@ -580,7 +581,7 @@ class Function:
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Compute the outputs: to be written by each function, as `forward(ctx, *args)` or `forward(*args)`."""
+        """Compute the outputs; every subclass defines this, as `forward(ctx, *args)` or `forward(*args)`."""
         raise NotImplementedError(
             "You must implement the forward function for custom autograd.Function. Add a static method "
             "forward(ctx, *args)."
@@ -588,24 +589,24 @@ class Function:
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
-        """Save what backward needs: to be written where forward has no ctx."""
+        """Save what backward needs; defined by subclasses whose forward has no ctx."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """The gradients of the arguments from those of the outputs: to be written by each function."""
+        """The gradients of the arguments from those of the outputs; defined by every subclass."""
         raise NotImplementedError(NO_BACKWARD.format("The function"))
 
     vjp = backward
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
-        """The tangents of the outputs from those of the arguments: to be written for forward mode."""
+        """The tangents of the outputs from those of the arguments; defined for forward mode."""
         raise NotImplementedError(NO_JVP.format("The function"))
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
-        """The outputs for a batch of examples, and where their batch axes are: to be written for `vmap`."""
+        """The outputs for a batch of examples, and their batch axes; defined for `vmap`."""
         raise NotImplementedError(
             "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
             "generate_vmap_rule=True."
@@ -613,7 +614,7 @@ class Function:
 
 
 def _equip(function: type[Function]) -> None:
-    """Give a function its primitive and the class of its nodes."""
+    """Create a function's primitive and node class."""
     title = f"{function.__name__}Backward"
     members = {"__slots__": (), "title": title, "_forward_cls": function, "primitive": FunctionPrimitive(function)}
     function._backward_cls = type(title, (FunctionNode,), members)
@@ -623,7 +624,7 @@ _equip(Function)
 
 
 class InplaceFunction(Function):
-    """A Function of old programs, whose instances held `inplace`: subclass Function instead.
+    """The base class of old programs for functions with an `inplace` attribute: subclass Function instead.
 
     >>> import pullback
     >>> from pullback.autograd.function import InplaceFunction
@@ -643,7 +644,7 @@ ONCE = (
 
 
 def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """A decorator for a backward that is not recorded: what it returns refuses to be differentiated.
+    """A decorator for a backward that is not recorded: its results cannot be differentiated.
 
     >>> import pullback
     >>> from pullback.autograd.function import once_differentiable

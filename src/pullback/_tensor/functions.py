@@ -1,7 +1,7 @@
-"""The operations as functions of the package and of its namespaces, made from the table in `surface` when first asked for.
+"""The operations as functions of the package and its namespaces, built from the table in `surface` on first use.
 
-Each function refuses, by name, a first argument that is no tensor; those that are hot methods of Tensor have the same
-shortcut.
+Each function refuses a first argument that is not a tensor. Functions that are also frequently used methods of Tensor
+have the same fast path.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CHECKS: dict[str, Callable[[Function, bool], Function]] = {
 
 @functools.cache
 def function(name: str) -> Any:
-    """The function `pullback.<name>`, or whatever else has that name."""
+    """The function `pullback.<name>`, or another object of that name."""
     functions = surface.NAMESPACES["pullback"]
     place = functions[name]
     if name != place.defined and (same := functions.get(place.defined)) is not None and same.module == place.module:
@@ -50,7 +50,7 @@ def function(name: str) -> Any:
 
 
 def of_method(name: str) -> Function:
-    """The function of the package that calls a tensor's method of the same name."""
+    """The function of the package that calls the tensor method of the same name."""
 
     def function(input: Any, *args: Any, **options: Any) -> Any:
         require_tensor(name, "input", input)
@@ -65,7 +65,7 @@ def _published(plain: Function, found: Function, module: str, name: str) -> Func
 
 
 def of_namespace(namespace: str, name: str) -> Any:
-    """The function `pullback.<namespace>.<name>`: that of the package, where it has it under the name of its definition."""
+    """The function `pullback.<namespace>.<name>`: the package's own object if that has the same definition."""
     place = surface.NAMESPACES[namespace][name]
     same = surface.NAMESPACES["pullback"].get(place.defined)
     if namespace == "special" and same is not None and same.module == place.module:
@@ -79,7 +79,7 @@ def of_namespace(namespace: str, name: str) -> Any:
 
 
 def namespace(module: dict[str, Any]) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """The `__getattr__`, `__dir__` and `__all__` of a module that the table has the functions of."""
+    """The `__getattr__`, `__dir__` and `__all__` of a namespace module, from the table."""
     title = module["__name__"].partition(".")[2]
     names = surface.NAMESPACES[title]
 

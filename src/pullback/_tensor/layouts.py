@@ -1,4 +1,4 @@
-"""Layouts: what torch keeps as a sparse tensor is a dense one here, and counts its zeros as what is not there."""
+"""Layouts: torch's sparse tensors are dense here, and their zeros are treated as unspecified elements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..vocabulary import arithmetic
 def to_sparse(
     self: Any, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None, dense_dim: Any = None
 ) -> Any:
-    """This tensor, which stays dense; its zeros take no part in gradients, as in torch what is not there does not.
+    """This tensor, which stays dense; its zeros get no gradient, as in torch for unspecified elements.
 
     >>> import pullback
     >>> x = pullback.tensor([0.0, 2.0], requires_grad=True)
@@ -26,7 +26,7 @@ def to_sparse(
 
 
 def _to_sparse(self: Any, dense_dim: Any = None) -> Any:
-    """This tensor, which stays dense: `to_sparse`."""
+    """This tensor, which stays dense; the same as `to_sparse`."""
     return to_sparse(self)
 
 
@@ -34,18 +34,18 @@ to_sparse_coo = to_sparse_csr = to_sparse_csc = _to_sparse
 
 
 def to_dense(self: Any, dtype: Any = None, *, masked_grad: Any = None) -> Any:
-    """This tensor, in another dtype if one is given: all tensors are dense."""
+    """This tensor, converted to another dtype if one is given: all tensors are dense."""
     return self if dtype is None else self.to(dtype)
 
 
 _patterns: dict[int, tuple[Any, Any]] = {}
-"""By the identity of an array: a weak reference to it, and the indices that a sparse tensor in it was made of."""
+"""Per array id: a weak reference to the array, and the indices from which a sparse tensor with it was created."""
 
 
 def with_pattern(tensor: Any, pattern: Any) -> Any:
-    """A tensor that knows the indices it was made of, a column for each, among them those of explicit zeros.
+    """A tensor with the indices it was created from, one per column, including those of explicit zeros.
 
-    They belong to its array, so that what a graph saves of the tensor knows them, too.
+    The indices are attached to its array, so that values which a graph saves have them too.
     """
     array = tensor._array
     if isinstance(array, np.ndarray):
@@ -55,25 +55,25 @@ def with_pattern(tensor: Any, pattern: Any) -> Any:
 
 
 def _pattern(tensor: Any) -> Any:
-    """The indices that a tensor was made of; None if it is not one of those."""
+    """The indices that a tensor was created from; None for a tensor without."""
     known = _patterns.get(id(tensor._array))
     return None if known is None or known[0]() is not tensor._array else known[1]
 
 
 def coalesce(self: Any) -> Any:
-    """This tensor, with one number for each index, in order."""
+    """This tensor: a dense tensor has one value per index, in order."""
     pattern = _pattern(self)
     return self if pattern is None else with_pattern(self.view_as(self), pattern.unique(dim=1))
 
 
 def is_coalesced(self: Any) -> bool:
-    """Whether there is one number for each index, in order."""
+    """True: a dense tensor has one value per index, in order."""
     pattern = _pattern(self)
     return pattern is None or bool(pattern.equal(pattern.unique(dim=1)))
 
 
 def indices(self: Any) -> Any:
-    """The indices of the elements that are not zero, a column for each; those that a sparse tensor was made of.
+    """The indices of the nonzero elements, one per column; for a tensor created from indices, those.
 
     >>> import pullback
     >>> pullback.tensor([[0, 5], [7, 0]]).indices()
@@ -95,7 +95,7 @@ def values(self: Any) -> Any:
 
 
 def sparse_mask(self: Any, mask: Any) -> Any:
-    """This tensor where another has elements, and zero elsewhere."""
+    """This tensor where `mask` has elements, and zero elsewhere."""
     require_tensor("sparse_mask", "mask", mask)
     there: Any = arithmetic.ne(mask, 0)
     if (pattern := _pattern(mask)) is not None:
@@ -104,7 +104,7 @@ def sparse_mask(self: Any, mask: Any) -> Any:
 
 
 def nnz(self: Any) -> int:
-    """How many `indices` there are."""
+    """The number of `indices`."""
     return int(indices(self).shape[1])
 
 

@@ -1,4 +1,4 @@
-"""The older of two forms, where torch has two, and methods that speak of other devices."""
+"""torch's older forms of functions, and methods about other devices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .nested import sizes_of_old
 def range(
     start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
 ) -> Any:
-    """Numbers from start to end, both included, of the default dtype: `arange` is the form that replaced it.
+    """Numbers from start to end, both included, of the default dtype; `arange` has replaced it.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def range(
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
-    """The powers of a vector's elements, a row for each, from the highest: those of `linalg.vander` begin with 1.
+    """The powers of a vector's elements, one row per element, highest first; those of `linalg.vander` begin with 1.
 
     >>> import pullback
     >>> pullback.vander(pullback.tensor([2, 3]))
@@ -70,12 +70,12 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
 
 
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Any:
-    """A one-dimensional tensor on the memory of a buffer: `count` elements from a byte `offset` on, -1 for all.
+    """A 1-d tensor that shares the memory of a buffer: `count` elements from a byte `offset` on, -1 for all.
 
     Raises
     ------
     ValueError
-        If the buffer is too short, or no multiple of an element.
+        If the buffer is too short, or its length is not a multiple of the element size.
 
     >>> import pullback
     >>> pullback.frombuffer(bytearray([1, 0, 2, 0]), dtype=pullback.int16)
@@ -110,15 +110,15 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
 ) -> Any:
-    """A tensor of a tensor, an array, a buffer of bytes, or of numbers: sharing memory where it can.
+    """A tensor with the elements of a tensor, an array, a buffer of bytes, or numbers; it shares memory if it can.
 
-    With `copy` it is always a copy, and with `copy=False` never. The bytes of a buffer are read as numbers of `dtype`, or
-    of the default dtype.
+    With `copy=True` it always copies, with `copy=False` never. The bytes of a buffer are interpreted as numbers of
+    `dtype`, or of the default dtype.
 
     Raises
     ------
     ValueError
-        If `copy` is False, and there must be a copy: for numbers, and for another dtype.
+        If `copy` is False and a copy is unavoidable: for Python numbers, or another dtype.
 
     >>> import numpy
     >>> import pullback
@@ -155,12 +155,12 @@ def asarray(
 
 
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
-    """A tensor on the memory of an array of any library that has `__dlpack__`.
+    """A tensor that shares the memory of an array of any library with `__dlpack__`.
 
     Raises
     ------
     TypeError
-        If it has none.
+        If the object has no `__dlpack__`.
 
     >>> import numpy
     >>> import pullback
@@ -175,7 +175,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 
 
 def detach(input: Any) -> Any:
-    """The same values in the same memory, without the history.
+    """A tensor with the same memory and without the history.
 
     >>> import pullback
     >>> pullback.detach(pullback.ones(2, requires_grad=True)).requires_grad
@@ -186,7 +186,7 @@ def detach(input: Any) -> Any:
 
 
 def is_same_size(input: Any, other: Any) -> bool:
-    """Whether two tensors have the same shape.
+    """True if two tensors have the same shape.
 
     >>> import pullback
     >>> pullback.ones(2).is_same_size(pullback.zeros(2))
@@ -212,7 +212,7 @@ def new(self: Any, *args: Any, size: Any = None, device: Any = None) -> Any:
 
 
 def _elementwise(name: str, function: Any, operands: tuple[Any, ...]) -> Any:
-    """Python's function of each place of some tensors, written to the first, which must not be tracked."""
+    """Apply a Python function elementwise to tensors; the result is written to the first, which must not be tracked."""
     if any(operand.requires_grad for operand in operands):
         raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
     if not callable(function):
@@ -224,7 +224,7 @@ def _elementwise(name: str, function: Any, operands: tuple[Any, ...]) -> Any:
 
 
 def apply_(self: Any, callable: Callable[[Any], Any]) -> Any:
-    """In place: a Python function of each element, which is slow.
+    """Apply a Python function to each element, in place; slow.
 
     >>> import pullback
     >>> pullback.arange(3).apply_(lambda x: x * 10)
@@ -234,7 +234,7 @@ def apply_(self: Any, callable: Callable[[Any], Any]) -> Any:
 
 
 def map_(self: Any, tensor: Any, callable: Callable[[Any, Any], Any]) -> Any:
-    """In place: a Python function of each element and that of another tensor, which is slow.
+    """Apply a Python function to each pair of elements of this tensor and another, in place; slow.
 
     >>> import pullback
     >>> pullback.arange(3).map_(pullback.arange(3), lambda a, b: a * b)
@@ -245,7 +245,7 @@ def map_(self: Any, tensor: Any, callable: Callable[[Any, Any], Any]) -> Any:
 
 
 def cuda(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
-    """Refused: there is no other device than the CPU."""
+    """Refused: the CPU is the only device."""
     return _placement.here("cuda" if device is None else device)
 
 
@@ -255,7 +255,7 @@ def pin_memory(self: Any, device: Any = None) -> Any:
 
 
 def get_device(input: Any) -> int:
-    """The number of the tensor's device: -1, the CPU's."""
+    """The index of the tensor's device: -1 for the CPU."""
     return -1
 
 
@@ -265,7 +265,7 @@ def is_pinned(self: Any, device: Any = None) -> bool:
 
 
 def resize(self: Any, *sizes: Any) -> Any:
-    """The elements in another shape, with a warning: the old name of `reshape`, for as many elements.
+    """The elements in another shape, with a warning: the old name of `reshape`, for the same number of elements.
 
     >>> import warnings
     >>> import pullback

@@ -1,8 +1,8 @@
-"""Nested sequences as arrays, by torch's rules for their shape and dtype.
+"""Conversion of nested sequences to arrays, with torch's rules for shape and dtype.
 
-The shape is read off the first elements. A tensor in the place of a number is one, and must have one element; in the
-place of a row it is the row. The dtype is that to which all elements are promoted, Python's floats counting as the
-default dtype.
+The shape is determined from the first elements. A tensor in the position of a number must have one element; in the
+position of a row it is that row. The dtype is the promotion of all elements' dtypes; Python floats count as the default
+dtype.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _SCALAR, _INDEX = (
 
 
 def is_nested(data: Any) -> bool:
-    """Whether data are a sequence of numbers or of sequences."""
+    """True if data are a sequence of numbers or of sequences."""
     return isinstance(data, _SEQUENCES)
 
 
 def sizes_of_old(data: tuple[Any, ...], size: Any = None) -> Shape | None:
-    """The sizes that one of torch's old constructors was given: one by one, as a `Size`, or by name; None for elements.
+    """The sizes passed to one of torch's old constructors: one by one, as a `Size`, or by name; None for elements.
 
-    Any other tuple holds elements, as a list does.
+    Any other tuple contains elements, like a list.
 
     Raises
     ------
     TypeError
-        If it was given one number that is no size.
+        If the only argument is a number that is not a valid size.
     RuntimeError
         If a size is negative.
     """
@@ -58,19 +58,20 @@ def sizes_of_old(data: tuple[Any, ...], size: Any = None) -> Shape | None:
 
 
 def read(data: Any, target: np.dtype[Any] | None) -> tuple[Array, np.dtype[Any]]:
-    """An array of the elements of nested sequences, and the dtype that torch gives them.
+    """An array of the elements of nested sequences, and their dtype by torch's rules.
 
-    `target` is the dtype to which they will be converted, if one was asked for: integers are not made from tensors of
-    other kinds.
+    `target` is the dtype they will be converted to, if one was requested: tensors of other kinds are not converted to
+    integers.
 
     Raises
     ------
     ValueError
-        If rows have different lengths, a tensor in the place of a number has not one element, or there is text.
+        If rows have different lengths, a tensor in the position of a number does not have one element, or there is a
+        string.
     TypeError
-        If a row is missing, or stands in the place of a number.
+        If a row is missing, or is in the position of a number.
     RuntimeError
-        If an element is no number.
+        If an element is not a number.
     """
     kinds: set[Any] = set()
     lengths = _lengths(data)
@@ -79,9 +80,9 @@ def read(data: Any, target: np.dtype[Any] | None) -> tuple[Array, np.dtype[Any]]
 
 
 def numbers(values: Any, kinds: set[Any], target: np.dtype[Any] | None) -> Array:
-    """An array of what was read; Python's integers beyond those of 64 bits are held by uint64 and by floats alone.
+    """An array of parsed numbers; Python integers that need more than 63 bits are only accepted for uint64 and floats.
 
-    NumPy would make floats of them beside others, which lose digits.
+    NumPy would convert them to floats if mixed with others, and lose digits.
     """
     array = np.array(values)
     if array.dtype.kind in "bi" or not kinds or kinds - {bool, int}:
@@ -95,7 +96,7 @@ def numbers(values: Any, kinds: set[Any], target: np.dtype[Any] | None) -> Array
     if target != np.uint64:
         wanted = "int64" if target is None else target
         raise ValueError(
-            f"Overflow when unpacking long long: a number is no {wanted}; dtype=pullback.uint64 holds more"
+            f"Overflow when unpacking long long: a number does not fit {wanted}; dtype=pullback.uint64 holds more"
         )
     exact = np.array(values, object)
     if np.any(exact < 0):
@@ -106,7 +107,7 @@ def numbers(values: Any, kinds: set[Any], target: np.dtype[Any] | None) -> Array
 
 
 def _lengths(data: Any) -> tuple[int, ...]:
-    """The shape of nested sequences, as the first elements have it."""
+    """The shape of nested sequences, determined from the first elements."""
     lengths: list[int] = []
     while isinstance(data, _SEQUENCES):
         lengths.append(len(data))
@@ -117,7 +118,7 @@ def _lengths(data: Any) -> tuple[int, ...]:
 
 
 def _read(data: Any, lengths: tuple[int, ...], depth: int, kinds: set[Any], target: np.dtype[Any] | None) -> Any:
-    """What stands at a depth, as something NumPy understands; notes which types and dtypes the numbers have."""
+    """The data at one depth in a form that NumPy accepts; adds the types and dtypes of the numbers to `kinds`."""
     if isinstance(data, _SEQUENCES):
         _check_length(data, len(data), lengths, depth)
         types = {*map(type, data)}
@@ -137,17 +138,17 @@ def _read(data: Any, lengths: tuple[int, ...], depth: int, kinds: set[Any], targ
         return _of_other(data, lengths, depth, kinds)
     if depth < len(lengths):
         raise TypeError(
-            f"not a sequence: {data!r} stands where other rows are sequences of length {lengths[depth]} at dim {depth}"
+            f"not a sequence: {data!r} is at a position where other rows are sequences of length {lengths[depth]} at dim {depth}"
         )
     kinds.add(next(kind for kind in (bool, int, float, complex) if isinstance(data, kind)))
     return data
 
 
 def _check_length(data: Any, length: int, lengths: tuple[int, ...], depth: int) -> None:
-    """Refuse what is longer or shorter than the first row, or no number where the first element is one."""
+    """Refuse a row whose length differs from the first, and a sequence where the first element is a number."""
     if depth == len(lengths):
         raise TypeError(
-            f"'{type(data).__name__}' object cannot be interpreted as an integer: it stands at dim {depth}, where the first "
+            f"'{type(data).__name__}' object cannot be interpreted as an integer: it is at dim {depth}, where the first "
             "element is a number"
         )
     if length != lengths[depth]:
@@ -158,7 +159,7 @@ def _check_length(data: Any, length: int, lengths: tuple[int, ...], depth: int) 
 
 
 def _of_tensor(data: Any, lengths: tuple[int, ...], depth: int, target: np.dtype[Any] | None) -> Any:
-    """The elements of a tensor among the data: one number, or a row of them."""
+    """The elements of a tensor among the data, as one number or a row."""
     if data._node is not None:
         warnings.warn(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
@@ -171,7 +172,7 @@ def _of_tensor(data: Any, lengths: tuple[int, ...], depth: int, target: np.dtype
     axes = len(lengths) - depth
     rest, inner = lengths[depth:], math.prod(array.shape[axes:])
     if array.ndim < axes:
-        raise TypeError(f"not a sequence: a tensor of shape {tuple(array.shape)} stands where rows have shape {rest}")
+        raise TypeError(f"not a sequence: a tensor of shape {tuple(array.shape)} is where rows have shape {rest}")
     for at, (length, wanted) in enumerate(zip(array.shape, rest, strict=False), depth):
         if length != wanted:
             raise ValueError(f"expected sequence of length {wanted} at dim {at} (got {length}): it is a tensor")
@@ -185,18 +186,18 @@ def _of_tensor(data: Any, lengths: tuple[int, ...], depth: int, target: np.dtype
 
 
 def _of_array(data: Any, lengths: tuple[int, ...], depth: int) -> Any:
-    """A NumPy array or number among the data: refused where others have another shape."""
+    """A NumPy array or number among the data; refused if others at its depth have another shape."""
     for at, length in enumerate(data.shape, depth):
         _check_length(data, length, lengths, at)
     if depth + data.ndim < len(lengths):
         raise TypeError(
-            f"not a sequence: an array of shape {data.shape} stands where others have shape {lengths[depth:]}"
+            f"not a sequence: an array of shape {data.shape} is at a position where others have shape {lengths[depth:]}"
         )
     return data
 
 
 def _of_other(data: Any, lengths: tuple[int, ...], depth: int, kinds: set[Any]) -> Any:
-    """What NumPy may know as numbers though it is none of Python's: refused if it does not."""
+    """An object that NumPy may convert to a number; refused if it cannot."""
     array = np.asarray(data)
     if array.dtype.kind not in "buifc":
         name = type(data).__name__
@@ -206,7 +207,7 @@ def _of_other(data: Any, lengths: tuple[int, ...], depth: int, kinds: set[Any]) 
 
 
 def _promoted(kinds: set[Any]) -> np.dtype[Any]:
-    """The dtype of elements of several kinds: Python's types and NumPy's dtypes."""
+    """The promoted dtype of several Python types and NumPy dtypes."""
     known = {
         bool: np.dtype(np.bool_),
         int: np.dtype(np.int64),

@@ -1,4 +1,4 @@
-"""Making tensors at random: of a shape, and with parameters that are tensors, which get gradients of zero."""
+"""Random constructors: tensors of a given shape, and samples with tensors as parameters, whose gradients are zero."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def randint(
     requires_grad: bool = False,
     **placement: Any,
 ) -> Tensor:
-    """Whole numbers drawn evenly from [low, high); `randint(high, size)` starts at 0.
+    """Random integers, uniform in [low, high); `randint(high, size)` starts at 0.
 
     >>> import pullback
     >>> pullback.randint(0, 5, (2,)).dtype
@@ -104,7 +104,7 @@ def randint(
 
 
 def randint_like(input: Any, low: Any = 0, high: Any = None, **options: Any) -> Tensor:
-    """Whole numbers drawn evenly from [low, high), in the shape and dtype of another tensor.
+    """Random integers, uniform in [low, high), with the shape and dtype of another tensor.
 
     >>> import pullback
     >>> pullback.randint_like(pullback.ones(2), 5).shape
@@ -118,7 +118,7 @@ def randint_like(input: Any, low: Any = 0, high: Any = None, **options: Any) -> 
 def randperm(
     n: int, *, generator: Any = None, dtype: Any = None, requires_grad: bool = False, **placement: Any
 ) -> Tensor:
-    """The whole numbers from 0 to less than n in an order drawn at random.
+    """A random permutation of the integers from 0 to n - 1.
 
     >>> import pullback
     >>> sorted(pullback.randperm(4).tolist())
@@ -154,7 +154,7 @@ def normal(
     requires_grad: bool = False,
     **placement: Any,
 ) -> Any:
-    """Normally distributed numbers: of a size, or one for each mean and standard deviation of a tensor.
+    """Normally distributed numbers: of a given size, or one for each element of a tensor of means or deviations.
 
     >>> import pullback
     >>> pullback.normal(0.0, pullback.ones(3)).shape, pullback.normal(2, 3, (2, 2)).shape
@@ -168,12 +168,12 @@ def normal(
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     if not tensors:
         if size is None:
-            raise TypeError("normal() missing 1 required positional argument: 'size', which numbers alone do not have")
+            raise TypeError("normal() missing 1 required positional argument: 'size', required if both are numbers")
         kind = chosen_dtype(dtype)
         noise = random.normal(sizes_of("normal", (size,)), kind, generator)
         return made(noise * kind.type(std) + kind.type(mean), requires_grad)
     if size is not None or dtype is not None:
-        raise TypeError("normal() takes its size and dtype from tensors: leave size and dtype out")
+        raise TypeError("normal() takes its size and dtype from its tensor arguments: leave size and dtype out")
     kind = common(*tensors)
     if kind.kind not in "fc":
         raise NotImplementedError(f'"normal_kernel_cpu" not implemented for {tensors[0]._type_name!r}: convert first')
@@ -191,7 +191,7 @@ def _normal(rng: np.random.Generator, shape: Shape, mean: Any, std: Any) -> Any:
 
 
 def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
-    """1 with the probability that each element gives, or with probability p, else 0.
+    """1 with the probability given by each element, or with probability p, else 0.
 
     >>> import pullback
     >>> pullback.bernoulli(pullback.tensor([0.0, 1.0]))
@@ -210,7 +210,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
 
 
 def poisson(input: Any, generator: Any = None) -> Any:
-    """Counts of events, for each element the rate of them.
+    """Samples of Poisson distributions, with each element as the rate.
 
     >>> import pullback
     >>> pullback.poisson(pullback.zeros(2))
@@ -227,7 +227,7 @@ def poisson(input: Any, generator: Any = None) -> Any:
 
 
 def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
-    """How many of so many trials succeed, each with a probability.
+    """Samples of binomial distributions: the number of successes in `count` trials with probability `prob`.
 
     >>> import pullback
     >>> pullback.binomial(pullback.tensor([3.0, 5.0]), pullback.tensor([0.0, 1.0]))
@@ -245,9 +245,9 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
 
 
 def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
-    """Places drawn at random from each row of weights, each with a probability in proportion to its weight.
+    """Indices drawn from each row of weights, with probabilities proportional to the weights.
 
-    Without replacement, no place is drawn twice.
+    Without replacement, no index is drawn twice.
 
     >>> import pullback
     >>> pullback.multinomial(pullback.tensor([0.0, 3.0, 0.0]), 2, replacement=True)
@@ -279,7 +279,7 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
 
 
 def _with_replacement(chances: Any, count: int, rng: np.random.Generator) -> Any:
-    """Where uniform numbers fall between the cumulative sums, those of each row raised by its number."""
+    """Independent draws: uniform numbers located in the cumulative sums, where row i is shifted by i."""
     rows, length = chances.shape
     raised = np.arange(rows)[:, None]
     sums = np.minimum(np.cumsum(chances, axis=1), 1.0) + raised
@@ -290,9 +290,9 @@ def _with_replacement(chances: Any, count: int, rng: np.random.Generator) -> Any
 
 
 def _race(weights: Any, count: int, rng: np.random.Generator) -> Any:
-    """The first to arrive, when each place takes a time drawn from the exponential distribution of its weight.
+    """Draws without replacement: the order of exponential arrival times whose rates are the weights.
 
-    Places of weight 0 come last; they are drawn, as torch draws them, when there are no others left.
+    Indices of weight 0 come last; as in torch, they are drawn once no others are left.
     """
     with np.errstate(divide="ignore"):
         arrivals = rng.standard_exponential(weights.shape) / weights

@@ -1,7 +1,7 @@
-"""Memory that processes share: `share_memory_`, and how tensors in it reach the processes that are started with them.
+"""Memory shared between processes: `share_memory_`, and the transfer of such tensors to new processes.
 
-The memory is that of `multiprocessing`: a process that is forked inherits it, one that is spawned gets its handle.
-Everywhere else, in files and queues, a tensor is its values.
+The memory is that of `multiprocessing`: a forked process inherits it, a spawned one gets its handle. In all other
+cases, in files and queues, a tensor is pickled by value.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def _memory_of(array: Any) -> Any:
-    """The shared memory in which an array lies; None if it lies elsewhere."""
+    """The shared memory that an array is in; None if it is not in shared memory."""
     while isinstance(array, np.ndarray | memoryview):
         array = array.obj if isinstance(array, memoryview) else array.base
     return array if isinstance(array, ctypes.Array) and hasattr(array, "_wrapper") else None
 
 
 def share_memory_(self: Any) -> Any:
-    """Move the elements, in place, to memory that is shared with the processes started with this tensor.
+    """Move the elements, in place, to memory shared with the processes that are started with this tensor.
 
-    Views of the tensor move with it. What one process writes, the others see; they start with this tensor by
-    `multiprocessing`, whatever its start method.
+    Views of the tensor move with it. A write by one process is seen by the others; they receive the tensor as an
+    argument when `multiprocessing` starts them, with any start method.
 
     >>> import pullback
     >>> pullback.ones(2).share_memory_().is_shared()
@@ -47,7 +47,7 @@ def share_memory_(self: Any) -> Any:
 
 
 def _move(tensor: Any, memory: Any, first: int) -> None:
-    """Put a tensor where it lies in a piece of memory that stands for that from an address on."""
+    """Move a tensor to the shared memory that replaces the memory block starting at address `first`."""
     array: Array = tensor._array
     if _memory_of(array) is None:
         offset = array.__array_interface__["data"][0] - first
@@ -57,17 +57,17 @@ def _move(tensor: Any, memory: Any, first: int) -> None:
 
 
 def is_shared(self: Any) -> bool:
-    """Whether the elements lie in memory that `share_memory_` has made."""
+    """True if the elements are in memory created by `share_memory_`."""
     return _memory_of(self._concrete("is_shared")) is not None
 
 
 def _placed(raw: Any, offset: int, shape: Any, strides: Any, dtype: Any, *rest: Any) -> Any:
-    """A tensor in shared memory, in a process that has been spawned."""
+    """A tensor in shared memory, rebuilt in a spawned process."""
     return rebuild(np.ndarray(shape, dtype, raw, offset, strides), *rest)
 
 
 def _reduced(tensor: Any) -> Any:
-    """What is sent of a tensor to another process: where it lies, if the process is being spawned, or its values."""
+    """A tensor's pickled form: its location in shared memory if a process is being spawned, else its values."""
     function, (array, *rest) = tensor.__reduce__()
     memory = _memory_of(array)
     if memory is None or context.get_spawning_popen() is None:

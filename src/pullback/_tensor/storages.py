@@ -1,7 +1,7 @@
-"""The memory behind tensors, as torch's storages: `x.untyped_storage()`, bytes, and `x.storage()`, elements.
+"""The memory of tensors as torch's storages: `x.untyped_storage()`, bytes, and `x.storage()`, elements.
 
-Views of one tensor have one memory, so that its address tells which tensors share theirs. Libraries that write tensors
-to files ask for that.
+All views of a tensor have the same storage, so its address shows which tensors share memory. Libraries that write
+tensors to files depend on that.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def _whole(array: Array) -> Array:
-    """All of the array that this one is a part of, as one row."""
+    """The whole array that this one is a view of, as a 1-d array."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     order = array if array.flags.c_contiguous else array.T
     if not order.flags.c_contiguous:
         raise NotImplementedError(
-            f"the memory of an array of strides {array.strides}, made outside of pullback, has gaps: x.contiguous() has none"
+            f"the memory of an array of strides {array.strides}, created outside of pullback, has gaps: use x.contiguous()"
         )
     return order.reshape(-1)
 
 
 class _Storage:
-    """Memory as a row of numbers, which are read and written where they lie."""
+    """Memory as a 1-d sequence of numbers, which are read and written in place."""
 
     __slots__ = ("_row",)
     _row: Array
@@ -45,26 +45,26 @@ class _Storage:
         return int(self._row.size)
 
     def size(self) -> int:
-        """How many numbers there are."""
+        """The number of elements."""
         return len(self)
 
     def nbytes(self) -> int:
-        """How many bytes they take."""
+        """The number of bytes of all elements."""
         return int(self._row.nbytes)
 
     def element_size(self) -> int:
-        """How many bytes one takes."""
+        """The number of bytes of one element."""
         return int(self._row.itemsize)
 
     def __sizeof__(self) -> int:
-        return super().__sizeof__() + int(self._row.nbytes)  # as torch: what sys.getsizeof says has the memory in it
+        return super().__sizeof__() + int(self._row.nbytes)  # as in torch, sys.getsizeof includes the memory
 
     def data_ptr(self) -> int:
-        """The address of the first; 0 if there are none."""
+        """The address of the first element; 0 if there is none."""
         return int(self._row.__array_interface__["data"][0]) if self._row.size else 0
 
     def tolist(self) -> list[Any]:
-        """The numbers as a list."""
+        """The elements as a list."""
         return list(self._row.tolist())
 
     def __iter__(self) -> Iterator[Any]:
@@ -81,11 +81,11 @@ class _Storage:
     is_cuda = is_sparse = False
 
     def is_shared(self) -> bool:
-        """Whether processes share the memory."""
+        """True if the memory is shared between processes."""
         return bool(sharing.is_shared(from_numpy(self._row)))
 
     def cpu(self) -> Self:
-        """Itself: there is one device."""
+        """This storage: the CPU is the only device."""
         return self
 
     def _of(self, row: Array) -> Self:
@@ -94,22 +94,22 @@ class _Storage:
         return made
 
     def clone(self) -> Self:
-        """The same numbers on new memory."""
+        """A storage with the same values in new memory."""
         return self._of(self._row.copy())
 
     def copy_(self, source: Any, non_blocking: bool | None = None) -> Self:
-        """Write another's numbers here."""
+        """Copy another storage's elements to this one."""
         self._row[...] = source._row
         return self
 
     def fill_(self, value: Any) -> Self:
-        """Write one number everywhere."""
+        """Set all elements to one value."""
         self._row[...] = value
         return self
 
 
 class UntypedStorage(_Storage):
-    """Memory as bytes: of a number of bytes, or of a list of them.
+    """Memory as bytes: a given number of uninitialised bytes, or a list of byte values.
 
     >>> import pullback
     >>> storage = pullback.ones(2, 3).t()[1:].untyped_storage()
@@ -125,13 +125,13 @@ class UntypedStorage(_Storage):
 
     @classmethod
     def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
-        """The bytes of a file, read when they are used; what is written here is written there only if `shared`."""
+        """The bytes of a file, read on access; writes change the file only if `shared` is true."""
         made = cls()
         made._row = np.memmap(filename, np.uint8, "r+" if shared else "c", shape=(nbytes,)) if nbytes else made._row
         return made
 
     def untyped(self) -> UntypedStorage:
-        """Itself."""
+        """This storage."""
         return self
 
     def __getitem__(self, place: Any) -> Any:
@@ -151,7 +151,7 @@ class UntypedStorage(_Storage):
 
 
 class TypedStorage(_Storage):
-    """Memory as numbers of a dtype.
+    """Memory as elements of a dtype.
 
     >>> import pullback
     >>> pullback.arange(6).reshape(2, 3)[1].storage().tolist()
@@ -167,7 +167,7 @@ class TypedStorage(_Storage):
 
     @property
     def dtype(self) -> Any:
-        """The dtype of the numbers."""
+        """The dtype of the elements."""
         return dtypes.from_numpy(self._row.dtype)
 
     def untyped(self) -> UntypedStorage:
@@ -191,7 +191,7 @@ def _bytes(row: Array) -> UntypedStorage:
 
 
 def untyped_storage(self: Tensor) -> UntypedStorage:
-    """The memory that the tensor, and those that are views of the same one, lie in, as bytes.
+    """The memory of the tensor, shared by all views of the same base, as bytes.
 
     >>> import pullback
     >>> x = pullback.zeros(4)
@@ -202,7 +202,7 @@ def untyped_storage(self: Tensor) -> UntypedStorage:
 
 
 def storage(self: Tensor) -> TypedStorage:
-    """The memory that the tensor, and those that are views of the same one, lie in, as its elements.
+    """The memory of the tensor, shared by all views of the same base, as elements.
 
     >>> import pullback
     >>> pullback.arange(3)[1:].storage().tolist()
@@ -212,7 +212,7 @@ def storage(self: Tensor) -> TypedStorage:
 
 
 def is_storage(obj: Any) -> bool:
-    """Whether an object is a storage.
+    """True if an object is a storage.
 
     >>> import pullback
     >>> pullback.is_storage(pullback.ones(2).untyped_storage()), pullback.is_storage(pullback.ones(2))
@@ -226,12 +226,12 @@ def _typed(tensor: Tensor) -> str:
 
 
 def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
-    """Let the tensor lie in the memory of another, or of a storage, from an element on; in no memory without one.
+    """Make the tensor use the memory of another tensor or a storage, from an element on; without a source, no memory.
 
     Raises
     ------
     RuntimeError
-        If the other has another dtype, or the tensor is a leaf that requires grad, which is not to be written to.
+        If the source has another dtype, or the tensor is a leaf that requires grad, which must not be written to.
 
     >>> import pullback
     >>> x, y = pullback.zeros(2), pullback.arange(3.0)

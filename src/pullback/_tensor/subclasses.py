@@ -1,6 +1,6 @@
-"""Tensors of a user's own class: `as_subclass`, and its older form, which makes a leaf.
+"""Tensors of user-defined classes: `as_subclass`, and its older form, which creates a leaf.
 
-They have the methods of the class. What is computed from them is an ordinary tensor.
+They have the methods of the class. Results computed from them are ordinary tensors.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ def _checked(name: str, cls: Any) -> None:
 
 
 def as_subclass(self: Tensor, cls: Any) -> Any:
-    """The tensor as one of a class derived from Tensor, on the same memory and with the same history.
+    """The tensor as an instance of a class derived from Tensor, with the same memory and history.
 
     Raises
     ------
     TypeError
-        If it is no such class.
+        If the class is not derived from Tensor.
 
     >>> import pullback
     >>> class Price(pullback.Tensor):
@@ -38,7 +38,7 @@ def as_subclass(self: Tensor, cls: Any) -> Any:
 
 
 def _make_subclass(cls: Any, data: Tensor, require_grad: bool = False) -> Any:
-    """A leaf of a class derived from Tensor, on the memory of a tensor; called as `Tensor._make_subclass(cls, data)`."""
+    """A leaf of a class derived from Tensor, with a tensor's memory; called as `Tensor._make_subclass(cls, data)`."""
     _checked("_make_subclass", cls)
     made = data.detach()
     if require_grad and made._dtype.kind not in "fc":

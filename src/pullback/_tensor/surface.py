@@ -1,10 +1,10 @@
-"""The public names: which module defines each, and where users find it.
+"""The table of public names: the module that defines each, and the form in which it is public.
 
-A name stands here once. `pullback` and its namespaces, the methods of `Tensor`, `dir()`, `__all__`, the stubs
-(`scripts/stubs`) and the checks of arguments follow from its row. Names that rooms above this one define (`func`,
-`files`, ...) are in the index of the package itself, `pullback/__init__.py`.
+Each name has one entry. The contents of `pullback` and its namespaces, the methods of `Tensor`, `dir()`, `__all__`, the
+stubs (`scripts/stubs`) and the argument checks are derived from it. Names defined by packages above this one (`func`,
+`files`, ...) are in the package's own index, `pullback/__init__.py`.
 
-A row lists names by the forms that they have:
+A row lists names by their forms:
 
     package       pullback.f, whatever it is, as it is defined
     of_tensor     pullback.f(input, ...), whose first argument must be a tensor
@@ -15,8 +15,8 @@ A row lists names by the forms that they have:
     in_place      tensor.f_(...): the same operation, its result written to the tensor
     functional    pullback.nn.functional.f; likewise linalg, fft and special
 
-`+out` after a form: these functions take `out=`. `+fills` after `in_place`: one value is written everywhere, so elements
-may share memory. `name=defined`: users write `name`, the module defines it as `defined`.
+`+out` after a form: these functions take `out=`. `+fills` after `in_place`: a single value is written to all elements,
+so elements may share memory. `name=defined`: the public name is `name`, the name in the module is `defined`.
 """
 
 from __future__ import annotations
@@ -370,16 +370,16 @@ TABLE: dict[str, dict[str, str]] = {
 
 
 class Place(NamedTuple):
-    """Where a public name is defined, and the form in which users have it."""
+    """The module that defines a public name, and the name's form."""
 
     module: str
     defined: str
     form: str
-    """With its `+out` or `+fills`."""
+    """The form, including its `+out` or `+fills`."""
 
     @property
     def takes_out(self) -> bool:
-        """Whether the function takes `out=`."""
+        """True if the function takes `out=`."""
         return self.form.endswith("+out")
 
 
@@ -388,7 +388,7 @@ IN_PLACE: dict[str, Place] = {}
 NAMESPACES: dict[str, dict[str, Place]] = {
     "pullback": {}, "nn.functional": {}, "linalg": {}, "fft": {}, "special": {},
 }  # fmt: skip
-"""The functions of the package, and of its modules that have no definitions of their own."""
+"""The functions of the package, and of its namespace modules that have no definitions of their own."""
 
 BY_FORM = {
     **dict.fromkeys(("package", "of_tensor", "of_pair", "of_either", "of_method"), NAMESPACES["pullback"]),

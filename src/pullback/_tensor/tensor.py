@@ -1,6 +1,6 @@
-"""Tensor: an array that remembers what was done to it, in torch's words.
+"""Tensor: an array that records the operations applied to it, with torch's names.
 
-Its operations are the functions of `vocabulary`; the hottest of them go the short way of `_eager`.
+Its operations are the functions of `vocabulary`; the most frequent ones take the fast path of `_eager`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ ndarray = np.ndarray
 
 
 class Eager(Tape):
-    """The tape every program runs on."""
+    """The default tape, on which every program is recorded."""
 
     def wrap(self, value: Any, node: Node | None) -> Tensor:
         """A tensor around an array."""
@@ -67,17 +67,17 @@ OPERANDS = (Carrier, np.ndarray, np.generic, int, float, complex)
 
 
 class Conversions(Autograd):
-    """Ways out of a tensor: to NumPy, to Python numbers, to text, and to other dtypes."""
+    """Conversions of a tensor: to NumPy, to Python numbers, to text, and to other dtypes."""
 
     __slots__ = ()
 
     def numpy(self, *, force: bool = False) -> Any:
-        """The NumPy array in which the elements lie; with `force`, also of a tensor that requires grad."""
+        """The tensor's NumPy array, which shares its memory; with `force`, also for a tensor that requires grad."""
         if self._node is not None and not force:
             raise errors.tracked_numpy(self, "numpy()")
         if self._node is not None or (self._cut is not None and self._cut.hides):
             cut_off("numpy", (self,), asked=2)
-        storage_of(self)  # from here on others can see the memory: it is written in place, never exchanged
+        storage_of(self)  # from here on others may see the memory: it is written in place, never replaced
         return self._array.view()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -214,13 +214,13 @@ class Conversions(Autograd):
         return copied
 
     def _copied(self) -> Any:
-        """A tensor with this one's values and flag, in memory of its own: a leaf, with its gradient."""
+        """A leaf with a copy of this tensor's values, and its requires_grad flag and gradient."""
         return self._copied_to(self.interpreter.wrap(self._array.copy(order="K"), None))
 
     def _copied_to(self, copied: Any) -> Any:
         if self.is_leaf and self.requires_grad:
             copied.requires_grad = True
-        if self._role is not None:  # torch leaves the gradient of a parameter behind
+        if self._role is not None:  # as in torch, a parameter's gradient is not copied
             return self._role.mark(copied)
         leaf = self._node if isinstance(self._node, AccumulateGrad) else self._leaf
         grad = self._kept_grad if leaf is None else leaf.grad
@@ -232,9 +232,9 @@ class Conversions(Autograd):
         return rebuild, (self._array, self.requires_grad, self._role)
 
     def to(self, *args: Any, dtype: Any = None, copy: bool = False, **options: Any) -> Any:
-        """This tensor in another dtype (that of another tensor, too); itself when nothing changes.
+        """This tensor converted to another dtype (or to another tensor's dtype); itself if nothing changes.
 
-        The device may be named, and must be 'cpu'. After the dtype or device may stand `non_blocking` and `copy`.
+        A device may be given, and must be 'cpu'. `non_blocking` and `copy` may follow the dtype or device.
         """
         flags = [value for value in args if isinstance(value, bool)]
         named = [options.pop(name, None) for name in ("device", "other")]
@@ -253,9 +253,9 @@ class Conversions(Autograd):
         return ops.clone(converted) if (copy or flags[1:] == [True]) and converted is self else converted
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
-        """The name of this tensor's type, or the tensor in another dtype: torch's old tensor types stand for theirs.
+        """The name of this tensor's type, or the tensor converted to another dtype or old tensor type.
 
-        `Tensor` itself stands for the default dtype.
+        `Tensor` itself represents the default dtype.
         """
         if dtype is None:
             return dtypes.qualified(f"{self._type_name}Tensor")
@@ -266,24 +266,24 @@ class Conversions(Autograd):
         return self.to(other)
 
     def cpu(self) -> Any:
-        """This tensor."""
+        """This tensor, which is on the CPU already."""
         return self
 
     def contiguous(self, memory_format: Any = None) -> Any:
-        """This tensor, or a copy whose elements lie in the order of the axes."""
+        """This tensor, or a contiguous copy of it."""
         _placement.accept("contiguous", {"memory_format": memory_format})
         return self if self.is_contiguous() else ops.clone(self, order="C")
 
 
 def rebuild(array: Any, requires_grad: bool, role: Any = None) -> Tensor:
-    """A tensor from what pickle kept of it: a leaf."""
+    """A leaf rebuilt from its pickled form."""
     tensor = Tensor.interpreter.wrap(array, None)
     tensor.requires_grad = requires_grad
-    return tensor if role is None else role.mark(tensor)  # type: ignore[no-any-return]  # wrap makes tensors
+    return tensor if role is None else role.mark(tensor)  # type: ignore[no-any-return]  # wrap returns tensors
 
 
 def in_place(general: Callable[..., Any]) -> Callable[..., Any]:
-    """The in-place form of an operation: computed as usual, then written to the first operand."""
+    """The in-place form of an operation: its result is written to the first operand."""
 
     def method(self: Any, *args: Any, **options: Any) -> Any:
         result = general(self, *args, **options)
@@ -295,7 +295,7 @@ def in_place(general: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def operator(general: Callable[[Any, Any], Any], *, swapped: bool = False) -> Callable[[Any, Any], Any]:
-    """A binary operator: operands of unknown types are left to the other side; `swapped` for `number - tensor`."""
+    """A binary operator: operands of unknown types are left to their own methods; `swapped` for `number - tensor`."""
 
     def method(self: Any, other: Any) -> Any:
         if not isinstance(other, OPERANDS):
@@ -308,9 +308,9 @@ def operator(general: Callable[[Any, Any], Any], *, swapped: bool = False) -> Ca
 
 
 class Tensor(Conversions):
-    """An array of numbers that records what is done to it when it, or what it came from, requires grad.
+    """An array of numbers that records operations if it, or a tensor it was computed from, requires grad.
 
-    Made by `tensor`, `zeros`, `randn`, ...; `Tensor(nested list)` and `Tensor(2, 3)` are torch's old constructors,
+    Created by `tensor`, `zeros`, `randn`, ...; `Tensor(nested list)` and `Tensor(2, 3)` are torch's old constructors,
     always of the default dtype. `shape`, `dtype`, indexing, arithmetic and `@` are as in torch and NumPy.
 
     >>> import pullback
@@ -329,7 +329,7 @@ class Tensor(Conversions):
     __hash__ = object.__hash__
 
     def __new__(cls, *data: Any, size: Any = None, **placement: Any) -> Any:
-        """A tensor of the default dtype from nested lists, an array or a tensor, or an empty one of some sizes."""
+        """A tensor of the default dtype from nested lists, an array or a tensor; or uninitialised, of given sizes."""
         _placement.accept("tensor", placement)
         dtype = dtypes.default_numpy()
         sizes = sizes_of_old(data, size)
@@ -426,12 +426,12 @@ class Tensor(Conversions):
 
     @fills
     def zero_(self) -> Any:
-        """In place: zeros."""
+        """Set all elements to zero, in place."""
         return write(self, ops.zeros_like(self), "zero_")
 
     @fills
     def fill_(self, value: Any) -> Any:
-        """In place: one value everywhere, a number or a 0-d tensor."""
+        """Set all elements to one value, a number or a 0-d tensor, in place."""
         if isinstance(value, complex) and not self.is_complex():
             raise RuntimeError(f"value cannot be converted to type {self.dtype} without overflow: it is complex")
         if getattr(value, "ndim", 0):
@@ -441,7 +441,7 @@ class Tensor(Conversions):
         return write(self, ops.fill(self, cast(value, self._dtype)), "fill_")
 
     def copy_(self, other: Any, non_blocking: bool = False) -> Any:
-        """In place: the elements of another tensor or array, broadcast and converted."""
+        """Copy the elements of another tensor or array to this one, broadcast and converted, in place."""
         if not isinstance(other, (Carrier, np.ndarray)):
             raise errors.no_tensor("copy_", "other", 1, other)
         broadcast_shapes(tuple(self.shape), tuple(other.shape))
@@ -451,19 +451,19 @@ class Tensor(Conversions):
 
 @functools.cache
 def method(module: str, defined: str) -> Callable[..., Any]:
-    """The method that a function of the vocabulary is: in torch's and NumPy's spelling, with its shortcut."""
+    """The method for a function of the vocabulary, with torch's and NumPy's parameter names, and its fast path."""
     general = taking_numbers(in_both_spellings(vocabulary.load(module, defined)))
     return shortcuts.short(Tensor, general)
 
 
 def written_method(place: surface.Place) -> Callable[..., Any]:
-    """The in-place method that a function of the vocabulary is."""
+    """The in-place method for a function of the vocabulary."""
     written = in_place(method(place.module, place.defined))
     return fills(written) if place.form.endswith("+fills") else written
 
 
 class Later:
-    """A method that is imported when it is first asked for, and then stands in its own place."""
+    """A method that is imported on first use, and then replaces itself."""
 
     __slots__ = ("name", "load")
 

@@ -1,4 +1,4 @@
-"""torch's old tensor types, one for each dtype: constructors, and names that `isinstance` and `Tensor.type` know."""
+"""torch's old tensor types, one for each dtype: constructors that `isinstance` and `Tensor.type` recognise."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .tensor import Tensor
 
 
 class TensorType(type):
-    """The type of old tensor types: each has a dtype, and the tensors of that dtype are its instances."""
+    """The metaclass of the old tensor types: each type has a dtype, and the tensors of that dtype are its instances."""
 
     dtype: dtypes.dtype
 
     def __call__(cls, *data: Any, size: Any = None, **placement: Any) -> Any:
-        """A tensor from nested lists, an array or a tensor, or unset elements of some sizes."""
+        """A tensor from nested lists, an array or a tensor, or an uninitialised one of given sizes."""
         accept("tensor", placement)
         sizes = sizes_of_old(data, size)
         if sizes is None:

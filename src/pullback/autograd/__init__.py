@@ -1,4 +1,4 @@
-"""torch.autograd's surface: backward, grad, and the objects of the graph."""
+"""torch.autograd's public names: backward, grad, and access to the graph."""
 
 from .._core import lazy as _lazy
 from .._core.modes import enable_grad, inference_mode, no_grad, set_grad_enabled

@@ -1,10 +1,10 @@
-"""Anomaly mode: the first NaN or inf is an error that names the line, in the forward direction and in backward.
+"""Anomaly mode: the first NaN or inf raises an error that names the line, in forward and in backward.
 
-Each result is asked whether it is finite, except where the processor would have told: IEEE 754 has it raise a flag when
-arithmetic makes NaN or inf of finite numbers, and NumPy hands that on. What is not finite is a suspect, and a suspect need
-not be an error: `where` may deselect it, `exp` may make 0 of its -inf. So what its operation was, and what it was given,
-is remembered, and the error comes when the value matters. In a pass only the gradients it ends with are looked at; if one
-is not finite, the pass is walked again, with a ledger.
+Each result is checked for finiteness, except where the processor does so: by IEEE 754, arithmetic that produces NaN or
+inf from finite numbers raises a flag, which NumPy reports. A value that is not finite is a suspect, but not always an
+error: `where` may deselect it, `exp` maps -inf to 0. So its operation and operands are remembered, and the error is
+raised when the value matters. In a backward pass only the final gradients are checked; if one is not finite, the pass
+is run again with a ledger that records every gradient.
 """
 
 from __future__ import annotations
@@ -40,14 +40,15 @@ TAME = {
     "matrix_transpose", "maximum", "minimum", "negative", "permute_dims", "relu", "reshape", "roll", "sigmoid", "sign",
     "sin", "split", "squeeze", "stack", "tanh", "unbind", "where",
 }  # fmt: skip
-"""Operations whose results are finite wherever their operands are: looked at only where a suspect may go in."""
+"""Operations whose results are finite if their operands are: checked only where an operand may be a suspect."""
 FLAGGED = {"add", "divide", "multiply", "reciprocal", "rsub", "rsqrt", "sqrt", "square", "subtract"}
-"""Operations made of IEEE 754's own, which raise a flag for every NaN and inf that they make of finite numbers.
+"""Elementary operations of IEEE 754, which raise a flag for every NaN and inf produced from finite numbers.
 
-Products of matrices are not among them: their threads have flags of their own. Nor are sums, which may be such products.
+Matrix products are excluded, since their threads have flags of their own; and so are sums, which may be computed as
+such products.
 """
 POLES = {"exp": (2e4,), "expm1": (2e4,), "log": (0, -1), "log1p": (-1, -2)}
-"""Functions whose authors may raise flags or not, which is tried out, and what they make NaN and inf of."""
+"""Functions that NumPy may compute without raising flags, which `calm` tests, with arguments that give NaN or inf."""
 ALL_SEEN: frozenset[Primitive] = frozenset()
 
 Walk = Callable[..., None]
@@ -56,12 +57,12 @@ ndarray = np.ndarray
 
 @functools.cache
 def calm() -> frozenset[Primitive]:
-    """Operations whose results need not be seen while there is no suspect, and no flag has been raised."""
+    """Operations whose results need no check while there is no suspect and no flag has been raised."""
     heard: list[str] = []
     copy = Computing(lambda kind, flag: heard.append(kind)).copy
 
     def raises(name: str, pole: float, dtype: str, place: int, step: int) -> bool:
-        array = np.ones(step * 67, dtype)[::step]  # some registers full of numbers, and a rest
+        array = np.ones(step * 67, dtype)[::step]  # several full vector registers and a remainder
         array[place] = pole
         heard.clear()
         result = copy().run(getattr(ops, name).forward, array)
@@ -73,12 +74,12 @@ def calm() -> frozenset[Primitive]:
 
 
 class AnomalyError(RuntimeError):
-    """A number that is not finite, found by anomaly mode.
+    """Raised by anomaly mode for a number that is not finite.
 
-    `phase` is 'forward' or 'backward', `operation` and `site` say what made it and on which line, `index` where in the
-    result (in backward: in the gradient of the operation's input), `value` what it is. In backward `gradient` is the
-    number that came in and `factor` the local derivative there; `masked_by` is the line of the `where`, or other mask,
-    that had deselected the value, else None.
+    `phase` is 'forward' or 'backward'. `operation` and `site` name the operation that produced the number and its line.
+    `index` is its position in the result (in backward: in the gradient of the operation's input), and `value` the
+    number itself. In backward `gradient` is the incoming gradient and `factor` the local derivative at that index.
+    `masked_by` is the line of the `where`, or other mask, that had deselected the value, else None.
     """
 
     phase: str
@@ -95,7 +96,7 @@ class AnomalyError(RuntimeError):
 
 
 class Birth(NamedTuple):
-    """An operation that made a number that is not finite of numbers that are."""
+    """An operation that produced numbers that are not finite from finite operands."""
 
     operation: str
     site: Site
@@ -104,7 +105,7 @@ class Birth(NamedTuple):
     given: str
 
     def error(self, how: str) -> AnomalyError:
-        """The error, which says how the number was found to matter."""
+        """The error; `how` says why the number matters."""
         place = f" at index {self.at}" if self.at else ""
         error = AnomalyError(
             f"{self.operation} at {describe(self.site)} gave {number(self.value)}{place}{self.given}, and {how}"
@@ -115,7 +116,7 @@ class Birth(NamedTuple):
 
 
 class Suspect:
-    """A value with numbers that are not finite, and whether an operation has taken it since."""
+    """A value with numbers that are not finite, and whether an operation has used it since."""
 
     __slots__ = ("array", "birth", "taken")
 
@@ -126,17 +127,17 @@ class Suspect:
 
 
 _looking: weakref.WeakSet[Anomalies] = weakref.WeakSet()
-"""All observers: each is told of flags in every thread, since one that looks in vain does no harm."""
+"""All active observers. Flags of every thread are reported to each: a needless check does no harm."""
 
 
 def _told(kind: str, flag: int) -> None:
-    """A flag has been raised: the results from here on are looked at, until one is finite and none is suspect."""
+    """The callback for a raised flag: check results from here on, until one is finite and no suspect is left."""
     for observer in list(_looking):
         observer.unseen = ALL_SEEN
 
 
 class Anomalies(Observer):
-    """Looks for numbers that are not finite."""
+    """The observer that looks for numbers that are not finite."""
 
     copy = Computing(_told).copy
 
@@ -151,11 +152,11 @@ class Anomalies(Observer):
         _looking.add(self)
 
     def fields(self) -> dict[str, Any]:
-        """The fields of a mode in which this observer looks: at nothing where it shall not check."""
+        """The mode fields that install this observer; with check_nan=False it checks nothing."""
         return super().fields() if self.check_nan else {"watcher": self}
 
     def sees(self, primitive: Primitive, params: dict[str, Any], values: Sequence[Any], out: Any) -> None:
-        """Look at a result: most are finite, and that is all."""
+        """Check a result; the common case, a finite one, returns early."""
         suspects = self.suspects
         if not suspects and (finite(out._array) if type(out) is not tuple else all(finite(p._array) for p in out)):
             self.unseen = self.calm
@@ -169,14 +170,14 @@ class Anomalies(Observer):
                 self._suspect(primitive, params, values, piece)
 
     def _take(self, values: Sequence[Any]) -> list[Birth]:
-        """Mark the suspects among some operands as taken, and give their births."""
+        """Mark the suspects among some operands as used, and return their births."""
         found = [suspect for value in values if (suspect := self.suspects.get(id(value))) is not None]
         for suspect in found:
             suspect.taken = True
         return [suspect.birth for suspect in found]
 
     def _suspect(self, primitive: Primitive, params: dict[str, Any], values: Sequence[Any], piece: Any) -> None:
-        """Remember a result that is not finite, with the operation that began it; those of the user's making are not."""
+        """Remember a result that is not finite, and where it was born; values supplied by the user do not count."""
         array = piece._array
         births = self._take(values) or _births(primitive, params, values, array)
         if not births or not self.bad(array).any():
@@ -194,13 +195,13 @@ class Anomalies(Observer):
             self.nodes[piece._node] = births[0]
 
     def _gone(self, key: int, _: Any) -> None:
-        """A suspect's array has gone: that matters if nobody has ever taken it."""
+        """The callback for a suspect's array being freed: it matters if no operation has used the suspect."""
         suspect = self.suspects.pop(key, None)
         if suspect is not None and not suspect.taken and self.dropped is None:
             self.dropped = suspect.birth
 
     def settle(self) -> None:
-        """Raise for a suspect that nothing has taken: it is what the block computed."""
+        """Raise for a suspect that no operation has used: it is a result of the block."""
         left = next((suspect.birth for suspect in self.suspects.values() if not suspect.taken), self.dropped)
         if left is not None:
             raise left.error("nothing has masked it since")
@@ -208,22 +209,23 @@ class Anomalies(Observer):
     # 2. Backward
 
     def begins(self, walker: Pass, order: list[Node], roots: Sequence[tuple[Node, Any]], needed: Any) -> Walk:
-        """Look at the roots now, and at what the pass ends with."""
+        """Check the roots now, and the final gradients after the pass."""
         walk = walker.walk if self.before is None else self.before.begins(walker, order, roots, needed)
         if not self.check_nan:
             return walk
         if self.nodes is not None:
             for node, _ in roots:
                 if (birth := self.nodes.get(node)) is not None:
-                    raise birth.error("backward starts from it, or from what was made of it")
+                    raise birth.error("backward starts from it, or from a result computed from it")
         return functools.partial(self._walk, walker, walk)
 
     def _walk(
         self, walker: Pass, walk: Walk, order: list[Node], pending: dict[Node, Any], wanted: Any, needed: Any
     ) -> None:
-        """Walk, and if a gradient is not finite, give the graph back what it kept and find out where that began.
+        """Run the pass; if a gradient is not finite, restore the graph's saved values and locate the origin.
 
-        Where hooks or functions of users run, which may answer differently the next time, the first walk has a ledger.
+        If the user's hooks or functions take part, which may behave differently the second time, the first pass already
+        uses a ledger.
         """
         kept, start = [*map(_saved, order)], pending.copy()
         ledger = Ledger(pending) if walker.foreign else None
@@ -246,7 +248,7 @@ class Anomalies(Observer):
         raise _pulled(ledger, *broken)
 
     def _broken(self, walker: Pass) -> tuple[Node, tuple[int, ...]] | None:
-        """A node whose gradient is not finite among those that a pass has found, and where."""
+        """A node whose final gradient is not finite, and the first such index; None if all are finite."""
         retained = ((tensor._node, g) for tensor, g in walker.retained)
         for node, g in (*walker.leaves, *walker.found.items(), *retained):
             for array in arrays(g):
@@ -259,7 +261,7 @@ _saved = operator.attrgetter("saved")
 
 
 def _births(primitive: Primitive, params: dict[str, Any], values: Sequence[Any], array: Array) -> list[Birth]:
-    """What an operation began: a NaN if no operand has one, an inf if all operands are finite."""
+    """The NaN or inf born in an operation: a NaN if no operand has one, an inf if all operands are finite."""
     operands = {
         name: value
         for name, value in zip(_names(primitive, len(values)), values, strict=True)
@@ -286,7 +288,7 @@ def _names(primitive: Primitive, count: int) -> list[str]:
 
 
 def _shown(name: str, value: Array, shape: tuple[int, ...], index: tuple[int, ...], primitive: Primitive) -> str:
-    """An operand as text: its element there, or, where elements mix, its range."""
+    """An operand as text: its element at the index, or its range if the operation mixes elements."""
     if primitive.kind == "elementwise":
         return f"{name} = {number(np.broadcast_to(value, shape)[index])}"
     if value.size == 0 or value.dtype.kind == "c":
@@ -317,7 +319,7 @@ def _pulled(ledger: Ledger, node: Node, index: tuple[int, ...]) -> AnomalyError:
 
 
 def _given(ledger: Ledger, node: Node, index: tuple[int, ...]) -> AnomalyError:
-    """The error for numbers that no rule made: the gradient that was passed, or a sum that overflows."""
+    """The error for numbers that no backward rule produced: the gradient passed in, or a sum that overflows."""
     entries = ledger.into(node)
     summed = len(entries) > 1 and all(finite(array) for entry in entries for array in arrays(entry.outgoing))
     origin = (
@@ -344,21 +346,22 @@ def _checked(name: str, check_nan: object, policy: object) -> None:
 class detect_anomaly(ModeBlock):
     """A block in which the first NaN or inf raises `AnomalyError`, a RuntimeError that names the operation and the line.
 
-    An operation that makes NaN or inf of finite numbers is remembered, and raises when that matters: when NaN is added
-    into something (a sum, a mean, a matrix product), when backward starts from it, or when it is left at the end of the
-    block and nothing has taken it. What `where` deselects is no alarm, nor is -inf that `exp` or `softmax` makes 0 of, nor
-    what the program put in itself. backward raises if a gradient it ends with is not finite, before `.grad` is written,
-    and the graph is kept: the error has the forward line, the gradient that came in, the local factor, the index, and
-    recognises the zero of a mask times inf. The graph may have been recorded before the block.
+    An operation that produces NaN or inf from finite numbers is remembered. It raises when the value matters: when NaN
+    is added to other numbers (a sum, a mean, a matrix product), when backward starts from it, or when it is left at the
+    end of the block and no operation has used it. Not errors are values that `where` deselects, -inf that `exp` or
+    `softmax` maps to 0, and values that the program supplied itself. backward raises if a final gradient is not finite,
+    before `.grad` is written, and the graph is retained. The error has the forward line, the incoming gradient, the
+    local factor and the index, and says if a mask's zero was multiplied by inf. The graph may have been recorded before
+    the block.
 
     Works as `with detect_anomaly():` and as a decorator. The mode belongs to the thread.
 
     Parameters
     ----------
     check_nan
-        False looks at nothing: the mode is on in name, as in torch.
+        False disables all checks: the mode is then on only nominally, as in torch.
     policy
-        'nan', 'inf', or 'both' (the default): what is an alarm.
+        What is reported: 'nan', 'inf', or 'both' (the default).
 
     Raises
     ------
@@ -400,9 +403,10 @@ class detect_anomaly(ModeBlock):
 
 
 class set_detect_anomaly:
-    """Anomaly mode switched on or off: at once when called, until the end of the block when used with `with`.
+    """A switch for anomaly mode: it takes effect when called, and until the end of the block when used with `with`.
 
-    `check_nan` and `policy` are those of `detect_anomaly`. Without a block, what is left at its end cannot be an alarm.
+    `check_nan` and `policy` are as for `detect_anomaly`. Without a block there is no end of the block, so a suspect
+    that no operation uses is never reported.
 
     Raises
     ------
@@ -436,7 +440,7 @@ class set_detect_anomaly:
 
 
 def _switch(on: bool, check_nan: bool, policy: str) -> dict[str, Any]:
-    """Put an observer in the place of the one that may be there; the fields as they were."""
+    """Replace the current observer, if any; returns the previous mode fields."""
     current = mode.get()
     fields = {"compute": current.compute, "watcher": current.watcher}
     old = _observer()
@@ -456,7 +460,7 @@ def _observer() -> Anomalies | None:
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether this thread is in anomaly mode.
+    """True if this thread is in anomaly mode.
 
     >>> import pullback
     >>> pullback.is_anomaly_enabled()
@@ -466,7 +470,7 @@ def is_anomaly_enabled() -> bool:
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether anomaly mode looks at numbers: true also while it is off, as in torch.
+    """True if anomaly mode checks numbers; also True while it is off, as in torch.
 
     >>> import pullback
     >>> with pullback.detect_anomaly(check_nan=False):

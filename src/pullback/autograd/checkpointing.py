@@ -1,12 +1,12 @@
-"""Checkpoints: memory saved by computing again what the backward pass needs.
+"""Checkpoints: calls whose intermediate values are recomputed in the backward pass, to save memory.
 
-A checkpointed call keeps its arguments, and of what its operations save for backward only the order in which they do.
-The first value that a pass asks for runs the call again, and values are told apart by their place in that order. So
-both runs must do the same: random numbers, modes and arguments are put back as they were, and each value is compared
-by shape and dtype with the one of the first run.
+A checkpointed call saves its arguments. Of the values that its operations save for backward, only the order is
+remembered. The first value that a backward pass needs runs the call again, and values are identified by their position
+in that order. So both runs must do the same: random numbers, modes and arguments are restored, and the shape and dtype
+of each value are compared with those of the first run.
 
 The reentrant form, torch's older one, records nothing in the first run; its node runs the call again and starts a
-backward pass of its own.
+nested backward pass.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ Contexts = Callable[[], tuple[Any, Any]]
 
 
 class CheckpointError(RuntimeError):
-    """What is raised when a checkpointed function does something else when it is run again."""
+    """Raised when a checkpointed function behaves differently when it is run again."""
 
     __module__ = "pullback.utils.checkpoint"
 
 
-# 1. What is needed to run a call again
+# 1. The state needed to run a call again
 
 
 class Kept:
-    """A tensor kept as graphs keep values: later writes do not reach it, and hooks on saved values pack it."""
+    """A tensor saved as graphs save values: later writes do not change it, and hooks on saved values pack it."""
 
     __slots__ = ("shell", "cell")
 
@@ -59,11 +59,11 @@ class Kept:
 
     @property
     def tracked(self) -> bool:
-        """Whether the tensor has a history."""
+        """True if the tensor has a history."""
         return self.shell._node is not None
 
     def tensor(self, *, tracked: bool = False) -> Any:
-        """The tensor again, with or without its history."""
+        """The saved tensor, with or without its history."""
         made = self.shell._twin()
         made._array = self.cell.array
         if not tracked:
@@ -74,7 +74,7 @@ class Kept:
 
 
 class Call:
-    """A call that can be made again, under the modes and with the random numbers of the first time."""
+    """A call that can be repeated under the modes and with the random numbers of the first run."""
 
     def __init__(self, function: Function, args: Any, kwargs: Any, preserve_rng_state: bool) -> None:
         self.function = function
@@ -84,13 +84,13 @@ class Call:
         self.moment = Moment(sources(leaves) if preserve_rng_state else ())
 
     def first(self, *args: Any, **kwargs: Any) -> Any:
-        """What the function returns the first time."""
+        """The function's result in the first run."""
         result = self.function(*args, **kwargs)
         self.moment.limit(self.moment.moved())
         return result
 
     def arguments(self, *, tracked: bool) -> list[Any]:
-        """The leaves of the arguments; tensors with their history, or cut off from it but requiring grad as before."""
+        """The leaves of the arguments; tensors keep their history, or are detached and require grad as before."""
         made = []
         for leaf in self.leaves:
             tensor = leaf.tensor(tracked=tracked) if isinstance(leaf, Kept) else leaf
@@ -98,7 +98,7 @@ class Call:
         return made
 
     def again(self, leaves: Sequence[Any], around: contextlib.AbstractContextManager[Any]) -> Any:
-        """What the function returns now, inside another block."""
+        """The function's result in a further run, inside another context."""
         args, kwargs = unflatten(self.structure, leaves)
         with self.moment.again():
             return self.context.copy().run(_within, around, self.function, args, kwargs)
@@ -109,11 +109,11 @@ def _within(around: contextlib.AbstractContextManager[Any], function: Function, 
         return function(*args, **kwargs)
 
 
-# 2. The form that is not reentrant
+# 2. The non-reentrant form
 
 
 class Saved(NamedTuple):
-    """What is remembered of a value that an operation saved for backward."""
+    """The description of a value that an operation saved for backward, to be compared between the runs."""
 
     shape: tuple[int, ...]
     dtype: Any
@@ -123,17 +123,17 @@ class Saved(NamedTuple):
 
     @classmethod
     def of(cls, tensor: Any) -> Saved:
-        """What to remember of a tensor."""
+        """The description of a tensor."""
         return cls(tuple(tensor.shape), tensor.dtype, caller(3), weakref.ref(tensor), version(tensor))
 
     @property
     def metadata(self) -> str:
-        """Shape, dtype and device as torch writes them."""
+        """Shape, dtype and device in torch's notation."""
         return f"{{'shape': {errors.size(self.shape)}, 'dtype': {self.dtype}, 'device': device(type='cpu')}}"
 
 
 class Place:
-    """What a graph holds of a value: its place among those that the call saves."""
+    """A placeholder that a graph holds for a value: its position among the values that the call saves."""
 
     __slots__ = ("block", "number", "__weakref__")
 
@@ -142,7 +142,7 @@ class Place:
         self.number = number
 
     def tensor(self) -> Any:
-        """The value that belongs here."""
+        """The value that belongs to this placeholder."""
         return self.block.value(self).tensor()
 
 
@@ -154,7 +154,7 @@ Recomputed = weakref.WeakKeyDictionary[Place, Kept]
 
 
 class Block:
-    """A checkpointed call: places for what it saves, and how to fill them."""
+    """A checkpointed call: the placeholders for the values it saves, and the means to recompute them."""
 
     def __init__(self, call: Call, around: Any, *, early_stop: bool, compare: bool, debug: bool) -> None:
         self.call = call
@@ -166,10 +166,10 @@ class Block:
         self.saved: list[Saved] = []
         self.level = 0 if (transform := innermost.get()) is None else transform.level
         self.first = next(count)
-        self.last: float = float("inf")  # while the first run lasts
+        self.last: float = float("inf")  # infinite during the first run
 
     def pack(self, tensor: Any) -> Place | Kept:
-        """A place for a value that the first run saves; transforms inside the call keep their own."""
+        """A placeholder for a value saved in the first run; values saved by transforms inside the call are kept."""
         if tensor.level != self.level:
             return Kept(tensor)
         place = Place(self, len(self.places))
@@ -178,10 +178,11 @@ class Block:
         return place
 
     def value(self, place: Place) -> Kept:
-        """The value for a place, from the run that was made for this pass.
+        """The value for a placeholder, from the recomputation made for this pass.
 
-        A pass goes through the nodes of one call before it comes to those of an earlier one, so it keeps the values of
-        the latest, and of calls around it. They go when the graph lets go of their places, or the pass ends.
+        A pass visits all nodes of one call before those of an earlier one. So only the values of the latest call, and
+        of the calls that enclose it, are held. They are freed when the graph drops their placeholders, or when the pass
+        ends.
         """
         walker = running.get(None)
         if walker is None:
@@ -198,7 +199,7 @@ class Block:
         return found[place]
 
     def rerun(self) -> Recomputed:
-        """Run the call again, as far as values are still asked for."""
+        """Run the call again, as far as values are still needed."""
         live = [number for number, place in enumerate(self.places) if place() is not None]
         second = SecondRun(self, live[-1])
         with contextlib.suppress(Enough):
@@ -207,7 +208,7 @@ class Block:
         return second.found
 
     def error(self, text: str, second: Sequence[Saved]) -> CheckpointError:
-        """The refusal of a second run, with all that both runs have saved if asked for."""
+        """The error for a second run that differs, with the lists of values that both runs saved if debug is set."""
         if not self.debug:
             return CheckpointError(
                 f"torch.utils.checkpoint: {text}\n\nTip: To see a more detailed error message, either pass `debug=True` "
@@ -226,11 +227,11 @@ class Block:
 
 
 class Enough(BaseException):
-    """Ends a second run when all that is asked for has been computed; functions that catch errors let it pass."""
+    """Ends a second run when all needed values are computed; `except Exception` does not catch it."""
 
 
 class SecondRun:
-    """A block in which a call is run again, and values find their places."""
+    """A context in which a call is run again, and its values are assigned to their placeholders."""
 
     def __init__(self, block: Block, last: int) -> None:
         self.block = block
@@ -247,7 +248,7 @@ class SecondRun:
         return self.hooks.__exit__(*exc)  # type: ignore[arg-type]
 
     def pack(self, tensor: Any) -> Kept:
-        """Keep a value, for its place and for passes inside the call itself."""
+        """Save a value, for its placeholder and for passes inside the call itself."""
         kept = Kept(tensor)
         if tensor.level != self.block.level:
             return kept
@@ -304,15 +305,15 @@ class SecondRun:
 
 
 class Reentrant:
-    """A call of which nothing was recorded, as its node keeps it."""
+    """A call that was run without recording, as its node stores it."""
 
     def __init__(self, call: Call, structure: Structure, tracked: Sequence[int]) -> None:
         self.call = call
         self.structure = structure
-        self.tracked = tracked  # which leaves of the outputs have a gradient
+        self.tracked = tracked  # the leaves of the outputs that have a gradient
 
     def pull(self, cotangents: Sequence[Any]) -> list[Any]:
-        """Run the call again and start a backward pass in it; the gradients that arrive at its arguments."""
+        """Run the call again and run a nested backward pass; the gradients of its arguments."""
         leaves = self.call.arguments(tracked=False)
         recorded = FieldBlock(grad=True, pack=None, unpack=None)
         outputs, structure = flatten(self.call.again(leaves, recorded))
@@ -384,7 +385,7 @@ def _reentrant(function: Function, args: Any, preserve_rng_state: bool) -> Any:
         tape = inputs[0].interpreter
         conjugated = outputs[tracked[0]]._dtype.kind == "c"
         results = tape.record(_REENTRANT, (kept, *inputs), edges, arrays, {}, conjugated=conjugated)
-        hooks_of(results[0].grad_fn)  # it runs the user's code
+        hooks_of(results[0].grad_fn)  # this node runs the user's code
         for i, result in zip(tracked, results, strict=True):
             outputs[i] = alias(outputs[i], result)
     return unflatten(structure, outputs)
@@ -394,11 +395,11 @@ def _name(function: Function) -> str:
     return getattr(function, "__name__", repr(function))
 
 
-# 4. What users call
+# 4. The public functions
 
 
 def noop_context_fn() -> tuple[Any, Any]:
-    """Two blocks that do nothing: the default of `context_fn`.
+    """Two contexts that do nothing: the default of `context_fn`.
 
     >>> from pullback.utils.checkpoint import noop_context_fn
     >>> with noop_context_fn()[0]:
@@ -417,33 +418,33 @@ def checkpoint(
     early_stop: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """What `function(*args, **kwargs)` returns, without keeping for backward what it computes on the way.
+    """The result of `function(*args, **kwargs)`, without saving its intermediate values for backward.
 
-    Backward runs the function again, so that memory is needed for the arguments, and for one checkpointed call at a
-    time. The second run gets the values that the arguments had, nested or not, the modes of the first, and, unless
+    Backward runs the function again, so memory is needed only for the arguments and one call's intermediate values at a
+    time. The second run gets the original arguments, the modes of the first run, and, unless
     `preserve_rng_state=False`, its random numbers: pullback's, NumPy's, and those of generators among the arguments.
 
     Parameters
     ----------
     use_reentrant
-        False is recommended. True, the default with a warning, is torch's older form: its node starts a backward pass
-        of its own. It takes positional arguments, and works with `backward()` alone: no `inputs`, no second derivatives.
+        False is recommended. True, the default with a warning, is torch's older form, a nested backward pass: only for
+        positional arguments and `backward()` without `inputs`, and without second derivatives.
     context_fn
-        Makes two blocks, the first around the first run, the second around each further one.
+        A function that returns two contexts: one for the first run, one for each further run.
     determinism_check
-        "default" compares shapes and dtypes of what the two runs save, "none" only its number.
+        "default" compares shapes and dtypes of the values that the two runs save, "none" only their number.
     debug
-        Let the error for runs that differ list all that they have saved.
+        If true, the error for runs that differ lists all values that they have saved.
     early_stop
-        End the second run as soon as all that is needed is there.
+        End the second run as soon as all needed values have been computed.
 
     Raises
     ------
     RuntimeError
-        In backward: a CheckpointError with the lines, if the second run saves other values than the first; or if the
-        function uses a tensor, not one of its arguments, that has been written to since.
+        In backward: a CheckpointError that names the lines, if the second run saves other values than the first; or if
+        the function uses a tensor that is not one of its arguments and has been written to since.
     ValueError
-        For options that are unknown, or do not go together.
+        If an option is invalid, or two options are incompatible.
 
     >>> import pullback
     >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
@@ -460,7 +461,7 @@ def checkpoint(
 
 
 def _blocked(call: Call, args: Any, kwargs: Any, contexts: tuple[Any, Any], options: dict[str, bool]) -> Any:
-    """What a call returns, made in a block."""
+    """The result of a call made as a checkpointed block."""
     first, second = contexts
     block = Block(call, second, **options)
     with saved_tensors_hooks(block.pack, _unpack), first:
@@ -483,7 +484,7 @@ CHECKS = ["default", "none"]
 
 
 def _options(context_fn: Contexts, determinism_check: str, debug: bool, early_stop: bool) -> dict[str, bool]:
-    """The options of a block, as the settings around it have them."""
+    """The options of a block, overridden by the settings in force."""
     if determinism_check not in CHECKS:
         raise ValueError(f"determinism_check should be one of {CHECKS}, but got {determinism_check}")
     debug, early_stop = _forced(debugging, debug), _forced(_early_stop, early_stop)
@@ -510,10 +511,9 @@ def _warn(name: str, announcement: str) -> None:
 def checkpoint_sequential(
     functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
 ) -> Any:
-    """What a chain of functions makes of an input, with all segments of it checkpointed but the last.
+    """The result of a chain of functions for an input, with all of its segments checkpointed except the last.
 
-    `functions` is a list, or has `children()`, as a module with several layers in a row does. `preserve_rng_state` as
-    for `checkpoint`.
+    `functions` is a list, or has `children()`, as `nn.Sequential` does. `preserve_rng_state` is as for `checkpoint`.
 
     Raises
     ------
@@ -561,7 +561,7 @@ def _setting(setting: contextvars.ContextVar[bool | None], value: bool | None) -
 
 
 def set_checkpoint_early_stop(enable: bool) -> contextlib.AbstractContextManager[None]:
-    """A block whose checkpoints all end their second run early, or all run to the end, whatever their `early_stop` says.
+    """A block that overrides `early_stop` for all its checkpoints: all end their second run early, or none does.
 
     >>> from pullback.utils.checkpoint import set_checkpoint_early_stop
     >>> with set_checkpoint_early_stop(False):
@@ -571,7 +571,7 @@ def set_checkpoint_early_stop(enable: bool) -> contextlib.AbstractContextManager
 
 
 def set_checkpoint_debug_enabled(enabled: bool | None) -> contextlib.AbstractContextManager[None]:
-    """A block whose checkpoints all have this `debug`; None leaves it to them.
+    """A block that overrides `debug` for all its checkpoints; None leaves it unchanged.
 
     >>> from pullback.utils.checkpoint import set_checkpoint_debug_enabled
     >>> with set_checkpoint_debug_enabled(True):
@@ -581,7 +581,7 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> contextlib.AbstractCon
 
 
 def check_backward_validity(inputs: Iterable[Any]) -> None:
-    """Warn if no input requires grad: a reentrant checkpoint of them has no gradient.
+    """Warn if no input requires grad: a reentrant checkpoint of such inputs has no gradient.
 
     >>> import pullback
     >>> from pullback.utils.checkpoint import check_backward_validity
@@ -592,12 +592,12 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The tensors of a tuple cut off from their history, requiring grad as they did; other values as they are.
+    """A tuple's tensors detached, with their requires_grad unchanged; other values unchanged.
 
     Raises
     ------
     RuntimeError
-        If `inputs` is no tuple.
+        If `inputs` is not a tuple.
 
     >>> import pullback
     >>> from pullback.utils.checkpoint import detach_variable

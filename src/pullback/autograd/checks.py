@@ -1,8 +1,8 @@
-"""gradcheck: derivatives against differences of values.
+"""gradcheck: derivatives compared with finite differences.
 
 Everything is compared as real numbers: a complex element counts as two, its real and its imaginary part. With torch's
-convention for complex gradients the row of the Jacobian that belongs to one real component of an output is then the
-gradient itself, seen as real numbers.
+convention for complex gradients, the row of the Jacobian for one real component of an output is the gradient itself,
+viewed as real numbers.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Function = Callable[..., Any]
 
 
 class GradcheckError(RuntimeError):
-    """A derivative that does not agree with differences of values."""
+    """Raised for a derivative that does not agree with finite differences."""
 
 
 class Limits(NamedTuple):
-    """The step of a difference, and how far derivatives may be apart: atol + rtol * abs(numeric)."""
+    """The step of the differences, and the tolerance: atol + rtol * abs(numeric)."""
 
     eps: float
     atol: float
@@ -50,17 +50,18 @@ def gradcheck(
     check_backward_ad: bool = True,
     fast_mode: bool = False,
 ) -> bool:
-    """Whether the gradients of a function agree with central differences, for every element of every tracked input.
+    """True if the gradients of a function agree with central differences, for every element of every tracked input.
 
-    `func(*inputs)` returns a tensor or several; inputs are not changed. `fast_mode` compares one random combination.
-    Gradients computed twice may differ by `nondet_tol`; `check_batched_grad` compares `is_grads_batched=True` with one
-    call per gradient. `check_forward_ad` also compares the derivatives that dual tensors carry. `check_undefined_grad` is there for torch's sake: an unused output counts as zero here.
+    `func(*inputs)` returns a tensor or several; inputs are not changed. `fast_mode` compares one random combination of
+    the entries. Gradients computed twice may differ by `nondet_tol`. `check_batched_grad` compares
+    `is_grads_batched=True` with one call per gradient. `check_forward_ad` also compares the derivatives that dual
+    tensors carry. `check_undefined_grad` has no effect: an unused output counts as zero here.
 
     Raises
     ------
     GradcheckError
-        If they do not agree, naming the worst element and both slopes, and the kink where those to the left and right
-        differ; with ``raise_exception=False`` the answer is False instead.
+        If they do not agree. The error names the worst element and both slopes, and says if there is a kink, where the
+        slopes to the left and right differ. With ``raise_exception=False`` the result is False instead.
     ValueError
         If no input requires grad.
 
@@ -86,7 +87,7 @@ def gradcheck(
 
 
 def _passes(checks: Iterable[Callable[[], None]], raise_exception: bool) -> bool:
-    """Whether all checks pass; the first that does not raises, if it may."""
+    """True if all checks pass; the first that fails raises if `raise_exception` is set."""
     try:
         for check in checks:
             check()
@@ -115,11 +116,11 @@ def gradgradcheck(
     check_rev_over_rev: bool = True,
     fast_mode: bool = False,
 ) -> bool:
-    """Whether the gradients of a function's gradients agree with central differences of them.
+    """True if the second derivatives of a function agree with central differences of its gradients.
 
-    `grad_outputs` are the cotangents to start from, random ones unless given. torch takes the first derivative for
-    granted; here it is checked before the second. `check_fwd_over_rev` also compares what dual tensors carry through the
-    gradient, and without `check_rev_over_rev` they alone are compared.
+    `grad_outputs` are the cotangents to start from, random by default. torch assumes that the first derivative is
+    correct; here it is checked before the second. `check_fwd_over_rev` also compares the tangents that dual tensors
+    carry through the gradient; without `check_rev_over_rev` only they are compared.
 
     Raises
     ------
@@ -150,7 +151,7 @@ def gradgradcheck(
 
 
 def _gradient_of(func: Function, count: int) -> Function:
-    """The gradients of a function of `count` inputs, as a function of these and of the cotangents."""
+    """The gradients of a function of `count` inputs, as a function of the inputs and the cotangents."""
 
     def gradient(*values: Any) -> Any:
         primals, cotangents = values[:count], values[count:]
@@ -193,28 +194,28 @@ def _check_arguments(inputs: Sequence[Any]) -> None:
 
 
 def _outputs(func: Function, inputs: Sequence[Any]) -> list[Any]:
-    """The real and complex tensors a function returns."""
+    """The real and complex tensors among a function's outputs."""
     result = func(*inputs)
     several = list(result) if isinstance(result, (tuple, list)) else [result]
     return [value for value in several if isinstance(value, Carrier) and value._dtype.kind in "fc"]
 
 
 def _reals(array: Array) -> Array:
-    """An array's elements as one axis of real numbers."""
+    """An array's elements as a 1-d array of real numbers."""
     flat = np.ascontiguousarray(array).reshape(-1)
     return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
 
 
 def _values(func: Function, inputs: Sequence[Any]) -> list[Array]:
-    """What a function returns, each output as real numbers."""
+    """A function's outputs, each as real numbers."""
     return [_reals(output.detach()._array).astype(np.float64) for output in _outputs(func, inputs)]
 
 
 def _moved(func: Function, inputs: Sequence[Any], place: int, shift: Array) -> list[Array]:
-    """The same after one input has moved by so much, given as real numbers.
+    """A function's outputs after one input has been shifted; the shift is given as real numbers.
 
-    It moves where it lies, since a function may know it from elsewhere, as a module knows its weights; what is read-only
-    is replaced by a leaf.
+    The input is changed in place, since a function may refer to it otherwise, as a module does to its weights; a
+    read-only input is replaced by a leaf.
     """
     array = inputs[place]._array
     kept = array.copy()
@@ -259,7 +260,7 @@ def _compare_derivatives(func: Function, inputs: Sequence[Any], limits: Limits, 
 
 
 def _slopes(func: Function, inputs: Sequence[Any], place: int, direction: Array, eps: float) -> list[Array]:
-    """How each output changes along a direction of one input, by a central difference."""
+    """The change of each output along a direction of one input, by a central difference."""
     ahead, behind = (_moved(func, inputs, place, step * direction) for step in (eps, -eps))
     return [(a - b) / (2 * eps) for a, b in zip(ahead, behind, strict=True)]
 
@@ -269,7 +270,7 @@ def _close(analytic: Array, numeric: Array, limits: Limits) -> bool:
 
 
 def _compare_all(func: Function, inputs: Sequence[Any], place: int, outputs: Sequence[Any], limits: Limits) -> None:
-    """The whole Jacobian of every output by one input."""
+    """Compare the full Jacobian of every output with respect to one input."""
     size = _reals(inputs[place]._array).size
     columns = [_slopes(func, inputs, place, direction, limits.eps) for direction in np.eye(size)]
     for which, output in enumerate(outputs):
@@ -282,7 +283,7 @@ def _compare_all(func: Function, inputs: Sequence[Any], place: int, outputs: Seq
 
 
 def _compare_one(func: Function, inputs: Sequence[Any], place: int, outputs: Sequence[Any], limits: Limits) -> None:
-    """One random combination of the Jacobian's entries for every output."""
+    """Compare one random combination of the Jacobian's entries for every output."""
     rng = np.random.default_rng(0)
     direction = rng.standard_normal(_reals(inputs[place]._array).size)
     slopes = _slopes(func, inputs, place, direction, limits.eps)
@@ -302,7 +303,7 @@ def _compare_one(func: Function, inputs: Sequence[Any], place: int, outputs: Seq
 
 
 def _compare_forward(func: Function, inputs: Sequence[Any], limits: Limits, *, fast: bool) -> None:
-    """What dual tensors carry along each direction of each input, or along a random one of each."""
+    """Compare the tangents of dual tensors along every direction of each input, or one random direction."""
     for place, value in enumerate(inputs):
         if not _is_tracked(value):
             continue
@@ -321,7 +322,7 @@ def _compare_forward(func: Function, inputs: Sequence[Any], limits: Limits, *, f
 
 
 def _pushed(func: Function, inputs: Sequence[Any], place: int, direction: Array) -> list[Array]:
-    """How dual tensors say that each output changes along a direction of one input, as real numbers."""
+    """The tangent of each output along a direction of one input, computed with dual tensors, as real numbers."""
     array = inputs[place]._array
     tangent = from_numpy(direction.astype(array.real.dtype).view(array.dtype).reshape(array.shape))
     with forward_ad.dual_level():
@@ -342,7 +343,7 @@ def _mismatch(
     numeric: Array,
     limits: Limits,
 ) -> str:
-    """What to say of two Jacobians that differ: torch's words, then the worst entry."""
+    """The message for two Jacobians that differ: torch's words, then the worst entry."""
     excess = np.abs(analytic - numeric) - limits.rtol * np.abs(numeric)
     row, column = np.unravel_index(np.argmax(np.where(np.isnan(excess), np.inf, excess)), excess.shape)
     text = "" if outputs[which].requires_grad else "Numerical gradient for function expected to be zero. "
@@ -366,7 +367,7 @@ def _mismatch(
 
 
 def _component(tensor: Any, position: int) -> str:
-    """The place of a real component of a tensor, as an index."""
+    """The index of a real component of a tensor, as text."""
     part = ""
     if tensor.is_complex():
         position, half = divmod(position, 2)
@@ -374,7 +375,7 @@ def _component(tensor: Any, position: int) -> str:
     return f"{[int(i) for i in np.unravel_index(position, tensor.shape)] if tensor.ndim else '()'}{part}"
 
 
-# 3. Everything else that may be wrong
+# 3. Other checks
 
 
 def _cotangents(func: Function, inputs: Sequence[Any], given: Any, *, strided: bool) -> list[Any]:

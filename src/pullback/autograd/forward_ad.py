@@ -1,8 +1,8 @@
-"""Dual tensors: forward mode by hand, as torch.autograd.forward_ad has it.
+"""Dual tensors: explicit forward mode with torch.autograd.forward_ad's functions.
 
-Inside a `dual_level` a tensor may carry a tangent, which every operation pushes forwards; outside, duals are their
-primals. The tape goes on beneath: primals and tangents are tracked like other tensors, so that a gradient of a tangent,
-or the tangent of a gradient, is a second derivative.
+Inside a `dual_level` a tensor may carry a tangent, which every operation pushes forwards; outside, a dual tensor is its
+primal. Reverse mode works as usual beneath: primals and tangents are tracked like other tensors, so the gradient of a
+tangent, or the tangent of a gradient, is a second derivative.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..func.forward import DualTensor, Forward
 
 
 class UnpackedDualTensor(NamedTuple):
-    """A primal and its tangent, None where there is none."""
+    """A primal and its tangent; the tangent is None if there is none."""
 
     primal: Any
     tangent: Any
@@ -34,24 +34,24 @@ class _Dual(DualTensor):
 
 
 class _Level(Forward):
-    """The interpreter of dual tensors; once it has been left they are their primals."""
+    """The interpreter of dual tensors; once the level has been left, they are their primals."""
 
     carrier = _Dual
-    takes_old_form = True  # functions whose forward takes ctx
+    takes_old_form = True  # functions whose forward takes ctx are supported
     way_out = "Write y = make_dual(x, zeros_like(x)) first."
 
     def adopt(self, made: Any) -> Any:
-        """A tensor made inside is an ordinary one, to which no dual can be written: it outlives the level."""
+        """A tensor created inside, unchanged: it outlives the level, so no dual tensor can be written to it."""
         return made
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
-        """The operation and its derivative; on primals alone when the level has been left."""
+        """The operation and its derivative; the operation on primals alone once the level has been left."""
         if not self.entered:
             return primitive(*map(self.unbox, args), **params)
         return super().process(primitive, args, params)
 
     def grad(self, outputs: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any], **options: Any) -> Any:
-        """Gradients with their tangents: derivatives commute, so the tangent of a gradient is that of the tangent."""
+        """Gradients with their tangents: the tangent of a gradient is the gradient of the tangent."""
         options["retain_graph"] = True
         primals, targets = [self.unbox(y) for y in outputs], [self.unbox(x) for x in inputs]
         given = [None if g is None else self.unbox(g) for g in cotangents]
@@ -70,16 +70,16 @@ class _Level(Forward):
         return tuple(g if g is None or t is None else self.dual(g, t) for g, t in zip(gradients, moved, strict=True))
 
 
-_entered: ContextVar[_Level | None] = ContextVar("dual level", default=None)  # each thread and task has its own
+_entered: ContextVar[_Level | None] = ContextVar("dual level", default=None)  # one per thread and task
 
 
 def enter_dual_level() -> int:
-    """Enter the level on which tensors may carry tangents: its number, always 0.
+    """Enter the level on which tensors may carry tangents; returns its number, always 0.
 
     Raises
     ------
     RuntimeError
-        If it has been entered already.
+        If a level has already been entered.
     """
     if _entered.get() is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment: use pullback.func.jvp, which nests")
@@ -88,12 +88,12 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """Leave the level; duals are their primals from then on.
+    """Leave the level; from then on dual tensors are their primals.
 
     Raises
     ------
     RuntimeError
-        If it has not been entered, or `level` is not its number.
+        If no level has been entered, or `level` is not its number.
     """
     forward = _entered.get()
     if forward is None:
@@ -126,16 +126,16 @@ class dual_level:
 
 
 def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
-    """A tensor that carries a tangent of its shape; both stay tracked as they are.
+    """A tensor that carries a tangent of its shape; both remain tracked as before.
 
     Raises
     ------
     RuntimeError
-        If no level has been entered, the shapes differ, or the tensor carries a tangent already.
+        If no level has been entered, the shapes differ, or the tensor already carries a tangent.
     ValueError
         If one of them holds integers.
     AttributeError
-        If one of them is no tensor.
+        If one of them is not a tensor.
     """
     forward = _entered.get()
     if forward is None:
@@ -162,7 +162,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
-    """The primal and the tangent of a tensor; the tangent is None where there is none, or the level has been left."""
+    """The primal and the tangent of a tensor; the tangent is None if there is none, or the level has been left."""
     interpreter = tensor.interpreter if isinstance(tensor, Carrier) else None
     if not isinstance(interpreter, _Level):
         return UnpackedDualTensor(tensor, None)

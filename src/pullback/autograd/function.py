@@ -1,4 +1,4 @@
-"""torch's place for what `_tensor.function` defines."""
+"""torch's module for `Function`, which `_tensor.function` defines."""
 
 from .._tensor.function import Function as Function
 from .._tensor.function import FunctionCtx as FunctionCtx

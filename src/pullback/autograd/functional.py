@@ -1,8 +1,8 @@
-"""Derivatives of functions by torch.autograd.functional's names.
+"""Derivatives of functions under torch.autograd.functional's names.
 
-`func` is a function of tensors; `inputs` a tensor or a tuple of them, and everything that comes back is nested as the
-function's inputs and outputs are. With `create_graph` the results are tracked; with `strict` an output that does not
-depend on an input is an error instead of a zero. `pullback.func` has the same for nested containers, and composes.
+`func` is a function of tensors; `inputs` is a tensor or a tuple of tensors. All results are nested as the function's
+inputs and outputs are. With `create_graph` the results are tracked; with `strict` an output that does not depend on an
+input raises an error instead of giving zero. `pullback.func` has composable forms, which also accept nested containers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """The Jacobian of a function: for each output, for each input, a tensor of the output's shape and the input's.
+    """The Jacobian of a function: for each pair of output and input, a tensor of the output's shape and the input's.
 
     All rows are computed in one pass, whether `vectorize` is set or not; `strategy="forward-mode"`, which needs
     `vectorize=True` as in torch, computes columns.
@@ -51,11 +51,11 @@ def jacobian(
     Raises
     ------
     TypeError
-        If inputs or outputs are no tensors.
+        If inputs or outputs are not tensors.
     RuntimeError
         With `strict`, if an output does not depend on an input.
     NotImplementedError
-        If forward mode is combined with what it does not serve.
+        If forward mode is combined with an option that it does not support.
 
     >>> import pullback
     >>> from pullback.autograd.functional import jacobian
@@ -109,7 +109,7 @@ def _check_strategy(strategy: str, create_graph: bool, strict: bool, vectorize: 
 
 
 def _rows(y: Any, index: int, variables: Sequence[Any], create_graph: bool, strict: bool) -> tuple[Any, ...]:
-    """The Jacobians of one output; zeros, or an error, for what it does not depend on."""
+    """The Jacobians of one output; for inputs that it does not depend on zeros, or an error."""
     if not y.requires_grad:
         return _zeros(y, variables)
     if strict:
@@ -150,9 +150,9 @@ def hessian(
     Raises
     ------
     RuntimeError
-        If the function gives more than one element; with `strict`, if its gradient does not depend on an input.
+        If the function returns more than one element; with `strict`, if its gradient does not depend on an input.
     TypeError
-        If inputs or the output are no tensors.
+        If inputs or the output are not tensors.
 
     >>> import pullback
     >>> from pullback.autograd.functional import hessian
@@ -205,7 +205,7 @@ def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
 
 
 def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """(outputs, J @ v): the function's outputs, and its Jacobian-vector product, by two passes backwards.
+    """(outputs, J @ v): the function's outputs, and its Jacobian-vector product, computed by two backward passes.
 
     v has the inputs' shapes; it may be left out for a single input of one element. `func.jvp` needs no graph.
 
@@ -226,7 +226,7 @@ def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
 
 
 def vhp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """(output, v @ H): the value of a scalar function, and the product of v with its second derivatives.
+    """(output, v @ H): the value of a scalar function, and its vector-Hessian product.
 
     >>> import pullback
     >>> pullback.autograd.functional.vhp(lambda x: (x**3).sum(), pullback.tensor([1.0, 2.0]), pullback.ones(2))
@@ -236,9 +236,9 @@ def vhp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
 
 
 def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """(output, H @ v): the value of a scalar function, and the product of its second derivatives with v.
+    """(output, H @ v): the value of a scalar function, and its Hessian-vector product.
 
-    The second derivatives are symmetric: this is `vhp`, which costs one pass less than torch's.
+    The Hessian is symmetric: the result is that of `vhp`, which costs one pass less than torch's.
 
     >>> import pullback
     >>> pullback.autograd.functional.hvp(lambda x: (x**3).sum(), pullback.tensor([1.0, 2.0]), pullback.ones(2))
@@ -261,11 +261,11 @@ def _second(func: Function, inputs: Any, v: Any, create_graph: bool, strict: boo
     return _finished([y], True, create_graph), _single(found, single)
 
 
-# What goes in and out
+# Conversion of arguments and results
 
 
 def _inputs(inputs: Any, name: str) -> tuple[list[Any], bool]:
-    """The inputs as a list, and whether there was one alone."""
+    """The inputs as a list, and whether there was a single tensor."""
     return _tensors(inputs, f"The inputs given to {name}", "inputs")
 
 
@@ -285,14 +285,14 @@ def _tensors(values: Any, who: str, what: str) -> tuple[list[Any], bool]:
 
 
 def _variables(inputs: Any, name: str, create_graph: bool) -> tuple[list[Any], bool]:
-    """Fresh variables with the values of the inputs; with create_graph connected to the inputs that are tracked."""
+    """New variables with the values of the inputs; with create_graph they are connected to the tracked inputs."""
     given, single = _inputs(inputs, name)
     fresh = [x.view(x.shape) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in given]
     return fresh, single
 
 
 def _outputs(outputs: Any, name: str, strict: bool) -> tuple[list[Any], bool]:
-    """What a function returned, as a list, and whether it was one tensor alone."""
+    """A function's result as a list, and whether it was a single tensor."""
     who = f"The outputs of the user-provided function given to {name}"
     found, single = _tensors(outputs, who, "outputs of the user-provided function")
     if strict:
@@ -303,7 +303,7 @@ def _outputs(outputs: Any, name: str, strict: bool) -> tuple[list[Any], bool]:
 
 
 def _scalar(output: Any, name: str, strict: bool) -> Any:
-    """The only output of a function, of one element."""
+    """The only output of a function, which must have one element."""
     found, single = _outputs(output, name, strict)
     if not single:
         raise RuntimeError(f"The function given to {name} should return a single Tensor, not a tuple of {len(found)}")
@@ -316,7 +316,7 @@ def _scalar(output: Any, name: str, strict: bool) -> Any:
 
 
 def _vector(v: Any, like: Sequence[Any], single: bool, name: str, condition: str) -> list[Any]:
-    """The vector of a product, a tensor for each of those it multiplies."""
+    """The vector of a product as a list, one tensor for each tensor it is multiplied with."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
             raise RuntimeError(f"The vector v can only be None {condition} with a single element.")
@@ -336,7 +336,7 @@ def _vector(v: Any, like: Sequence[Any], single: bool, name: str, condition: str
 def _pulled(
     outputs: Sequence[Any], variables: Sequence[Any], cotangents: Sequence[Any], create_graph: bool, strict: bool
 ) -> tuple[Any, ...]:
-    """What cotangents pull back to; zeros, or an error, where nothing arrives."""
+    """The pullbacks of cotangents; for inputs that are not reached zeros, or an error."""
     tracked = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if y.requires_grad]
     found: tuple[Any, ...] = (None,) * len(variables)
     if tracked:
@@ -355,7 +355,7 @@ def _pulled(
 
 
 def _finished(outputs: Sequence[Any], alone: bool, create_graph: bool) -> Any:
-    """The function's outputs as they are handed back."""
+    """The function's outputs in the form that is returned to the caller."""
     return _single(tuple(y if create_graph else y.detach() for y in outputs), alone)
 
 

@@ -1,4 +1,4 @@
-"""torch.autograd.graph's surface: nodes, edges, hooks on saved values and on several gradients at once."""
+"""torch.autograd.graph's public names: nodes, edges, hooks on saved values and on several gradients at once."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .._tape.seeds import get_gradient_edge as get_gradient_edge
 
 
 class saved_tensors_hooks(ModeBlock):
-    """A block in which each value saved for backward passes through `pack`, and through `unpack` when it is needed.
+    """A block in which each value saved for backward is passed to `pack`, and to `unpack` when it is needed.
 
-    `pack(tensor)` may return anything; `unpack` turns that into a tensor again. Only the innermost block counts.
+    `pack(tensor)` may return anything; `unpack` converts that back to a tensor. Only the innermost block applies.
 
     >>> import pullback
     >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
@@ -44,7 +44,7 @@ class saved_tensors_hooks(ModeBlock):
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """A block in which graphs keep copies of the values they save; torch moves them from a GPU, here all is on the CPU.
+    """A block in which graphs save copies of values; torch moves them from a GPU to the CPU.
 
     >>> import pullback
     >>> with pullback.autograd.graph.save_on_cpu():
@@ -69,7 +69,7 @@ def disable_saved_tensors_hooks(error_message: str) -> ModeBlock:
 
 
 def allow_mutation_on_saved_tensors() -> ModeBlock:
-    """A block without effect: in pullback a graph always keeps the values it has saved, whatever is written later.
+    """A block without effect: in pullback a graph's saved values are never changed by later writes.
 
     >>> import pullback
     >>> with pullback.autograd.graph.allow_mutation_on_saved_tensors():
@@ -79,7 +79,7 @@ def allow_mutation_on_saved_tensors() -> ModeBlock:
 
 
 def increment_version(tensor: Any) -> None:
-    """Count a write that pullback could not see, on one tensor or several.
+    """Increment the version counter of one tensor or several, for a write that pullback could not see.
 
     >>> import pullback
     >>> t = pullback.ones(2)
@@ -92,7 +92,7 @@ def increment_version(tensor: Any) -> None:
 
 
 class _MultiHook:
-    """A hook on several tensors, and what has arrived for it in each pass."""
+    """A hook on several tensors, and the gradients that have arrived for it in each pass."""
 
     def __init__(self, tensors: Sequence[Any], function: Callable[..., Any], first_only: bool) -> None:
         self.count = len(tensors)
@@ -110,12 +110,12 @@ class _MultiHook:
         arrived[index] = g
 
     def finish(self, arrived: dict[int, Any]) -> None:
-        """Called by the pass when every gradient it computes is known."""
+        """Called by the pass once all its gradients are known."""
         if not self.first_only:
             self.function([arrived.get(index) for index in range(self.count)])
 
     def remove(self) -> None:
-        """Take the hook off every tensor."""
+        """Remove the hook from every tensor."""
         for handle in self.handles:
             handle.remove()
 
@@ -127,7 +127,7 @@ class _MultiHook:
 
 
 def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[..., Any], *, mode: str = "all") -> Any:
-    """Call `fn` once per pass: with all gradients, None for those not computed, or, in mode 'any', with the first.
+    """Call `fn` once per pass: with all gradients (None for those not computed), or, in mode 'any', with the first.
 
     Raises
     ------

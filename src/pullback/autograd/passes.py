@@ -16,7 +16,7 @@ def backward(
     grad_variables: Any = None,
     inputs: Any = None,
 ) -> None:
-    """Accumulate into `.grad` the sum of what several outputs pull back.
+    """Accumulate into `.grad` the sum of the gradients of several outputs.
 
     `grad_tensors` holds one gradient per tensor, or None for a one-element tensor; `grad_variables` is its old name.
 

@@ -1,14 +1,14 @@
-"""Loops whose backward pass needs little memory: a few states are stored, and steps are run again between them.
+"""Loops with a memory-saving backward pass: a few states are stored, and the steps between them are run again.
 
-The gradient of n steps needs the state before each of them, the last first. With all states stored nothing is run
-again; with few, states are reached from stored ones, and the schedule says which to store on the way. The one used here
-is optimal: A. Griewank and A. Walther, "Algorithm 799: Revolve", ACM Transactions on Mathematical Software 26 (2000),
-19-45. It stores states while the last step is being reached, and again, in the places that have become free, on the way
-from a stored state to an earlier step.
+The gradient of n steps needs the state before each step, in reverse order. With all states stored, no step is run
+again; with fewer, states are recomputed from stored ones, and the schedule says which states to store in the meantime.
+This schedule is optimal: A. Griewank and A. Walther, "Algorithm 799: Revolve", ACM Transactions on Mathematical
+Software 26 (2000), 19-45. It stores states on the way to the last step, and later reuses freed slots on the way from a
+stored state to an earlier step.
 
-The loop is one operation on the tape. Each step runs on a tape of its own, which begins at its state and is dropped
-when the step is over; where it leads out of the step, to tensors that the step uses without being given them, the loop
-has an edge to that tensor, and adds up what arrives there.
+The loop is one operation on the tape. Each step is recorded on a separate tape, which starts at the step's state and is
+dropped after the step. If a step uses a tensor that is not part of the state, the loop has an edge to that tensor, and
+accumulates its cotangents.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ from .checkpointing import CheckpointError, Kept
 
 # 1. The schedule
 #
-# Let s places be free for states, one of which holds the first state of l steps, and let no step be run forwards more
-# than r times. Then l can be at most beta(s, r) = (s + r)! / (s! r!): if the next state stored is m steps on, the steps
-# after it have s - 1 places and r times, those before it s places and r - 1 times. The number of runs is the sum over
-# all steps, and r l - beta(s + 1, r - 1) at best.
+# Given s free slots, one of which holds the state before the first of l steps, and at most r forward runs of any step,
+# l can be at most beta(s, r) = (s + r)! / (s! r!): if the next state stored is that after m steps, the steps after it
+# have s - 1 slots and r runs, those before it s slots and r - 1 runs. The number of runs is the sum over all steps, at
+# best r l - beta(s + 1, r - 1).
 
 
 def reach(places: int, times: int) -> int:
-    """The largest number of steps that can be taken back with so many stored states, each step run so often at most."""
+    """The largest number of steps reversible with `places` stored states and `times` runs per step."""
     return math.comb(places + times, times) if times >= 0 else 0
 
 
 def least_times(length: int, places: int) -> int:
-    """How often some step has to be run before its gradient can be taken."""
+    """The number of times that some step has to be run before its gradient can be computed."""
     times = 0
     while reach(places, times) < length:
         times += 1
@@ -59,12 +59,12 @@ def least_times(length: int, places: int) -> int:
 
 
 def least_runs(length: int, places: int) -> int:
-    """The least number of runs of a step with which the gradient of a loop of a length can be taken, from its start.
+    """The least number of step runs needed for the gradient of a loop of a given length, counted from its start.
 
-    That is t = r n - C(s + r, r - 1) for n steps and s stored states, where r is the least number with
-    n <= C(s + r, r) (Griewank and Walther 2000). The run of each step on which the gradient is taken is not counted, as
-    it is not for a loop with all states stored: t = n - 1 then stands for reaching the last step. `checkpoint_loop`
-    reaches it when it computes the result, and has its graph still; it runs a step again t times.
+    That is t = r n - C(s + r, r - 1) for n steps and s stored states, where r is the least number with n <= C(s + r, r)
+    (Griewank and Walther 2000). Not counted is the run of each step for its own gradient. So for a loop with all states
+    stored t = n - 1, the steps needed to reach the last one. `checkpoint_loop` reaches the last step while it computes
+    the result, and still has its graph; it runs steps again t times.
 
     >>> from pullback.autograd.revolve import least_runs
     >>> least_runs(10_000, 10), least_runs(10, 1), least_runs(10, 10)
@@ -75,7 +75,7 @@ def least_runs(length: int, places: int) -> int:
 
 
 def next_stored(length: int, places: int) -> int:
-    """How many steps on to store the next state, on the way to the last of `length` steps, with two places or more."""
+    """The number of steps after which to store the next state, for `length` steps and two slots or more."""
     times = least_times(length, places)
     return min(reach(places, times - 1), length - reach(places - 1, times - 1))
 
@@ -84,9 +84,9 @@ def next_stored(length: int, places: int) -> int:
 
 
 class State(NamedTuple):
-    """What is between two steps: the leaves of the state, and which of them are tracked when the next step gets them.
+    """A state between two steps: its leaves, and which of them are tracked as inputs of the next step.
 
-    The first state is that of the caller, and has its history.
+    The first state is the caller's, with its history.
     """
 
     position: int
@@ -95,7 +95,7 @@ class State(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """A state as it is stored, with the random numbers that follow it."""
+    """A stored state, with the state of the random generators at that point."""
 
     position: int
     leaves: Sequence[Any]
@@ -103,19 +103,19 @@ class Stored(NamedTuple):
     moment: Moment
 
     def state(self) -> State:
-        """The state, with the random numbers put back."""
+        """The state; the random generators are restored too."""
         self.moment.restore()
         leaves = [each.tensor(tracked=not self.position) for each in self.leaves]
         return State(self.position, leaves, self.tracked)
 
 
 class Taken(NamedTuple):
-    """A step that has been taken, with its graph."""
+    """A step that has been run, with its graph."""
 
     position: int
-    leaves: Sequence[Any]  # what it returned
-    starts: Sequence[Node | None]  # where the cotangents of its state arrive
-    since: int  # its graph is younger
+    leaves: Sequence[Any]  # the leaves it returned
+    starts: Sequence[Node | None]  # the nodes at which the cotangents of its state arrive
+    since: int  # its graph's nodes are newer
 
     def state(self) -> State:
         """The state after the step, without the graph."""
@@ -127,7 +127,7 @@ class Taken(NamedTuple):
         return State(self.position + 1, bare, tracked)
 
     def graph(self) -> tuple[list[Node], list[Node]]:
-        """The nodes of the step, and the older ones that they lead to."""
+        """The nodes of the step, and the older nodes outside it that they lead to."""
         nodes: dict[Node, None] = {}
         outside: dict[Node, None] = {}
         stack = [each._node for each in self.leaves]
@@ -148,18 +148,18 @@ def _age(node: Node) -> int:
 
 
 _STATE = linear("checkpointed_state", lambda xp, g: g, forward=lambda x: x, title="CheckpointLoopState")
-"""The history of a state: nothing before it but the place where its cotangent arrives."""
+"""The history of a step's input state: a single node, at which its cotangent arrives."""
 
 
-class Nested(Exception):  # noqa: N818  # no error: a way out of the loop
-    """Says that a loop runs inside a transform that has to see it whole."""
+class Nested(Exception):  # noqa: N818  # not an error: it ends the loop
+    """Raised when a loop runs inside a transform that needs to see all its operations."""
 
 
-UNHOOKED = functools.partial(FieldBlock, pack=None, unpack=None)  # what a step saves is dropped, or used soon
+UNHOOKED = functools.partial(FieldBlock, pack=None, unpack=None)  # values that a step saves are dropped or used soon
 
 
 class Loop:
-    """What the node of a loop keeps: states, and how to get from one to another."""
+    """The data of a loop's node: stored states, and the means to compute one state from another."""
 
     def __init__(self, step: Callable[..., Any], x: Any, n: int, slots: int, preserve_rng_state: bool) -> None:
         self.step = step
@@ -177,19 +177,19 @@ class Loop:
                     f"{'None' if each is None else f'a {type(each).__name__}'}: make it a tensor, or let step close over it"
                 )
         self.tape: Tape | None = None
-        self.outside: dict[Node, int | None] = {}  # what steps use without being given it, and versions of leaves
+        self.outside: dict[Node, int | None] = {}  # tensors that steps use besides their state; versions of leaves
         self.began = next(count)
         self.last: Taken | None = None
         self.stored: list[Stored] = []
 
     def whole(self, leaves: Sequence[Any]) -> Sequence[Any]:
-        """The leaves of the result, with the graphs of all steps kept."""
+        """The leaves of the result, with the graphs of all steps retained."""
         for position in range(self.n):
             leaves = self.call(leaves, position)
         return leaves
 
     def call(self, leaves: Sequence[Any], position: int) -> list[Any]:
-        """The leaves that a step returns, which must be like those it was given."""
+        """The leaves that a step returns, which must match its input state."""
         state = unflatten(self.structure, leaves)
         found, structure = flatten(self.step(state, position) if self.indexed else self.step(state))
         if structure != self.structure:
@@ -210,7 +210,7 @@ class Loop:
         return found
 
     def take(self, state: State) -> Taken:
-        """Take a step from a state, on a tape that begins there."""
+        """Run a step from a state, on a tape that starts there."""
         since = next(count)
         starts: list[Node | None] = [None] * len(state.leaves)
         if state.position:
@@ -222,13 +222,13 @@ class Loop:
         return Taken(state.position, self.call(state.leaves, state.position), starts, since)
 
     def store(self, state: State, hooks: Mode) -> Stored:
-        """A state, stored by the hooks on saved values of a mode if it has any."""
+        """A state, stored through the mode's hooks on saved values if it has any."""
         with FieldBlock(pack=hooks.pack, unpack=hooks.unpack):
             kept = [Kept(each) for each in state.leaves]
         return Stored(state.position, kept, state.tracked, Moment(self.sources))
 
     def reach(self, stored: list[Stored], end: int, hooks: Mode, *, first: bool = False) -> Taken:
-        """The last step before `end`, taken from the latest stored state, storing others on the way."""
+        """The last step before `end`, run from the latest stored state; further states are stored on the way."""
         state = stored[-1].state()
         if state.position and state.position == end - 1:
             stored.pop()
@@ -247,7 +247,7 @@ class Loop:
         return self.take(state)
 
     def notice(self, taken: Taken) -> None:
-        """Remember what a step uses from outside the loop; refuse what cannot be given a gradient."""
+        """Record the tensors that a step uses from outside the loop; refuse those that cannot get a gradient."""
         for each in taken.leaves:
             if not isinstance(each.interpreter, Tape) or type(each._array) is not np.ndarray:
                 raise Nested
@@ -289,7 +289,7 @@ class Loop:
         return unflatten(self.structure, results)
 
     def pull(self, xp: Any, cotangents: Sequence[Any]) -> list[Any]:
-        """What cotangents of the result pull back to outside the loop."""
+        """The pullbacks of the result's cotangents, for all tensors outside the loop."""
         for node, before in self.outside.items():
             tensor = _leaf(node)
             if before is not None and tensor is not None and version(tensor) != before:
@@ -297,7 +297,7 @@ class Loop:
                 raise modified(tensor, before, version(tensor), advice)
         pending: dict[Node, Any] = {}
         stored = [*self.stored]
-        del self.stored[1:]  # a further pass, over a graph that is kept, begins with the first state
+        del self.stored[1:]  # a further pass over a retained graph starts with the first state
         walker, context = running.get(None), self.context.copy()
         with Moment(self.sources).again():
             if all(g is None or type(g) is np.ndarray for g in cotangents):
@@ -311,7 +311,7 @@ class Loop:
     def pull_steps(
         self, stored: list[Stored], cotangents: Sequence[Any], pending: dict[Node, Any], around: tuple[Any, bool, Mode]
     ) -> None:
-        """Go back over the steps, the last first."""
+        """Pull back through the steps in reverse order."""
         walker, raw, hooks = around
         taken, self.last = self.last, None
         with UNHOOKED():
@@ -326,7 +326,7 @@ class Loop:
             return self.whole(leaves)
 
     def part(self, around: Pass | None, *, raw: bool = False, recorded: bool = False) -> Pass:
-        """A walk over a part of the tape, within another."""
+        """A pass over a part of the tape, nested in another pass."""
         create_graph = recorded and (around is None or around.create_graph)
         recording = recorded and (around is None or around.recording)
         walker = Pass(self.tape, create_graph, recording, raw, None if recorded else Freed(caller()))  # type: ignore[arg-type]
@@ -334,7 +334,7 @@ class Loop:
         return walker
 
     def back(self, walker: Pass, taken: Taken, cotangents: Sequence[Any], pending: dict[Node, Any]) -> list[Any]:
-        """The cotangents of a step's state from those of its result; what leads outside is added in `pending`."""
+        """The cotangents of a step's input state from those of its result; others are added to `pending`."""
         for each, g in zip(taken.leaves, cotangents, strict=True):
             node = each._node
             if node is not None and g is not None:
@@ -358,15 +358,15 @@ class Loop:
 
 
 def _leaf(node: Node) -> Any:
-    """The leaf that a node stands for; None for what is no leaf, or is no longer there."""
+    """The leaf of a node; None if the node is not a leaf, or the leaf no longer exists."""
     return node.tensor() if isinstance(node, AccumulateGrad) else None
 
 
 def _takes_the_index(step: Callable[..., Any]) -> bool:
-    """Whether a step has to be given its number: whether it has two positional parameters without a default."""
+    """True if a step takes its index, that is, if it has two positional parameters without a default."""
     try:
         parameters = inspect.signature(step).parameters.values()
-    except (TypeError, ValueError):  # a builtin need not have one
+    except (TypeError, ValueError):  # builtins may have no signature
         return False
     positional = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
     return sum(each.kind in positional and each.default is each.empty for each in parameters) >= 2
@@ -387,36 +387,36 @@ _LOOP = general(
 )
 
 
-# 3. What users call
+# 3. The public function
 
 
 def checkpoint_loop(step: Callable[..., Any], x: Any, n: int, slots: int, *, preserve_rng_state: bool = True) -> Any:
-    """The state after n steps from x, whose backward pass keeps at most `slots` states and the graph of one step.
+    """The state after n steps from x; its backward pass needs memory for `slots` states and the graph of one step.
 
-    `step(x)`, or `step(x, i)` if it has two parameters without defaults, returns the next state. A state is a tensor, or
-    a nested tuple, list or dict of tensors; it keeps its shapes and dtypes. Gradients reach x and every tensor that
-    steps use besides, and are those of the plain loop to the last bit.
+    `step(x)`, or `step(x, i)` if it has two parameters without defaults, returns the next state. A state is a tensor,
+    or a nested tuple, list or dict of tensors; its shapes and dtypes do not change. Gradients reach x and every other
+    tensor that the steps use, and are bitwise equal to those of the plain loop.
 
-    In backward steps are run again, by the schedule of Griewank and Walther (2000), which is optimal:
-    `least_runs(n, slots)` times in all. 10 000 steps with 10 slots are run again 57 624 times, about 6 times each. A
-    pass that records (`create_graph=True`) or a transform around the loop keeps the graphs of all steps instead.
+    In backward, steps are run again by the schedule of Griewank and Walther (2000), which is optimal: `least_runs(n,
+    slots)` times in all. 10 000 steps with 10 slots are run again 57 624 times, about 6 times each. With
+    `create_graph=True`, or inside a transform, the graphs of all steps are retained instead.
 
     Parameters
     ----------
     slots
-        How many states may be stored, x among them. Within a block of `saved_tensors_hooks` they are packed.
+        The number of states that may be stored, including x. Within a block of `saved_tensors_hooks` they are packed.
     preserve_rng_state
-        Whether a step that is run again gets the random numbers of the first time: pullback's, and NumPy's global ones.
+        If true, a step that is run again gets its original random numbers: pullback's, and NumPy's global ones.
 
     Raises
     ------
     TypeError
-        If x or what step returns is not nested tensors, or n or slots no integer.
+        If x or step's result is not nested tensors, or n or slots is not an integer.
     ValueError
         If n is negative, or slots less than 1.
     RuntimeError
-        If step changes a shape or dtype, uses a tensor that an earlier step has made but that is not in the state, or,
-        in backward, a leaf that has been written to since.
+        If step changes a shape or dtype, or uses a tensor that an earlier step created but did not return as state; in
+        backward, if a step uses a leaf that has been written to since.
 
     >>> import pullback
     >>> decay = pullback.tensor(0.5, requires_grad=True)

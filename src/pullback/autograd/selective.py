@@ -1,8 +1,8 @@
-"""Selective checkpoints: a checkpointed call some of whose results are kept, and not computed again.
+"""Selective checkpoints: checkpointed calls that save the results of some operations instead of recomputing them.
 
-The two blocks that `create_selective_checkpoint_contexts` makes take the tape's place in computing an operation. The
-first asks a policy about each result and keeps some; in the second, what has been kept is recorded as if it had just
-been computed. Results are told apart by their operation, and by their number among its results.
+The two blocks that `create_selective_checkpoint_contexts` returns replace the tape's computation of an operation. The
+first calls a policy for each result and saves some; in the second, a saved result is recorded as if it had just been
+computed. Results are identified by their operation, and by their number among its results.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ Policy = Callable[..., Any]
 
 
 class CheckpointPolicy(enum.Enum):
-    """What to do with a result: keep it, or compute it again.
+    """What to do with an operation's result: save it, or recompute it.
 
-    MUST and PREFER differ for compilers only, and there is nothing but the CPU to offload to: what these say to save or
-    offload is kept.
+    MUST and PREFER differ only for compilers. Offloading means saving, since everything is on the CPU.
 
     >>> from pullback.utils.checkpoint import CheckpointPolicy
     >>> CheckpointPolicy.MUST_SAVE
@@ -46,7 +45,7 @@ RECOMPUTED = {CheckpointPolicy.MUST_RECOMPUTE, CheckpointPolicy.PREFER_RECOMPUTE
 
 
 class SelectiveCheckpointContext:
-    """What a policy is told besides the operation: its result, `op_output`; `is_recompute` is always False."""
+    """The policy's first argument: `op_output` is the operation's result; `is_recompute` is always False."""
 
     def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
         self.is_recompute = is_recompute
@@ -54,7 +53,7 @@ class SelectiveCheckpointContext:
 
 
 class Selection:
-    """The results that a policy has chosen to keep."""
+    """The results that a policy has chosen to save."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
@@ -65,7 +64,7 @@ class Selection:
     def first(
         self, tape: Any, primitive: Primitive, args: Sequence[Any], edges: Any, values: Any, params: Any, tracked: bool
     ) -> Any:
-        """Compute an operation, and keep its result if the policy says so."""
+        """Compute an operation, and save its result if the policy says so."""
         result = tape.beneath(primitive, values, params)
         out = tape.finish(primitive, args, edges, result, params, tracked)
         if tape.level == self.level:
@@ -81,14 +80,14 @@ def _each(function: Callable[[Any], Any], result: Any) -> Any:
 
 
 def _shares(result: Any, values: Sequence[Any]) -> bool:
-    """Whether a result lies in the memory of an argument: it must then be made again, to lie there again."""
+    """True if a result shares memory with an argument: it must then be recomputed, so that it shares memory again."""
     pieces = result if type(result) is tuple else (result,)
     arrays = [value for value in values if isinstance(value, np.ndarray)]
     return any(np.may_share_memory(piece, array) for piece in pieces for array in arrays)
 
 
 class Again(ModeBlock):
-    """A block in which what a selection has kept is not computed."""
+    """A block in which the saved results of a selection are not computed again."""
 
     def __init__(self, selection: Selection) -> None:
         super().__init__()
@@ -110,13 +109,13 @@ class Again(ModeBlock):
             out = tape.finish(primitive, args, edges, _each(_array, kept), params, tracked)
             cells = kept if type(kept) is tuple else (kept,)
             for piece, cell in zip(out if type(out) is tuple else (out,), cells, strict=True):
-                piece._cell = cell  # a write leaves it its value
+                piece._cell = cell  # so later writes do not change the saved value
             return out
 
         return {"compute": compute}
 
     def taken(self, primitive: Primitive, number: int) -> Any:
-        """What has been kept of a result, None for what is to be computed."""
+        """The saved result of an operation; None if it is to be computed."""
         kept = self.selection.kept[primitive]
         if number >= len(kept):
             raise CheckpointError(
@@ -141,16 +140,16 @@ def _keeps(answer: Any) -> bool:
 def create_selective_checkpoint_contexts(
     policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False
 ) -> tuple[Any, Any]:
-    """Two blocks for the `context_fn` of `checkpoint`, which keep the results of some operations.
+    """Two blocks for the `context_fn` of `checkpoint`, which save the results of some operations.
 
-    `policy_fn(ctx, op, *args, **params)` is asked about each operation, a primitive of `pullback.ops`, and returns a
-    `CheckpointPolicy`; or a list names the operations whose results are kept. What is kept is protected from later
-    writes, so `allow_cache_entry_mutation` has no effect.
+    `policy_fn(ctx, op, *args, **params)` is called for each operation, a primitive of `pullback.ops`, and returns a
+    `CheckpointPolicy`; alternatively a list names the operations whose results are saved. Saved results are protected
+    from later writes, so `allow_cache_entry_mutation` has no effect.
 
     Raises
     ------
     TypeError
-        If given neither a function nor a list.
+        If the argument is neither a function nor a list.
     ValueError
         If the list holds anything but primitives.
 

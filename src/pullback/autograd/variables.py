@@ -17,7 +17,7 @@ class _VariableType(type):
 class Variable(metaclass=_VariableType):
     """torch's old name for a tensor that takes part in automatic differentiation.
 
-    `Variable(t, requires_grad=True)` is a tensor on the memory of t; every tensor is an instance.
+    `Variable(t, requires_grad=True)` is a tensor that shares t's memory; every tensor is an instance.
 
     >>> import pullback
     >>> x = pullback.autograd.Variable(pullback.FloatTensor([[2, 1]]), requires_grad=True)
@@ -41,7 +41,7 @@ class Variable(metaclass=_VariableType):
 
 
 def variable(*args: Any, **options: Any) -> None:
-    """torch's oldest name, which raises.
+    """torch's oldest name for a constructor, which raises an error.
 
     Raises
     ------

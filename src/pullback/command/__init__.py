@@ -10,7 +10,7 @@ SUBCOMMANDS = {
     "explain": ("pullback.explain.command", "show what the backward calls of a script computed"),
     "run": ("pullback.command.run", "run a program written for torch"),
 }
-"""Each subcommand's module, which has `main(arguments) -> exit code` and is imported when it is asked for."""
+"""The module of each subcommand, which has `main(arguments) -> exit code` and is imported on use."""
 
 USAGE = 2
 

@@ -1,4 +1,4 @@
-"""`pullback run script.py [arguments]`: a program that says `import torch` runs on pullback, and is not changed for it."""
+"""`pullback run script.py [arguments]`: run a program that imports torch with pullback instead, without changing it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Its exit code is the program's."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The exit code of `pullback run` with these arguments; what the program raises goes through as it would in Python.
+    """The exit code of `pullback run` with these arguments; exceptions of the program propagate as in Python.
 
     >>> from pullback.command.run import main
     >>> main(["--help"])  # doctest: +ELLIPSIS
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(program: str, as_module: bool) -> None:
-    """Run a script or a module as the main one; `sys.path` begins as Python would have it."""
+    """Run a script or a module as `__main__`; `sys.path` starts as it does in Python."""
     if as_module:
         if not sys.flags.safe_path:
             sys.path[0] = os.getcwd()
@@ -62,7 +62,7 @@ def _run(program: str, as_module: bool) -> None:
 
 
 def _show(error: Exception) -> None:
-    """Print an exception without the lines of this module and of runpy, which its program knows nothing of."""
+    """Print an exception without the frames of this module and of runpy."""
     traceback: TracebackType | None = error.__traceback__
     while traceback is not None and _ours(traceback):
         traceback = traceback.tb_next

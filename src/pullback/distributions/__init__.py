@@ -1,7 +1,7 @@
-"""Random values with parameters, by torch's names: samples, log-probabilities, entropies, divergences.
+"""Probability distributions, by torch's names: samples, log-probabilities, entropies, divergences.
 
-Families are imported when they are first asked for. Samples of `rsample` are functions of the parameters, and are
-differentiated as such; those of `sample` are not.
+Families are imported on first access. Samples of `rsample` are differentiable functions of the parameters; those of
+`sample` are not.
 """
 
 from .._core import lazy as _lazy

@@ -16,7 +16,7 @@ from .distribution import Distribution, alias, broadcast_all
 
 
 class VonMises(Distribution):
-    """The distribution of angles around `loc`, of which cos counts `concentration` times: normal for large ones.
+    """The distribution of angles with density proportional to exp(concentration * cos(angle - loc)).
 
     >>> import pullback
     >>> from pullback.distributions import VonMises
@@ -37,11 +37,11 @@ class VonMises(Distribution):
 
     @property
     def variance(self) -> Any:
-        """The circular variance: 1 minus the mean of the cosine of the distance to `loc`."""
+        """The circular variance: 1 minus the mean of cos(angle - loc)."""
         return 1 - i1e(self.concentration) / i0e(self.concentration)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Angles from -pi to pi, drawn at random."""
+        """Random angles from -pi to pi."""
 
         def draw(rng: np.random.Generator, shape: Any, loc: Any, concentration: Any) -> Any:
             found = np.remainder(rng.vonmises(0.0, concentration, shape) + loc + np.pi, 2 * np.pi) - np.pi

@@ -1,6 +1,6 @@
-"""Which transform makes free numbers values of a set: `biject_to`, one to one, and `transform_to`, in any way.
+"""The transforms from unconstrained numbers to a set: `biject_to`, which are bijective, and `transform_to`.
 
-The second is for optimising: its transforms need not have an inverse, and work where there is none.
+The latter are meant for optimisation: they need not be bijective, and exist for more sets.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Factory = Callable[[Any], Transform]
 
 
 class ConstraintRegistry:
-    """A map from classes of constraints to functions of a constraint that make a transform to its set.
+    """A map from classes of constraints to functions that return a transform to a given constraint.
 
     Raises
     ------
@@ -65,7 +65,7 @@ class ConstraintRegistry:
         return factory
 
     def __call__(self, constraint: Any) -> Transform:
-        """A transform from free numbers to the set."""
+        """A transform from unconstrained numbers to the set."""
         factory = self._registry.get(type(constraint))
         if factory is None:
             raise NotImplementedError(f"Cannot transform {type(constraint).__name__} constraints")
@@ -111,7 +111,7 @@ transform_to.register(constraints.positive_semidefinite, lambda constraint: Posi
 
 
 def _of_parts(registry: ConstraintRegistry) -> None:
-    """The sets that are made of others, whose transforms are made of those to the others."""
+    """Register the sets composed of others, whose transforms are composed of the others' transforms."""
 
     def independent(constraint: Any) -> Transform:
         return IndependentTransform(registry(constraint.base_constraint), constraint.reinterpreted_batch_ndims)

@@ -1,4 +1,4 @@
-"""Which values a parameter or a sample of a distribution may have: classes of sets, and the sets that have names."""
+"""Constraints on the values of parameters and samples of distributions: classes of sets, and named sets."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ __all__ = [
 
 
 class Constraint:
-    """A set of values: the base of those below and of your own, which define `check`.
+    """A set of values: the base of all constraints; subclasses define `check`.
 
-    `check` says, for each value, whether it is in the set; the last `event_dim` axes are one value.
+    `check` tests each value; the last `event_dim` axes form one value.
 
     >>> import pullback
     >>> from pullback.distributions import constraints
@@ -40,7 +40,7 @@ class Constraint:
     event_dim = 0
 
     def check(self, value: Any) -> Any:
-        """Whether each value is in the set."""
+        """True for each value that is in the set."""
         raise NotImplementedError(f"{type(self).__name__} does not say which values it has: define check")
 
     def __repr__(self) -> str:
@@ -49,7 +49,7 @@ class Constraint:
 
 
 class _Dependent(Constraint):
-    """A set that depends on the parameters of the distribution, so that it cannot be told here."""
+    """A set that depends on the parameters of the distribution, and is not known from the class alone."""
 
     def __init__(self, *, is_discrete: bool | None = None, event_dim: int | None = None) -> None:
         self._is_discrete, self._event_dim = is_discrete, event_dim
@@ -61,16 +61,16 @@ class _Dependent(Constraint):
 
     @property
     def is_discrete(self) -> bool:  # type: ignore[override]  # told by whoever made it, or not at all
-        """Whether the values are discrete; NotImplementedError if that was not told."""
+        """True if the values are discrete; NotImplementedError if that is not known."""
         return bool(self._told("is_discrete", self._is_discrete))
 
     @property
     def event_dim(self) -> int:  # type: ignore[override]
-        """How many axes are one value; NotImplementedError if that was not told."""
+        """The number of axes that form one value; NotImplementedError if that is not known."""
         return int(self._told("event_dim", self._event_dim))
 
     def __call__(self, *, is_discrete: bool | None = None, event_dim: int | None = None) -> Any:
-        """The same with more that is told of it."""
+        """The same set with more information."""
         discrete = self._is_discrete if is_discrete is None else is_discrete
         return type(self)(is_discrete=discrete, event_dim=self._event_dim if event_dim is None else event_dim)
 
@@ -79,7 +79,7 @@ class _Dependent(Constraint):
 
 
 class dependent_property(property, _Dependent):
-    """A property that is a set of an instance, and on the class one that depends.
+    """A property that is a set on an instance, and a dependent constraint on the class.
 
     >>> from pullback.distributions import constraints
     >>> class Below:
@@ -102,12 +102,12 @@ class dependent_property(property, _Dependent):
 
 
 def is_dependent(constraint: Any) -> bool:
-    """Whether a set depends on the parameters of the distribution."""
+    """True if a set depends on the parameters of the distribution."""
     return isinstance(constraint, _Dependent)
 
 
 class _Independent(Constraint):
-    """Values whose last axes are one value of which every part is in another set."""
+    """Values whose last axes form one value, all elements of which are in another set."""
 
     def __init__(self, base_constraint: Any, reinterpreted_batch_ndims: int) -> None:
         self.base_constraint, self.reinterpreted_batch_ndims = base_constraint, reinterpreted_batch_ndims
@@ -128,14 +128,14 @@ class _Independent(Constraint):
 
 
 class MixtureSameFamilyConstraint(Constraint):
-    """What a mixture of distributions of one set has: the set's values, without the axis of the mixture."""
+    """The support of a mixture of distributions: that of the components, without the mixture's axis."""
 
     def __init__(self, base_constraint: Any) -> None:
         self.base_constraint = base_constraint
         self.is_discrete, self.event_dim = base_constraint.is_discrete, base_constraint.event_dim
 
     def check(self, value: Any) -> Any:
-        """Whether each value is in the set for all parts of the mixture."""
+        """True for each value that is in the set for all components."""
         event = self.event_dim
         found = self.base_constraint.check(value.unsqueeze(-1 - event))
         return all_(found, -1) if found.ndim > value.ndim - event else found
@@ -163,7 +163,7 @@ def _whole(value: Any) -> Any:
 
 
 class _Bounded(Constraint):
-    """Numbers with a lower bound, an upper one, or both; each has the class's own comparison."""
+    """Numbers with a lower bound, an upper one, or both; each class has its own comparison."""
 
     above: ClassVar[Any] = None
     below: ClassVar[Any] = None
@@ -202,7 +202,7 @@ class _GreaterThan(_Lower):
 
 
 class _GreaterThanEq(_Lower):
-    """Numbers not below a bound."""
+    """Numbers greater than or equal to a bound."""
 
     above = operator.ge
 
@@ -214,26 +214,26 @@ class _LessThan(_Upper):
 
 
 class _Interval(_Both):
-    """Numbers between two bounds, both included."""
+    """Numbers in a closed interval."""
 
     below = operator.le
 
 
 class _HalfOpenInterval(_Both):
-    """Numbers between two bounds, of which the upper one is not included."""
+    """Numbers in a half-open interval, without the upper bound."""
 
     below = operator.lt
 
 
 class _IntegerInterval(_Both):
-    """Whole numbers between two bounds, both included."""
+    """Integers in a closed interval."""
 
     is_discrete = True
     below = operator.le
 
 
 class _IntegerGreaterThan(_Lower):
-    """Whole numbers not below a bound."""
+    """Integers greater than or equal to a bound."""
 
     is_discrete = True
     above = operator.ge
@@ -252,7 +252,7 @@ class _Simplex(Constraint):
 
 
 class _Multinomial(Constraint):
-    """Vectors of whole numbers that are not negative, and together not more than a bound."""
+    """Vectors of nonnegative integers whose sum is at most a bound."""
 
     is_discrete, event_dim = True, 1
 
@@ -333,7 +333,7 @@ class _Joined(Constraint):
 
 
 class _Cat(_Joined):
-    """Values in pieces along an axis, of some lengths (1 where none are given), each in a set of its own."""
+    """Values whose parts along an axis, of given lengths (by default 1), are each in a set of their own."""
 
     def __init__(self, cseq: Sequence[Any], dim: int = 0, lengths: Sequence[int] | None = None) -> None:
         super().__init__(cseq, dim)

@@ -14,7 +14,7 @@ from .distribution import LOG_ROOT_TAU, Distribution, ExponentialFamily, alias, 
 
 
 class _Scaled(Distribution):
-    """A family of which each member is moved and stretched from a standard one."""
+    """The base of location-scale families."""
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": constraints.real, "scale": constraints.positive}
@@ -27,11 +27,11 @@ class _Scaled(Distribution):
         super().__init__(self.loc.shape, validate_args=validate_args)
 
     def _standard(self, shape: Any) -> Any:
-        """Samples of the standard member."""
+        """Samples of the standard member, with location 0 and scale 1."""
         raise NotImplementedError
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
         return self.loc + self.scale * self._standard(self._extended_shape(sample_shape))
 
     def _standardized(self, value: Any) -> Any:
@@ -68,7 +68,7 @@ class Normal(_Scaled, ExponentialFamily):
         return 0.5 * (1 + erf(self._standardized(value) / math.sqrt(2)))
 
     def icdf(self, value: Any) -> Any:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
         return self.loc + self.scale * erfinv(2 * value - 1) * math.sqrt(2)
 
     def entropy(self) -> Any:
@@ -77,7 +77,7 @@ class Normal(_Scaled, ExponentialFamily):
 
 
 class Laplace(_Scaled):
-    """The distribution whose density falls off as exp(-abs(x - loc) / scale).
+    """The distribution with density proportional to exp(-abs(x - loc) / scale).
 
     >>> import pullback
     >>> from pullback.distributions import Laplace
@@ -106,7 +106,7 @@ class Laplace(_Scaled):
         return 0.5 - 0.5 * z.sign() * (-z.abs()).expm1()
 
     def icdf(self, value: Any) -> Any:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
         term = value - 0.5
         return self.loc - self.scale * term.sign() * log1p(-2 * term.abs())
 
@@ -116,7 +116,7 @@ class Laplace(_Scaled):
 
 
 class Cauchy(_Scaled):
-    """The distribution of the quotient of two normal values: no mean, no variance.
+    """The Cauchy distribution, which has no mean and no variance.
 
     >>> import pullback
     >>> from pullback.distributions import Cauchy
@@ -129,7 +129,7 @@ class Cauchy(_Scaled):
 
     @property
     def mean(self) -> Any:
-        """NaN: there is none."""
+        """NaN: the mean does not exist."""
         return self.loc * math.nan
 
     mode = alias("loc", "The most probable value.")
@@ -146,7 +146,7 @@ class Cauchy(_Scaled):
         return self._standardized(value).atan() / math.pi + 0.5
 
     def icdf(self, value: Any) -> Any:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
         return (math.pi * (value - 0.5)).tan() * self.scale + self.loc
 
     def entropy(self) -> Any:
@@ -155,7 +155,7 @@ class Cauchy(_Scaled):
 
 
 class Uniform(Distribution):
-    """The distribution on [low, high) with the same density everywhere.
+    """The distribution on [low, high) with constant density.
 
     >>> import pullback
     >>> from pullback.distributions import Uniform
@@ -173,12 +173,12 @@ class Uniform(Distribution):
 
     @property
     def arg_constraints(self) -> dict[str, Constraint]:  # type: ignore[override]  # each depends on the other
-        """Which values the bounds may have."""
+        """The constraints on the bounds."""
         return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
-        """The values that there are."""
+        """The set of possible values."""
         return constraints.interval(self.low, self.high)
 
     @property
@@ -188,7 +188,7 @@ class Uniform(Distribution):
 
     @property
     def mode(self) -> Any:
-        """NaN: no value is more probable than others."""
+        """NaN: all values have the same density."""
         return self.high * math.nan
 
     @property
@@ -197,7 +197,7 @@ class Uniform(Distribution):
         return (self.high - self.low) ** 2 / 12
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
         u = sampling.rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
         return self.low + u * (self.high - self.low)
 
@@ -209,7 +209,7 @@ class Uniform(Distribution):
         return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
 
     def icdf(self, value: Any) -> Any:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
         return value * (self.high - self.low) + self.low
 
     def entropy(self) -> Any:
@@ -252,7 +252,7 @@ class Exponential(ExponentialFamily):
         return self.rate.pow(-2)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
         return -drawn_evenly(self._extended_shape(sample_shape), self.rate.dtype).log() / self.rate
 
     def _log_prob(self, value: Any) -> Any:
@@ -262,7 +262,7 @@ class Exponential(ExponentialFamily):
         return -(-self.rate * value).expm1()
 
     def icdf(self, value: Any) -> Any:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
         return -log1p(-value) / self.rate
 
     def entropy(self) -> Any:

@@ -1,7 +1,8 @@
-"""The transform of free numbers to the triangular factor of a matrix of correlations.
+"""The transform of unconstrained numbers to the Cholesky factor of a correlation matrix.
 
 Lewandowski, Kurowicka and Joe, Generating random correlation matrices based on vines and extended onion method, 2009:
-numbers between -1 and 1 are partial correlations, row by row, each a part of what a row of length 1 has left.
+numbers between -1 and 1 are partial correlations, row by row; each is a fraction of the remaining length of its row,
+which has norm 1.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def tril_matrix_to_vec(mat: Any, diag: int = 0) -> Any:
 
 
 class CorrCholeskyTransform(Transform):
-    """n (n - 1) / 2 numbers as the lower triangular factor of an n by n matrix of correlations.
+    """A vector of n (n - 1) / 2 numbers as the Cholesky factor of an n by n correlation matrix.
 
     >>> import pullback
     >>> from pullback.distributions import CorrCholeskyTransform
@@ -82,13 +83,13 @@ class CorrCholeskyTransform(Transform):
         return (partial.log1p() - (-partial).log1p()) / 2
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """log |det dy/dx| at the argument x, whose value is y."""
+        """log |det dy/dx| at the argument x, with the value y."""
         left = tril_matrix_to_vec(1 - (y * y).cumsum(-1), diag=-2)
         squeezed = x + softplus(-2 * x) - math.log(2)
         return left.log().sum(-1) / 2 - 2 * squeezed.sum(-1)
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value of an argument of some shape."""
+        """The shape of the value, given that of the argument."""
         count = shape[-1]
         n = round(0.5 + math.sqrt(0.25 + 2 * count))
         if n * (n - 1) // 2 != count:
@@ -96,7 +97,7 @@ class CorrCholeskyTransform(Transform):
         return Size((*shape[:-1], n, n))
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument of a value of some shape."""
+        """The shape of the argument, given that of the value."""
         if len(shape) < 2:
             raise ValueError("Too few dimensions on input")
         if shape[-2] != shape[-1]:

@@ -1,4 +1,4 @@
-"""Distributions of how often things happen: until others have happened, and of several kinds."""
+"""Distributions of counts: of successes before a number of failures, and of several categories."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .gamma import Gamma
 class NegativeBinomial(_Counted):
     """The distribution of the number of successes, of probability `probs`, before `total_count` failures.
 
-    The count may be any number that is not negative: the rate of a Poisson distribution is drawn from a gamma one.
+    The count may be any nonnegative number: samples are Poisson-distributed with a gamma-distributed rate.
 
     >>> import pullback
     >>> from pullback.distributions import NegativeBinomial
@@ -53,7 +53,7 @@ class NegativeBinomial(_Counted):
         return self.mean / (-self.logits).sigmoid()
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random."""
+        """Random samples."""
         with no_grad():
             rates = Gamma(self.total_count, (-self.logits).exp(), validate_args=False).sample(sample_shape)
             return sampling.poisson(rates)
@@ -66,12 +66,12 @@ class NegativeBinomial(_Counted):
 
 
 class Multinomial(OfChoices):
-    """The distribution of how often each of K things is chosen in `total_count` trials, by a `Categorical`.
+    """The distribution of the counts of K categories in `total_count` trials of a `Categorical`.
 
     Raises
     ------
     NotImplementedError
-        If `total_count` is no int.
+        If `total_count` is not an int.
     ValueError
         As for a `Categorical`.
 
@@ -93,7 +93,7 @@ class Multinomial(OfChoices):
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:
-        """The values that there are."""
+        """The set of possible values."""
         return constraints.multinomial(self.total_count)
 
     @property
@@ -107,7 +107,7 @@ class Multinomial(OfChoices):
         return self.total_count * self.probs * (1 - self.probs)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random."""
+        """Random samples."""
         n = self.total_count
 
         def draw(rng: np.random.Generator, shape: Any, probs: Any) -> Any:
@@ -123,7 +123,7 @@ class Multinomial(OfChoices):
         return lgamma(value.sum(-1) + 1) - lgamma(value + 1).sum(-1) + chances
 
     def entropy(self) -> Any:
-        """The entropy, in nats: a sum over what each entry may be."""
+        """The entropy, in nats: a sum over the possible values of each entry."""
         n = self.total_count
         values = creation.arange(n + 1, dtype=self._param.dtype).view(-1, *(1 for _ in self._param.shape))
         chances = Binomial(n, self.probs, validate_args=False).log_prob(values).exp()

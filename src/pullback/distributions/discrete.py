@@ -1,4 +1,4 @@
-"""Distributions of whole numbers, and of the places of a list."""
+"""Distributions of integers, and of categories."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .distribution import Distribution, ExponentialFamily, alias, broadcast_all,
 
 
 class OfOdds(Distribution):
-    """A family whose parameter is a probability: given as such, or as the logarithm of its odds."""
+    """The base of families with a probability as parameter, given as such or by its log-odds."""
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"probs": constraints.unit_interval, "logits": constraints.real}
 
@@ -56,7 +56,7 @@ def _check_one(probs: Any, logits: Any) -> None:
 
 
 class _Counted(OfOdds):
-    """One of them with a number of trials, or of failures."""
+    """The base of such families with a number of trials, or of failures."""
 
     def __init__(
         self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -85,7 +85,7 @@ class Bernoulli(OfOdds, ExponentialFamily):
 
     @property
     def mode(self) -> Any:
-        """The most probable value; NaN where both are."""
+        """The most probable value; NaN if both are equally probable."""
         probs = self.probs
         return where(probs == 0.5, float("nan"), (probs >= 0.5).to(probs.dtype))
 
@@ -95,7 +95,7 @@ class Bernoulli(OfOdds, ExponentialFamily):
         return self.probs * (1 - self.probs)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random."""
+        """Random samples."""
         with no_grad():
             return sampling.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 
@@ -147,7 +147,7 @@ class Geometric(OfOdds):
         return (1 / self.probs - 1) / self.probs
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random."""
+        """Random samples."""
         with no_grad():
             u = sampling.rand(self._extended_shape(sample_shape), dtype=self._param.dtype)
             return (u.clamp(min=float(np.finfo(u._dtype).tiny)).log() / (-self.probs).log1p()).floor()
@@ -188,7 +188,7 @@ class Poisson(ExponentialFamily):
         return self.rate.floor()
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random."""
+        """Random samples."""
         with no_grad():
             return sampling.poisson(self.rate.expand(self._extended_shape(sample_shape)))
 
@@ -219,7 +219,7 @@ class Binomial(_Counted):
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
-        """The values that there are."""
+        """The set of possible values."""
         return constraints.integer_interval(0, self.total_count)
 
     @property
@@ -238,7 +238,7 @@ class Binomial(_Counted):
         return self.total_count * self.probs * (1 - self.probs)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random."""
+        """Random samples."""
         shape = self._extended_shape(sample_shape)
         with no_grad():
             return sampling.binomial(self.total_count.expand(shape), self.probs.expand(shape))
@@ -249,7 +249,7 @@ class Binomial(_Counted):
         return ways + value * logits - n * functional.softplus(logits)
 
     def _count(self, asked: str) -> int:
-        """The number of trials, if it is one for all."""
+        """The number of trials, if it is the same for the whole batch."""
         most = int(self.total_count.max())
         if int(self.total_count.min()) != most:
             raise NotImplementedError(
@@ -291,7 +291,7 @@ class OfChoices(Distribution):
         super().__init__(self._param.shape[:-1], self._one_value(), validate_args=validate_args)
 
     def _one_value(self) -> Any:
-        """The shape of one value: a vector over the places."""
+        """The shape of one value: a vector over the categories."""
         return self._param.shape[-1:]
 
     def __getattr__(self, name: str) -> Any:
@@ -304,7 +304,7 @@ class OfChoices(Distribution):
         return found
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution with its parameters repeated to another batch shape."""
+        """The same distribution with its parameters broadcast to another batch shape."""
         made = super().expand(batch_shape)
         made._param = made.__dict__["probs" if "probs" in made.__dict__ else "logits"]
         return made
@@ -319,7 +319,7 @@ class OfChoices(Distribution):
         return int(self._param.shape[-1])
 
     def _drawn(self, sample_shape: Any) -> Any:
-        """Places drawn at random."""
+        """Random category indices."""
         shape = Size(sample_shape)
         with no_grad():
             table = self.probs.reshape(-1, self._num_events)
@@ -327,7 +327,7 @@ class OfChoices(Distribution):
             return drawn.t().reshape(shape + self._batch_shape)
 
     def _log_prob_at(self, places: Any) -> Any:
-        """The logarithm of the probability of places."""
+        """The log-probability of category indices."""
         shape = Size(np.broadcast_shapes(tuple(places.shape), tuple(self._batch_shape)))
         table = self.logits.expand((*shape, self._num_events))
         return table.gather(-1, places.expand(shape).unsqueeze(-1)).squeeze(-1)
@@ -360,12 +360,12 @@ class Categorical(OfChoices):
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
-        """The values that there are."""
+        """The set of possible values."""
         return constraints.integer_interval(0, self._num_events - 1)
 
     @property
     def mean(self) -> Any:
-        """NaN: places have no mean."""
+        """NaN: category indices have no mean."""
         return creation.full(self._batch_shape, float("nan"), dtype=self._param.dtype)
 
     variance = mean
@@ -376,20 +376,20 @@ class Categorical(OfChoices):
         return self.probs.argmax(-1)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random."""
+        """Random samples."""
         return self._drawn(sample_shape)
 
     def _log_prob(self, value: Any) -> Any:
         return self._log_prob_at(value.long())
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        """All places, along a new first axis."""
+        """All category indices, along a new first axis."""
         values = creation.arange(self._num_events).view(-1, *(1 for _ in self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
 class OneHotCategorical(OfChoices):
-    """A choice among K places, as a vector with a 1 at the place; probabilities are given as to `Categorical`.
+    """One of K categories, as a one-hot vector; parameters as for `Categorical`.
 
     >>> import pullback
     >>> from pullback.distributions import OneHotCategorical
@@ -416,7 +416,7 @@ class OneHotCategorical(OfChoices):
         return functional.one_hot(places, self._num_events).to(self._param.dtype)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random."""
+        """Random samples."""
         return self._one_hot(self._drawn(sample_shape))
 
     def _log_prob(self, value: Any) -> Any:

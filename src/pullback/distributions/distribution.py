@@ -1,4 +1,4 @@
-"""Distribution: what all of them have, in torch's words: shapes, samples, log-probabilities, and their checks.
+"""Distribution: the common base, by torch's names: shapes, samples, log-probabilities, and checks.
 
 A distribution has a batch of independent parameters, of `batch_shape`, and values of `event_shape`; samples have the
 shape `sample_shape + batch_shape + event_shape`.
@@ -39,10 +39,10 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
 
 
 class Distribution:
-    """A family of random values with a batch of parameters; subclasses say how they are drawn and how probable they are.
+    """A probability distribution with a batch of parameters; subclasses define sampling and log-probabilities.
 
-    `has_rsample` says that samples can be differentiated by the parameters. `validate_args` checks parameters and
-    values, which is done unless it is False.
+    `has_rsample` is True if samples can be differentiated by the parameters. `validate_args` checks parameters and
+    values, by default True.
     """
 
     has_rsample = False
@@ -53,7 +53,7 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Choose whether parameters and values are checked where nothing is said."""
+        """Set the default of `validate_args`."""
         if value not in {True, False}:
             raise ValueError(f"validate_args is True or False, not {value!r}")
         Distribution._validate_args = value
@@ -78,7 +78,7 @@ class Distribution:
                 )
 
     def _given(self) -> Mapping[str, Any]:
-        """The parameters that the distribution was made of."""
+        """The parameters with which the distribution was constructed."""
         return {name: self.__dict__[name] for name in self.arg_constraints if name in self.__dict__}
 
     def _shown(self) -> Mapping[str, Any]:
@@ -86,7 +86,7 @@ class Distribution:
         return self._given()
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution with its parameters repeated to another batch shape."""
+        """The same distribution with its parameters broadcast to another batch shape."""
         made = type(self).__new__(type(self))
         made.__dict__.update(self.__dict__)
         batch = Size(batch_shape)
@@ -97,7 +97,7 @@ class Distribution:
         return made
 
     def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
-        """An instance without attributes, or the one given, for the `expand` of a class of one's own to fill."""
+        """The given instance, or an empty one, to be filled by the `expand` of a user's subclass."""
         if _instance is None and type(self).__init__ != cls.__init__:  # type: ignore[misc]  # which one is asked
             raise NotImplementedError(
                 f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method must also define "
@@ -136,42 +136,42 @@ class Distribution:
         return self.variance.sqrt()
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, which cannot be differentiated."""
+        """Random samples, which cannot be differentiated."""
         with no_grad():
             return self.rsample(sample_shape).detach()
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
         raise NotImplementedError(f"{type(self).__name__} has no samples that can be differentiated: use sample()")
 
     def sample_n(self, n: int) -> Any:
-        """`sample((n,))`, by its old name."""
+        """`sample((n,))`, under its deprecated name."""
         return self.sample((n,))
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability, or of its density, at a value."""
+        """The log-probability, or log-density, of a value."""
         self._validate_sample(value)
         return self._log_prob(value)
 
     def _log_prob(self, value: Any) -> Any:
-        """`log_prob` of a value that has been checked."""
+        """`log_prob` of a checked value."""
         raise NotImplementedError(f"{type(self).__name__} has no log_prob")
 
     def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
+        """The cumulative distribution function."""
         self._validate_sample(value)
         return self._cdf(value)
 
     def _cdf(self, value: Any) -> Any:
-        """`cdf` of a value that has been checked."""
+        """`cdf` of a checked value."""
         raise NotImplementedError(f"{type(self).__name__} has no cdf")
 
     def icdf(self, value: Any) -> Any:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
         raise NotImplementedError(f"{type(self).__name__} has no icdf")
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        """All values that there are, along a new first axis."""
+        """All values, along a new first axis."""
         raise NotImplementedError(f"{type(self).__name__} has no values that could be counted up")
 
     def entropy(self) -> Any:
@@ -186,7 +186,7 @@ class Distribution:
         return Size(sample_shape) + self._batch_shape + self._event_shape
 
     def _validate_sample(self, value: Any) -> None:
-        """Refuse a value that the distribution cannot have."""
+        """Raise for a value outside the support."""
         if not self._validate_args:
             return
         if not isinstance(value, Carrier):
@@ -248,30 +248,30 @@ class ExponentialFamily(Distribution):
 
 
 def alias(path: str, meaning: str) -> property:
-    """A property that has the value of another attribute, whose path may lead through others: `base_dist.loc`."""
+    """A property with the value of another attribute, given by a dotted path such as `base_dist.loc`."""
     return property(attrgetter(path), doc=meaning)
 
 
 def clamped(probs: Any) -> Any:
-    """Probabilities kept from 0 and 1 by as little as their dtype knows, so that their logarithms are finite."""
+    """Probabilities clamped to exclude 0 and 1, by their dtype's precision, so that their logarithms are finite."""
     eps = float(np.finfo(probs._dtype).eps)
     return probs.clamp(min=eps, max=1 - eps)
 
 
 def drawn_evenly(shape: Any, dtype: Any) -> Any:
-    """Numbers drawn evenly from (0, 1), of which neither end occurs."""
+    """Uniform samples from the open interval (0, 1)."""
     return clamped(rand(shape, dtype=dtype))
 
 
 def _text(value: Any) -> str:
-    """A parameter or a value as texts have it: of a single number the number, if it is known."""
+    """A parameter or a value as text: a single value as a number, if it is known."""
     elements = every(value)
     known = isinstance(elements, np.ndarray) and elements.size == 1 and not value.ndim
     return format(elements.item()) if known else str(value)
 
 
 def summed(value: Any, axes: int) -> Any:
-    """A sum over the last axes, as many as are given."""
+    """The sum over a number of last axes."""
     return value.sum(tuple(range(-axes, 0))) if axes else value
 
 
@@ -279,4 +279,4 @@ LOG_ROOT_TAU = math.log(2 * math.pi) / 2
 """The logarithm of the square root of 2 pi."""
 
 EULER = 0.57721566490153286
-"""The constant of Euler and Mascheroni."""
+"""The Euler-Mascheroni constant."""

@@ -1,6 +1,6 @@
-"""The Kullback-Leibler divergence of different families: minus the entropy of p, and minus the mean of log q over p.
+"""The Kullback-Leibler divergence of different families: minus the entropy of p, minus the mean of log q over p.
 
-That mean is made of means of a few functions of x: x itself, its square, its logarithm, exp(-x / s), |x - c|.
+That mean is composed of the means of a few functions of x: x, its square, its logarithm, exp(-x / s), |x - c|.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Mean = Callable[[Any], Any]
 
 
 def _over(p: Any, low: Any, high: Any) -> Any:
-    """How much x log x rises between the ends of an interval, over its length."""
+    """The increase of x log x over an interval, divided by the length of p's interval."""
     return (xlogy(high, high) - xlogy(low, low)) / (p.high - p.low)
 
 
@@ -48,7 +48,7 @@ _EXP: dict[type, Callable[[Any, Any], Any]] = {  # of -x / s
 
 
 def _family_of(p: Any, table: dict[type, Any]) -> Any:
-    """The entry of a family, also for its subclasses."""
+    """The entry of a family in a table, also for its subclasses."""
     return next(table[kind] for kind in type(p).__mro__ if kind in table)
 
 
@@ -56,7 +56,7 @@ def _family_of(p: Any, table: dict[type, Any]) -> Any:
 
 
 def _with_moment(order: int, divergence: Rule) -> Rule:
-    """A formula with a moment of p, which those of Pareto that have none meet as others: there it is infinite."""
+    """A formula with a moment of p; the divergence is infinite for a Pareto distribution without this moment."""
 
     def guarded(p: Any, q: Any) -> Any:
         if not isinstance(p, Pareto):
@@ -74,7 +74,7 @@ def _to_normal(p: Any, q: Any) -> Any:
 
 
 def _inside(p: Any, found: Any) -> Any:
-    """A divergence to a family of positive numbers: infinite from an interval that has others."""
+    """A divergence to a family of positive numbers: infinite if p has other values."""
     return found.masked_fill(p.low < 0, math.inf) if isinstance(p, Uniform) else found
 
 
@@ -98,7 +98,7 @@ def _to_gumbel(p: Any, q: Any) -> Any:
 
 
 def _never(p: Any, q: Any) -> Any:
-    """Infinite: p has values that q has not."""
+    """Infinite: p has values that q does not have."""
     parameter = next(iter(p._given().values()))
     return parameter.detach() * 0 + math.inf
 

@@ -1,4 +1,4 @@
-"""The gamma distribution and its relatives, whose samples are differentiable by the distribution function they solve."""
+"""The gamma distribution and its relatives, whose samples are differentiated implicitly."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .distribution import Distribution, ExponentialFamily, alias, broadcast_all
 
 
 class _Moving(Function):
-    """Samples, drawn before, which move with the parameter of their family as their distribution function has it."""
+    """The identity of given samples, whose derivative by the parameter follows from the distribution function."""
 
     generate_vmap_rule = True
 
@@ -33,30 +33,30 @@ class _Moving(Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        """Keep the parameter and the samples."""
+        """Save the parameter and the samples."""
         ctx.save_for_backward(inputs[0], output)
 
 
 class _MovingGamma(_Moving):
-    """Gamma samples of rate 1: F(sample; shape) stays what it is when the shape moves, which gives their slope.
+    """Gamma samples of rate 1, differentiated by the shape such that F(sample; shape) is constant.
 
     M. Figurnov, S. Mohamed, A. Mnih, Implicit reparameterization gradients, 2018.
     """
 
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:
-        """Minus the slope of the distribution function by the shape, over the density."""
+        """Minus the derivative of the distribution function by the shape, divided by the density."""
         a, x = (saved.double() for saved in ctx.saved_tensors)
         density = (xlogy(a - 1, x) - x - lgamma(a)).exp()
         return gradient * -(ops.gammainc_by_shape(a, x, order=1) / density).to(gradient.dtype), None
 
 
 class _MovingDirichlet(_Moving):
-    """Vectors of gamma samples over their sums.
+    """Dirichlet samples: vectors of gamma samples divided by their sums.
 
-    As one concentration moves, its entry moves as the entry's own (beta) distribution function has it, and the others
-    shrink or grow in proportion. M. Jankowiak and F. Obermeyer, Pathwise derivatives beyond the reparameterization
-    trick, 2018.
+    As one concentration changes, its entry changes such that the entry's own (beta) distribution function is constant,
+    and the others are rescaled proportionally. M. Jankowiak and F. Obermeyer, Pathwise derivatives beyond the
+    reparameterization trick, 2018.
     """
 
     @staticmethod
@@ -72,14 +72,14 @@ class _MovingDirichlet(_Moving):
 
 
 def _gammas(rng: np.random.Generator, size: Any, shapes: Any) -> Any:
-    """Gamma samples of rate 1, not smaller than the smallest number of the dtype."""
+    """Gamma samples of rate 1, at least the smallest positive number of the dtype."""
     return np.maximum(rng.standard_gamma(shapes, size), np.finfo(shapes.dtype).tiny).astype(shapes.dtype)
 
 
 def _portions(rng: np.random.Generator, size: Any, concentration: Any) -> Any:
-    """Samples of Dirichlet's distribution, of which no entry is as small as 0 or as large as 1.
+    """Samples of the Dirichlet distribution, with all entries strictly between 0 and 1.
 
-    Logarithms are drawn, as gamma samples of small shapes underflow: one of a shape more, times u ** (1 / shape).
+    Logarithms are drawn, because gamma samples of small shapes underflow: those of shape + 1, times u ** (1 / shape).
     """
     shapes, dtype = concentration.astype(np.float64), concentration.dtype
     drawn = np.log(rng.standard_gamma(shapes + 1, size)) - rng.standard_exponential(size) / shapes
@@ -135,7 +135,7 @@ class Gamma(ExponentialFamily):
         return self.concentration / self.rate.pow(2)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
         shape = self._extended_shape(sample_shape)
         return _standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
 
@@ -170,14 +170,14 @@ class Chi2(Gamma):
         super().__init__(0.5 * self.df, 0.5, validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution with its parameters repeated to another batch shape."""
+        """The same distribution with its parameters broadcast to another batch shape."""
         made = super().expand(batch_shape, _instance)
         made.concentration, made.rate = self.concentration.expand(batch_shape), self.rate.expand(batch_shape)
         return made
 
 
 class Dirichlet(ExponentialFamily):
-    """The distribution of vectors of probabilities whose logarithms count `concentration - 1` times.
+    """The distribution of probability vectors p with density proportional to prod(p ** (concentration - 1)).
 
     >>> import pullback
     >>> from pullback.distributions import Dirichlet
@@ -204,7 +204,7 @@ class Dirichlet(ExponentialFamily):
 
     @property
     def mode(self) -> Any:
-        """The most probable value: a corner where all concentrations are below 1."""
+        """The most probable value: a corner if all concentrations are below 1."""
         above = (self.concentration - 1).clamp(min=0)
         corner = one_hot(self.concentration.argmax(-1), self.concentration.shape[-1]).to(above.dtype)
         return where((self.concentration < 1).all(-1, True), corner, above / above.sum(-1, True))
@@ -216,7 +216,7 @@ class Dirichlet(ExponentialFamily):
         return mean * (1 - mean) / (total + 1)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
         return _moving(_MovingDirichlet, _portions, self.concentration.expand(self._extended_shape(sample_shape)))
 
     def _log_prob(self, value: Any) -> Any:
@@ -232,7 +232,7 @@ class Dirichlet(ExponentialFamily):
 
 
 class Beta(ExponentialFamily):
-    """The distribution on (0, 1) with density x ** (a - 1) * (1 - x) ** (b - 1), up to a factor.
+    """The distribution on (0, 1) with density proportional to x ** (a - 1) * (1 - x) ** (b - 1).
 
     >>> import pullback
     >>> from pullback.distributions import Beta
@@ -271,7 +271,7 @@ class Beta(ExponentialFamily):
         return self.concentration1 * self.concentration0 / (total.pow(2) * (total + 1))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
         return self._both().rsample(sample_shape).select(-1, 0)
 
     def _log_prob(self, value: Any) -> Any:
@@ -283,7 +283,7 @@ class Beta(ExponentialFamily):
 
 
 class StudentT(Distribution):
-    """Student's distribution with `df` degrees of freedom, moved by `loc` and stretched by `scale`.
+    """Student's distribution with `df` degrees of freedom, shifted by `loc` and scaled by `scale`.
 
     >>> import pullback
     >>> from pullback.distributions import StudentT
@@ -305,19 +305,19 @@ class StudentT(Distribution):
 
     @property
     def mean(self) -> Any:
-        """The mean; NaN where there is none."""
+        """The mean; NaN if it does not exist."""
         return self.loc.masked_fill(self.df <= 1, float("nan"))
 
     mode = alias("loc", "The most probable value.")
 
     @property
     def variance(self) -> Any:
-        """The variance; infinite or NaN where there is none."""
+        """The variance; infinite or NaN if it does not exist."""
         found = self.scale.pow(2) * self.df / (self.df - 2)
         return found.masked_fill(self.df <= 2, float("inf")).masked_fill(self.df <= 1, float("nan"))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
         shape = self._extended_shape(sample_shape)
         z = sampling.randn(shape, dtype=self.df.dtype)
         chi = 2 * _standard_gamma((self.df / 2).expand(shape))
@@ -336,7 +336,7 @@ class StudentT(Distribution):
 
 
 class FisherSnedecor(Distribution):
-    """The distribution of Fisher and Snedecor: of the ratio of two means of `df1` and `df2` squared normal numbers.
+    """The F-distribution: of the ratio of the means of `df1` and of `df2` squared standard normal numbers.
 
     >>> import pullback
     >>> from pullback.distributions import FisherSnedecor
@@ -354,24 +354,24 @@ class FisherSnedecor(Distribution):
 
     @property
     def mean(self) -> Any:
-        """The mean; NaN where there is none."""
+        """The mean; NaN if it does not exist."""
         return (self.df2 / (self.df2 - 2)).masked_fill(self.df2 <= 2, float("nan"))
 
     @property
     def mode(self) -> Any:
-        """The most probable value; NaN where there is none."""
+        """The most probable value; NaN if it does not exist."""
         found = (self.df1 - 2) / self.df1 * self.df2 / (self.df2 + 2)
         return found.masked_fill(self.df1 <= 2, float("nan"))
 
     @property
     def variance(self) -> Any:
-        """The variance; NaN where there is none."""
+        """The variance; NaN if it does not exist."""
         n, m = self.df1, self.df2
         found = 2 * m**2 * (n + m - 2) / (n * (m - 2) ** 2 * (m - 4))
         return found.masked_fill(m <= 4, float("nan"))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
         shape = self._extended_shape(sample_shape)
         means = [_standard_gamma((df / 2).expand(shape)) / (df / 2) for df in (self.df1, self.df2)]
         tiny = float(np.finfo(self.df1._dtype).tiny)

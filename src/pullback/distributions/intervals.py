@@ -1,4 +1,4 @@
-"""Distributions on an interval: of probabilities, and of what lies above a threshold."""
+"""Distributions on an interval: of probabilities, and of exceedances over a threshold."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .constraints import Constraint
 from .discrete import OfOdds
 from .distribution import Distribution, ExponentialFamily, alias, broadcast_all
 
-# B(2k) / (2k)!, of the Bernoulli numbers: the coefficients of t / (exp(t) - 1), which reach full precision for |t| < 1/2
+# B(2k) / (2k)! for the Bernoulli numbers: the coefficients of t / (exp(t) - 1), full precision for |t| < 1/2
 _BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000, 1 / 74724249600)
 _NEAR = 0.5
 
@@ -55,13 +55,13 @@ class ContinuousBernoulli(OfOdds, ExponentialFamily):
         super().__init__(probs, logits, validate_args)
 
     def _by_size(self, far: Any, factors: Sequence[float], power: int, offset: float) -> Any:
-        """A function of the logits: its series where they are small, and `far` of them elsewhere."""
+        """A function of the logits: its series where they are small, `far` elsewhere."""
         t = self.logits
         near = t.abs() < _NEAR
         return where(near, _series(where(near, t, 0.0), factors, power) + offset, far(where(near, 1.0, t)))
 
     def _log_mass(self) -> Any:
-        """log((exp(t) - 1) / t) - t / 2, which is even."""
+        """log((exp(t) - 1) / t) - t / 2, an even function."""
 
         def far(t: Any) -> Any:
             size = t.abs()
@@ -81,12 +81,12 @@ class ContinuousBernoulli(OfOdds, ExponentialFamily):
         return self._by_size(lambda t: 1 / t**2 + 1 / (2 - t.exp() - (-t).exp()), rates, 0, 0.0)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
         return self.icdf(sampling.rand(self._extended_shape(sample_shape), dtype=self._param.dtype))
 
     def _log_prob(self, value: Any) -> Any:
         t, near = self.logits, self.logits.abs() < _NEAR
-        size = where(near, 1.0, t.abs())  # from the end where the density is highest: nothing large is subtracted
+        size = where(near, 1.0, t.abs())  # from the end of higher density, to avoid cancellation
         far = t * (value - (t > 0).to(t.dtype)) + size.log() - log1p(-(-size).exp())
         return where(near, t * (value - 0.5) - self._log_mass(), far)
 
@@ -94,12 +94,12 @@ class ContinuousBernoulli(OfOdds, ExponentialFamily):
         t, x = broadcast_all(self.logits, value.clamp(0, 1))
         near = t.abs() < _light(t)
         size = where(near, 1.0, t.abs())
-        # with exp(-size) only, so that nothing overflows
+        # uses only exp(-size), which does not overflow
         found = expm1(-size * x) / expm1(-size) * (size * where(t > 0, x - 1, 0.0)).exp()
         return where(near, x + t * x * (x - 1) / 2, found)
 
     def icdf(self, value: Any) -> Any:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
         t, u = broadcast_all(self.logits, value)
         near, large = t.abs() < _light(t), t > 1
         other, size = where(near | large, 1.0, t), where(large, t, 1.0)
@@ -119,10 +119,11 @@ class ContinuousBernoulli(OfOdds, ExponentialFamily):
 
 
 class GeneralizedPareto(Distribution):
-    """The distribution of what lies above `loc`: exponential for the concentration 0, with a power of x as its tail above.
+    """The distribution of exceedances over `loc`: exponential for concentration 0, with a power-law tail above it.
 
-    Below 0 the values end at loc - scale / concentration. The mean is NaN from the concentration 1 on, and the variance
-    from 1/2 on, as in torch: there are none. J. Pickands, Statistical inference using extreme order statistics (1975).
+    For a negative concentration, values are at most loc - scale / concentration. The mean is NaN for a concentration of
+    1 or more, the variance for 1/2 or more, as in torch: they do not exist. J. Pickands, Statistical inference using
+    extreme order statistics (1975).
 
     >>> import pullback
     >>> from pullback.distributions import GeneralizedPareto
@@ -146,14 +147,14 @@ class GeneralizedPareto(Distribution):
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
-        """The values that there are."""
+        """The set of possible values."""
         shape = self.concentration
         end = self.loc - self.scale / where(shape < 0, shape, -1.0)
         return constraints.interval(self.loc, where(shape < 0, end, math.inf))
 
     @property
     def mean(self) -> Any:
-        """The mean; NaN where there is none."""
+        """The mean; NaN if it does not exist."""
         exists = self.concentration < 1
         return where(exists, self.loc + self.scale / (1 - where(exists, self.concentration, 0.0)), math.nan)
 
@@ -161,20 +162,20 @@ class GeneralizedPareto(Distribution):
 
     @property
     def variance(self) -> Any:
-        """The variance; NaN where there is none."""
+        """The variance; NaN if it does not exist."""
         exists = self.concentration < 0.5
         shape = where(exists, self.concentration, 0.0)
         return where(exists, self.scale**2 / ((1 - shape) ** 2 * (1 - 2 * shape)), math.nan)
 
     def _exceeded(self, value: Any) -> Any:
-        """Minus the logarithm of the probability of larger values: log(1 + c z) / c, which is z for c = 0."""
+        """Minus the logarithm of the probability of larger values: log(1 + c z) / c, or z for c = 0."""
         z, shape = (value - self.loc) / self.scale, self.concentration
         light = shape.abs() < _light(shape)
         heavy = where(light, 1.0, shape)
         return where(light, z - shape * z * z / 2, (heavy * z).log1p() / heavy)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
         return self.icdf(sampling.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype))
 
     def _log_prob(self, value: Any) -> Any:
@@ -190,11 +191,11 @@ class GeneralizedPareto(Distribution):
         return (-self.log_survival_function(value).exp()).log1p()
 
     def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
+        """The cumulative distribution function."""
         return -expm1(self.log_survival_function(value))
 
     def icdf(self, value: Any) -> Any:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
         rate, shape = -(-value).log1p(), self.concentration
         light = shape.abs() < _light(shape)
         heavy = where(light, 1.0, shape)
@@ -206,5 +207,5 @@ class GeneralizedPareto(Distribution):
 
 
 def _light(shape: Any) -> float:
-    """Concentrations below this are as good as 0: the square of it is below the precision."""
+    """True for concentrations equivalent to 0: their squares are below the machine precision."""
     return math.sqrt(float(np.finfo(shape._dtype).eps))

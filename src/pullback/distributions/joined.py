@@ -1,4 +1,4 @@
-"""Transforms of the parts of a value along an axis, each by a transform of its own."""
+"""Transforms of the parts of a value along an axis, each part by its own transform."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .transforms import Transform
 
 
 class _Parts(Transform):
-    """Transforms side by side."""
+    """The common base of transforms of parts."""
 
     def __init__(self, tseq: Sequence[Any], dim: int, cache_size: int) -> None:
         if not all(isinstance(part, Transform) for part in tseq):
@@ -21,14 +21,14 @@ class _Parts(Transform):
         self.dim = dim
 
     def with_cache(self, cache_size: int = 1) -> Any:
-        """The same transform, with or without a memory of its last argument."""
+        """The same transform, with or without a cache of its last argument."""
         made = super().with_cache(cache_size)
         made.transforms = [part.with_cache(cache_size) for part in self.transforms]
         return made
 
     @property
     def bijective(self) -> bool:  # type: ignore[override]  # as the parts are
-        """Whether all parts are."""
+        """True if all parts are bijective."""
         return all(part.bijective for part in self.transforms)
 
     def _axis(self, value: Any) -> int:
@@ -40,13 +40,13 @@ class _Parts(Transform):
         raise NotImplementedError
 
     def _each(self, made: Callable[..., Any], *values: Any) -> list[Any]:
-        """What a function of each transform and its parts of values gives."""
+        """The results of a function of each transform and its parts of the values."""
         pieces = zip(self.transforms, *map(self._split, values), strict=True)
         return [made(*each) for each in pieces]
 
 
 class CatTransform(_Parts):
-    """Pieces of a value along an axis, of some lengths (1 where none are given), each by a transform of its own.
+    """Transforms of parts along an axis, of given lengths (by default 1).
 
     >>> import pullback
     >>> from pullback.distributions.transforms import ExpTransform, identity_transform
@@ -65,22 +65,22 @@ class CatTransform(_Parts):
 
     @property
     def event_dim(self) -> int:
-        """How many axes are taken together, by the part that takes the most."""
+        """The number of axes that form one value: the maximum over the parts."""
         return max(int(part.event_dim) for part in self.transforms)
 
     @property
     def length(self) -> int:
-        """How long the pieces are together."""
+        """The total length of the parts."""
         return sum(self.lengths)
 
     @property
     def domain(self) -> Any:
-        """What it takes."""
+        """The set of arguments."""
         return constraints.cat([part.domain for part in self.transforms], self.dim, self.lengths)
 
     @property
     def codomain(self) -> Any:
-        """What it gives."""
+        """The set of values."""
         return constraints.cat([part.codomain for part in self.transforms], self.dim, self.lengths)
 
     def _split(self, value: Any) -> Sequence[Any]:
@@ -111,7 +111,7 @@ class CatTransform(_Parts):
 
 
 class StackTransform(_Parts):
-    """Slices of a value along an axis, each by a transform of its own.
+    """Transforms of slices along an axis.
 
     >>> import pullback
     >>> from pullback.distributions.transforms import ExpTransform, identity_transform
@@ -125,12 +125,12 @@ class StackTransform(_Parts):
 
     @property
     def domain(self) -> Any:
-        """What it takes."""
+        """The set of arguments."""
         return constraints.stack([part.domain for part in self.transforms], self.dim)
 
     @property
     def codomain(self) -> Any:
-        """What it gives."""
+        """The set of values."""
         return constraints.stack([part.codomain for part in self.transforms], self.dim)
 
     def _split(self, value: Any) -> Sequence[Any]:
@@ -148,6 +148,6 @@ class StackTransform(_Parts):
         return stack(self._each(lambda part, piece: part.inv(piece), y), self._axis(y))
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """log |det dy/dx| of each slice at the argument x, whose value is y."""
+        """log |det dy/dx| of each slice at the argument x, with the value y."""
         found = self._each(lambda part, piece, value: part.log_abs_det_jacobian(piece, value), x, y)
         return stack(found, self._axis(x))

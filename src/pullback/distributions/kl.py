@@ -1,4 +1,4 @@
-"""The Kullback-Leibler divergence of two distributions, by the pair of their families."""
+"""The Kullback-Leibler divergence of two distributions of given families."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _pareto(p: Any, q: Any) -> Any:
 
 
 def _weighed(weight: Any, ours: Any, theirs: Any) -> Any:
-    """weight * (ours - theirs), where a weight of 0 counts as nothing, whatever it stands before."""
+    """weight * (ours - theirs), which is 0 for weight 0 even if the difference is infinite."""
     return where(weight == 0, weight * 0, weight * (ours - theirs))
 
 

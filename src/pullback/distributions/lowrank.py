@@ -1,4 +1,4 @@
-"""The normal distribution of vectors whose covariance is a diagonal and a few directions."""
+"""The normal distribution of vectors whose covariance is a diagonal plus a matrix of low rank."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class LowRankMultivariateNormal(Distribution):
     mode = mean
 
     def _repeated(self, value: Any, axes: int) -> Any:
-        """A vector or matrix of all variables, for each member of the batch."""
+        """A vector or matrix of all variables, expanded over the batch."""
         return value.expand(self._batch_shape + self._event_shape * axes)
 
     @property
@@ -101,14 +101,14 @@ class LowRankMultivariateNormal(Distribution):
         return self._repeated(root * inner, 2)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
         shape = self._extended_shape(sample_shape)
         along = randn(shape[:-1] + self.cov_factor.shape[-1:], dtype=self.loc.dtype)
         own = randn(shape, dtype=self.loc.dtype)
         return self.loc + (self._narrow @ along.unsqueeze(-1)).squeeze(-1) + self._diagonal.sqrt() * own
 
     def _mahalanobis(self, difference: Any) -> Any:
-        """The squared distance of vectors from 0, measured by the covariance."""
+        """The squared Mahalanobis distance of vectors from 0."""
         along = linalg.solve_triangular(
             self._capacitance_tril, self._weighed @ difference.unsqueeze(-1), upper=False
         ).squeeze(-1)

@@ -1,4 +1,4 @@
-"""Distributions of matrices: of covariances, and of the factors of correlations."""
+"""Distributions of matrices: of covariances, and of Cholesky factors of correlation matrices."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Wishart(_Factored, ExponentialFamily):
 
     @property
     def arg_constraints(self) -> dict[str, Constraint]:  # type: ignore[override]  # what df may be depends on the size
-        """What the parameters must be."""
+        """The constraints on the parameters."""
         return {**_Factored.arg_constraints, "df": constraints.greater_than(self._event_shape[-1] - 1)}
 
     def __init__(
@@ -94,7 +94,7 @@ class Wishart(_Factored, ExponentialFamily):
 
     @property
     def mode(self) -> Any:
-        """The most probable value; NaN where there is none."""
+        """The most probable value; NaN if it does not exist."""
         factor = self.df - self._event_shape[-1] - 1
         return self._per_matrix(factor.masked_fill(factor <= 0, float("nan"))) * self.covariance_matrix
 
@@ -106,7 +106,7 @@ class Wishart(_Factored, ExponentialFamily):
         return self._per_matrix(self.df) * (scale.pow(2) + own.unsqueeze(-1) * own.unsqueeze(-2))
 
     def rsample(self, sample_shape: Any = (), max_try_correction: int | None = None) -> Any:
-        """Values drawn at random, as differentiable functions of the parameters; `max_try_correction` changes nothing."""
+        """Random samples, as differentiable functions of the parameters; `max_try_correction` has no effect."""
         size = self._event_shape[-1]
         freedom = self.df.unsqueeze(-1) - arange(size, dtype=self.df.dtype)
         lengths = Chi2(freedom, validate_args=False).rsample(sample_shape).sqrt()
@@ -163,7 +163,7 @@ class LKJCholesky(Distribution):
         super().__init__(self.concentration.shape, (dim, dim), validate_args)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random: each row is a direction, and a length below the diagonal."""
+        """Random samples: each row is a random direction and a length, and the diagonal follows."""
         with no_grad():
             dtype = self.concentration.dtype
             below = arange(1, self.dim, dtype=dtype)

@@ -1,4 +1,4 @@
-"""Distributions of vectors, and distributions made of others."""
+"""Distributions of vectors, and distributions composed of others."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .distribution import LOG_ROOT_TAU, Distribution, alias, summed
 
 
 def given_matrix(covariance_matrix: Any, precision_matrix: Any, scale_tril: Any, error: type[Exception]) -> Any:
-    """The name of the one matrix that is given, and the matrix; an error if it is not one."""
+    """The name of the one matrix that is given, and the matrix; an error unless there is exactly one."""
     matrices = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
     found = [(name, matrix) for name, matrix in matrices.items() if matrix is not None]
     if len(found) != 1:
@@ -26,7 +26,7 @@ def given_matrix(covariance_matrix: Any, precision_matrix: Any, scale_tril: Any,
 
 
 class _Factored(Distribution):
-    """A family with a covariance that is given as such, by its inverse, or by its Cholesky factor."""
+    """The base of families with a covariance given by itself, its inverse, or its Cholesky factor."""
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {
         "covariance_matrix": constraints.positive_definite,
@@ -34,10 +34,10 @@ class _Factored(Distribution):
         "scale_tril": constraints.lower_cholesky,
     }
 
-    _unbroadcasted_scale_tril: Any  # torch's name, for those who derive families of their own
+    _unbroadcasted_scale_tril: Any  # torch's name, for subclasses by users
 
     def _begun_with(self, name: str, matrix: Any, batch: Size, event: Any, validate_args: bool | None) -> None:
-        """Begin with one of the three matrices."""
+        """Initialise with one of the three matrices."""
         self.__dict__[name] = matrix.expand(batch + matrix.shape[-2:])
         Distribution.__init__(self, batch, event, validate_args)
         factor = matrix if name == "scale_tril" else _factor(matrix, inverse=name == "precision_matrix")
@@ -100,7 +100,7 @@ class MultivariateNormal(_Factored):
         return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
         z = sampling.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
         return self.loc + (self._unbroadcasted_scale_tril @ z.unsqueeze(-1)).squeeze(-1)
 
@@ -126,7 +126,7 @@ def _factor(matrix: Any, *, inverse: bool) -> Any:
 
 
 def mahalanobis(factor: Any, difference: Any) -> Any:
-    """The squared distance between two vectors, measured by a covariance with this Cholesky factor."""
+    """The squared Mahalanobis distance of two vectors, for a covariance with this Cholesky factor."""
     solved = linalg.solve_triangular(factor, difference.unsqueeze(-1), upper=False)
     return solved.squeeze(-1).pow(2).sum(-1)
 
@@ -160,7 +160,7 @@ class Independent(Distribution):
         super().__init__(batch[:cut], batch[cut:] + base_distribution.event_shape, validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution with its parameters repeated to another batch shape."""
+        """The same distribution with its parameters broadcast to another batch shape."""
         made = super().expand(batch_shape)
         made.base_dist = self.base_dist.expand(made._batch_shape + self._event_shape[: self.reinterpreted_batch_ndims])
         return made
@@ -172,26 +172,26 @@ class Independent(Distribution):
 
     @property
     def has_enumerate_support(self) -> bool:  # type: ignore[override]  # as the other has
-        """Whether all values can be listed, as those of no more than one entry."""
+        """True if all values can be enumerated, which requires that no batch axes are joined."""
         return self.base_dist.has_enumerate_support and not self.reinterpreted_batch_ndims
 
     @constraints.dependent_property
     def support(self) -> Any:
-        """The values that there are."""
+        """The set of possible values."""
         support = self.base_dist.support
         axes = self.reinterpreted_batch_ndims
         return constraints.independent(support, axes) if axes else support
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random."""
+        """Random samples."""
         return self.base_dist.sample(sample_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
         return self.base_dist.rsample(sample_shape)
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability, or of its density, at a value."""
+        """The log-probability, or log-density, of a value."""
         return summed(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
 
     def entropy(self) -> Any:
@@ -199,7 +199,7 @@ class Independent(Distribution):
         return summed(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        """All values that there are, along a new first axis; refused where axes are taken together."""
+        """All values, along a new first axis; NotImplementedError if batch axes are joined."""
         if self.reinterpreted_batch_ndims:
             raise NotImplementedError("Enumeration over cartesian product is not implemented")
         return self.base_dist.enumerate_support(expand)
@@ -239,7 +239,7 @@ class MixtureSameFamily(Distribution):
         super().__init__(batch, component_distribution.event_shape, validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution with its parameters repeated to another batch shape."""
+        """The same distribution with its parameters broadcast to another batch shape."""
         made = super().expand(batch_shape)
         components = self.component_distribution.batch_shape[-1:]
         made.component_distribution = self.component_distribution.expand(made._batch_shape + components)
@@ -248,7 +248,7 @@ class MixtureSameFamily(Distribution):
 
     @constraints.dependent_property
     def support(self) -> Any:
-        """The values that there are."""
+        """The set of possible values."""
         return constraints.MixtureSameFamilyConstraint(self.component_distribution.support)
 
     def _weights(self) -> Any:
@@ -268,7 +268,7 @@ class MixtureSameFamily(Distribution):
         return (self._weights() * (parts.variance + between)).sum(axis)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random."""
+        """Random samples."""
         axis = -1 - self._event_axes
         values = self.component_distribution.sample(sample_shape)
         chosen = self.mixture_distribution.expand(self._batch_shape).sample(sample_shape)

@@ -57,7 +57,7 @@ def kl_divergence(p: Distribution, q: Distribution) -> Any:
 
 
 def unknown(p: Distribution, q: Distribution) -> NotImplementedError:
-    """That there is no formula for two families."""
+    """The error for two families without a formula."""
     return NotImplementedError(
         f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}: register_kl adds one"
     )

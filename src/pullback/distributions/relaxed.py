@@ -1,4 +1,4 @@
-"""Distributions of probabilities that stand in for choices, and can be differentiated: nearer to them as `temperature` falls.
+"""Continuous relaxations of discrete distributions, differentiable; they approach them as `temperature` falls.
 
 Maddison, Mnih and Teh, The concrete distribution, 2017; Jang, Gu and Poole, Categorical reparameterization with
 Gumbel-softmax, 2017.
@@ -20,7 +20,7 @@ from .transforms import ExpTransform, SigmoidTransform
 
 
 class LogitRelaxedBernoulli(OfOdds):
-    """The logarithm of the odds of a `RelaxedBernoulli`."""
+    """The log-odds of a `RelaxedBernoulli`."""
 
     has_rsample = True
     support = constraints.real
@@ -32,7 +32,7 @@ class LogitRelaxedBernoulli(OfOdds):
         super().__init__(probs, logits, validate_args)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
         shape = self._extended_shape(sample_shape)
         chance, even = clamped(self.probs.expand(shape)), drawn_evenly(shape, self._param.dtype)
         return (even.log() - (-even).log1p() + chance.log() - (-chance).log1p()) / self.temperature
@@ -48,7 +48,7 @@ def _log(value: Any) -> Any:
 
 
 class _Relaxed(TransformedDistribution):
-    """What both have in common: the parameters, which are those of the distribution that is transformed."""
+    """The common base of both families, with the parameters of the underlying distribution."""
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
 
@@ -58,7 +58,7 @@ class _Relaxed(TransformedDistribution):
 
 
 class RelaxedBernoulli(_Relaxed):
-    """A number in (0, 1) in the place of the value of a `Bernoulli`.
+    """A relaxed `Bernoulli`: a number in (0, 1).
 
     >>> import pullback
     >>> from pullback.distributions import RelaxedBernoulli
@@ -77,7 +77,7 @@ class RelaxedBernoulli(_Relaxed):
 
 
 class ExpRelaxedCategorical(OfChoices):
-    """The logarithms of the probabilities of a `RelaxedOneHotCategorical`."""
+    """The logarithms of a `RelaxedOneHotCategorical`."""
 
     has_rsample = True
     support = constraints.real_vector
@@ -89,7 +89,7 @@ class ExpRelaxedCategorical(OfChoices):
         super().__init__(probs, logits, validate_args)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
         even = drawn_evenly(self._extended_shape(sample_shape), self._param.dtype)
         scores = (self.logits - (-even.log()).log()) / self.temperature
         return scores - logsumexp(scores, -1, True)
@@ -103,7 +103,7 @@ class ExpRelaxedCategorical(OfChoices):
 
 
 class RelaxedOneHotCategorical(_Relaxed):
-    """Probabilities in the place of the value of a `OneHotCategorical`.
+    """A relaxed `OneHotCategorical`: a vector of probabilities.
 
     >>> import pullback
     >>> from pullback.distributions import RelaxedOneHotCategorical
@@ -134,5 +134,5 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
     has_rsample = True
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, with the gradients of the probabilities."""
+        """Random samples, with the gradients of the probabilities."""
         return self.sample(sample_shape) + (self.probs - self.probs.detach())

@@ -69,7 +69,7 @@ class TransformedDistribution(Distribution):
         super().__init__(forward[:cut], forward[cut:], validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution with its parameters repeated to another batch shape."""
+        """The same distribution with its parameters broadcast to another batch shape."""
         made = super().expand(batch_shape)
         shape = ComposeTransform(self.transforms).inverse_shape(made._batch_shape + self.event_shape)
         made.base_dist = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
@@ -79,7 +79,7 @@ class TransformedDistribution(Distribution):
 
     @constraints.dependent_property
     def support(self) -> Any:
-        """The values that there are."""
+        """The set of possible values."""
         if not self.transforms:
             return self.base_dist.support
         last = self.transforms[-1].codomain
@@ -87,12 +87,12 @@ class TransformedDistribution(Distribution):
         return constraints.independent(last, more) if more > 0 else last
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, which cannot be differentiated."""
+        """Random samples, which cannot be differentiated."""
         with no_grad():
             return self._transformed(self.base_dist.sample(sample_shape))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
         return self._transformed(self.base_dist.rsample(sample_shape))
 
     def _transformed(self, value: Any) -> Any:
@@ -117,7 +117,7 @@ class TransformedDistribution(Distribution):
         return stretched + summed(self.base_dist.log_prob(value), event - len(self.base_dist.event_shape))
 
     def _turned(self, chance: Any) -> Any:
-        """The probability of values up to one, of those from it on, if the transforms fall."""
+        """A probability p, or 1 - p if the transforms are decreasing."""
         sign = math.prod((transform.sign for transform in self.transforms), start=1)
         return chance if isinstance(sign, int) and sign == 1 else sign * (chance - 0.5) + 0.5
 
@@ -125,19 +125,19 @@ class TransformedDistribution(Distribution):
         return self._turned(self.base_dist.cdf(self._traced_back(value)))
 
     def icdf(self, value: Any) -> Any:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
         return self._transformed(self.base_dist.icdf(self._turned(value)))
 
 
 class _OfBase(TransformedDistribution):
-    """One whose parameters are those of the distribution that is transformed."""
+    """The base of distributions with the parameters of the distribution that is transformed."""
 
     def _shown(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.arg_constraints}
 
 
 class LogNormal(_OfBase):
-    """The distribution of exp(x), of which x is normal with mean `loc` and standard deviation `scale`.
+    """The distribution of exp(x) for normal x with mean `loc` and standard deviation `scale`.
 
     >>> from pullback.distributions import LogNormal
     >>> LogNormal(0.0, 1.0).mean
@@ -204,7 +204,7 @@ class Gumbel(TransformedDistribution):
         return (math.pi * self.scale) ** 2 / 6
 
     def _exponent(self, value: Any) -> Any:
-        """y, of which exp(-exp(y)) is the probability of values up to this one."""
+        """y such that exp(-exp(y)) is the cumulative distribution function."""
         return (self.loc - value) / self.scale
 
     def _log_prob(self, value: Any) -> Any:
@@ -215,7 +215,7 @@ class Gumbel(TransformedDistribution):
         return (-self._exponent(value).exp()).exp()
 
     def icdf(self, value: Any) -> Any:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
         return self.loc - self.scale * (-value.log()).log()
 
     def entropy(self) -> Any:
@@ -224,7 +224,7 @@ class Gumbel(TransformedDistribution):
 
 
 class _Half(_OfBase):
-    """The absolute values of a distribution around zero."""
+    """The base of distributions of absolute values of a symmetric distribution."""
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"scale": constraints.positive}
     support = constraints.nonnegative
@@ -245,7 +245,7 @@ class _Half(_OfBase):
         return 2 * self.base_dist.cdf(value) - 1
 
     def icdf(self, value: Any) -> Any:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
         return self.base_dist.icdf((value + 1) / 2)
 
     def entropy(self) -> Any:
@@ -254,7 +254,7 @@ class _Half(_OfBase):
 
 
 class HalfNormal(_Half):
-    """The distribution of |x|, of which x is normal with mean 0 and standard deviation `scale`.
+    """The distribution of |x| for normal x with mean 0 and standard deviation `scale`.
 
     >>> from pullback.distributions import HalfNormal
     >>> HalfNormal(1.0).mean
@@ -276,7 +276,7 @@ class HalfNormal(_Half):
 
 
 class HalfCauchy(_Half):
-    """The distribution of |x|, of which x has the Cauchy distribution around 0 with `scale`.
+    """The distribution of |x| for x from the Cauchy distribution around 0 with `scale`.
 
     >>> import pullback
     >>> from pullback.distributions import HalfCauchy
@@ -299,7 +299,7 @@ class HalfCauchy(_Half):
 
 
 class Pareto(TransformedDistribution):
-    """The distribution of Pareto: values above `scale`, and those above a value x as rare as (scale / x) ** alpha.
+    """The Pareto distribution: values above x > `scale` have probability (scale / x) ** alpha.
 
     >>> from pullback.distributions import Pareto
     >>> Pareto(1.0, 3.0).mean
@@ -315,7 +315,7 @@ class Pareto(TransformedDistribution):
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
-        """The values that there are."""
+        """The set of possible values."""
         return constraints.greater_than_eq(self.scale)
 
     @property
@@ -338,7 +338,7 @@ class Pareto(TransformedDistribution):
 
 
 class Weibull(TransformedDistribution):
-    """The distribution of Weibull: those above a value x are as rare as exp(-(x / scale) ** concentration).
+    """The Weibull distribution: values above x have probability exp(-(x / scale) ** concentration).
 
     >>> from pullback.distributions import Weibull
     >>> Weibull(2.0, 1.0).mean
@@ -403,7 +403,7 @@ class InverseGamma(_OfBase):
 
     @property
     def mean(self) -> Any:
-        """The mean; infinite where there is none."""
+        """The mean; infinite if it does not exist."""
         found = self.rate / (self.concentration - 1)
         return found.masked_fill(self.concentration <= 1, math.inf)
 
@@ -414,7 +414,7 @@ class InverseGamma(_OfBase):
 
     @property
     def variance(self) -> Any:
-        """The variance; infinite where there is none."""
+        """The variance; infinite if it does not exist."""
         found = self.rate.square() / ((self.concentration - 1).square() * (self.concentration - 2))
         return found.masked_fill(self.concentration <= 2, math.inf)
 
@@ -425,7 +425,7 @@ class InverseGamma(_OfBase):
 
 
 class Kumaraswamy(TransformedDistribution):
-    """The distribution of Kumaraswamy: values above x, between 0 and 1, have probability (1 - x ** a) ** b.
+    """The Kumaraswamy distribution: values above x in (0, 1) have probability (1 - x ** a) ** b.
 
     a is `concentration1`, b is `concentration0`.
 
@@ -463,7 +463,7 @@ class Kumaraswamy(TransformedDistribution):
 
     @property
     def mode(self) -> Any:
-        """The most probable value; NaN where the density grows without bound."""
+        """The most probable value; NaN if the density is unbounded."""
         a, b = self.concentration1, self.concentration0
         found = a.reciprocal() * ((-b).log1p() - (-a * b).log1p())
         return found.exp().masked_fill((a < 1) | (b < 1), math.nan)
@@ -481,7 +481,7 @@ class Kumaraswamy(TransformedDistribution):
 
 
 class LogisticNormal(TransformedDistribution):
-    """The distribution of probabilities that a stick is broken into by normal numbers: one more than those.
+    """The distribution of probabilities obtained from n normal numbers by stick breaking: n + 1 of them.
 
     >>> import pullback
     >>> from pullback.distributions import LogisticNormal

@@ -1,7 +1,7 @@
-"""Transforms of random values: functions with an inverse and the logarithm of how they stretch volumes.
+"""Transforms of random values: invertible functions with the logarithm of their Jacobian determinant.
 
-They make a `TransformedDistribution` of another. One of your own is a subclass with `domain`, `codomain`, `_call`,
-`_inverse` and `log_abs_det_jacobian`; `bijective` says that the inverse gives back the argument.
+A `TransformedDistribution` applies them to another distribution. A custom transform is a subclass with `domain`,
+`codomain`, `_call`, `_inverse` and `log_abs_det_jacobian`; `bijective` is True if the inverse returns the argument.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from .distribution import alias, summed
 
 
 class Transform:
-    """A function of random values: the base of those below and of your own.
+    """A function of random values: the base of all transforms.
 
-    With `cache_size=1` the last argument is remembered with its value, and the inverse of that value is that argument:
-    exact where computing it is not.
+    With `cache_size=1` the last argument and value are stored, and the inverse of that value returns that argument:
+    exact where computing the inverse is not.
 
     >>> import pullback
     >>> from pullback.distributions.transforms import ExpTransform
@@ -53,7 +53,7 @@ class Transform:
         return self._kept(x, self._call(x))[1]
 
     def _inv_call(self, y: Any) -> Any:
-        """An argument that has the value y."""
+        """An argument whose value is y."""
         cached = self._cached
         if cached is not None and cached[1] is y:
             return cached[0]
@@ -71,39 +71,39 @@ class Transform:
         raise NotImplementedError(f"{type(self).__name__} has no inverse")
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """log |det dy/dx| at the argument x, whose value is y."""
+        """log |det dy/dx| at the argument x, with the value y."""
         raise NotImplementedError(f"{type(self).__name__} has no determinant of its Jacobian")
 
     @property
     def event_dim(self) -> int:
-        """How many axes of its argument it takes together, where its values have as many."""
+        """The number of axes that form one argument, if values have the same number."""
         if self.domain.event_dim == self.codomain.event_dim:
             return int(self.domain.event_dim)
         raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
 
     @property
     def inv(self) -> Transform:
-        """The inverse, as a transform."""
+        """The inverse transform."""
         return _InverseTransform(self)
 
     @property
     def sign(self) -> Any:
-        """1 if it grows with its argument, -1 if it falls."""
+        """1 if the transform is increasing, -1 if it is decreasing."""
         raise NotImplementedError(f"{type(self).__name__} does not say whether it grows")
 
     def with_cache(self, cache_size: int = 1) -> Any:
-        """The same transform, with or without a memory of its last argument."""
+        """The same transform, with or without a cache of its last argument."""
         made = type(self).__new__(type(self))
         made.__dict__.update(self.__dict__)
         made._cache_size, made._cached = cache_size, None
         return made
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value of an argument of some shape."""
+        """The shape of the value, given that of the argument."""
         return shape
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument of a value of some shape."""
+        """The shape of the argument, given that of the value."""
         return shape
 
     def _settings(self) -> dict[str, Any]:
@@ -161,7 +161,7 @@ class _InverseTransform(Transform):
 
 
 class ComposeTransform(Transform):
-    """Transforms one after the other, the first of the list first.
+    """Transforms applied one after the other, the first of the list first.
 
     >>> import pullback
     >>> from pullback.distributions.transforms import AffineTransform, ComposeTransform, ExpTransform
@@ -175,7 +175,7 @@ class ComposeTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """What it takes: what its first part takes, with as many axes together as all of them need."""
+        """The set of arguments: that of the first part, with enough axes for all parts."""
         if not self.parts:
             return constraints.real
         needed = self.parts[-1].codomain.event_dim
@@ -185,7 +185,7 @@ class ComposeTransform(Transform):
 
     @property
     def codomain(self) -> Any:
-        """What it gives: what its last part gives, with as many axes together as all of them need."""
+        """The set of values: that of the last part, with enough axes for all parts."""
         if not self.parts:
             return constraints.real
         needed = self.parts[0].domain.event_dim
@@ -195,16 +195,16 @@ class ComposeTransform(Transform):
 
     @property
     def bijective(self) -> bool:  # type: ignore[override]  # as the parts are
-        """Whether all parts are."""
+        """True if all parts are bijective."""
         return all(part.bijective for part in self.parts)
 
     @property
     def sign(self) -> Any:
-        """1 if it grows with its argument, -1 if it falls."""
+        """1 if the transform is increasing, -1 if it is decreasing."""
         return math.prod((part.sign for part in self.parts), start=1)
 
     def with_cache(self, cache_size: int = 1) -> Any:
-        """The same transform, with or without a memory of its last argument."""
+        """The same transform, with or without a cache of its last argument."""
         return self if self._cache_size == cache_size else ComposeTransform(self.parts, cache_size)
 
     def __call__(self, x: Any) -> Any:
@@ -219,7 +219,7 @@ class ComposeTransform(Transform):
         return y
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """log |det dy/dx| at the argument x, whose value is y."""
+        """log |det dy/dx| at the argument x, with the value y."""
         total: Any = 0
         event = self.domain.event_dim
         for part in self.parts:
@@ -230,13 +230,13 @@ class ComposeTransform(Transform):
         return total if self.parts else x * 0
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value of an argument of some shape."""
+        """The shape of the value, given that of the argument."""
         for part in self.parts:
             shape = part.forward_shape(shape)
         return shape
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument of a value of some shape."""
+        """The shape of the argument, given that of the value."""
         for part in reversed(self.parts):
             shape = part.inverse_shape(shape)
         return shape
@@ -246,7 +246,7 @@ class ComposeTransform(Transform):
 
 
 def _widened(constraint: Any, axes: int) -> Any:
-    """A constraint on values of so many axes, at least its own."""
+    """A constraint on values with at least `axes` axes."""
     return (
         constraints.independent(constraint, axes - constraint.event_dim) if axes > constraint.event_dim else constraint
     )
@@ -256,7 +256,7 @@ identity_transform = ComposeTransform([])
 
 
 class IndependentTransform(Transform):
-    """Another transform, of which some more axes are taken together as one value."""
+    """Another transform with additional batch axes that become part of one value."""
 
     def __init__(self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0) -> None:
         super().__init__(cache_size)
@@ -265,12 +265,12 @@ class IndependentTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """What it takes."""
+        """The set of arguments."""
         return constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims)
 
     @property
     def codomain(self) -> Any:
-        """What it gives."""
+        """The set of values."""
         return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
 
     bijective = property(attrgetter("base_transform.bijective"))
@@ -289,15 +289,15 @@ class IndependentTransform(Transform):
         return self.base_transform.inv(y)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """log |det dy/dx| at the argument x, whose value is y."""
+        """log |det dy/dx| at the argument x, with the value y."""
         return summed(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value of an argument of some shape."""
+        """The shape of the value, given that of the argument."""
         return self.base_transform.forward_shape(shape)
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument of a value of some shape."""
+        """The shape of the argument, given that of the value."""
         return self.base_transform.inverse_shape(shape)
 
     def __repr__(self) -> str:
@@ -323,12 +323,12 @@ class ReshapeTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """What it takes."""
+        """The set of arguments."""
         return constraints.independent(constraints.real, len(self.in_shape))
 
     @property
     def codomain(self) -> Any:
-        """What it gives."""
+        """The set of values."""
         return constraints.independent(constraints.real, len(self.out_shape))
 
     def _call(self, x: Any) -> Any:
@@ -338,20 +338,20 @@ class ReshapeTransform(Transform):
         return y.reshape(self.inverse_shape(y.shape))
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """Zeros: volumes stay as they are."""
+        """Zeros: volumes do not change."""
         return x.new_zeros(x.shape[: x.ndim - len(self.in_shape)])
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value of an argument of some shape."""
+        """The shape of the value, given that of the argument."""
         return _replaced(shape, self.in_shape, self.out_shape)
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument of a value of some shape."""
+        """The shape of the argument, given that of the value."""
         return _replaced(shape, self.out_shape, self.in_shape)
 
 
 def _replaced(shape: Any, old: Size, new: Size) -> Size:
-    """A shape whose last axes are replaced."""
+    """A shape whose last axes `old` are replaced by `new`."""
     if len(shape) < len(old):
         raise ValueError(f"Too few dimensions on input: the shape {tuple(shape)} does not end with {tuple(old)}")
     cut = len(shape) - len(old)
@@ -361,7 +361,7 @@ def _replaced(shape: Any, old: Size, new: Size) -> Size:
 
 
 class _Growing(Transform):
-    """A transform of numbers that grows with its argument."""
+    """An increasing elementwise transform."""
 
     bijective = True
     domain, sign = constraints.real, 1
@@ -379,12 +379,12 @@ class ExpTransform(_Growing):
         return y.log()
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """log |dy/dx| at the argument x, whose value is y."""
+        """log |dy/dx| at the argument x, with the value y."""
         return x
 
 
 class SigmoidTransform(_Growing):
-    """1 / (1 + exp(-x)), kept from the ends of (0, 1)."""
+    """1 / (1 + exp(-x)), clamped to the interior of (0, 1)."""
 
     codomain = constraints.unit_interval
 
@@ -396,12 +396,12 @@ class SigmoidTransform(_Growing):
         return y.log() - (-y).log1p()
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """log |dy/dx| at the argument x, whose value is y."""
+        """log |dy/dx| at the argument x, with the value y."""
         return -softplus(-x) - softplus(x)
 
 
 def _inside(y: Any) -> Any:
-    """Probabilities kept from 0 and 1, by as little as their dtype knows."""
+    """Probabilities clamped to exclude 0 and 1, by the precision of their dtype."""
     info = np.finfo(y._dtype)
     return y.clamp(min=float(info.tiny), max=1.0 - float(info.eps))
 
@@ -418,12 +418,12 @@ class SoftplusTransform(_Growing):
         return (-y).expm1().neg().log() + y
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """log |dy/dx| at the argument x, whose value is y."""
+        """log |dy/dx| at the argument x, with the value y."""
         return -softplus(-x)
 
 
 class TanhTransform(_Growing):
-    """tanh(x). Its inverse is far from exact near -1 and 1: use `cache_size=1` where values are its own."""
+    """tanh(x). Its inverse is inaccurate near -1 and 1: use `cache_size=1` to invert its own values."""
 
     codomain = constraints.interval(-1.0, 1.0)
 
@@ -434,12 +434,12 @@ class TanhTransform(_Growing):
         return y.atanh()
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """log |dy/dx| at the argument x, whose value is y."""
+        """log |dy/dx| at the argument x, with the value y."""
         return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
 
 
 class PowerTransform(_Growing):
-    """x ** exponent, of positive numbers."""
+    """x ** exponent for positive x."""
 
     domain = codomain = constraints.positive
 
@@ -449,7 +449,7 @@ class PowerTransform(_Growing):
 
     @property
     def sign(self) -> Any:  # type: ignore[override]  # as the exponent has it
-        """1 if it grows with its argument, -1 if it falls."""
+        """1 if the transform is increasing, -1 if it is decreasing."""
         return _sign(self.exponent)
 
     def _call(self, x: Any) -> Any:
@@ -459,7 +459,7 @@ class PowerTransform(_Growing):
         return y.pow(1 / self.exponent)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """log |dy/dx| at the argument x, whose value is y."""
+        """log |dy/dx| at the argument x, with the value y."""
         return (self.exponent * y / x).abs().log()
 
 
@@ -468,7 +468,7 @@ def _sign(value: Any) -> Any:
 
 
 class AbsTransform(Transform):
-    """|x|; of the two inverses it is the positive one."""
+    """|x|; its inverse returns the nonnegative argument."""
 
     domain, codomain = constraints.real, constraints.positive
 
@@ -480,7 +480,7 @@ class AbsTransform(Transform):
 
 
 class AffineTransform(Transform):
-    """loc + scale * x, with `event_dim` axes taken together.
+    """loc + scale * x, where `event_dim` axes form one value.
 
     >>> import pullback
     >>> from pullback.distributions import Normal, TransformedDistribution
@@ -497,19 +497,19 @@ class AffineTransform(Transform):
 
     @property
     def event_dim(self) -> int:
-        """How many axes are taken together."""
+        """The number of axes that form one value."""
         return self._event_dim
 
     @property
     def domain(self) -> Any:
-        """What it takes."""
+        """The set of arguments."""
         return _widened(constraints.real, self._event_dim)
 
     codomain = domain
 
     @property
     def sign(self) -> Any:
-        """1 if it grows with its argument, -1 if it falls."""
+        """1 if the transform is increasing, -1 if it is decreasing."""
         return _sign(self.scale)
 
     def _call(self, x: Any) -> Any:
@@ -519,13 +519,13 @@ class AffineTransform(Transform):
         return (y - self.loc) / self.scale
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """log |det dy/dx| at the argument x, whose value is y."""
+        """log |det dy/dx| at the argument x, with the value y."""
         scale = self.scale
         logs = scale.abs().log() if isinstance(scale, Carrier) else x.new_tensor(math.log(abs(scale)))
         return summed(logs.expand(x.shape), self._event_dim)
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value of an argument of some shape."""
+        """The shape of the value, given that of the argument."""
         return Size(np.broadcast_shapes(tuple(shape), _shape(self.loc), _shape(self.scale)))
 
     inverse_shape = forward_shape
@@ -536,7 +536,7 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 
 class SoftmaxTransform(Transform):
-    """The softmax over the last axis; it has an inverse, log, up to a constant."""
+    """The softmax over the last axis; the inverse is log, up to a constant."""
 
     domain, codomain = constraints.real_vector, constraints.simplex
 
@@ -548,13 +548,13 @@ class SoftmaxTransform(Transform):
 
 
 class StickBreakingTransform(Transform):
-    """n numbers as n + 1 probabilities: each says which part of what is left of a stick is broken off."""
+    """The stick-breaking transform: n numbers to n + 1 probabilities, each a fraction of the remainder."""
 
     bijective = True
     domain, codomain = constraints.real_vector, constraints.simplex
 
     def _moved(self, x: Any) -> Any:
-        """The argument, moved so that zeros give equal probabilities."""
+        """The argument shifted such that zeros give equal probabilities."""
         return x - x.new_tensor(np.arange(x.shape[-1], 0, -1)).log()
 
     def _call(self, x: Any) -> Any:
@@ -567,21 +567,21 @@ class StickBreakingTransform(Transform):
         return part.log() - left.log() + part.new_tensor(np.arange(part.shape[-1], 0, -1)).log()
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """log |det dy/dx| at the argument x, whose value is y."""
+        """log |det dy/dx| at the argument x, with the value y."""
         moved = self._moved(x)
         return (-moved + logsigmoid(moved) + y[..., :-1].log()).sum(-1)
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value of an argument of some shape."""
+        """The shape of the value, given that of the argument."""
         return Size((*shape[:-1], shape[-1] + 1))
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument of a value of some shape."""
+        """The shape of the argument, given that of the value."""
         return Size((*shape[:-1], shape[-1] - 1))
 
 
 class LowerCholeskyTransform(Transform):
-    """Matrices as lower triangular ones with a positive diagonal: the diagonal's exponentials."""
+    """The lower triangle of matrices, with the exponential of the diagonal."""
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.lower_cholesky
 
@@ -593,7 +593,7 @@ class LowerCholeskyTransform(Transform):
 
 
 class PositiveDefiniteTransform(Transform):
-    """Matrices as positive definite ones: L @ L.T of `LowerCholeskyTransform`'s L."""
+    """Matrices mapped to positive definite ones, L @ L.T with L from `LowerCholeskyTransform`."""
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.positive_definite
 
@@ -606,7 +606,7 @@ class PositiveDefiniteTransform(Transform):
 
 
 class CumulativeDistributionTransform(Transform):
-    """The probability, in a distribution, of values up to x."""
+    """The cumulative distribution function of a distribution."""
 
     bijective = True
     codomain, sign = constraints.unit_interval, 1
@@ -617,7 +617,7 @@ class CumulativeDistributionTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """The values of the distribution."""
+        """The support of the distribution."""
         return self.distribution.support
 
     def _call(self, x: Any) -> Any:
@@ -627,7 +627,7 @@ class CumulativeDistributionTransform(Transform):
         return self.distribution.icdf(y)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """log |dy/dx| at the argument x, whose value is y."""
+        """log |dy/dx| at the argument x, with the value y."""
         return self.distribution.log_prob(x)
 
 

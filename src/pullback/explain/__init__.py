@@ -1,7 +1,7 @@
-"""explain: see what `backward(gradient)` did, step by step, with every number.
+"""explain: a step-by-step account of what `backward(gradient)` did, with all values.
 
-`pullback.explain(y, gradient=v)` explains a tensor that exists, `pullback.explain(f, x, gradient=v)` runs a function,
-and `with pullback.explain.record() as ex:` records a piece of a program with every backward call in it.
+`pullback.explain(y, gradient=v)` explains an existing tensor; `pullback.explain(f, x, gradient=v)` runs a function; and
+`with pullback.explain.record() as ex:` records a part of a program with every backward call in it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .trace import Traced as Traced
 
 
 class _Explain(ModuleType):
-    """This module, which can be called: `pullback.explain(y, gradient=v)` is `pullback.explain.explain(...)`."""
+    """The type of this module, which makes it callable: `pullback.explain(...)` is `pullback.explain.explain(...)`."""
 
     def __call__(self, *args: Any, **options: Any) -> Explanation:
         return explain(*args, **options)

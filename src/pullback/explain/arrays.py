@@ -1,4 +1,4 @@
-"""Arrays as an explanation keeps them: whole when small, else their ends and statistics; and what is wrong with them."""
+"""Arrays as an explanation stores them: in full if small, else as both ends and statistics; and conspicuous values."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .._core.primitives import Carrier
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ENDS = 4
-"""How many elements are kept of either end of an array that is not kept whole."""
+"""The number of elements stored of either end of an array that is not stored in full."""
 
 
 class Limits(NamedTuple):
-    """How much an explanation keeps: the options of every way in."""
+    """Limits on what an explanation stores: the options of every entry point."""
 
     values: int = 64
     jacobian: int = 1024
@@ -27,7 +27,7 @@ class Limits(NamedTuple):
 
 
 class Stats(NamedTuple):
-    """Numbers about an array: of its finite elements the first four, of all of them the others."""
+    """Statistics of an array: the first four of its finite elements, the others of all elements."""
 
     min: float | None
     max: float | None
@@ -39,9 +39,9 @@ class Stats(NamedTuple):
 
 
 class Summary:
-    """An array that is not kept whole: its shape and dtype, its first and last elements, and statistics.
+    """A shortened array: its shape and dtype, its first and last elements, and statistics.
 
-    `head`, `tail` and `stats` are None where values are left out on purpose (`redact=True`).
+    `head`, `tail` and `stats` are None if values are left out on purpose (`redact=True`).
     """
 
     __slots__ = ("shape", "dtype", "head", "tail", "stats")
@@ -59,7 +59,7 @@ class Summary:
 
     @property
     def size(self) -> int:
-        """How many elements the array has."""
+        """The number of elements of the array."""
         return math.prod(self.shape)
 
     def __repr__(self) -> str:
@@ -70,7 +70,7 @@ Kept = Array | Summary
 
 
 def kept(array: Any, limits: Limits) -> Kept:
-    """What is kept of an array: a copy of its own, or a summary."""
+    """The stored form of an array: a copy, or a summary."""
     array = np.asarray(array)
     if limits.redact or array.size > limits.values:
         return Summary(array, redact=limits.redact)
@@ -99,7 +99,7 @@ def statistics(array: Array) -> Stats:
 
 
 class Marks(NamedTuple):
-    """What is remarkable about a value: NaN or inf and the index of the first; whether all of it is zero."""
+    """Conspicuous properties of a value: NaN or inf and the index of the first; whether all elements are zero."""
 
     bad: str | None = None
     element: tuple[int, ...] | None = None
@@ -110,13 +110,13 @@ FINE = Marks()
 
 
 def marks(array: Any) -> Marks:
-    """What is remarkable about a value; NaN goes before inf."""
+    """The conspicuous properties of a value; NaN takes precedence over inf."""
     array = np.asarray(array)
     if array.dtype.kind not in "fc" or not array.size:
         return FINE
     if array.size == 1:
         number = array.item()
-        if number == number and abs(number) != math.inf:  # noqa: PLR0124  # NaN is what is not itself
+        if number == number and abs(number) != math.inf:  # noqa: PLR0124  # NaN is not equal to itself
             return FINE if number else Marks(zero=True)
     elif np.isfinite(array).all():
         return FINE if array.any() else Marks(zero=True)
@@ -129,24 +129,24 @@ def marks(array: Any) -> Marks:
 
 
 def plain(value: Any) -> Array | None:
-    """The array in a tensor that holds one, an array itself, or None for anything else."""
+    """The array of a tensor that has one, an array itself, or None for anything else."""
     while isinstance(value, Carrier):
         value = value._array
     return value if isinstance(value, np.ndarray) else None
 
 
 def described(value: Kept) -> str:
-    """A dtype and a shape in a few characters: `float32 64x32`, `float32 scalar`."""
+    """A short description of dtype and shape: `float32 64x32`, `float32 scalar`."""
     return f"{value.dtype} {'x'.join(map(str, value.shape)) or 'scalar'}"
 
 
-# Numbers as JSON has them. JSON has no NaN: it travels as a word.
+# Numbers in JSON, which has no NaN or inf: they are written as strings.
 
 WORDS = {math.inf: "Infinity", -math.inf: "-Infinity"}
 
 
 def number(value: Any) -> Any:
-    """One element as JSON has it: the shortest decimal that its own dtype reads back as the same number."""
+    """An element as a JSON value: the shortest decimal that its dtype parses back to the same number."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, (int, np.integer)):
@@ -154,7 +154,7 @@ def number(value: Any) -> Any:
     if isinstance(value, (complex, np.complexfloating)):
         return [number(value.real), number(value.imag)]
     exact = float(value)
-    if exact != exact:  # noqa: PLR0124  # NaN is what is not itself
+    if exact != exact:  # noqa: PLR0124  # NaN is not equal to itself
         return "NaN"
     if exact in WORDS:
         return WORDS[exact]
@@ -162,12 +162,12 @@ def number(value: Any) -> Any:
 
 
 def numbers(array: Array) -> list[Any]:
-    """The elements of an array as JSON has them, the last axis fastest."""
+    """The elements of an array as JSON values, last axis fastest."""
     return list(map(number, array.reshape(-1)))
 
 
 def as_json(value: Kept) -> dict[str, Any]:
-    """A kept array as the trace file has it."""
+    """A stored array in the form of the trace file."""
     document: dict[str, Any] = {"shape": list(map(int, value.shape)), "dtype": str(value.dtype)}
     if not isinstance(value, Summary):
         document["data"] = numbers(value)
@@ -180,5 +180,5 @@ def as_json(value: Kept) -> dict[str, Any]:
 
 
 def maybe_json(value: Kept | None) -> dict[str, Any] | None:
-    """The same, of what may be missing."""
+    """The same for a value that may be None."""
     return None if value is None else as_json(value)

@@ -1,4 +1,4 @@
-"""The ways in: explain a tensor, explain a function, record a program."""
+"""The entry points: explain a tensor, explain a function, record a program."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ def explain(
     timing: bool = True,
     redact: bool = False,
 ) -> Explanation:
-    """What `backward(gradient)` does on a tensor, on a list of tensors, or on what a function of some arguments returns.
+    """An explanation of what `backward(gradient)` does on a tensor, a list of tensors, or the result of a function.
 
-    Of a tensor, its tape is run as backward would run it, but nothing is written: no `.grad`, no hook runs, the graph
-    is kept. Values between are known where a rule or the program has kept them. A function is run while everything is recorded:
-    `explain(f, x, gradient=v)` calls `f(x)`; arguments that are arrays or lists become leaves.
+    For a tensor, its graph is walked as by backward, but nothing is changed: no `.grad` is written, no hook runs, and
+    the graph is retained. Intermediate values are known only if a rule or the program has saved them. A function is run
+    while recording: `explain(f, x, gradient=v)` calls `f(x)`; arguments that are arrays or lists become leaves.
 
-    `gradient` is the vector v, as for `backward`, and a list for a list of tensors; `inputs` restricts to ways to these
-    tensors. Arrays of more than `values` elements are kept as ends and statistics, local Jacobians of more than
-    `jacobian` elements are not built, and of a longer tape the newest `max_nodes` nodes are shown. `lines=False` looks
-    no source up, `timing=False` measures no times. `redact=True` leaves out all values and the program's text, but not
-    expressions and names, for a report that others may see.
+    `gradient` is the vector v, as for `backward`; for a list of tensors it is a list. `inputs` restricts the
+    explanation to paths to these tensors. Of arrays with more than `values` elements only both ends and statistics are
+    stored, local Jacobians with more than `jacobian` elements are not computed, and of a longer graph only the newest
+    `max_nodes` nodes are shown. `lines=False` skips the lookup of source lines, `timing=False` the measurement of
+    times. `redact=True` leaves out all values and source code, but not expressions and names, for a report to others.
 
     Raises
     ------
     RuntimeError
-        If the tensor does not require grad, if the gradient is missing or does not fit, or if the graph was freed.
+        If the tensor does not require grad, if the gradient is missing or does not match, or if the graph was freed.
     TypeError
-        If the target is neither a tensor nor a function, or the function returns neither a tensor nor several.
+        If the target is neither a tensor nor a function, or the function does not return one or several tensors.
 
     >>> import pullback
     >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
@@ -92,11 +92,11 @@ def record(
     timing: bool = True,
     redact: bool = False,
 ) -> Recording:
-    """A block in which everything is recorded: `with pullback.explain.record() as ex:`.
+    """A block in which all operations are recorded: `with pullback.explain.record() as ex:`.
 
-    Each backward call in it becomes one of `ex.calls`, and runs as it always does; `ex` shows the last. Of more than
-    `calls` backward calls the last so many are kept. The other options are those of `explain`. An exception in the
-    block passes through, and leaves `ex` with the tape up to there.
+    Each backward call in it becomes one of `ex.calls`, and runs as usual; `ex` shows the last. Only the last `calls`
+    backward calls are stored. The other options are those of `explain`. An exception in the block is passed on; `ex`
+    then has the graph recorded so far.
 
     >>> import pullback
     >>> w = pullback.tensor([1.0, 2.0], requires_grad=True)
@@ -114,7 +114,7 @@ def record(
 
 
 def last_error() -> Recording:
-    """The recording that was ended last by an exception, with the tape up to there.
+    """The last recording that was ended by an exception, with the graph recorded until then.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def _limits(values: int, jacobian: int, max_nodes: int, lines: bool, timing: boo
 def _of_function(
     function: Callable[..., Any], args: Sequence[Any], gradient: Any, inputs: Any, limits: Limits, frame: FrameType
 ) -> Explanation:
-    """Run a function while recording, and explain what it returns."""
+    """Run a function while recording, and explain its result."""
     given = [_leaf(arg) for arg in args]
     recording = Recording(limits, base=sys._getframe(0), skip=1)
     with recording:
@@ -155,7 +155,7 @@ def _of_function(
 
 
 def _leaf(arg: Any) -> Any:
-    """An argument as the function gets it: numbers that are no tensor become a leaf."""
+    """An argument as it is passed to the function: numbers that are not a tensor become a leaf."""
     if isinstance(arg, np.ndarray) or (isinstance(arg, list) and arg):
         tensor = as_tensor(arg)
         if tensor._dtype.kind in "fc":
@@ -185,7 +185,7 @@ def _of_tensors(
     names: dict[Node, Variable],
     recording: Recording | None,
 ) -> Explanation:
-    """Walk back from tensors, and explain what happens on the way."""
+    """Walk back from tensors, and explain each step."""
     tensors = list(target) if isinstance(target, (list, tuple)) else [target]
     for index, tensor in enumerate(tensors):
         check_output(index, tensor)
@@ -228,7 +228,7 @@ def _of_tensors(
 
 
 def _roots(tensors: Sequence[Any], gradient: Any, *, several: bool) -> list[tuple[Node, Array]]:
-    """Where the walk starts, each tensor's node with its vector."""
+    """The start of the walk: each tensor's node with its vector."""
     given = list(gradient) if several and gradient is not None else [gradient] * len(tensors)
     if len(given) != len(tensors):
         raise RuntimeError(f"got {len(tensors)} tensors and {len(given)} gradients: pass one gradient per tensor")
@@ -240,7 +240,7 @@ def _roots(tensors: Sequence[Any], gradient: Any, *, several: bool) -> list[tupl
 
 
 def _nodes(inputs: Any) -> list[Node]:
-    """The nodes of the tensors that are asked for."""
+    """The nodes of the requested inputs."""
     listed = [inputs] if isinstance(inputs, Carrier) else list(inputs)
     if not listed:
         raise RuntimeError("explain(): inputs cannot be empty. Leave it out to show every leaf of the graph")

@@ -1,4 +1,4 @@
-"""A backward call as the program wrote it, and what is found out once all of it is known."""
+"""A backward call as source code, and the analysis that needs the complete call."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ GRADIENTS = ("gradient", "gradients", "grad_tensors")
 def call_text(
     tape: Nodes, roots: Sequence[tuple[Node, Array]], entry: FrameType, place: Place | None
 ) -> tuple[str, bool]:
-    """A call with its numbers, `y.backward([1., 10.])`, and whether the gradient was left out.
+    """A call with its values, `y.backward([1., 10.])`, and whether the gradient was left out.
 
-    Another function than backward, such as `autograd.grad`, is quoted as the program has it.
+    A call of another function than backward, such as `autograd.grad`, is quoted from the source code.
     """
     name = entry.f_code.co_name
     if name != "backward":
@@ -36,7 +36,7 @@ def call_text(
 
 
 def backward_text(tape: Nodes, roots: Sequence[tuple[Node, Array]], *, implicit: bool) -> str:
-    """What `backward` was called on, and with what."""
+    """The source code of a `backward` call: the receiver and the gradient."""
     names = [tape.traced[node].name for node, _ in roots]
     values = "" if implicit else ", ".join(_numbers(v, tape) for _, v in roots)
     if len(roots) == 1:
@@ -51,7 +51,7 @@ def _numbers(v: Array, tape: Nodes) -> str:
 
 
 def _receiver(name: str) -> str:
-    """A name, or an expression in brackets where a method call would not mean all of it."""
+    """A name, or an expression in parentheses if a method call would not apply to all of it."""
     try:
         whole = isinstance(ast.parse(name, mode="eval").body, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -60,7 +60,7 @@ def _receiver(name: str) -> str:
 
 
 def finished(call: Call, tracer: Tracer, jacobians: Mapping[Node, list[Jacobian | None]], missing: str | None) -> Call:
-    """A call with the Jacobians of its leaves and its findings."""
+    """A call completed with the Jacobians of its leaves and its findings."""
     ends = [node for node in tracer.ends if node in tracer.arrivals and node in tracer.tape.traced]
     for leaf, node in zip(call.leaves, ends, strict=True):
         leaf.jacobians = jacobians.get(node, [None] * len(call.outputs))

@@ -1,4 +1,4 @@
-"""Parts of an explanation: the ways to some leaves, the calls or steps of one line."""
+"""Parts of an explanation: the paths to some leaves, the calls or steps of one line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .trace import Call, Step, Traced
 
 
 def only_inputs(call: Call, names: Iterable[str]) -> Call:
-    """A call with nothing but what lies on a way to the leaves of these names."""
+    """A call reduced to the paths to the leaves of these names."""
     wanted = {name.strip() for name in names}
     needed = {tensor for tensor in call.tensors if tensor.is_leaf and tensor.name in wanted}
     for tensor in call.tensors:
@@ -56,7 +56,7 @@ def _through(path: Sequence[Step], known: set[Step], pairs: dict[Step, Step]) ->
 
 
 def calls_at(calls: Sequence[Call], where: str) -> list[Call]:
-    """The calls of one line, `train.py:41`; if none is there, all calls with nothing but the steps of that line."""
+    """The calls on one line, `train.py:41`; if there are none, all calls reduced to the steps of that line."""
     file, _, line = where.rpartition(":")
 
     def there(place: Place | None) -> bool:

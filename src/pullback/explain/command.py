@@ -1,4 +1,4 @@
-"""`pullback explain`: run a program while recording, and show what its backward calls did."""
+"""The command `pullback explain`: run a program while recording, and show what its backward calls did."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EXITS = "exit code: 0 done, 1 the program raised, 2 usage, 3 no backward() ran, 
 
 
 class Program(NamedTuple):
-    """What to run: 'script', 'module' or 'code', what it is, and its arguments."""
+    """The program to run: 'script', 'module' or 'code', the file, module name or code, and the program's arguments."""
 
     kind: str
     what: str
@@ -108,7 +108,7 @@ def _positive(text: str) -> int:
 
 
 def split(arguments: list[str]) -> tuple[list[str], Program | None]:
-    """The options before the program, and the program: all that follows is its own."""
+    """The options before the program, and the program with all arguments that follow it."""
     takes = {
         option for action in _parser()._actions if action.nargs is None and action.option_strings
         for option in action.option_strings
@@ -128,7 +128,7 @@ def split(arguments: list[str]) -> tuple[list[str], Program | None]:
 
 
 def _check(options: argparse.Namespace, program: Program | None) -> None:
-    """Refuse what cannot be done before anything runs."""
+    """Refuse invalid options before anything is run."""
     parser = _parser()
     if program is None:
         parser.error("which program? Give a script, -m module, -c code or a saved trace.json")
@@ -147,7 +147,7 @@ def _check(options: argparse.Namespace, program: Program | None) -> None:
 
 
 def run(program: Program, recording: Recording, *, quiet: bool = False) -> str | None:
-    """Run a program while recording; what it ended with if it failed, as text."""
+    """Run a program while recording; returns the text of the exception that ended it, or None."""
     before = sys.argv, sys.path[:], sys.modules.get("__main__")
     first = program.what if program.kind == "script" else "-c" if program.kind == "code" else program.what
     sys.argv = [first, *program.arguments]
@@ -160,7 +160,7 @@ def run(program: Program, recording: Recording, *, quiet: bool = False) -> str |
         recording.keep_tape(names_of(variables))
     except SystemExit as stop:
         return None if stop.code in {None, 0} else f"the program exited with {stop.code}"
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # whatever the program raises is shown
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # any exception of the program is shown
         sys.stderr.write("".join(_traceback(error)))
         return f"the program raised {type(error).__name__}"
     finally:
@@ -171,7 +171,7 @@ def run(program: Program, recording: Recording, *, quiet: bool = False) -> str |
 
 
 def _started(program: Program) -> dict[str, Any]:
-    """Run a program as Python would, and give its variables."""
+    """Run a program as Python would, and return its variables."""
     if program.kind == "script":
         return runpy.run_path(program.what, run_name="__main__")
     if program.kind == "module":
@@ -181,12 +181,12 @@ def _started(program: Program) -> dict[str, Any]:
     linecache.cache[name] = (len(program.what), None, lines, name)
     main = types.ModuleType("__main__")
     sys.modules["__main__"] = main
-    exec(compile(program.what, name, "exec"), main.__dict__)  # noqa: S102  # what was asked for
+    exec(compile(program.what, name, "exec"), main.__dict__)  # noqa: S102  # code requested by the user
     return main.__dict__
 
 
 def _traceback(error: BaseException) -> Iterator[str]:
-    """The error as Python shows it, without the frames that are not the program's."""
+    """The traceback in Python's format, without the frames outside the program."""
     trace = error.__traceback__
     while trace is not None and _ours(trace.tb_frame.f_code.co_filename):
         trace = trace.tb_next
@@ -201,7 +201,7 @@ def _ours(file: str) -> bool:
 
 
 def _report(recording: Recording, options: argparse.Namespace, raised: str | None) -> int:
-    """Print and write what was asked for, and say how it went."""
+    """Print and write the requested output; returns the exit code."""
     ran = recording.count
     ex: Explanation = recording
     if ex.all_calls:
@@ -235,7 +235,7 @@ def _messages(raised: str | None, ran: int, recording: Recording) -> Iterator[st
 
 
 def _chosen(recording: Explanation, options: argparse.Namespace) -> Explanation:
-    """The calls that were asked for, and which of them is shown."""
+    """The requested calls, and which of them is shown."""
     calls = list(recording.all_calls)
     if options.inputs:
         calls = [only_inputs(call, options.inputs.split(",")) for call in calls]
@@ -269,7 +269,7 @@ def _show(ex: Explanation, options: argparse.Namespace) -> None:
 
 
 def _text(ex: Explanation, options: argparse.Namespace) -> str:
-    """What is printed of one call."""
+    """The text printed for one call."""
     ascii = not _unicode(sys.stdout)
     width = options.width or _width(sys.stdout)
     color = bool(options.color and sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
@@ -314,7 +314,7 @@ def _write(stream: TextIO, text: str) -> None:
 
 
 def _show_saved(name: str, options: argparse.Namespace) -> int:
-    """Show a trace that was saved."""
+    """Show a saved trace."""
     try:
         ex = read(name)
     except (ValueError, OSError) as error:

@@ -1,4 +1,4 @@
-"""What a call cost: time and bytes by line, by operation or by scope, and how much was held when."""
+"""The cost of a call: time and bytes by line, by operation or by scope, and memory over time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .trace import Call, Step
 
 
 class Row(NamedTuple):
-    """The cost of some steps together; times are None where nothing was measured."""
+    """The total cost of several steps; times are None if they were not measured."""
 
     key: str
     steps: int
@@ -27,7 +27,7 @@ KEYS: dict[str, Callable[[Step], str]] = {
 
 
 class Cost:
-    """Time and bytes of a call. `rows` has one row for each operation; `by` adds them up."""
+    """Time and bytes of a call. `rows` has one row for each operation; `by` aggregates them."""
 
     def __init__(self, call: Call) -> None:
         self.call = call
@@ -43,7 +43,7 @@ class Cost:
         Raises
         ------
         ValueError
-            If `what` is something else.
+            If `what` is anything else.
         """
         if what not in KEYS:
             raise ValueError(f"cost().by({what!r}): costs are added up by 'line', 'op' or 'scope'")

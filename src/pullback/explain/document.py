@@ -1,4 +1,4 @@
-"""The trace file: an explanation as JSON, after `schema.json` beside this file."""
+"""The trace file: an explanation as JSON, described by `schema.json` in this folder."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .trace import Call, Failure, Finding, Leaf, Overwritten, Scope, Step, Term,
 
 NAME, VERSION = "pullback-trace", 1
 MOST_LINES = 2000
-"""Of a longer file, the lines around those that matter are stored."""
+"""The number of lines above which only those near relevant lines of a source file are stored."""
 AROUND = 20
 PLAIN = "name expr role op grad_fn node output requires_grad version value_from bytes time"
-"""The attributes of a tensor that are written and read as they are."""
+"""The attributes of a tensor that are written and read unchanged."""
 
 
 def schema() -> Any:
@@ -58,12 +58,12 @@ def _jacobian(local: Jacobian | None) -> dict[str, Any] | None:
 
 
 def _plain(record: Any, names: str) -> dict[str, Any]:
-    """The attributes of a record that JSON holds as they are."""
+    """The attributes of a record that are valid JSON values themselves."""
     return {name: getattr(record, name) for name in names.split()}
 
 
 class _Writer:
-    """Writes calls, and remembers the files that their places lie in."""
+    """Writes calls, and collects the source files of their places."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits

@@ -8,14 +8,14 @@ from .graphs import Arrow, Box, boxes
 from .trace import Call
 
 FULL = 12
-"""Up to so many boxes show all attributes, unless told otherwise."""
+"""The number of boxes up to which all attributes are shown with detail='auto'."""
 
 COLORS = {"leaf": "#e1f5ea", "output": "#e3f0fb", "inner": "#ffffff", "fold": "#eef1f5"}
 DETAILS = ("auto", "full", "compact")
 
 
 def to_dot(call: Call, detail: str = "auto") -> str:
-    """A directed graph: values go down along the arrows, each labelled with the gradient that comes back.
+    """A directed graph: values flow down along the arrows, each labelled with the gradient that flows back.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def to_dot(call: Call, detail: str = "auto") -> str:
 
 
 def _label(box: Box, full: bool) -> str:
-    """A table: the name, then what there is to say."""
+    """An HTML table: the name, then the attributes."""
     table = f'<table border="1" cellborder="0" cellspacing="0" cellpadding="3" bgcolor="{COLORS[box.role]}">'
     name, *rest = box.lines
     head = f'<tr><td align="left" colspan="2"><b>{_escaped(name)}</b></td></tr>'

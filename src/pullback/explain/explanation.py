@@ -1,4 +1,4 @@
-"""Explanation: what one backward call did, to be read as objects, as text, as pictures and as a page."""
+"""Explanation: what one backward call did, as objects, text, pictures and an HTML page."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ SUFFIXES = (".html", ".svg", ".dot", ".mmd", ".json", ".txt")
 
 
 class Explanation:
-    """What backward did: every step with its numbers, and how to show them.
+    """The steps of a backward call with all values, and methods that show them.
 
-    In a terminal it shows itself as text, in a notebook as a page. `steps` are the backward steps in the order they
-    ran, `nodes` the operations, `tensors` these and the leaves; `health` lists what went wrong with numbers.
+    A terminal displays it as text, a notebook as a page. `steps` are the backward steps in execution order, `nodes` the
+    operations, `tensors` the operations and the leaves; `health` lists numerical problems.
 
     >>> import pullback
     >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
@@ -66,16 +66,16 @@ class Explanation:
         self._start: Callable[[], Any] | None = None
         self._known = tensors
 
-    # What there is
+    # Contents
 
     @property
     def call(self) -> Call:
-        """The call that is shown: the last.
+        """The call that is shown: by default the last.
 
         Raises
         ------
         RuntimeError
-            If there was none.
+            If there is none.
         """
         if not self.all_calls:
             raise RuntimeError(
@@ -86,7 +86,7 @@ class Explanation:
 
     @property
     def primary(self) -> int:
-        """Which of the calls is shown: the last, unless `shown` says another."""
+        """The index of the call that is shown: the last, unless `shown` is set."""
         return len(self.all_calls) - 1 if self.shown is None else self.shown
 
     @property
@@ -99,7 +99,7 @@ class Explanation:
 
     @property
     def steps(self) -> list[Step]:
-        """The backward steps, in the order they ran."""
+        """The backward steps, in execution order."""
         return self.call.steps
 
     @property
@@ -109,32 +109,32 @@ class Explanation:
 
     @property
     def tensors(self) -> list[Traced]:
-        """The values on the tape, inputs before what was made of them."""
+        """The values in the graph, inputs before results."""
         return self.call.tensors
 
     @property
     def nodes(self) -> list[Traced]:
-        """The values that operations made: `tensors` without the leaves."""
+        """The results of operations: `tensors` without the leaves."""
         return [tensor for tensor in self.call.tensors if not tensor.is_leaf]
 
     @property
     def leaves(self) -> list[Leaf]:
-        """Where gradients ended up."""
+        """The leaves, where gradients are accumulated."""
         return self.call.leaves
 
     @property
     def health(self) -> list[Finding]:
-        """NaN, inf and dead gradients, with the step in which each was born."""
+        """NaN, inf and zero gradients, with the step in which each first appeared."""
         return self.call.findings
 
     def cost(self) -> Cost:
-        """Time and bytes."""
+        """The time and memory that the call took."""
         return Cost(self.call)
 
     # Jacobians
 
     def leaf(self, x: Any = None) -> Leaf:
-        """The leaf for a tensor, or of a name; without one, the only leaf.
+        """The leaf of a tensor or a name; without an argument, the only leaf.
 
         Raises
         ------
@@ -158,15 +158,15 @@ class Explanation:
         return node is not None and self._known is not None and self._known.get(node) is leaf.tensor
 
     def jacobian(self, x: Any = None) -> Array:
-        """The Jacobian of the output by a leaf: one row for each output, both flattened.
+        """The Jacobian of the output with respect to a leaf: one row for each output element, both flattened.
 
-        Its rows are what the tape gives for unit vectors. Larger ones than `jacobian=` are made when asked for, where
-        the tape is still there.
+        Its rows are the pullbacks of unit vectors. A Jacobian larger than `jacobian=` is computed on request, if the
+        graph still exists.
 
         Raises
         ------
         RuntimeError
-            If it was not built, and cannot be built any more.
+            If it was not computed, and can no longer be computed.
         """
         leaf = self.leaf(x)
         found = leaf.J
@@ -177,13 +177,13 @@ class Explanation:
         return found
 
     def rows(self, x: Any = None) -> list[tuple[Array, Array]]:
-        """Each unit vector, and the row of the Jacobian that backward gives for it."""
+        """Each unit vector, and its pullback: that row of the Jacobian."""
         matrix = self.jacobian(x)
         return list(zip(np.eye(len(matrix), dtype=matrix.dtype), matrix, strict=True))
 
     def why(self, x: Any) -> str:
-        """One sentence: why the gradient of a tensor is None, zero or NaN."""
-        reasons = importlib.import_module("pullback._tape.reasons")  # it is read only when somebody asks
+        """A sentence that says why the gradient of a tensor is None, zero or NaN."""
+        reasons = importlib.import_module("pullback._tape.reasons")  # imported only on use
         node = None if self._start is None else self._start()
         if node is None:
             raise RuntimeError("why() needs the graph of this call, which is gone: ask pullback.why(x, loss) earlier")
@@ -191,14 +191,14 @@ class Explanation:
         output = Tensor.interpreter.wrap(np.zeros(data.shape, data.dtype), node)
         return reasons.why(x, output)  # type: ignore[no-any-return]  # a sentence
 
-    # Ways to show it
+    # Output formats
 
     def to_dict(self, *, title: str | None = None) -> dict[str, Any]:
-        """The trace file as a dictionary of plain values, after `schema.json`."""
+        """The trace file as a dictionary of JSON values, described by `schema.json`."""
         return document(self, importlib.import_module("pullback").__version__, title)
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """The trace file."""
+        """The trace file as JSON text."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False) + "\n"
 
     def to_text(self, *, width: int = 100, ascii: bool = False, color: bool = False) -> str:
@@ -210,19 +210,19 @@ class Explanation:
         return to_dot(self.call, detail)
 
     def to_mermaid(self, *, max_edges: int = 450) -> str:
-        """The graph in Mermaid's language; what is beyond `max_edges` is folded."""
+        """The graph in Mermaid's language; if it has more than `max_edges` edges, steps are folded."""
         return to_mermaid(self.call, max_edges)
 
     def to_svg(self, *, detail: str = "auto") -> str:
-        """The graph as a picture, drawn by Graphviz's `dot`."""
+        """The graph as SVG, drawn by Graphviz's `dot`."""
         return to_svg(self.call, detail)
 
     def to_html(self, *, title: str | None = None, theme: str = "auto") -> str:
-        """The explanation as one page that needs nothing else."""
+        """The explanation as one self-contained HTML page."""
         return to_html(self.to_dict(title=title), theme=theme)
 
     def save(self, path: Any, *, title: str | None = None) -> None:
-        """Write the explanation to a file, in the form that its suffix names.
+        """Write the explanation to a file, in the format given by its suffix.
 
         Raises
         ------
@@ -243,11 +243,11 @@ class Explanation:
         file.write_text(makers[file.suffix.lower()](), encoding="utf-8", newline="\n")
 
     def show(self) -> Path:
-        """Write the page to a temporary file and open it in a browser; the path is printed where there is none."""
+        """Write the page to a temporary file and open it in a browser; without a browser, the path is printed."""
         return browse(self.to_html())
 
     def plot(self, statistic: str = "norm", *, ax: Any = None) -> Any:
-        """Gradient flow as matplotlib's Axes: a bar for each leaf of the call, or, for several calls, a line.
+        """The sizes of the gradients as matplotlib's Axes: a bar for each leaf, or, for several calls, lines.
 
         `statistic` is 'mean', 'largest', 'norm' or 'zeros'.
 
@@ -256,7 +256,7 @@ class Explanation:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If no gradient reached a leaf, or `statistic` is not known.
+            If no gradient reached a leaf, or `statistic` is invalid.
         """
         steps = [{leaf.tensor.name: leaf.flow for leaf in call.leaves} for call in self.all_calls if call.steps]
         names = list(dict.fromkeys(name for step in steps for name in step))

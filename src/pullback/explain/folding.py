@@ -1,6 +1,6 @@
-"""How a long tape is told in few lines: loops by their first and last round, then calls of modules and functions.
+"""Folding of long graphs: loops by their first and last iteration, then calls of modules and functions.
 
-Steps keep their order, and steps of different scopes are never put together.
+Steps keep their order, and steps of different scopes are never merged.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from .trace import Scope, Step
 
 LONGEST_ROUND = 24
-"""Loops with more steps to a round are not looked for."""
+"""The maximal number of steps per iteration for which loops are detected."""
 
 
 @dataclass(eq=False, slots=True)
 class Fold:
-    """Steps that are told in one line."""
+    """Several steps shown as one line."""
 
     label: str
     steps: list[Step] = field(repr=False)
@@ -26,7 +26,7 @@ Items = list[Step | Fold]
 
 
 def folded(steps: Sequence[Step], most: int) -> Items:
-    """Steps and folds of them, about `most` in all: nothing is folded that need not be."""
+    """Steps and folds, about `most` in all; no more is folded than necessary."""
     items: Items = list(steps)
     if len(items) <= most:
         return items
@@ -50,7 +50,7 @@ def _depth(step: Step) -> int:
 
 
 def _loops(steps: Sequence[Step]) -> Items:
-    """Of steps that repeat, three times or more, the first and the last round stay."""
+    """Steps with repetitions folded: of three or more iterations, the first and the last remain."""
     numbers: dict[tuple[object, ...], int] = {}
     keys = [numbers.setdefault(_key(step), len(numbers)) for step in steps]
     items: Items = []
@@ -75,7 +75,7 @@ def _key(step: Step) -> tuple[object, ...]:
 
 
 def _repeats(keys: list[int], place: int) -> tuple[int, int]:
-    """The length of a round that starts here, and how often it comes; the most steps win, then the shortest round."""
+    """The length of the iteration that starts here, and its count; most steps win, then the shortest iteration."""
     best = (1, 1)
     for length in range(1, min(LONGEST_ROUND, (len(keys) - place) // 3) + 1):
         if keys[place] != keys[place + length]:
@@ -93,7 +93,7 @@ def _repeats(keys: list[int], place: int) -> tuple[int, int]:
 
 
 def _by_scope(items: Items, depth: int) -> Items:
-    """Neighbours in one scope of a depth become one fold."""
+    """Neighbouring steps in the same scope of a given depth, merged into one fold."""
     found: Items = []
     current: Scope | None = None
     for item in items:
@@ -113,6 +113,6 @@ def _steps(item: Step | Fold) -> list[Step]:
 
 
 def _scope_at(item: Step | Fold, depth: int) -> Scope | None:
-    """The scope of a depth that all of an item lies in."""
+    """The scope of a given depth that contains the whole item."""
     scopes = {step.scope.path[depth - 1] if _depth(step) >= depth and step.scope else None for step in _steps(item)}
     return scopes.pop() if len(scopes) == 1 else None

@@ -1,4 +1,4 @@
-"""The graph of a call as boxes and arrows, for whatever draws it: an operation and its output are one box."""
+"""The graph of a call as boxes and arrows, for all renderers: an operation and its output are one box."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .trace import Call, Step, Traced
 
 MOST_BOXES = 150
 ROOM = 48
-"""Longer texts in a box are shortened."""
+"""The length above which a text in a box is shortened."""
 
 
 @dataclass(eq=False, slots=True)
 class Box:
-    """A tensor with the operation that made it, or several folded into one."""
+    """A tensor with the operation that computed it, or several folded into one."""
 
     name: str
     role: str
@@ -29,7 +29,7 @@ class Box:
 
 @dataclass(eq=False, slots=True)
 class Arrow:
-    """A tensor used by an operation: from box, to box, and the gradient that comes back that way."""
+    """The use of a tensor by an operation: the source box, the target box, and the gradient that flows back."""
 
     start: int
     end: int
@@ -38,7 +38,7 @@ class Arrow:
 
 
 def boxes(call: Call, most: int = MOST_BOXES) -> tuple[list[Box], list[Arrow]]:
-    """The boxes of a call, about `most` beside the leaves, and the arrows between them."""
+    """The boxes of a call, about `most` besides the leaves, and the arrows between them."""
     found: list[Box] = []
     place: dict[Traced, int] = {}
     grads = {leaf.tensor: leaf.grad for leaf in call.leaves}
@@ -62,7 +62,7 @@ def _tensors(item: Step | Fold) -> list[Traced]:
 
 
 def _arrows(call: Call, place: dict[Traced, int]) -> list[Arrow]:
-    """An arrow for each use; between folds one for all."""
+    """An arrow for each use; between two folds a single one."""
     sent = {(tensor, term.to): term for step in call.steps for term in step.terms for tensor in step.outputs}
     arrows: dict[tuple[int, int], Arrow] = {}
     for tensor in call.tensors:

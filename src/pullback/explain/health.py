@@ -1,4 +1,4 @@
-"""What went wrong with numbers: where NaN, inf and zero gradients are born, and where they are carried."""
+"""Numerical problems: where NaN, inf and zero gradients first appear, and where they propagate."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .numbers import short
 from .trace import Call, Finding, Step, Term, Traced
 
 TINY, HUGE = 1e-8, 1e8
-"""A leaf whose gradient has no element larger than the first, or one larger than the second, is remarkable."""
+"""A leaf is reported if no element of its gradient exceeds the first number, or if one exceeds the second."""
 
 GATES = {"relu", "relu6", "threshold", "clamp", "hardtanh", "leaky_relu", "sigmoid", "tanh", "hardsigmoid", "hardswish"}
-"""Activations that let nothing back where they are flat."""
+"""Activations with zero gradient where they are flat."""
 
 
 def findings(call: Call) -> list[Finding]:
-    """Everything remarkable about a call's numbers, in the order in which it happened."""
+    """All numerical problems of a call, in chronological order."""
     return [*_forward(call), *_backward(call), *_zeros(call), *_sizes(call)]
 
 
@@ -24,7 +24,7 @@ def findings(call: Call) -> list[Finding]:
 
 
 def _forward(call: Call) -> list[Finding]:
-    """NaN and inf among the values: born where no input has one."""
+    """NaN and inf among the values; they first appear where no input has one."""
     found: list[Finding] = []
     births: dict[Traced, Finding] = {}
     steps = {tensor: step for step in call.forward for tensor in step.outputs}
@@ -33,7 +33,7 @@ def _forward(call: Call) -> list[Finding]:
         carried = next((births[each] for each in tensor.inputs if each in births), None)
         if bad is None:
             if tensor.data is None and carried is not None:
-                births[tensor] = carried  # its value is not kept: what is bad further on came through it
+                births[tensor] = carried  # its value is not stored: assume that it passes the problem on
             continue
         step = steps.get(tensor)
         worse = carried is not None and bad == "nan" and carried.kind == "inf"
@@ -63,7 +63,7 @@ def _born_forward(tensor: Traced, step: Step | None, bad: str) -> str:
 
 
 def _large(tensor: Traced) -> bool:
-    """Whether inf came of size: an input is large, or the operation makes numbers grow."""
+    """True if inf is an overflow: an input is large, or the operation can produce large numbers."""
     if tensor.op in {"exp", "expm1", "cosh", "sinh", "exp2"}:
         return True
     return tensor.op in {"mul", "pow", "add", "sub", "sum", "mm", "addmm", "bmm", "prod", "square"}
@@ -73,7 +73,7 @@ def _large(tensor: Traced) -> bool:
 
 
 def _backward(call: Call) -> list[Finding]:
-    """NaN and inf among the gradients: born in a step that was sent none, or came in with v."""
+    """NaN and inf among the gradients: from a step whose incoming gradient had none, or from v."""
     found: list[Finding] = []
     births: dict[Traced, Finding] = {}
     for output in call.outputs:
@@ -100,7 +100,7 @@ def _backward(call: Call) -> list[Finding]:
 
 
 def _born_backward(step: Step, term: Term, bad: str) -> str:
-    """The numbers that met: v and the local factor at the first bad element."""
+    """The operands at the first bad element: v and the local factor."""
     text = f"{step.node} sends {bad} to {term.to.name}{_at(term.marks)}"
     factor = _factor(step, term)
     return text if factor is None else f"{text}: v = {factor[0]} times J = {factor[1]}"
@@ -124,10 +124,10 @@ def _factor(step: Step, term: Term) -> tuple[str, str] | None:
 
 
 def _zeros(call: Call) -> list[Finding]:
-    """Gradients that become exactly zero although something arrives; what is sent on from there is zero, too.
+    """Gradients that become exactly zero although a nonzero gradient arrives, and all zero gradients that follow.
 
-    A part of a tensor that is selected has zeros elsewhere by right: only what is zero everywhere counts, and only if
-    no other way brings something.
+    The gradient of a selected part is rightly zero elsewhere, so only a gradient that is zero everywhere counts, and
+    only if no other path contributes.
     """
     found: list[Finding] = []
     totals: dict[Traced, list[Term]] = {}
@@ -185,7 +185,7 @@ def _largest(value: Kept) -> float | None:
     return float(np.abs(value).max()) if value.size else None
 
 
-# What the sentences are made of
+# Parts of the sentences
 
 
 def _at(marks: Marks) -> str:
@@ -193,7 +193,7 @@ def _at(marks: Marks) -> str:
 
 
 def _element(value: Kept | None, marks: Marks, same: bool) -> str:
-    """The element of an input that met the first bad element, or its range."""
+    """The element of an input at the position of the first bad element, or the input's range."""
     if value is None:
         return "not kept"
     if isinstance(value, Summary):

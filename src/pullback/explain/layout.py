@@ -1,4 +1,4 @@
-"""Text in columns: how wide things are, how they are cut, and what may be printed at all."""
+"""Text in columns: widths, truncation, and removal of unprintable characters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ GAP = 2
 
 
 def printable(text: str, *, ascii: bool = False) -> str:
-    """A text on one line without characters that steer a terminal or turn the direction of writing: these as escapes."""
+    """A text as one line, with control characters and characters that change the writing direction escaped."""
     if text.isascii() and text.isprintable():
         return text
     safe = "".join(char if char.isprintable() and not _turns(char) else _escaped(char) for char in text)
@@ -18,7 +18,7 @@ def printable(text: str, *, ascii: bool = False) -> str:
 
 
 def _turns(char: str) -> bool:
-    """Whether a character turns the direction of writing, or joins others: what is read is then not what is there."""
+    """True if a character changes the writing direction, or joins others, so that text is displayed misleadingly."""
     return unicodedata.category(char) in {"Cf", "Cc", "Zl", "Zp"}
 
 
@@ -27,7 +27,7 @@ def _escaped(char: str) -> str:
 
 
 def columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """The number of terminal columns that a text occupies."""
     if text.isascii():
         return len(text)
     return sum(
@@ -36,7 +36,7 @@ def columns(text: str) -> int:
 
 
 def cut(text: str, width: int) -> str:
-    """A text of at most so many columns; two dots stand for what is cut off."""
+    """A text truncated to `width` columns; two dots mark the truncation."""
     if columns(text) <= width:
         return text
     ends = itertools.accumulate(map(columns, text))
@@ -45,13 +45,13 @@ def cut(text: str, width: int) -> str:
 
 
 def pad(text: str, width: int, *, right: bool = False) -> str:
-    """A text filled up with spaces."""
+    """A text padded with spaces."""
     space = " " * max(0, width - columns(text))
     return space + text if right else text + space
 
 
 def fitted(natural: Sequence[int], least: Sequence[int], room: int) -> list[int]:
-    """Widths for columns that want to be so wide: the widest give way first, none below its least."""
+    """Column widths that fit into `room`: the widest columns shrink first, none below its minimum."""
     widths = list(natural)
     while sum(widths) + GAP * (len(widths) - 1) > room:
         spare = [width - low for width, low in zip(widths, least, strict=True)]
@@ -83,7 +83,7 @@ def _lines(row: Sequence[str], widths: Sequence[int], room: int, right: frozense
 
 
 def wrapped(head: str, words: Sequence[str], room: int) -> list[str]:
-    """A heading and words that flow into as many lines as they need, those after the first indented."""
+    """A heading followed by words, wrapped into lines; lines after the first are indented."""
     lines, line = [], head
     for word in words:
         if columns(line) > columns(head) and columns(line) + columns(word.rstrip()) > room:

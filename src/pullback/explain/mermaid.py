@@ -13,12 +13,12 @@ STYLES = {
 
 
 def to_mermaid(call: Call, max_edges: int = 450) -> str:
-    """A flow chart of at most so many arrows; Mermaid itself refuses more than 500.
+    """A flow chart of at most `max_edges` arrows; Mermaid itself refuses more than 500.
 
     Raises
     ------
     ValueError
-        If the arrows of the leaves alone are more.
+        If the leaves alone need more arrows.
     """
     if max_edges < 1:
         raise ValueError(f"max_edges={max_edges}: expected a positive number")
@@ -50,5 +50,5 @@ def _arrow(arrow: Arrow) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A text in which nothing means anything to Mermaid or to HTML: all but letters, digits and blanks as codes."""
+    """A text escaped for Mermaid and HTML: all characters except letters, digits and blanks as codes."""
     return "".join(char if char.isalnum() or char in " .,_" else f"#{ord(char)};" for char in text)

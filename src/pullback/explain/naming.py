@@ -1,4 +1,4 @@
-"""What the program calls its tensors, and what is said of a node in words."""
+"""The program's names for its tensors, and descriptions of nodes."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from .sources import Place, Words
 
 SEVERAL = (list, tuple)
 MOST_ELEMENTS = 100
-"""Longer lists and dictionaries are not searched for tensors."""
+"""The length above which lists and dictionaries are not searched for tensors."""
 WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z])")
-"""Where a new word begins in MaxPool2DWithIndices."""
+"""The word boundaries in MaxPool2DWithIndices."""
 CALLERS = 3
-"""So many functions of the program, the innermost first, are asked for the names of their variables."""
+"""The number of functions of the program, innermost first, whose local variables are searched for names."""
 
 
 class Variable(NamedTuple):
-    """What the program calls a tensor, and its value; None if it has been written since, perhaps behind the tape's back."""
+    """The program's name for a tensor, and its value; None if it may have been written since."""
 
     name: str
     array: Any
 
 
 def names_in(frame: FrameType | None) -> dict[Node, Variable]:
-    """What the variables of a function, of its module, and of its callers call the tensors they hold, by their nodes."""
+    """The names that a function, its module and its callers have for tensors, by node."""
     found: dict[Node, Variable] = {}
     seen: set[int] = set()
     searched = 0
@@ -48,7 +48,7 @@ def names_in(frame: FrameType | None) -> dict[Node, Variable]:
 
 
 def name_of(tensor: Any, frames: Sequence[FrameType]) -> str | None:
-    """What the innermost of some functions, or its module, that has a variable for a tensor calls it."""
+    """The name of a tensor in the innermost of some functions, or its module, that has a variable for it."""
     for frame in reversed(frames):
         for variables in (frame.f_locals, frame.f_globals):
             for name, value in list(variables.items()):
@@ -58,7 +58,7 @@ def name_of(tensor: Any, frames: Sequence[FrameType]) -> str | None:
 
 
 def names_of(variables: Mapping[str, Any]) -> dict[Node, Variable]:
-    """What these variables call the tensors they hold."""
+    """The names of the tensors that these variables hold."""
     found: dict[Node, Variable] = {}
     _collect(variables, found)
     return found
@@ -76,7 +76,7 @@ def _collect(variables: Mapping[str, Any], found: dict[Node, Variable]) -> None:
     for name, value in deeper:
         try:
             held = list(_held(value))
-        except Exception:  # noqa: BLE001, S112  # an object that cannot be looked into is not: a name is no reason to fail
+        except Exception:  # noqa: BLE001, S112  # an object that cannot be inspected gives no name, which is no error
             continue
         for tensor, path in held:
             _note(tensor, f"{name}{path}", found)
@@ -89,7 +89,7 @@ def _note(tensor: Any, name: str, found: dict[Node, Variable]) -> None:
 
 
 def _held(value: Any) -> Iterator[tuple[Any, str]]:
-    """The tensors in a module, a list, a dictionary or an object's attributes, each with the way there."""
+    """The tensors in a module, a list, a dictionary or an object's attributes, each with the path to it."""
     if hasattr(type(value), "named_parameters"):
         yield from ((tensor, f".{path}") for path, tensor in value.named_parameters())
     elif isinstance(value, SEVERAL) and len(value) <= MOST_ELEMENTS:
@@ -103,7 +103,7 @@ def _held(value: Any) -> Iterator[tuple[Any, str]]:
 
 
 def operation(node: Node) -> str | None:
-    """A node's operation in a word: `pow` of PowBackward0, `setitem` of CopySlices; None for a leaf."""
+    """A node's operation as one word: `pow` for PowBackward0, `setitem` for CopySlices; None for a leaf."""
     if isinstance(node, AccumulateGrad):
         return None
     if isinstance(node, Output):
@@ -118,9 +118,10 @@ def operation(node: Node) -> str | None:
 def tensor_name(
     node: Node, number: int, words: Words, place: Place | None, share: tuple[int, int], known: str | None, module: str
 ) -> tuple[str, str | None]:
-    """What a tensor is called in short, and the whole expression that it is the value of, if any.
+    """A tensor's short name, and the whole expression of which it is the value, if any.
 
-    `share` says which of how many nodes of one expression this is: only the last is the value of the expression.
+    `share` gives the node's number among the nodes of an expression, and their count: only the last is the expression's
+    value.
     """
     op = operation(node)
     which = f"[{node.params}]" if isinstance(node, Output) else ""
@@ -140,7 +141,7 @@ def tensor_name(
 
 
 def leaf_name(number: int, words: Words, known: str | None) -> str:
-    """What a leaf is called."""
+    """The name of a leaf."""
     if known is not None:
         return known
     if words.expr is not None and words.expr.endswith(".requires_grad_()"):
@@ -148,11 +149,11 @@ def leaf_name(number: int, words: Words, known: str | None) -> str:
     return words.assigned or f"leaf#{number}"
 
 
-# What a node keeps
+# Saved values and settings
 
 
 COMPUTED = {"known"}
-"""Metadata that are numbers which the function had computed already: its rules would compute them themselves."""
+"""Parameters that were derived from the inputs: rules would compute the same numbers themselves."""
 
 
 def settings(node: Node) -> list[tuple[str, str]]:
@@ -180,7 +181,7 @@ def settings(node: Node) -> list[tuple[str, str]]:
 
 
 def setting(value: Any) -> str:
-    """Metadata in a few characters; an index as it is written."""
+    """A parameter as short text; an index in Python's notation."""
     if isinstance(value, tuple) and value and value[-1] is Ellipsis:
         value = value[:-1] if len(value) > 2 else value[0]
     text = ", ".join(map(_indexed, value)) if isinstance(value, tuple) and _is_index(value) else _indexed(value)
@@ -209,12 +210,12 @@ def _path(path: Sequence[Any]) -> str:
 
 
 def saved_name(name: str) -> str:
-    """torch's name for what a rule names: `self` for the first input, `other`, `result`."""
+    """torch's name for a value that a rule names: `self` for the first input, `other`, `result`."""
     return SAVED_NAMES.get(name, name)
 
 
 def saved_text(array: Array, limits: Limits) -> str:
-    """A saved array in a few characters."""
+    """A saved array as short text."""
     if limits.redact or array.size > min(4, limits.values) or array.ndim > 1:
         return described(array)
     return vector(array) if array.ndim else element(array.item())

@@ -1,4 +1,4 @@
-"""One plain sentence about what a step does."""
+"""One-sentence descriptions of what a step does."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ BACKWARD = {
 
 
 def note(step: Step) -> str | None:
-    """The sentence for a step; None where there is nothing to say that its numbers do not."""
+    """The sentence for a step; None if its numbers speak for themselves."""
     if step.phase == "forward":
         return FORWARD.get(step.op or "")
     if step.op is None:

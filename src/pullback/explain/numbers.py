@@ -1,4 +1,4 @@
-"""Numbers and small arrays as text, in as few characters as say what is needed: four significant digits."""
+"""Numbers and small arrays as short text, with four significant digits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DIGITS = 4
 
 
 def short(value: Any, digits: int = DIGITS) -> str:
-    """A number as gradients are written: `26`, `0.5`, `1.234e-08`, `nan`, `-inf`, `1+2j`."""
+    """A number in the notation of gradients: `26`, `0.5`, `1.234e-08`, `nan`, `-inf`, `1+2j`."""
     if isinstance(value, (bool, np.bool_)):
         return str(bool(value))
     if isinstance(value, (complex, np.complexfloating)):
@@ -26,23 +26,23 @@ def short(value: Any, digits: int = DIGITS) -> str:
         return "0" if exact == 0 else str(int(exact))
     text = f"{exact:.{digits}g}"
     if text.lstrip("-").isdigit():
-        text = f"{exact:#.{digits}g}"  # 1.000: near 1, and not 1
+        text = f"{exact:#.{digits}g}"  # 1.000: close to 1, but not 1
     return text.replace("e-0", "e-").replace("e+0", "e+").replace("e+", "e")
 
 
 def element(value: Any) -> str:
-    """A number as data is written: a whole float has a point, `26.`."""
+    """A number in the notation of data: an integral float has a point, `26.`."""
     text = short(value)
     return f"{text}." if isinstance(value, (float, np.floating)) and text.lstrip("-").isdigit() else text
 
 
 def vector(array: Any) -> str:
-    """A 1-d array as data is written: `[3., 17., 0.]`."""
+    """A 1-d array in the notation of data: `[3., 17., 0.]`."""
     return f"[{', '.join(element(value) for value in array)}]"
 
 
 def nested(array: Any) -> str:
-    """An array of any shape as data is written, on one line."""
+    """An array of any shape in the notation of data, on one line."""
     array = np.asarray(array)
     if array.ndim == 0:
         return element(array.item() if array.dtype.kind != "f" else array[()])
@@ -50,7 +50,7 @@ def nested(array: Any) -> str:
 
 
 def row(values: Any) -> str:
-    """A vector as gradients are written: `[1 10 100]`."""
+    """A vector in the notation of gradients: `[1 10 100]`."""
     return f"[{' '.join(short(value) for value in np.asarray(values).reshape(-1))}]"
 
 
@@ -60,7 +60,7 @@ def rows(matrix: Any) -> str:
 
 
 def grid(matrix: Any) -> list[str]:
-    """A matrix on several lines, its columns aligned to the right."""
+    """A matrix as several lines, with right-aligned columns."""
     cells = [[short(value) for value in each] for each in np.asarray(matrix)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)] if cells else []
     return [f"[{' '.join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))}]" for line in cells]
@@ -84,5 +84,5 @@ def duration(seconds: float) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """A number of things: `1 step`, `3 steps`."""
+    """A count with its noun: `1 step`, `3 steps`."""
     return f"{number} {thing}{'' if number == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""The page: one HTML file that holds a trace, the program that shows it, and nothing that has to be fetched."""
+"""The HTML page: one file with a trace and the program that shows it; it loads nothing else."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-# A trace of more characters is packed, and a page of more is too large for the cell of a notebook.
+# A trace of more characters is compressed; a page of more is too large for a notebook cell.
 PACKED = 1_000_000
 CELL = 2_000_000
 
 THEMES = ("auto", "light", "dark")
 
-# What would end the element or the line that a text stands in, as JSON may write it too.
+# Characters that would end the enclosing element or line; JSON can write them as escapes.
 _LIVE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 _PAGE = """<!doctype html>
@@ -45,12 +45,12 @@ _PAGE = """<!doctype html>
 
 @cache
 def bundle() -> tuple[str, str]:
-    """The page's program and its style, as the build of the wheel left them.
+    """The page's script and style sheet, as built for the wheel.
 
     Raises
     ------
     RuntimeError
-        If they were not built: an editable install made without Node.
+        If they were not built: an editable install without Node.
     """
     folder = resources.files(__package__) / "static"
     try:
@@ -65,14 +65,14 @@ def bundle() -> tuple[str, str]:
 
 
 def to_html(trace: dict[str, Any], *, theme: str = "auto") -> str:
-    """A trace as one HTML file: opened from anywhere, it sends no request and runs nothing but its own program.
+    """A trace as one HTML file; it sends no request and runs no program but its own.
 
     Raises
     ------
     ValueError
-        If there is no such theme.
+        If the theme is invalid.
     RuntimeError
-        If the page's program is not part of this installation.
+        If the page's script is not part of this installation.
     """
     if theme not in THEMES:
         raise ValueError(f"theme must be 'auto', 'light' or 'dark', not {theme!r}")
@@ -80,7 +80,7 @@ def to_html(trace: dict[str, Any], *, theme: str = "auto") -> str:
     data = json.dumps(trace, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_LIVE)
     encoding = ""
     if len(data) > PACKED:
-        # The clock is left out of the packed bytes: the same trace makes the same page.
+        # The timestamp is left out of the compressed bytes, so that the same trace gives the same page.
         data = base64.b64encode(gzip.compress(data.encode(), mtime=0)).decode("ascii")
         encoding = ' data-encoding="gzip"'
     policy = (
@@ -97,7 +97,7 @@ def to_html(trace: dict[str, Any], *, theme: str = "auto") -> str:
         "encoding": encoding,
         "trace": data,
     }
-    # Each part is put in once and not looked at again, so that no part can name another.
+    # Each part is inserted once and not scanned again, so that no part can refer to another.
     return re.sub(r"\{(\w+)\}", lambda found: parts[found[1]], _PAGE)
 
 
@@ -117,34 +117,34 @@ def _title(trace: dict[str, Any]) -> str:
 
 
 def _still(trace: dict[str, Any]) -> str:
-    """What is said where scripts are off: the call and the gradients."""
+    """The text shown if scripts are disabled: the call and the gradients."""
     call = _primary(trace)
     lines = ["This page steps through a backward call, for which it needs JavaScript."]
     for leaf in call["leaves"] if call else []:
-        name = call["tensors"][leaf["tensor"]]["name"]  # type: ignore[index]  # there is a call if it has leaves
+        name = call["tensors"][leaf["tensor"]]["name"]  # type: ignore[index]  # a call with leaves exists
         lines.append(f"{name}.grad gets {leaf['grad'].get('data', leaf['grad']['shape'])}")
     return "".join(f"<p>{html.escape(line[:2000])}</p>" for line in [*(([call["text"]]) if call else []), *lines])
 
 
 def browse(page: str) -> Path:
-    """Write a page to a temporary file and open it in a browser; where there is none, the path is printed."""
+    """Write a page to a temporary file and open it in a browser; without a browser, the path is printed."""
     with tempfile.NamedTemporaryFile("w", prefix="pullback-", suffix=".html", delete=False, encoding="utf-8") as file:
         file.write(page)
     path = Path(file.name)
     if not webbrowser.open(path.as_uri()):
-        print(path)  # noqa: T201  # the answer to show() where nothing can be shown
+        print(path)  # noqa: T201  # the result of show() if no browser is available
     return path
 
 
 def mimebundle(explanation: Any) -> dict[str, Any]:
-    """What a notebook shows of an explanation: the page, over a still picture for where scripts do not run."""
+    """A notebook's representation of an explanation: the page, with a static picture in case scripts are disabled."""
     text = repr(explanation)
     if not explanation.all_calls:
         return {"text/plain": text}
     try:
         address = base64.b64encode(explanation.to_svg().encode()).decode("ascii")
         still = f'<img alt="The graph of the call" style="max-width:100%" src="data:image/svg+xml;base64,{address}">'
-    except RuntimeError:  # there is nothing here that draws
+    except RuntimeError:  # Graphviz is not installed
         still = f"<pre>{html.escape(text)}</pre>"
     try:
         page = explanation.to_html()
@@ -154,11 +154,11 @@ def mimebundle(explanation: Any) -> dict[str, Any]:
 
 
 def frame(page: str, still: str) -> str:
-    """HTML for the cell of a notebook: something still, and the page in a frame that takes its place where it may run."""
+    """HTML for a notebook cell: a static picture, and the page in a frame that replaces it if scripts may run."""
     if len(page) > CELL:
         size = f"{len(page) / 1e6:.1f} MB"
         return f"{still}<p>The page has {size}, too much for a cell: .save('page.html') writes it to a file.</p>"
-    # Not by `hidden`: the styles of notebooks make pictures blocks, which that does not hide.
+    # The attribute `hidden` would not work: notebook styles set pictures to display: block.
     return (
         f'{still}<iframe title="pullback explain" sandbox="allow-scripts allow-downloads" '
         'style="width:100%;height:900px;border:0" onload="this.previousElementSibling.style.display=&#39;none&#39;" '

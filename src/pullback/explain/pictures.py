@@ -1,4 +1,4 @@
-"""The graph as a picture, drawn by Graphviz where it is installed."""
+"""The graph as a picture, drawn by Graphviz if it is installed."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ def to_svg(call: Call, detail: str = "auto") -> str:
 
 
 def _standalone(svg: str) -> str:
-    """The picture without a reference to the rules of SVG on the network."""
+    """The SVG without its reference to the DTD on the network."""
     return re.sub(r"<!DOCTYPE[^>]*>\s*", "", svg)

@@ -1,7 +1,7 @@
-"""Gradient flow: how large the gradient of each parameter is, step after step, as numbers and as a picture.
+"""Gradient flow: the size of each parameter's gradient, step by step, as numbers and as a plot.
 
-A layer that gets no gradient, and one whose gradient grows without bound, show in such a picture before they show in a
-loss. Numbers are taken by `statistics`, collected by `GradientFlow`, and drawn by `plot`, which needs matplotlib.
+A layer that gets no gradient, or whose gradient grows without bound, can be seen in such a plot before it affects the
+loss. `statistics` computes the numbers, `GradientFlow` collects them, and `plot` draws them; it needs matplotlib.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Step = Mapping[str, "Statistics | None"]
 
 
 class Statistics(NamedTuple):
-    """What is known of one gradient: of its absolute values the mean and the largest, its norm, and how much of it is 0.
+    """Statistics of a gradient: the mean and maximum of its absolute values, its norm, and its share of zeros.
 
-    NaN and inf stay what they are in `mean`, `largest` and `norm`; `bad` counts them.
+    NaN and inf are included in `mean`, `largest` and `norm`; `bad` counts them.
     """
 
     mean: float
@@ -55,17 +55,17 @@ def _statistics(array: np.ndarray[Any, Any]) -> Statistics:
 
 
 class GradientFlow:
-    """The gradients of some parameters, step after step: `record()` after each backward, then `plot()`.
+    """A record of the gradients of some parameters: call `record()` after each backward, then `plot()`.
 
     Parameters
     ----------
     parameters
-        A module, a dict of tensors by name, or pairs of name and tensor, as `named_parameters()` gives.
+        A module, a dict of tensors by name, or pairs of name and tensor, as from `named_parameters()`.
 
     Raises
     ------
     TypeError
-        If something among them is not a tensor.
+        If one of them is not a tensor.
     ValueError
         If there are none, or two have the same name.
 
@@ -98,7 +98,7 @@ class GradientFlow:
         self.steps: list[dict[str, Statistics | None]] = []
 
     def record(self) -> dict[str, Statistics | None]:
-        """Take down the gradients as they are now, as one more step; None for a parameter that has none."""
+        """Record the current gradients as one more step; None for a parameter that has none."""
         step = {}
         for name, tensor in self.tensors.items():
             leaf = tensor.is_leaf or tensor.retains_grad
@@ -107,7 +107,7 @@ class GradientFlow:
         return step
 
     def plot(self, statistic: str = "norm", *, ax: Any = None) -> Any:
-        """The picture of all steps: see `plot`."""
+        """A plot of all steps: see `plot`."""
         return plot(list(self.tensors), self.steps, statistic, ax=ax)
 
 
@@ -120,25 +120,25 @@ STATISTICS = {
 
 
 def plot(names: Sequence[str], steps: Sequence[Step], statistic: str = "norm", *, ax: Any = None) -> Any:
-    """A picture of gradient flow, as matplotlib's Axes: bars by parameter for one step, lines over several.
+    """A plot of gradient flow, as matplotlib's Axes: bars by parameter for one step, lines for several.
 
     Parameters
     ----------
     names
-        The parameters, in the order in which the data passes them.
+        The parameters, in the order in which the data passes through them.
     steps
-        For each step the statistics of each parameter by its name, None where it has no gradient.
+        For each step the statistics of each parameter by name; None for a parameter without a gradient.
     statistic
-        'mean', 'largest', 'norm' or 'zeros'. All but the last are drawn on a logarithmic axis where they can be.
+        'mean', 'largest', 'norm' or 'zeros'. All but the last are drawn on a logarithmic axis if possible.
     ax
-        Where to draw; a new figure when left out.
+        The axes to draw on; by default a new figure.
 
     Raises
     ------
     ImportError
         If matplotlib is not installed.
     ValueError
-        If there are no names or steps, or `statistic` is not known.
+        If there are no names or steps, or `statistic` is invalid.
     """
     if statistic not in STATISTICS:
         raise ValueError(f"plot: statistic is one of {', '.join(map(repr, STATISTICS))}, not {statistic!r}")
@@ -169,7 +169,7 @@ def _axes() -> Any:
 
 
 def _bars(ax: Any, names: Sequence[str], values: np.ndarray[Any, Any]) -> None:
-    """One step: a bar for each parameter, in words where there is none to draw."""
+    """One step: a bar for each parameter, with a text if its value cannot be drawn."""
     places = range(len(names))
     ax.bar(places, np.where(np.isfinite(values[0]), values[0], 0))
     for place, value in zip(places, values[0], strict=True):
@@ -181,7 +181,7 @@ def _bars(ax: Any, names: Sequence[str], values: np.ndarray[Any, Any]) -> None:
 
 
 def _lines(ax: Any, names: Sequence[str], values: np.ndarray[Any, Any]) -> None:
-    """Several steps: a line for each parameter, from the first (dark) to the last (light), with gaps where none is finite."""
+    """Several steps: a line per parameter, from the first (dark) to the last (light), with gaps at NaN and inf."""
     colors = importlib.import_module("matplotlib").colormaps["viridis"](np.linspace(0, 0.9, len(names)))
     steps = np.arange(1, len(values) + 1)
     for name, line, color in zip(names, values.T, colors, strict=True):

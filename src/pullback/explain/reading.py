@@ -1,4 +1,4 @@
-"""A saved trace, read back into an explanation: `document`, the other way round."""
+"""A saved trace, read back into an explanation: the inverse of `document`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read(path: Any) -> Explanation:
     Raises
     ------
     ValueError
-        If the file is no trace, or one of another version.
+        If the file is not a trace, or has another version.
     """
     try:
         return from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
@@ -35,7 +35,7 @@ def read(path: Any) -> Explanation:
 
 
 def from_dict(document: dict[str, Any]) -> Explanation:
-    """The explanation that `to_dict` wrote."""
+    """The explanation that `to_dict` was called on."""
     if document["schema"] != NAME or document["version"] != VERSION:
         raise ValueError(f"expected a {NAME} of version {VERSION}")
     given = document["limits"]
@@ -179,7 +179,7 @@ def _array(given: dict[str, Any]) -> Kept:
 
 
 def _flow(grad: Kept) -> Statistics | None:
-    """What a plot draws of a gradient; the mean of one that is not whole is not known."""
+    """The statistics that a plot needs of a gradient; the mean of a shortened one is unknown."""
     if not isinstance(grad, Summary):
         return statistics(grad)
     stats = grad.stats
@@ -194,7 +194,7 @@ def _maybe(given: dict[str, Any] | None) -> Kept | None:
 
 
 def _marks(value: Kept | None) -> Marks:
-    """What is remarkable about a value that was read; of one that is not whole, where is not known."""
+    """The conspicuous properties of a value that was read; for a shortened one, the index is unknown."""
     if isinstance(value, Summary):
         stats = value.stats
         if stats is None:

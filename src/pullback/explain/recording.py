@@ -1,8 +1,8 @@
-"""Recording: everything a stretch of a program computes, and every backward call in it.
+"""Recording: all operations in a part of a program, and every backward call in it.
 
-Three hooks of the library are used, none of them explain's own: `compute` and `watcher` of the mode, which see
-operations, writes and passes of this thread, and the hooks of nodes, which see what a pass sends. Nothing else runs
-differently, and outside a recording nothing is looked at.
+Three general hooks of the library are used: `compute` and `watcher` of the mode, which observe operations, writes and
+passes of this thread, and hooks on nodes, which observe the gradients of a pass. The program's behaviour does not
+change, and outside a recording nothing is observed.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from .tracing import Nodes, Record, Tracer
 from .walking import jacobians
 
 CALLS = 100
-"""Of a program that calls backward more often, the last so many calls are kept."""
+"""The number of backward calls that are stored; of more calls, the last ones."""
 
 
 failures: deque[Recording] = deque(maxlen=1)
-"""The recording that ended in an exception last."""
+"""The last recording that was ended by an exception."""
 
 
 class Open:
-    """A backward call that is running."""
+    """A backward call that is in progress."""
 
     def __init__(self, walker: Any, tracer: Tracer, before: dict[Node, Kept | None]) -> None:
         self.walker, self.tracer, self.before = walker, tracer, before
@@ -54,7 +54,7 @@ class Open:
         self.finish: Callable[[], Call] = lambda: tracer.call("", "backward", None, [False] * len(tracer.roots))
 
     def watch(self, order: Sequence[Node]) -> None:
-        """Have the nodes tell what passes; their hooks come after the program's own."""
+        """Register hooks on the nodes; they run after the program's own hooks."""
         for node in order:
             if node.hooks is None:
                 self.bare.append(node)
@@ -65,7 +65,7 @@ class Open:
 
     @property
     def runs(self) -> bool:
-        """Whether it is this call that runs, and no other over the same nodes, of a hook or of another thread."""
+        """True if this call is the one running, and not a pass over the same nodes from a hook or another thread."""
         return running.get(None) is self.walker
 
     def _arrived(self, node: Node, cotangents: Sequence[Any]) -> None:
@@ -80,7 +80,7 @@ class Open:
             self.tracer.sent(node, node.edges, [plain(result) for result in results])
 
     def release(self) -> None:
-        """Take the hooks away, and leave no trace of them."""
+        """Remove the hooks without a trace."""
         for handle in self.handles:
             handle.remove()
         for node in self.bare:
@@ -90,7 +90,7 @@ class Open:
 
 
 class Recording(Explanation):
-    """A block of a program that is explained: `calls` has one explanation for each backward call in it.
+    """An explained block of a program: `calls` has one explanation for each backward call in it.
 
     The recording itself shows its last call. It belongs to the thread that enters it.
     """
@@ -136,7 +136,7 @@ class Recording(Explanation):
     def _computed(
         self, tape: Any, primitive: Any, args: Any, edges: Any, values: Any, params: Any, tracked: bool
     ) -> Any:
-        """Compute an operation as it would have been, and note what it made."""
+        """Compute an operation as usual, and record its result."""
         start = time.perf_counter()
         if self._before.compute is not None:
             out = self._before.compute(tape, primitive, args, edges, values, params, tracked)
@@ -157,7 +157,7 @@ class Recording(Explanation):
         self._records[tensor._node] = Record(cell, self._scopes.execution, scope, timed, version(tensor))
 
     def wrote(self, tensor: Any, recorded: bool) -> None:
-        """A tensor has been written. If it has a new history, its value is copied, as others may write it again."""
+        """Called when a tensor is written: a recorded value is copied, since it may be written again."""
         if self._before.watcher is not None:
             self._before.watcher.wrote(tensor, recorded)
         if tensor.level:
@@ -177,20 +177,20 @@ class Recording(Explanation):
         record.version = version(tensor)
 
     def _gone(self, key: int, _: Any) -> None:
-        """A tensor that was written has gone."""
+        """Called when a written tensor is freed."""
         self._written.pop(key, None)
 
     # Passes
 
     def begins(self, walker: Any, order: Sequence[Node], roots: Sequence[Any], needed: set[Node] | None) -> Any:
-        """A pass is about to walk: have its nodes tell. The function that walks is not this watcher's."""
+        """Called at the start of a pass: register hooks on its nodes. Returns the function that walks, unchanged."""
         before = self._before.watcher
         walk = walker.walk if before is None else before.begins(walker, order, roots, needed)
         self._opens(walker, order, roots, needed)
         return walk
 
     def _opens(self, walker: Any, order: Sequence[Node], roots: Sequence[Any], needed: set[Node] | None) -> None:
-        """Find out what must be known of a pass before anything is freed."""
+        """Collect what must be known of a pass before anything is freed."""
         if walker.tape.level or (self._open is not None and running.get(None) is self._open.walker):
             return
         self._close()
@@ -221,14 +221,14 @@ class Recording(Explanation):
         return Tracer(tape, roots, ends_of(nodes, needed))
 
     def ends(self, walker: Any) -> None:
-        """A pass has written its gradients."""
+        """Called when a pass has written its gradients."""
         if self._before.watcher is not None:
             self._before.watcher.ends(walker)
         if self._open is not None and self._open.walker is walker:
             self._close()
 
     def _close(self) -> Call | None:
-        """Make an explanation of the call that is open."""
+        """Create the explanation of the call in progress."""
         opened, self._open = self._open, None
         if opened is None:
             return None
@@ -246,7 +246,7 @@ class Recording(Explanation):
     # Errors
 
     def _failed(self, error: Exception, interrupted: Call | None) -> None:
-        """Note what the program raised, with the tape up to there; of a pass that it ended, the step that it ended in."""
+        """Record the program's exception with the graph so far; if it ended a pass, also the step in which it did."""
         place, frames, walked = None, [program_frame(2)], False
         trace = error.__traceback__
         while trace is not None:
@@ -269,7 +269,7 @@ class Recording(Explanation):
             failure.tensor = tensors[-1] if tensors and not self.all_calls[-1].outputs else None
 
     def _overwritten(self, error: Exception, frames: Sequence[FrameType]) -> Overwritten | None:
-        """The tensor that the program has written although a pass needed it, if that is the error."""
+        """The tensor that was written although a pass needed its old value, if that is the error."""
         found = getattr(error, "overwritten", None)
         if not isinstance(found, errors.Overwritten):
             return None
@@ -281,7 +281,7 @@ class Recording(Explanation):
         return Overwritten(name, traced, found.expected, found.version, place)
 
     def keep_tape(self, names: dict[Node, Variable]) -> None:
-        """Add the operations that no backward call has used as a call of their own, which has no backward steps."""
+        """Add the operations that no backward call has used as a separate call without backward steps."""
         fresh = [node for node in list(self._records) if node not in self._told]
         if not fresh:
             return
@@ -296,7 +296,7 @@ class Recording(Explanation):
 
 
 def where() -> tuple[FrameType, Place | None, FrameType]:
-    """The program's frame that called backward, its place, and the library's function that it called."""
+    """The program's frame that called backward, its place, and the library's function that was called."""
     frame = entry = sys._getframe(1)
     while internal[frame.f_code.co_filename] and frame.f_back is not None:
         frame, entry = frame.f_back, frame
@@ -304,7 +304,7 @@ def where() -> tuple[FrameType, Place | None, FrameType]:
 
 
 def ends_of(nodes: Sequence[Node], needed: set[Node] | None) -> list[Node]:
-    """Where gradients are kept: in leaves, in tensors that retain theirs, and in what was asked for."""
+    """The nodes whose gradients are stored: leaves, tensors that retain theirs, and requested inputs."""
     found = []
     for node in reversed(nodes):
         retained = node.hooks is not None and node.hooks.retained is not None and node.hooks.retained() is not None
@@ -317,7 +317,7 @@ def ends_of(nodes: Sequence[Node], needed: set[Node] | None) -> list[Node]:
 def shortened_tape(
     nodes: Sequence[Node], records: Any, names: dict[Node, Variable], limits: Limits
 ) -> tuple[Nodes, list[str]]:
-    """A tape of no more nodes than the limit: of a longer one the newest, with all its leaves."""
+    """A graph with at most `max_nodes` nodes: of a larger one the newest, with all its leaves."""
     surplus = len(nodes) - limits.max_nodes
     if surplus <= 0:
         return Nodes(nodes, records, names, limits), []
@@ -327,7 +327,7 @@ def shortened_tape(
 
 
 def grad_of(node: Node, limits: Limits) -> Kept | None:
-    """What `.grad` of a leaf holds now."""
+    """The current `.grad` of a leaf."""
     grad = node.grad if isinstance(node, AccumulateGrad) else None
     if grad is None and node.hooks is not None and node.hooks.retained is not None:
         tensor = node.hooks.retained()

@@ -1,7 +1,7 @@
-"""What a rule is, in its own words, and the local Jacobian that it is the transpose of.
+"""The source code of a backward rule, and the local Jacobian of which the rule is the transpose.
 
-Nothing here knows a derivative: the words are the rule's source, and a Jacobian is what the rule makes of the unit
-vectors. So neither can say anything else than what the pass does.
+No derivative is repeated here: the text is the rule's source code, and a Jacobian is computed by applying the rule to
+unit vectors. So neither can differ from what the pass computes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .sources import shortened, text_of
 
 
 class Jacobian(NamedTuple):
-    """A local Jacobian: rows are elements of the output, columns of the input; `diagonal` keeps the diagonal alone."""
+    """A local Jacobian: rows are output elements, columns input elements; `diagonal`: only the diagonal is stored."""
 
     form: str
     rows: int
@@ -33,7 +33,7 @@ class Jacobian(NamedTuple):
     data: Array
 
     def dense(self) -> Array:
-        """The matrix."""
+        """The Jacobian as a dense matrix."""
         if self.form == "dense":
             return self.data.reshape(self.rows, self.cols)
         matrix = np.zeros((self.rows, self.cols), self.data.dtype)
@@ -44,11 +44,11 @@ class Jacobian(NamedTuple):
 # 1. Jacobians
 
 MOST_RUNS = 50_000
-"""How often rules are run for one explanation before it has built enough."""
+"""The maximal number of times that rules are run to compute Jacobians for one explanation."""
 
 
 class Builder:
-    """Builds the local Jacobians of one explanation, within its limits."""
+    """Computes the local Jacobians of one explanation, within its limits."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -57,7 +57,7 @@ class Builder:
     def build(
         self, node: Node, wanted: Sequence[int], dtype: Any
     ) -> tuple[dict[int, list[Jacobian | None]], str | None]:
-        """For each wanted input one Jacobian for each output; and why some are missing."""
+        """For each wanted input a Jacobian for each output, and the reason why some are missing."""
         shapes = shapes_of(node)
         found: dict[int, list[Jacobian | None]] = {index: [None] * len(shapes) for index in wanted}
         reason = self._refused(node, dtype)
@@ -105,13 +105,13 @@ class Builder:
         return size <= self.limits.jacobian
 
     def _diagonal(self, node: Node, index: int, shapes: Sequence[tuple[int, ...]]) -> bool:
-        """Whether a Jacobian is a diagonal matrix by the kind of the operation, and small enough."""
+        """True if the operation's kind makes the Jacobian diagonal, and it is small enough."""
         shape = _input_shape(node, index)
         size = math.prod(shape)
         return node.primitive.kind == "elementwise" and shape == shapes[0] and size != 1 and self._small(size)
 
     def _rows(self, node: Node, g: list[Array], wanted: set[int]) -> list[tuple[int, Array]]:
-        """What the rule makes of one cotangent for each output, for each wanted input."""
+        """The results of the rule for one cotangent per output, for each wanted input."""
         self.runs += 1
         edges = tuple(edge if index in wanted else None for index, edge in enumerate(node.edges))
         results = run_rule(node, g if several(node) else g[0], edges)
@@ -120,7 +120,7 @@ class Builder:
 
 
 def run_rule(node: Node, g: Any, edges: tuple[Node | None, ...]) -> list[Any]:
-    """The cotangents that a node's rule gives for those of its inputs that have an edge, each in its input's shape."""
+    """The cotangents of those of a node's inputs that have an edge, each in its input's shape."""
     results = quiet.run(node.pull, _xp, g, edges, node.saved, node.params)
     return [
         result if result is None or edge is None or edge.shape is None or result.shape == edge.shape
@@ -130,7 +130,7 @@ def run_rule(node: Node, g: Any, edges: tuple[Node | None, ...]) -> list[Any]:
 
 
 def raw() -> FieldBlock:
-    """The mode in which rules are run here: nothing recorded, nobody told."""
+    """The mode in which rules are run here: without recording and without observers."""
     return FieldBlock(grad=False, pack=None, unpack=None, compute=None, watcher=None)
 
 
@@ -142,7 +142,7 @@ def shapes_of(node: Node) -> list[tuple[int, ...]]:
 
 
 def several(node: Node) -> bool:
-    """Whether an operation has several outputs: its tensors then stand at their own places."""
+    """True if an operation has several outputs: its tensors then have nodes of their own."""
     return isinstance(node.params, dict) and "shapes" in node.params and not isinstance(node, Output)
 
 
@@ -163,12 +163,12 @@ def _units(shapes: Sequence[tuple[int, ...]], place: int, unit: int, dtype: Any)
     return g
 
 
-# 2. Words
+# 2. Source code
 
 
 @functools.lru_cache(maxsize=4096)
 def source_of(rule: Any) -> str | None:
-    """A rule as it is written, without `xp.`: `g * b`; a longer one as a call, `pad_pullback(g, x)`."""
+    """The source code of a rule, without `xp.`: `g * b`; a longer one as a call, `pad_pullback(g, x)`."""
     code = getattr(rule, "__code__", None)
     if code is None:
         return None
@@ -184,7 +184,7 @@ def source_of(rule: Any) -> str | None:
 
 @functools.lru_cache(maxsize=64)
 def _lambdas(filename: str) -> list[ast.Lambda]:
-    """The lambdas of a file, the innermost before those around them."""
+    """The lambdas of a file, inner ones before the enclosing ones."""
     found = [node for node in ast.walk(text_of(filename).tree) if isinstance(node, ast.Lambda)]
     return found[::-1]
 
@@ -195,7 +195,7 @@ def _covers(node: ast.Lambda, columns: list[tuple[int, int]]) -> bool:
 
 
 def rule_words(node: Node, index: int | None = None) -> str | None:
-    """What ran for one input of a node, or for all of them."""
+    """The source code of the rule that ran for one input of a node, or for all of them."""
     primitive = getattr(node, "primitive", None)
     if primitive is None or node.foreign:
         return None

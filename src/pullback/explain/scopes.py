@@ -1,4 +1,4 @@
-"""Which modules and functions of the program an operation runs in, read from the frames of the call."""
+"""The modules and functions of the program that an operation runs in, determined from the call stack."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MODULE_CALL = Calls.__call__.__code__
 
 
 class Scopes:
-    """The scopes of one recording, and in which of them the program is now."""
+    """The scopes of one recording, and the scope that the program is in now."""
 
     def __init__(self, base: FrameType, *, skip: int = 0) -> None:
         self.base = base
@@ -27,9 +27,9 @@ class Scopes:
         self._counts: dict[tuple[Scope | None, str], int] = {}
 
     def enter(self, frame: FrameType) -> Scope | None:
-        """The scope of an operation that is called from a frame; a new execution if the program has called anew.
+        """The scope of an operation that is called from a frame; a new scope for each new call of a function.
 
-        The frames of the last operation are held until the next, so that a frame is the same only if its call is.
+        The frames of the last operation are held until the next, so that frames of different calls are never confused.
         """
         stack: list[FrameType] = []
         entry = previous = None
@@ -39,7 +39,7 @@ class Scopes:
             if not inside and entry is None:
                 entry = previous
             if not inside and walked.f_code.co_name == "<module>":
-                break  # what runs this module is none of the program's functions
+                break  # the frame that runs the program's main module is not one of its functions
             if not inside or walked.f_code is MODULE_CALL:
                 stack.append(walked)
             previous, walked = walked, walked.f_back
@@ -65,7 +65,7 @@ class Scopes:
         return scopes[-1] if scopes else None
 
     def _made(self, frame: FrameType, outer: FrameType | None, around: Scope | None) -> Scope | None:
-        """The scope that a frame opens, or the one it belongs to."""
+        """The scope that a frame opens, or the enclosing one it belongs to."""
         if frame.f_code is MODULE_CALL:
             module = frame.f_locals["self"]
             name = _module_name(module, outer, around)
@@ -82,12 +82,12 @@ class Scopes:
         return scope
 
     def close(self) -> None:
-        """Let go of the program's frames."""
+        """Release the program's frames."""
         self._frames, self._scopes, self._entry = [], [], None
 
 
 def _module_name(module: Any, outer: FrameType | None, around: Scope | None) -> str:
-    """What the program calls a module: `model`, or `model.0` inside another."""
+    """The program's name for a module: `model`, or `model.0` inside another."""
     if outer is not None and outer.f_code is MODULE_CALL:
         return _below(outer.f_locals["self"], module, around)
     for variables in () if outer is None else (outer.f_locals, outer.f_globals):

@@ -1,7 +1,7 @@
-"""Where in the program's text a node was made, and what the program calls it.
+"""The source code of a node: the expression that created it, and the program's name for its value.
 
-A node knows its instruction (`_sites`); the compiler knows which characters each instruction came from. The text there
-is the expression, and the statement around it says whether the value was given a name.
+A node records its bytecode instruction (`_sites`); the compiler records the source range of each instruction. The text
+in that range is the expression, and the enclosing statement shows whether the value was assigned to a name.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from .._core.lazy import computed
 from .._core.sites import Site
 
 LONGEST = 200
-"""An expression of more characters is shortened."""
+"""The number of characters above which an expression is shortened."""
 
 
 class Place(NamedTuple):
-    """A stretch of a file: lines from 1, columns in characters from 0, the last column excluded."""
+    """A range in a file: lines from 1, columns in characters from 0, the last column excluded."""
 
     file: str
     line: int
@@ -37,7 +37,7 @@ class Place(NamedTuple):
 
 
 class Words(NamedTuple):
-    """What the text at a place says: the expression, the name it is given, the name of what it writes to."""
+    """The source code at a place: the expression, the name it is assigned to, the name of the tensor it writes to."""
 
     expr: str | None
     assigned: str | None
@@ -69,21 +69,21 @@ def place_of(site: Site) -> Place | None:
 
 
 def words_at(place: Place | None) -> Words:
-    """What the program's text says at a place."""
+    """The source code at a place."""
     if place is None or place.column is None or place.end_line is None or place.end_column is None:
         return NOTHING
     return text_of(place.file).words((place.line, place.column, place.end_line, place.end_column))
 
 
 def shortened(text: str, most: int = LONGEST) -> str:
-    """A text on one line, its middle left out where it is too long."""
+    """A text on one line; if it is too long, its middle is left out."""
     text = " ".join(text.split())
     half = most // 2 - 2
     return text if len(text) <= most else f"{text[:half]}...{text[-half:]}"
 
 
 class Text:
-    """The text of one file: its lines, and what they say at a span of characters."""
+    """The source code of one file, and the meaning of a range in it."""
 
     def __init__(self, lines: list[str], *, saved: bool = False) -> None:
         self.read = lines
@@ -92,7 +92,7 @@ class Text:
         self._words: dict[Span, Words] = {}
 
     def words(self, span: Span) -> Words:
-        """The words in a span."""
+        """The expression and names in a range."""
         if span not in self._words:
             self._words[span] = self._found(span)
         return self._words[span]
@@ -116,14 +116,14 @@ class Text:
         return Words(shortened(segment) or None, self.assigned.get(span), None)
 
     def characters(self, line: int, column: int) -> int:
-        """A column in characters of one in UTF-8 bytes, which is how the compiler counts."""
+        """The column in characters for a column in UTF-8 bytes, which the compiler uses."""
         if line > len(self.lines) or self.lines[line - 1].isascii():
             return column
         return len(self.lines[line - 1].encode()[:column].decode(errors="ignore"))
 
     @computed
     def tree(self) -> ast.Module:
-        """The file as Python reads it; an empty one if it cannot."""
+        """The syntax tree of the file; an empty one if it cannot be parsed."""
         try:
             return ast.parse("\n".join(self.lines))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -131,7 +131,7 @@ class Text:
 
     @computed
     def assigned(self) -> dict[Span, str]:
-        """The values that are given a name, with it."""
+        """The values that are assigned to a name, with the name."""
         found = {}
         for node in ast.walk(self.tree):
             if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
@@ -142,7 +142,7 @@ class Text:
 
     @computed
     def written(self) -> dict[Span, tuple[str, str]]:
-        """The writes, `y[0] = ...` and `y += ...`: the name of what is written to, and the text."""
+        """The writes, `y[0] = ...` and `y += ...`: the name of the tensor written to, and the text."""
         found = {}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.AugAssign):
@@ -172,13 +172,13 @@ _texts: dict[str, Text] = {}
 
 
 def text_of(filename: str) -> Text:
-    """The text of a file; an empty one if there is none. It is read anew when `linecache` has read it anew."""
+    """The source code of a file, empty if there is none; it is parsed again if `linecache` has reloaded it."""
     text = _texts.get(filename)
     if text is not None and text.saved:
         return text
     try:
         lines = linecache.getlines(filename)
-    except (LookupError, SyntaxError, UnicodeDecodeError):  # doctest's patch of linecache; a file in no encoding
+    except (LookupError, SyntaxError, UnicodeDecodeError):  # doctest's patch of linecache; an undecodable file
         lines = []
     if text is None or text.read is not lines:
         _texts[filename] = text = Text(lines)
@@ -186,7 +186,7 @@ def text_of(filename: str) -> Text:
 
 
 def remember(name: str, first: int, lines: list[str]) -> str:
-    """Make the lines of a saved trace known under a name that no file has, and give that name."""
+    """Register the lines of a saved trace under a name that is not a file's; returns that name."""
     key = f"<saved {len(_texts)}>/{name}"
     _texts[key] = Text([*[""] * (first - 1), *lines], saved=True)
     return key
@@ -194,13 +194,14 @@ def remember(name: str, first: int, lines: list[str]) -> str:
 
 # Executions
 #
-# One expression can make several nodes (a layer, a loss), and one node after another can come from one line of a loop.
+# One expression can create several nodes (a layer, a loss), and a line in a loop can create many nodes in a row.
 
 
 def executions(sites: list[tuple[Site, str, Any]]) -> list[tuple[int, int]]:
-    """For nodes in the order they were made, with op and, if recorded, execution: each one's place among how many.
+    """Each node's number among the nodes of its execution, and their count; nodes are given in order of creation.
 
-    What was not recorded is guessed: operations of one site in a row are one execution, unless they repeat.
+    For nodes that were not recorded it is guessed: consecutive operations of one site are one execution, unless they
+    repeat.
     """
     found: list[tuple[int, int]] = []
     for (_, execution), group in itertools.groupby(sites, key=lambda entry: (entry[0], entry[2])):
@@ -211,7 +212,7 @@ def executions(sites: list[tuple[Site, str, Any]]) -> list[tuple[int, int]]:
 
 
 def _period(names: list[str]) -> int:
-    """The shortest length that a row of names is a repetition of."""
+    """The shortest period of a sequence of names."""
     count = len(names)
     for length in range(1, count // 2 + 1):
         if count % length == 0 and all(names[i] == names[i - length] for i in range(length, count)):

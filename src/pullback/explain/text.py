@@ -1,6 +1,6 @@
-"""An explanation as text: the answer first, then the operations, then what each sent back, health and cost.
+"""An explanation as text: the result first, then the operations, the gradients of each, health and cost.
 
-The same text is what a screen reader gets, and a program that asks for it.
+Screen readers, and programs that read the output, get the same text.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from .rules import Jacobian
 from .trace import Call, Finding, Leaf, Step, Term, Traced
 
 SMALL = 6
-"""Matrices up to so many rows and columns are written out."""
+"""The number of rows and columns up to which matrices are printed."""
 CELL = 28
-"""A number of characters: longer vectors and matrices are told by size and norm, so that no number is cut."""
+"""The number of characters above which vectors and matrices are described by size and norm."""
 MOST_ROWS = 60
-"""Of more steps, some are folded."""
+"""The number of steps above which some are folded."""
 MOST_CALLS = 6
 TOLD = 3
-"""So many findings of a kind are told."""
+"""The number of findings of a kind that are printed."""
 HEAD = 12
-"""The width of what stands before a section's text."""
+"""The width of the column before a section's text."""
 NARROWEST, ROOMY = 60, 96
 
 BOLD, RED, PLAIN = "\x1b[1m", "\x1b[31m", "\x1b[0m"
@@ -86,7 +86,7 @@ class _Writer:
     # Sections
 
     def calls(self, calls: Sequence[Call], shown: int) -> list[str]:
-        """Which calls there are, and which one is shown."""
+        """The list of calls, and which one is shown."""
         texts = [f"{number} {self.clean(call.text)}" for number, call in enumerate(calls[:MOST_CALLS], 1)]
         if len(calls) > MOST_CALLS:
             texts.append(f"and {len(calls) - MOST_CALLS} more")
@@ -107,7 +107,7 @@ class _Writer:
         return [*lines, *self.cost(call), *wrapped(pad("more", HEAD), _more(call), self.width)]
 
     def answer(self, call: Call) -> list[str]:
-        """`v @ J = x.grad` with the numbers, for the leaves that are small enough."""
+        """`v @ J = x.grad` with its values, for leaves that are small enough."""
         if not call.leaves:
             return ["no gradient reached a leaf", ""]
         if len(call.leaves) > 2:
@@ -115,7 +115,7 @@ class _Writer:
         return [line for leaf in call.leaves for line in self.leaf(call, leaf)]
 
     def leaves(self, call: Call) -> list[str]:
-        """One line for each of many leaves."""
+        """One line for each leaf, if there are many."""
         had = any(leaf.grad_before is not None for leaf in call.leaves)
         body = [["", "v @ J", *(["was", "is now"] if had else [])]]
         for leaf in call.leaves[:MOST_ROWS]:
@@ -205,18 +205,18 @@ class _Writer:
         return [*lines, *self.table(body, frozenset({0, 1}), [3, 4, 16, least, 12, 8]), ""]
 
     def operation(self, tensor: Traced) -> str:
-        """An operation and what it gives; the name alone where it says the operation."""
+        """An operation and its result; only the name if it contains the operation."""
         if tensor.op in tensor.name.split():
             return tensor.name
         named = tensor.expr is None or tensor.op == "setitem" or tensor.name == tensor.expr
         return f"{tensor.op} {self.name(tensor) if named else f'{tensor.name} = {tensor.expr}'}"
 
     def name(self, tensor: Traced) -> str:
-        """What a tensor is called, in fewer characters where there are few."""
+        """A tensor's name, shortened if lines are narrow."""
         return tensor.name.replace(" after line ", ", line ") if self.narrow else tensor.name
 
     def node(self, step: Step) -> str:
-        """A node's title, without its ending where there are few characters."""
+        """A node's title, without its suffix if lines are narrow."""
         return step.node.removesuffix("Backward0") if self.narrow else step.node
 
     def backward(self, items: Sequence[Step | Fold], leaves: Sequence[Leaf]) -> list[str]:
@@ -243,7 +243,7 @@ class _Writer:
         return [*head, _jacobian(step, term), self.vector(term.out), to]
 
     def vector(self, value: Kept | None) -> str:
-        """A vector in a cell."""
+        """A vector as a table cell."""
         return vector_text(value, brief=self.narrow)
 
     def table(self, body: Sequence[Sequence[str]], right: frozenset[int], least: Sequence[int]) -> list[str]:
@@ -284,7 +284,7 @@ def _shape(shape: Sequence[int]) -> str:
 
 
 def value_text(value: Kept | None, *, brief: bool = False) -> str:
-    """A value as data is written, or what is known of it: shape and range, or, in brief, the shape."""
+    """A value in the notation of data, or a description: shape and range, or, with `brief`, the shape."""
     if value is None:
         return "not kept"
     if isinstance(value, Summary):
@@ -300,7 +300,7 @@ def value_text(value: Kept | None, *, brief: bool = False) -> str:
 
 
 def vector_text(value: Kept | None, *, brief: bool = False) -> str:
-    """A vector as gradients are written; of a long one shape and norm, or, in brief, the norm."""
+    """A vector in the notation of gradients; a long one by shape and norm, or, with `brief`, the norm."""
     if value is None:
         return "nothing"
     if not isinstance(value, Summary) and value.size <= SMALL and len(row(value)) <= CELL:
@@ -341,7 +341,7 @@ def _jacobian(step: Step, term: Term) -> str:
 
 
 def _one_jacobian(local: Jacobian | None, shape: tuple[int, ...], term: Term) -> str:
-    """A small matrix as it is; of a larger one, built or not, the size."""
+    """A small matrix in full; a larger one, computed or not, by its size."""
     sizes = f"{math.prod(shape)}x{math.prod(term.to.shape)}"
     if local is None:
         return sizes if term.missing is not None and "elements" in term.missing else "not built"
@@ -351,7 +351,7 @@ def _one_jacobian(local: Jacobian | None, shape: tuple[int, ...], term: Term) ->
 
 
 def _summed(step: Step, leaves: Sequence[Leaf]) -> str:
-    """The end of the tape at a leaf: what was added up."""
+    """The last step at a leaf: the sum of its contributions."""
     target = f"{vector_text(step.v)} -> {step.outputs[0].name}.grad"
     parts = next((leaf.contributions for leaf in leaves if leaf.tensor is step.outputs[0]), [])
     small = all(not isinstance(term.out, Summary) and term.out.size <= SMALL for _, term in parts)

@@ -1,7 +1,7 @@
-"""The parts of an explanation: tensors, steps, what a step sends, and where gradients end up.
+"""The parts of an explanation: tensors, steps, the terms that steps send, and the leaves.
 
-Plain objects: whatever shows an explanation reads them, or the JSON made of them. Arrays are NumPy arrays, or a
-`Summary` where they are too large to be kept whole.
+They are plain objects, which all renderers and the JSON writer read. Arrays are NumPy arrays, or a `Summary` if they
+are too large to be stored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .sources import Place
 
 @dataclass(eq=False, slots=True)
 class Scope:
-    """A call of a module or of a function of the program, in which operations ran."""
+    """A call of a module or a function of the program, inside which operations ran."""
 
     index: int
     kind: str
@@ -31,7 +31,7 @@ class Scope:
 
     @property
     def path(self) -> tuple[Scope, ...]:
-        """This scope and those around it, the outermost first."""
+        """This scope and the enclosing ones, outermost first."""
         found: list[Scope] = []
         scope: Scope | None = self
         while scope is not None:
@@ -45,7 +45,7 @@ class Scope:
 
 @dataclass(eq=False, slots=True)
 class Saved:
-    """One thing that a node keeps for backward: an array, or a setting such as an exponent or a shape."""
+    """A value that a node saves for backward: an array, or a setting such as an exponent or a shape."""
 
     name: str
     text: str
@@ -55,9 +55,9 @@ class Saved:
 
 @dataclass(eq=False, slots=True)
 class Traced:
-    """A value on the tape, with the node that made it; a leaf was made by none.
+    """A value in the graph, with the node that computed it; a leaf has none.
 
-    `data` is None where the value is not known: see `value_from`.
+    `data` is None if the value is unknown: see `value_from`.
     """
 
     index: int
@@ -84,17 +84,17 @@ class Traced:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether no operation made it."""
+        """True if no operation computed it."""
         return self.op is None
 
     @property
     def line(self) -> int | None:
-        """The line of the program that made it."""
+        """The line of the program that computed it."""
         return None if self.place is None else self.place.line
 
     @property
     def stats(self) -> Any:
-        """The statistics of a value that is not kept whole; None for others."""
+        """The statistics of a shortened value; None for others."""
         return getattr(self.data, "stats", None)
 
     def __repr__(self) -> str:
@@ -104,7 +104,7 @@ class Traced:
 
 @dataclass(eq=False, slots=True)
 class Term:
-    """What a step sends to one input: `v @ J = out`, added to what had arrived there before."""
+    """The cotangent that a step sends to one input: `v @ J = out`, added to those that arrived before."""
 
     to: Traced
     input: int
@@ -120,7 +120,7 @@ class Term:
 
     @property
     def J(self) -> Array | None:  # noqa: N802  # what it is called in mathematics
-        """The local Jacobian as a matrix, None where it was not built or belongs to several outputs."""
+        """The local Jacobian as a matrix; None if it was not computed or belongs to several outputs."""
         first = self.jacobians[0]
         return None if first is None or len(self.jacobians) > 1 else first.dense()
 
@@ -130,7 +130,7 @@ class Term:
 
 @dataclass(eq=False, slots=True)
 class Step:
-    """One operation, forward or backward. A backward step is one vector-Jacobian product, or the sum in a leaf."""
+    """One operation, forward or backward. A backward step is one vector-Jacobian product, or the sum at a leaf."""
 
     phase: str
     index: int
@@ -148,7 +148,7 @@ class Step:
 
     @property
     def v(self) -> Kept | None:
-        """The vector that arrived: for the first output, where there are several."""
+        """The vector that arrived; if there are several outputs, that of the first."""
         return self.vs[0] if self.vs else None
 
     @property
@@ -163,7 +163,7 @@ class Step:
 
 @dataclass(eq=False, slots=True)
 class Leaf:
-    """Where a gradient ends up: what the call computed for it, and from which contributions."""
+    """A leaf of the graph: the gradient that the call computed for it, and its contributions."""
 
     tensor: Traced
     grad: Kept
@@ -176,7 +176,7 @@ class Leaf:
 
     @property
     def J(self) -> Array | None:  # noqa: N802  # what it is called in mathematics
-        """The Jacobian of the output by this leaf; None where it was not built."""
+        """The Jacobian of the output with respect to this leaf; None if it was not computed."""
         if any(each is None for each in self.jacobians) or not self.jacobians:
             return None
         return np.concatenate([each.dense() for each in self.jacobians if each is not None])
@@ -187,7 +187,7 @@ class Leaf:
 
 @dataclass(eq=False, slots=True)
 class Output:
-    """Where a call starts: a tensor, and the vector it was given."""
+    """The start of a call: a tensor, and the vector passed for it."""
 
     tensor: Traced
     gradient: Kept
@@ -196,7 +196,7 @@ class Output:
 
 @dataclass(eq=False, slots=True)
 class Finding:
-    """Something that went wrong with numbers: what, where it was born, and where it was carried."""
+    """A numerical problem: its kind, where it first appeared, and where it propagated."""
 
     kind: str
     phase: str
@@ -208,23 +208,23 @@ class Finding:
 
     @property
     def born(self) -> Step | None:
-        """The step in which it was born; None when it came from outside."""
+        """The step in which it first appeared; None if it came from outside."""
         return self.step
 
     @property
     def place(self) -> Place | None:
-        """The place of the program where it was born."""
+        """The place of the program where it first appeared."""
         return self.tensor.place if self.step is None else self.step.place
 
     @property
     def line(self) -> int | None:
-        """The line of the program where it was born."""
+        """The line of the program where it first appeared."""
         return None if self.place is None else self.place.line
 
 
 @dataclass(eq=False, slots=True)
 class Overwritten:
-    """A tensor that a pass needed as it was, and that has been written since: its versions then and now, and where last."""
+    """A tensor written after a pass was to use its old value: both versions, and the place of the last write."""
 
     name: str
     tensor: Traced | None
@@ -239,7 +239,7 @@ class Overwritten:
 
 @dataclass(eq=False, slots=True)
 class Failure:
-    """What the program raised."""
+    """The exception that the program raised."""
 
     type: str
     message: str
@@ -251,7 +251,7 @@ class Failure:
 
 @dataclass(eq=False, slots=True)
 class Call:
-    """One call of backward, or what one would have done."""
+    """One call of backward, or an account of what one would do."""
 
     text: str
     kind: str
@@ -268,11 +268,11 @@ class Call:
 
     @property
     def peak_bytes(self) -> int:
-        """The most that kept values and travelling gradients take together."""
+        """The peak memory of saved values and gradients together."""
         return max((step.live_bytes for step in (*self.forward, *self.steps)), default=0)
 
     def seconds(self, phase: str) -> float | None:
-        """What a phase took, None where it was not measured."""
+        """The duration of a phase; None if it was not measured."""
         times = [step.time for step in (self.forward if phase == "forward" else self.steps)]
         known = [time for time in times if time is not None]
         return sum(known) if known else None

@@ -1,7 +1,7 @@
-"""How a walk over a tape becomes the parts of an explanation.
+"""The construction of an explanation from a walk over a graph.
 
-A `Tracer` is told what arrives at each node and what its rule sends, by explain's own walk or by hooks in the program's.
-What is known of values, places and scopes comes from a recording, or else from what the nodes keep.
+A `Tracer` is notified of what arrives at each node and what its rule sends, by explain's own walk or by hooks in the
+program's pass. Values, places and scopes are taken from a recording, or else from what the nodes save.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from .trace import Output as Start
 from .walking import Watch
 
 MANY = 2000
-"""Of a tape with more nodes, less is kept of each."""
+"""The number of nodes above which less is stored of each."""
 
 
 @dataclass(eq=False, slots=True)
 class Record:
-    """What a recording knows of one node: its value, which call of the program made it, where, and how long it took."""
+    """A recording's data about one node: its value, the program's call that created it, the place, and the duration."""
 
     cell: Any
     execution: int
@@ -41,7 +41,7 @@ class Record:
 
 
 class Nodes:
-    """The nodes of a call, oldest first, and what stands for each of their values."""
+    """The nodes of a call, oldest first, and the object that represents each of their values."""
 
     def __init__(
         self, nodes: Sequence[Node], records: Mapping[Node, Record], names: Mapping[Node, Variable], limits: Limits
@@ -63,7 +63,7 @@ class Nodes:
         self._saved()
 
     def _shares(self) -> dict[Node, tuple[int, int]]:
-        """Which of how many nodes of one expression each is."""
+        """Each node's number among the nodes of its expression, and their count."""
         inner = [node for node in self.made if not isinstance(node, AccumulateGrad)]
         entries = [
             (node.site, node.title, record.execution if (record := self.record(node)) is not None else None)
@@ -72,7 +72,7 @@ class Nodes:
         return dict(zip(inner, executions(entries), strict=True))
 
     def record(self, node: Node) -> Record | None:
-        """What a recording knows of a node: for one with several outputs, of any of them."""
+        """A recording's data about a node; for one with several outputs, about any of them."""
         return self.records.get(node)
 
     def _traced(self, node: Node, maker: Node, share: tuple[int, int]) -> Traced:
@@ -112,7 +112,7 @@ class Nodes:
     # Values
 
     def know(self, node: Node, array: Any, source: str) -> None:
-        """Note the value of a tensor, unless it is known already."""
+        """Store the value of a tensor, unless it is known already."""
         tensor = self.traced.get(node)
         if tensor is None or (tensor.data is not None and source != "output"):
             return
@@ -134,7 +134,7 @@ class Nodes:
                 self.know(node, self.names[node].array, "variable")
 
     def _saved(self) -> None:
-        """What nodes keep; it also tells values of tensors that are not known otherwise."""
+        """The values that nodes save; they also supply values of tensors that are otherwise unknown."""
         counted = {id(node.array) for node in self.made if isinstance(node, AccumulateGrad)}
         for node in self.made:
             if isinstance(node, AccumulateGrad) or type(node.saved) is not tuple or node not in self.outputs:
@@ -162,14 +162,14 @@ class Nodes:
         tensor = None if owner is None else self.traced.get(owner)
         value: Kept | None = None
         if tensor is not None and tensor.value_from in {"saved", "recorded"}:
-            value = tensor.data  # a leaf may have been written since: what a rule keeps is the value of then
+            value = tensor.data  # a leaf may have been written since: a rule saves the old value
         elif not self.limits.redact:
             value = kept(array, self.small)
         first.saved.append(Saved(saved_name(name), saved_text(array, self.limits), tensor, value))
 
 
 class Tracer(Watch):
-    """Makes a call of what it is told about a walk."""
+    """Builds a call from the notifications of a walk."""
 
     def __init__(self, tape: Nodes, roots: Sequence[tuple[Node, Array]], ends: Sequence[Node]) -> None:
         self.tape, self.roots, self.ends = tape, roots, ends
@@ -193,7 +193,7 @@ class Tracer(Watch):
         if node in self.ends:
             array = np.asarray(g)
             if isinstance(node, AccumulateGrad) and array.dtype.kind == node.array.dtype.kind:
-                array = array.astype(node.array.dtype)  # as `.grad` gets it
+                array = array.astype(node.array.dtype)  # the dtype that `.grad` gets
             self.arrivals[node] = array
         if isinstance(node, Output):
             assert node.edges[0] is not None
@@ -262,7 +262,7 @@ class Tracer(Watch):
         step.live_bytes = self.kept + self.travelling
 
     def _told(self, node: Node, array: Any, tensor: Traced) -> tuple[Any, Kept, Marks]:
-        """A cotangent of a node with what is kept of it, which is found out once."""
+        """A node's cotangent with its stored form and conspicuous properties, which are computed once."""
         known = self.totals.get(node)
         if known is not None and known[0] is array:
             return known
@@ -280,7 +280,7 @@ class Tracer(Watch):
     # The call
 
     def call(self, text: str, kind: str, place: Any, implicit: Sequence[bool]) -> Call:
-        """Everything that has been told, as a call."""
+        """The call built from all notifications."""
         tape = self.tape
         for entries in self.terms.values():
             for _, term in entries:
@@ -316,7 +316,7 @@ class Tracer(Watch):
         return leaf
 
     def _forward(self) -> tuple[list[Step], int]:
-        """The operations, oldest first, and how many bytes they keep together."""
+        """The operations, oldest first, and the number of bytes that they save together."""
         total = 0
         steps: list[Step] = []
         for node in self.tape.made:
@@ -333,7 +333,7 @@ class Tracer(Watch):
 
 
 def worst(found: Sequence[Marks]) -> Marks:
-    """The first mark of something bad; zero only if all are."""
+    """The first conspicuous property that is NaN or inf; zero only if all are zero."""
     bad = next((each for each in found if each.bad is not None), None)
     if bad is not None:
         return bad

@@ -1,4 +1,4 @@
-"""A walk back over a tape that changes nothing: no hook runs, nothing is freed, no `.grad` is written."""
+"""A backward walk over a graph that changes nothing: no hook runs, nothing is freed, no `.grad` is written."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from .arrays import Array, Limits
 from .rules import Jacobian, raw, run_rule
 
 MOST_RULES = 20_000
-"""A Jacobian is made row by row while that takes no more rules than these."""
+"""The number of rule calls up to which a Jacobian is computed row by row."""
 
 
 class Watch:
-    """Who is told of a walk: what arrives at a node, then what its rule gives."""
+    """An observer of a walk, notified of the cotangent at each node, then of the rule's results."""
 
     def arrived(self, node: Node, g: Any) -> None:
-        """A cotangent, or one for each output, has arrived at a node."""
+        """Called when a cotangent, or one for each output, has arrived at a node."""
 
     def sent(self, node: Node, edges: Sequence[Node | None], results: Sequence[Any]) -> None:
-        """The rule has run, and these go to the inputs that have an edge."""
+        """Called when the rule has run, with the cotangents for the inputs that have an edge."""
 
 
 def check(order: Iterable[Node]) -> None:
-    """Refuse a tape that an earlier pass has freed, in the words of that pass."""
+    """Refuse a graph that an earlier pass has freed, with that pass's error message."""
     for node in order:
         if type(node.saved) is not tuple:
             raise node.saved.error(node)
@@ -39,12 +39,12 @@ def check(order: Iterable[Node]) -> None:
 def walk(
     tape: Any, order: Sequence[Node], roots: Sequence[tuple[Node, Array]], needed: set[Node] | None, watch: Watch
 ) -> dict[Node, Any]:
-    """Run the nodes in order, and give what arrives at the leaves."""
+    """Run the nodes in order; returns the cotangents that arrive at the leaves."""
     pending: dict[Node, Any] = {}
     for node, v in roots:
         pending[node] = pending[node] + v if node in pending else v
     ends: dict[Node, Any] = {}
-    token = running.set(Pass(tape, False, False, True, None))  # for rules of the program's own, which ask for it
+    token = running.set(Pass(tape, False, False, True, None))  # the program's own rules may query it
     try:
         with raw(), np.errstate(all="ignore"):
             for node in order:
@@ -76,7 +76,7 @@ def followed(node: Node, needed: set[Node] | None) -> tuple[Node | None, ...]:
 
 
 class Ends(Watch):
-    """Remembers what arrives at some nodes."""
+    """An observer that stores what arrives at some nodes."""
 
     def __init__(self, nodes: Iterable[Node]) -> None:
         self.nodes = set(nodes)
@@ -96,7 +96,7 @@ def jacobians(
     targets: Sequence[Node],
     limits: Limits,
 ) -> tuple[dict[Node, list[Jacobian | None]], str | None]:
-    """For each target the Jacobians of the outputs, row by row with unit vectors; and why some are missing."""
+    """For each target the Jacobians of the outputs, computed row by row; and the reason why some are missing."""
     found: dict[Node, list[Jacobian | None]] = {target: [None] * len(roots) for target in targets}
     reason = refused(order, roots, limits)
     if reason is not None:
@@ -123,7 +123,7 @@ def jacobians(
 
 
 def refused(order: Sequence[Node], roots: Sequence[tuple[Node, Array]], limits: Limits) -> str | None:
-    """Why a tape is not walked more often than the program asks; None if it may be."""
+    """The reason why a graph must not be walked more often than the program does; None if it may be."""
     if limits.redact:
         return "values are left out (redact=True)"
     if any(node.foreign or node.hooks is not None for node in order):
@@ -143,7 +143,7 @@ def unit_row(
     needed: set[Node] | None,
     targets: Sequence[Node],
 ) -> list[Any]:
-    """What one unit vector pulls back to at each target, None where nothing arrives."""
+    """The pullback of one unit vector at each target; None where nothing arrives."""
     unit = np.zeros(v.shape, v.dtype)
     _xp.reshaped_view(unit, -1)[index] = 1
     ends = Ends(targets)

@@ -1,4 +1,4 @@
-"""Values in files, which are never run: our own are safetensors files, and those of torch.save can be read, too."""
+"""Loading and saving without running code: safetensors files, and reading of files of torch.save."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .errors import UnsafeFileError as UnsafeFileError
 from .errors import about
 from .opening import Input, name_of, reading, writing
 
-_STRUCTURE = "pullback"  # the text in which our files say how their tensors belong together
+_STRUCTURE = "pullback"  # the metadata key that describes how the tensors are nested
 
 
 def save(
@@ -28,16 +28,17 @@ def save(
 ) -> None:
     """Write a tensor, a state dict, or nested containers of tensors, numbers and strings to a file.
 
-    `f` is a path or a binary file object. A path gets its new content at once, when all is written: a crash leaves the
-    old file. The file is a safetensors file, in which tensors have the names of the keys that lead to them, joined by
-    dots, so that other programs can read them; `metadata` are texts to go with them. Tensors on the same memory are
-    written once. Files hold tensors, NumPy arrays and numbers, Python's numbers, strings, bytes and None, dtypes, and
-    dicts, OrderedDicts, Counters, lists, tuples and sets. torch's `pickle_protocol` and other options mean nothing here.
+    `f` is a path or a binary file object. A path's content is replaced atomically once everything is written: after a
+    crash the old file remains. The file is a safetensors file, which other programs can read too: a tensor's name is
+    the path of keys that lead to it, joined by dots; `metadata` are additional strings. Tensors that share memory are
+    written once. Supported are tensors, NumPy arrays and numbers, Python's numbers, strings, bytes and None, dtypes,
+    and dicts, OrderedDicts, Counters, lists, tuples and sets. torch's `pickle_protocol` and other options have no
+    effect.
 
     Raises
     ------
     TypeError
-        If there is anything else to save (a module: save its `state_dict()`), or if metadata are no texts.
+        If obj contains anything else (for a module, save its `state_dict()`), or if metadata are not strings.
     ValueError
         If a container contains itself, or if `pickle_module` is given.
 
@@ -78,21 +79,21 @@ def load(
     mmap: bool | None = None,
     **options: Any,
 ) -> Any:
-    """What a file holds: one of `save`, any safetensors file (a dict of tensors), or one of torch.save.
+    """The content of a file written by `save`, any safetensors file (as a dict of tensors), or a file of torch.save.
 
-    `f` is a path or a binary file object. Nothing that a file names is run: of torch's files, tensors, numbers, strings,
-    sizes, dtypes and plain containers are read, all else is refused by name, as torch does with `weights_only=True`;
-    `weights_only=False` changes nothing. Parameters come back as plain tensors. bfloat16 becomes float32, with a warning.
-    Whatever `map_location` says, tensors come to the CPU; another place is refused.
+    `f` is a path or a binary file object. No code named in a file is run. Of torch's files, tensors, numbers, strings,
+    sizes, dtypes and plain containers are read; all else is refused by name, as in torch with `weights_only=True`;
+    `weights_only=False` changes nothing. Parameters are returned as plain tensors. bfloat16 is converted to float32,
+    with a warning. Tensors are always loaded to the CPU; a `map_location` with another device is refused.
 
     Raises
     ------
     FileError
-        If the file is damaged, truncated, or of another kind.
+        If the file is damaged, truncated, or of an unknown format.
     UnsafeFileError
-        If it would have to run a program, or holds objects; a FileError and a `pickle.UnpicklingError`.
+        If reading it would require running code or creating objects; also a FileError and a `pickle.UnpicklingError`.
     OSError
-        If there is no such file.
+        If the file does not exist.
 
     >>> import io
     >>> import pullback
@@ -115,7 +116,7 @@ def load(
 
 
 def _read(source: Input) -> tuple[Any, bool]:
-    """What can be read of a source, and whether some tensors had been bfloat16."""
+    """The content of a source, and whether some of its tensors were bfloat16."""
     start = source.peek(9)
     if start.startswith(b"PK"):
         return torchfiles.read_archive(source)
@@ -133,12 +134,12 @@ def _read(source: Input) -> tuple[Any, bool]:
 
 
 def read_metadata(f: Any) -> dict[str, str]:
-    """The texts that go with the tensors of a safetensors file; the tensors are not read.
+    """The metadata strings of a safetensors file; the tensors are not read.
 
     Raises
     ------
     FileError
-        If the file is none, or damaged.
+        If the file is not a safetensors file, or is damaged.
 
     >>> import io
     >>> import pullback
@@ -163,7 +164,7 @@ def _check_options(function: str, options: Mapping[str, Any], known: set[str]) -
 
 
 def _check_places(map_location: Any) -> None:
-    """Refuse places other than the CPU; a function of storages, as torch has it, has nothing to choose between."""
+    """Refuse devices other than the CPU; a function of storages, which torch accepts, could only return the CPU."""
     if map_location is None or (callable(map_location) and not isinstance(map_location, str)):
         return
     for place in map_location.values() if isinstance(map_location, dict) else [map_location]:

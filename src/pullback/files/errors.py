@@ -1,4 +1,4 @@
-"""What is raised for files that cannot be read."""
+"""The exceptions for files that cannot be read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 
 class FileError(RuntimeError):
-    """A file is damaged, or of no kind that pullback reads: the text names the file and what is wrong with it.
+    """Raised for a file that is damaged or of an unknown format; the message names the file and the problem.
 
     >>> import io
     >>> import pullback
@@ -22,12 +22,12 @@ class FileError(RuntimeError):
 
 
 class UnsafeFileError(FileError, pickle.UnpicklingError):
-    """A file asks for code to be run when it is read, or for objects that are neither tensors nor plain containers."""
+    """Raised for a file that would run code, or create objects other than tensors and plain containers."""
 
 
 @contextlib.contextmanager
 def about(name: str) -> Iterator[None]:
-    """A block whose errors name the file that they are about; exhausted memory or depth is an error of the file, too."""
+    """A block whose errors get the file's name; exhausted memory or recursion depth becomes a FileError too."""
     try:
         yield
     except FileError as error:

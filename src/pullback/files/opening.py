@@ -1,4 +1,4 @@
-"""Files and streams: opened for reading within bounds, and written so that a crash leaves the old file."""
+"""Files and streams: bounded reading, and atomic writing, so that a crash leaves the old file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
 def name_of(f: Any) -> str:
-    """What a file is called in errors."""
+    """The name of a file in error messages."""
     if isinstance(f, (str, os.PathLike)):
         return os.fsdecode(f)
     name = getattr(f, "name", None)
@@ -26,7 +26,7 @@ def name_of(f: Any) -> str:
 
 
 class Input:
-    """A stream to read from its present position to its end, which is known: nothing beyond it is asked for."""
+    """A stream that is read from its current position to its end; the size is known, so nothing is read beyond it."""
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
@@ -36,18 +36,18 @@ class Input:
 
     @property
     def left(self) -> int:
-        """How many bytes are left."""
+        """The number of bytes left."""
         left: int = self.end - self.stream.tell()
         return left
 
     def peek(self, count: int) -> bytes:
-        """The next bytes, which stay to be read."""
+        """The next bytes, without advancing."""
         found = self.read(count)
         self.stream.seek(-len(found), os.SEEK_CUR)
         return found
 
     def read(self, count: int) -> bytes:
-        """The next bytes, fewer at the end."""
+        """The next bytes; fewer at the end."""
         found: bytes = self.stream.read(max(0, min(count, self.left)))
         return found
 
@@ -57,21 +57,21 @@ class Input:
         return found
 
     def exact(self, count: int, what: str) -> bytes:
-        """The next bytes, all of them."""
+        """The next `count` bytes; refused if there are fewer."""
         found = self.read(count)
         if len(found) != count:
             raise FileError(f"is truncated: {what} has {len(found)} of {count} bytes")
         return found
 
     def array(self, count: int, what: str) -> Bytes:
-        """The next bytes in memory of their own."""
+        """The next bytes in a new array."""
         if count > self.left:
             raise FileError(f"is truncated: {what} has {self.left} of {count} bytes")
         return filled(self.stream, count, what)
 
 
 def filled(stream: Any, count: int, what: str) -> Bytes:
-    """Bytes of a stream in memory of their own, which may be written."""
+    """Bytes of a stream in a new, writable array."""
     memory = np.empty(count, np.uint8)
     view, done = memory.data, 0
     while done < count:
@@ -84,7 +84,7 @@ def filled(stream: Any, count: int, what: str) -> Bytes:
 
 @contextlib.contextmanager
 def reading(f: Any) -> Iterator[Input]:
-    """What can be read of a path or of a binary stream."""
+    """The contents of a path or of a binary stream."""
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as stream:
             yield Input(stream)
@@ -103,7 +103,7 @@ def reading(f: Any) -> Iterator[Input]:
 
 @contextlib.contextmanager
 def writing(f: Any) -> Iterator[Any]:
-    """A stream whose bytes become the content of a path, or go to a binary file object."""
+    """A stream for writing: to a path, whose content is replaced at the end, or to a binary file object."""
     if isinstance(f, (str, os.PathLike)):
         with _replacing(os.path.realpath(os.fsdecode(f))) as stream:
             yield stream
@@ -119,7 +119,7 @@ def writing(f: Any) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _replacing(path: str) -> Iterator[BinaryIO]:
-    """A new file beside the old, which takes its place when all has been written and has reached the disk."""
+    """A new file beside the old one, which it replaces once all its content has been written to disk."""
     mode = os.stat(path).st_mode if os.path.exists(path) else None
     if mode is not None and not stat.S_ISREG(mode):
         with open(path, "wb") as stream:
@@ -127,7 +127,7 @@ def _replacing(path: str) -> Iterator[BinaryIO]:
         return
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(8)}")
-    # The permissions are those of the old file; those of a new one are the system's choice.
+    # The permissions of an old file are kept; a new one gets the system's default.
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(temporary, flags, 0o666 if mode is None else stat.S_IMODE(mode) & 0o777)
     try:
@@ -146,7 +146,7 @@ def _replacing(path: str) -> Iterator[BinaryIO]:
 
 
 def _settle(folder: str) -> None:
-    """Let a folder's new entry reach the disk, where the system knows that of folders."""
+    """Write a folder's new entry to disk, if the system supports that for folders."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

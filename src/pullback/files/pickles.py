@@ -1,7 +1,7 @@
-"""Pickles read as data: a small machine that builds plain containers, and runs nothing that a file names.
+"""Pickles as data: an interpreter for pickle opcodes that builds plain containers, and runs no code named in a file.
 
-Python's `pickle` calls what a file tells it to. Here the opcodes are read one by one, a name stands for a builder of ours
-or for nothing, and only builders are called. What a pickle cannot build here is refused by name.
+Python's `pickle` calls whatever function a file names. Here the opcodes are read one by one; a name is mapped to one of
+our builders, or refused, and only builders are called. Objects that cannot be built here are refused by name.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from .._core.placement import device
 from .._core.shapes import Size
 from .errors import FileError, UnsafeFileError
 
-_MOST_AXES = 64  # of a Size: NumPy's limit
+_MOST_AXES = 64  # in a Size: NumPy's limit
 
 
 class Builder:
-    """What the name of a function or class in a pickle stands for: a function of ours that is called in its place."""
+    """The meaning of a function's or class's name in a pickle: the function of ours that is called instead."""
 
     __slots__ = ("name", "build")
 
@@ -29,7 +29,7 @@ class Builder:
 
 
 class Constant:
-    """What the name of a value in a pickle stands for."""
+    """The meaning of a value's name in a pickle."""
 
     __slots__ = ("value",)
 
@@ -51,7 +51,7 @@ def _size(sizes: Any) -> Size:
 
 
 def _encoded(text: str, encoding: str) -> bytes:
-    """Bytes as old protocols write them: as text, each character of which is a byte."""
+    """Bytes in the form of old protocols: a string, each character of which is a byte."""
     if encoding != "latin1":
         raise ValueError(f"bytes in the encoding {encoding!r}")
     return text.encode("latin1")
@@ -78,7 +78,7 @@ _VALUES = set(
 
 
 class Machine:
-    """The machine that a pickle is a program for, as far as it builds data."""
+    """An interpreter of pickle opcodes, limited to those that build data."""
 
     def __init__(self, names: Mapping[str, Builder | Constant], persistent: Callable[[Any], Any]) -> None:
         self.names = {**PLAIN, **names}
@@ -87,7 +87,7 @@ class Machine:
         self.memo: dict[int, Any] = {}
 
     def run(self, stream: Any) -> Any:
-        """The value of the pickle at the position of a stream, which is left after it."""
+        """The value of the pickle at a stream's position, which is then after the pickle."""
         try:
             for opcode, argument, _ in pickletools.genops(stream):
                 if opcode.name == "STOP":
@@ -114,14 +114,14 @@ class Machine:
             raise UnsafeFileError(f"Weights only load failed: its pickle uses the opcode {name}, which builds objects")
 
     def pop(self) -> Any:
-        """The value on top of the stack, taken off it."""
+        """The value on top of the stack, removed from it."""
         value = self.stack.pop()
         if value is _MARK:
             raise ValueError("a mark where a value should be")
         return value
 
     def marked(self) -> list[Any]:
-        """The values above the last mark, taken off the stack with it."""
+        """The values above the last mark, removed from the stack with it."""
         place = len(self.stack) - 1
         while self.stack[place] is not _MARK:
             place -= 1
@@ -132,7 +132,7 @@ class Machine:
         return values
 
     def named(self, name: str) -> Any:
-        """What a name stands for."""
+        """The builder or constant that a name is mapped to."""
         found = self.names.get(name)
         if found is None:
             raise UnsafeFileError(
@@ -153,24 +153,24 @@ class Machine:
             raise FileError(f"holds a {builder.name} that is none: {error}") from error
 
     def set_state(self) -> None:
-        """Give an OrderedDict the attribute that torch's state dicts have: the versions of the modules."""
+        """Set the attribute that torch's state dicts have, the modules' versions, on an OrderedDict."""
         state, value = self.pop(), self.stack[-1]
         if type(value) is not OrderedDict or not isinstance(state, dict) or state.keys() - {"_metadata"}:
             raise UnsafeFileError(f"Weights only load failed: its pickle sets attributes of a {type(value).__name__}")
         if "_metadata" in state:
-            value._metadata = state["_metadata"]  # type: ignore[attr-defined]  # torch's
+            value._metadata = state["_metadata"]  # type: ignore[attr-defined]  # as in torch
 
     def refer(self) -> None:
-        """Put what the file keeps outside of the pickle on the stack."""
+        """Push an object that the file stores outside the pickle."""
         self.stack.append(self.persistent(self.pop()))
 
     def gather(self, kind: Callable[[list[Any]], Any], count: int | None = None) -> None:
-        """Make a container of the values above the last mark, or of so many."""
+        """Create a container of the values above the last mark, or of the topmost `count` values."""
         values = self.marked() if count is None else [self.pop() for _ in range(count)][::-1]
         self.stack.append(kind(values))
 
     def extend(self, values: list[Any], kinds: tuple[type, ...], write: Callable[[Any, list[Any]], Any]) -> None:
-        """Write values into the container on top of the stack."""
+        """Add values to the container on top of the stack."""
         if not isinstance(self.stack[-1], kinds):
             raise UnsafeFileError(f"Weights only load failed: its pickle writes into a {type(self.stack[-1]).__name__}")
         if any(isinstance(value, Builder) for value in values):

@@ -1,7 +1,7 @@
-"""The safetensors format: named arrays and texts, and nothing that could be run.
+"""The safetensors format: named arrays and strings, and no code.
 
-A file is the length of its header (8 bytes, little-endian), the header (JSON: each name with dtype, shape and the range
-of its bytes, and `__metadata__`, texts by name), and the arrays' bytes, in C order and little-endian, without gaps.
+A file consists of the length of its header (8 bytes, little-endian); the header (JSON: dtype, shape and byte range by
+name, and `__metadata__`, strings by name); and the arrays' bytes, in C order and little-endian, without gaps.
 The format is published at https://github.com/huggingface/safetensors.
 """
 
@@ -21,7 +21,7 @@ Order = Literal["little", "big"]
 
 METADATA = "__metadata__"
 BFLOAT = "BF16"
-MOST_HEADER = 100_000_000  # bytes, by the format
+MOST_HEADER = 100_000_000  # bytes, as the format specifies
 
 DTYPES = {
     "BOOL": np.dtype("bool"),
@@ -42,7 +42,7 @@ _NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
 class _Entry(NamedTuple):
-    """What the header says of an array."""
+    """The header's entry for an array."""
 
     name: str
     dtype: str
@@ -52,10 +52,10 @@ class _Entry(NamedTuple):
 
 
 def write(stream: Any, arrays: Mapping[str, Any], metadata: Mapping[str, str]) -> None:
-    """Write arrays and texts."""
+    """Write arrays and metadata strings."""
     header: dict[str, Any] = {METADATA: dict(metadata)} if metadata else {}
     begin = 0
-    # The widest elements first, so that all lie where their size divides the place.
+    # The widest dtypes first, so that every array's offset is a multiple of its element size.
     order = sorted(arrays, key=lambda name: -arrays[name].dtype.itemsize)
     for name in order:
         array = arrays[name]
@@ -75,12 +75,12 @@ def write(stream: Any, arrays: Mapping[str, Any], metadata: Mapping[str, str]) -
 
 
 def looks_like(start: bytes) -> bool:
-    """Whether the first bytes may be those of a safetensors file."""
+    """True if the first bytes may be those of a safetensors file."""
     return len(start) >= 9 and start[8:9] == b"{" and int.from_bytes(start[:8], "little") <= MOST_HEADER
 
 
 def read_header(source: Input) -> tuple[list[_Entry], dict[str, str]]:
-    """What the header says of the arrays, in the order of their bytes, and the texts."""
+    """The header's entries in the order of their bytes, and the metadata strings."""
     length = int.from_bytes(source.exact(8, "the header's length"), "little")
     if length > min(source.left, MOST_HEADER):
         raise FileError(f"has a header of {length} bytes, by its own account: {source.left} bytes follow")
@@ -108,7 +108,7 @@ def read_header(source: Input) -> tuple[list[_Entry], dict[str, str]]:
 
 
 def read(source: Input) -> tuple[dict[str, Any], dict[str, str], bool]:
-    """The arrays by name, the texts, and whether some had been bfloat16, which become float32."""
+    """The arrays by name, the metadata strings, and whether some arrays were bfloat16, now float32."""
     entries, metadata = read_header(source)
     arrays = {entry.name: _array(entry, source) for entry in entries}
     return arrays, metadata, any(entry.dtype == BFLOAT for entry in entries)
@@ -124,7 +124,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def not_finite(text: str) -> NoReturn:
-    """Refuse what Python reads as JSON numbers and JSON does not have."""
+    """Refuse NaN and infinities, which Python parses as JSON numbers although JSON does not have them."""
     raise ValueError(f"{text} is no JSON number")
 
 
@@ -162,7 +162,7 @@ def _array(entry: _Entry, source: Input) -> Any:
 
 
 def typed(raw: Any, dtype: np.dtype[Any], order: Order, what: str) -> Any:
-    """Bytes as the elements of a dtype, in the memory in which they lie, and in the machine's order."""
+    """Bytes as elements of a dtype, converted in place to the machine's byte order."""
     if dtype.kind == "b" and raw.size and raw.max() > 1:
         raise FileError(f"{what} is bool, and has bytes that are neither 0 nor 1")
     array = raw.view(dtype.newbyteorder(order))
@@ -170,13 +170,13 @@ def typed(raw: Any, dtype: np.dtype[Any], order: Order, what: str) -> Any:
 
 
 def widened(raw: Any, order: Order) -> Any:
-    """Bytes of bfloat16 numbers as float32: the lower half of each is zero."""
+    """Bytes of bfloat16 numbers as float32, whose lower halves are zero."""
     halves = raw.view("<u2" if order == "little" else ">u2")
     return (halves.astype(np.uint32) << 16).view(np.float32)
 
 
 def shaped(flat: Any, shape: tuple[int, ...], what: str) -> Any:
-    """An array in another shape; NumPy allows so many axes, and sizes that its own numbers hold."""
+    """An array in another shape; refused if NumPy allows neither the number of axes nor the sizes."""
     try:
         return flat.reshape(shape)
     except (ValueError, OverflowError) as error:

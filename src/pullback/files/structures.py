@@ -1,6 +1,6 @@
-"""Nested values as JSON, with tensors by name: what the state of a module or an optimizer is made of.
+"""Nested values as JSON, with tensors by name: the contents of a module's or an optimizer's state.
 
-Numbers, texts, None and bools are themselves. All else is an object with a single name, which says what it is:
+Numbers, strings, None and bools represent themselves. Everything else is an object with a single key, its kind:
 `{"list": [...]}`, `{"dict": [[key, value], ...]}`, `{"tensor": [name, flags...]}`.
 """
 
@@ -23,7 +23,7 @@ from .errors import FileError
 from .safetensors import METADATA, not_finite
 
 _COMPLEX, _GRAD = "complex", "requires_grad"
-_DEEPEST = 200  # containers within containers
+_DEEPEST = 200  # levels of nested containers
 _MAPPINGS: dict[str, type[dict[Any, Any]]] = {"dict": dict, "OrderedDict": OrderedDict, "Counter": Counter}
 _SEQUENCES: dict[str, Callable[[Any], Any]] = {
     "list": list,
@@ -36,7 +36,7 @@ _KINDS = {kind: name for name, kind in (_MAPPINGS | _SEQUENCES).items()}
 
 
 class Encoder:
-    """Takes nested values apart, into JSON and arrays by name."""
+    """Converts nested values to JSON and arrays by name."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, Any] = {}
@@ -44,7 +44,7 @@ class Encoder:
         self._within: list[int] = []
 
     def encode(self, value: Any, path: tuple[Any, ...]) -> Any:
-        """A value as JSON; its path is the keys that lead to it."""
+        """A value as JSON; `path` is the keys that lead to it."""
         if value is None or type(value) in {bool, int, str}:
             return value
         if type(value) is float:
@@ -97,21 +97,21 @@ class Encoder:
         return {"scalar": self._stored(np.asarray(value), path, [])}
 
     def _stored(self, array: Any, path: tuple[Any, ...], flags: list[str]) -> list[str]:
-        """The name of an array, and what else there is to know of it; the same memory has one name."""
+        """The name of an array and its flags; arrays with the same memory have the same name."""
         place = (array.__array_interface__["data"], array.shape, array.strides, array.dtype)
         name = self._places.get(place) if array.size else None
         if name is None:
             name = self._free(path)
             self._places[place] = name
             array = array.astype(array.dtype.newbyteorder("="), copy=False)
-            if array.dtype.kind == "c":  # the format has one complex dtype of two, and not in all versions
+            if array.dtype.kind == "c":  # the format has only one of the two complex dtypes, and not in all versions
                 real = np.ascontiguousarray(array).reshape(-1).view(array.real.dtype)
                 array = real.reshape(*array.shape, 2)
             self.arrays[name] = array
         return [name, *([_COMPLEX] if place[-1].kind == "c" else []), *flags]
 
     def _free(self, path: tuple[Any, ...]) -> str:
-        """A name that no array has yet."""
+        """A name that is not in use."""
         wished = ".".join(map(str, path)) or "tensor"
         name, tries = wished, 1
         while name in self.arrays or name == METADATA:
@@ -136,21 +136,21 @@ def _refusal(value: Any, path: tuple[Any, ...]) -> TypeError:
 
 
 def encoded(value: Any) -> tuple[str, dict[str, Any]]:
-    """Nested values as JSON, and the arrays that it names."""
+    """Nested values as JSON text, and the arrays that it names."""
     encoder = Encoder()
     structure = encoder.encode(value, ())
     return json.dumps(structure, allow_nan=False, separators=(",", ":")), encoder.arrays
 
 
 class Decoder:
-    """Puts nested values together again, from JSON and arrays by name."""
+    """Rebuilds nested values from JSON and arrays by name."""
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
         self.arrays = arrays
         self._tensors: dict[tuple[Any, ...], Any] = {}
 
     def decode(self, structure: Any) -> Any:
-        """The value that is written as JSON."""
+        """The value represented by JSON."""
         if structure is None or isinstance(structure, (bool, int, float, str)):
             return structure
         if not isinstance(structure, dict) or len(structure) != 1:
@@ -207,7 +207,7 @@ def _made(kind: str, array: Any, requires_grad: bool) -> Any:
 
 
 def decoded(text: str, arrays: Mapping[str, Any]) -> Any:
-    """The nested values that JSON and named arrays stand for."""
+    """The nested values represented by JSON text and named arrays."""
     try:
         structure = json.loads(text, parse_constant=not_finite)
     except (ValueError, RecursionError) as error:

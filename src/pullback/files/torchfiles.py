@@ -1,7 +1,7 @@
-"""Files of torch.save: zip archives, and the form that torch had before 1.6, read without running anything.
+"""Files of torch.save: zip archives, and the format before torch 1.6, read without running code.
 
-An archive holds a pickle, which names storages by key, and the bytes of each storage as a member of its own. The older
-form is a row of pickles with the storages' bytes behind them.
+An archive contains a pickle, which refers to storages by key, and one member with the bytes of each storage. The older
+format is a sequence of pickles followed by the storages' bytes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .safetensors import Order, typed, widened
 
 _MAGIC = 0x1950A86A20F9469CFC6C
 _PROTOCOL = 1001
-# What zipfile raises for archives that are not as they should be.
+# zipfile's exceptions for invalid archives.
 _DAMAGES = (zipfile.BadZipFile, struct.error, NotImplementedError, ValueError, OverflowError, EOFError, OSError)
 _BFLOAT = "BFloat16"
 _BYTES = "Untyped"
@@ -32,12 +32,12 @@ _BYTES = "Untyped"
 _KINDS: dict[str, np.dtype[Any] | None] = {
     **{dtype._legacy: dtype.numpy for dtype in dtypes.DTYPES},
     _BYTES: np.dtype(np.uint8),
-    _BFLOAT: None,  # made float32
+    _BFLOAT: None,  # converted to float32
 }
 
 
 class Contents:
-    """The names in a file of torch's, and the storages that its pickle refers to."""
+    """The names allowed in a torch file, and the storages that its pickle refers to."""
 
     def __init__(self, storage: Callable[[str, str, int], Any], order: Order) -> None:
         self.storage = storage
@@ -46,7 +46,7 @@ class Contents:
         self.narrowed = False
 
     def names(self) -> dict[str, Builder | Constant]:
-        """What names stand for."""
+        """The builder or constant for each name."""
         return {
             **{f"torch.{kind}Storage": Constant(StorageKind(kind)) for kind in _KINDS},
             **{f"torch.cuda.{kind}Storage": Constant(StorageKind(kind)) for kind in _KINDS},
@@ -59,7 +59,7 @@ class Contents:
         }
 
     def refer(self, reference: Any) -> Any:
-        """The storage that a pickle refers to, as a tensor of one axis."""
+        """The storage that a pickle refers to, as a 1-d tensor."""
         match reference:
             case ("storage", StorageKind() as kind, str() as key, _, int() as count, *rest) if count >= 0:
                 what = (kind.name, count)
@@ -76,7 +76,7 @@ class Contents:
         return known[1] if not rest or rest[0] is None else _part(known[1], rest[0])
 
     def typed_tensor(self, storage: Any, *layout: Any) -> Any:
-        """A tensor on bytes, whose dtype is told apart."""
+        """A tensor on an untyped storage, whose dtype is given separately."""
         *layout_alone, dtype = layout[:6]
         if not isinstance(dtype, dtypes.dtype) or storage._array.dtype != np.uint8:
             raise ValueError("its dtype or its storage is none")
@@ -103,7 +103,7 @@ class Contents:
 
 
 class StorageKind:
-    """What the name of a storage's type stands for."""
+    """The meaning of a storage type's name."""
 
     __slots__ = ("name",)
 
@@ -117,13 +117,13 @@ def _parameter(data: Any, requires_grad: bool, hooks: Any) -> Any:
 
 
 def _part(storage: Any, view: Any) -> Any:
-    """A part of a storage, as the older form writes it: its own key, where it begins, and its length."""
+    """A part of a storage, as in the older format: a key of its own, its offset, and its length."""
     _, offset, count = view
     return from_numpy(strided(storage._array, offset, (count,), (1,)))
 
 
 def strided(storage: Any, offset: int, size: tuple[int, ...], stride: tuple[int, ...]) -> Any:
-    """The elements of a storage that offset, sizes and strides name, all of which must lie in it."""
+    """The elements of a storage given by offset, sizes and strides, all of which must be inside it."""
     numbers = (offset, *size, *stride)
     if len(size) != len(stride) or not all(type(each) is int and 0 <= each < 2**62 for each in numbers):
         raise FileError(f"holds a tensor whose layout is none: offset {offset}, size {size}, stride {stride}")
@@ -155,7 +155,7 @@ def _itemsize(kind: str) -> int:
 
 
 class Archive:
-    """A zip archive, of whose members only those are read that are asked for by name."""
+    """A zip archive; only members requested by name are read."""
 
     def __init__(self, source: Input) -> None:
         self.size = source.left
@@ -184,7 +184,7 @@ class Archive:
         return roots[0]
 
     def read(self, name: str) -> Any:
-        """The bytes of a member, in memory of their own."""
+        """The bytes of a member, in a new array."""
         path = posixpath.join(self.root, name)
         member = self.members.get(path)
         if member is None:
@@ -194,15 +194,15 @@ class Archive:
         try:
             with self.zip.open(member) as stream:
                 found = filled(stream, member.file_size, f"member {path!r}")
-                stream.read(1)  # at the end, the checksum is compared
+                stream.read(1)  # at the end, the checksum is verified
                 return found
         except FileError:
             raise
-        except (*_DAMAGES, RuntimeError) as error:  # RuntimeError: it is encrypted
+        except (*_DAMAGES, RuntimeError) as error:  # RuntimeError: the member is encrypted
             raise FileError(f"has a damaged member, {path!r}: {error}") from error
 
     def order(self) -> Order:
-        """The order of the bytes of each number, which old archives do not tell."""
+        """The byte order of the numbers; old archives do not specify it."""
         told = bytes(self.read("byteorder")) if f"{self.root}/byteorder" in self.members else b"little"
         if told not in {b"little", b"big"}:
             raise FileError(f"has bytes in the order {told[:20]!r}, which is none")
@@ -210,7 +210,7 @@ class Archive:
 
 
 def read_archive(source: Input) -> tuple[Any, bool]:
-    """The value of a zip archive of torch's, and whether some tensors had been bfloat16."""
+    """The value of a zip archive of torch.save, and whether some of its tensors were bfloat16."""
     archive = Archive(source)
     order = archive.order()
 
@@ -226,9 +226,10 @@ def read_archive(source: Input) -> tuple[Any, bool]:
 
 
 def read_legacy(source: Input) -> tuple[Any, bool]:
-    """The value of a file in torch's older form, and whether some tensors had been bfloat16.
+    """The value of a file in torch's older format, and whether some of its tensors were bfloat16.
 
-    Its pickle is run twice: it comes before the storages, first says what they are, and then what is made of them.
+    Its pickle, which precedes the storages, is run twice: first to learn their dtypes and sizes, then to build the
+    value.
     """
     numbers = [_plain(source), _plain(source)]
     if numbers != [_MAGIC, _PROTOCOL]:
@@ -242,7 +243,7 @@ def read_legacy(source: Input) -> tuple[Any, bool]:
         claimed += count * _itemsize(kind)
         if claimed > source.left:
             raise FileError(f"is truncated: its storages have {claimed} bytes, {source.left} follow")
-        return np.zeros(count, _KINDS[kind] or np.float32)  # stands for what comes behind the pickle
+        return np.zeros(count, _KINDS[kind] or np.float32)  # a placeholder for the storage behind the pickle
 
     contents = Contents(storage, order)
     begin = source.stream.tell()
@@ -265,7 +266,7 @@ def read_legacy(source: Input) -> tuple[Any, bool]:
 
 
 def _plain(source: Input) -> Any:
-    """The value of the next pickle, which refers to nothing."""
+    """The value of the next pickle, which must not refer to storages."""
 
     def refuse(_: Any) -> Any:
         raise UnsafeFileError("Weights only load failed: a pickle refers to a storage where none is")

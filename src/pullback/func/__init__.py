@@ -1,6 +1,6 @@
-"""Functions of functions: derivatives of every kind, and batching, nested at will. torch.func's names and semantics."""
+"""Composable function transforms: derivatives and batching, with torch.func's names and semantics."""
 
-from . import custom  # noqa: F401  # tells the transforms how custom functions go through them
+from . import custom  # noqa: F401  # registers the transforms' rules for custom functions
 from .forward import jvp, linearize
 from .functionalizing import functionalize
 from .jacobians import hessian, jacfwd, jacrev

@@ -1,4 +1,4 @@
-"""Values in a batch, and the ways to lay the batch's axis beside theirs."""
+"""Arguments of a batched operation, and the layouts that put the batch axis beside the examples' own axes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ndarray = np.ndarray
 
 
 class Argument(NamedTuple):
-    """A value, and whether its first axis is the batch's; if not, all examples share it."""
+    """A value, and whether its first axis is the batch axis; if not, all examples share the value."""
 
     value: Any
     batched: bool
@@ -38,7 +38,7 @@ Rule = Callable[[int, Primitive, list[Argument], Params], Any]
 
 
 def raised(arg: Argument, rank: int) -> Any:
-    """A value whose examples have so many axes: new ones, of length 1, come first."""
+    """A value reshaped so that each example has `rank` axes: new axes of length 1 are inserted in front."""
     if not arg.batched:
         return arg.value
     shape = arg.value.shape
@@ -47,35 +47,35 @@ def raised(arg: Argument, rank: int) -> Any:
 
 
 def whole(size: int, arg: Argument) -> Any:
-    """A value with the axis of the batch, repeated where the examples share it."""
+    """A value with a batch axis: a shared value is repeated for each example."""
     return arg.value if arg.batched else ops.broadcast_to(numeric(arg.value), shape=(size, *arg.shape))
 
 
 def numeric(value: Any) -> Any:
-    """A value as it is; a Python number as an array."""
+    """A value unchanged, or a Python number as an array."""
     return value if hasattr(value, "shape") else np.asarray(value)
 
 
 def spread(size: int, arg: Argument, shape: tuple[int, ...]) -> Any:
-    """A value with the axis of the batch, broadcast to a shape of the examples."""
+    """A value with a batch axis, each example broadcast to `shape`."""
     return ops.broadcast_to(numeric(raised(arg, len(shape))), shape=(size, *shape))
 
 
 def folded(size: int, arg: Argument) -> Any:
-    """A value whose first axis counts what was there before, of one example after the other."""
+    """A value whose batch axis and first example axis are merged into one, example after example."""
     value = whole(size, arg)
     return ops.reshape(value, shape=(size * arg.shape[0], *arg.shape[1:]))
 
 
 def unfolded(size: int, result: Any, count: int) -> Any:
-    """The opposite of `folded`, of a result or of several; `count` is the length of the axis of one example."""
+    """The inverse of `folded`, for one result or a tuple; `count` is the length of an example's first axis."""
     if type(result) is tuple:
         return tuple([unfolded(size, piece, count) for piece in result])
     return ops.reshape(result, shape=(size, count, *result.shape[1:]))
 
 
 def merged(value: Any, axis: int) -> Any:
-    """The batch's axis, the first, made one with an axis of the examples, which is counted without it."""
+    """A value whose batch axis is merged into one of the example's axes, which is counted without the batch axis."""
     order = (*range(1, axis + 1), 0, *range(axis + 1, len(value.shape)))
     moved = ops.permute_dims(value, axes=order) if axis else value
     shape = tuple(moved.shape)
@@ -83,7 +83,7 @@ def merged(value: Any, axis: int) -> Any:
 
 
 def parted(size: int, value: Any, axis: int) -> Any:
-    """The opposite of `merged`."""
+    """The inverse of `merged`."""
     shape = tuple(value.shape)
     count = shape[axis] // size if size else 0
     value = ops.reshape(value, shape=(*shape[:axis], size, count, *shape[axis + 1 :]))
@@ -91,7 +91,7 @@ def parted(size: int, value: Any, axis: int) -> Any:
 
 
 def one_by_one(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """The rule for everything: each example alone, and the results together."""
+    """The fallback rule: compute each example separately and stack the results."""
     if not size:
         return _of_none(primitive, args, params)
     rows = [
@@ -104,7 +104,7 @@ def one_by_one(size: int, primitive: Primitive, args: list[Argument], params: Pa
 
 
 def _of_none(primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """The result for no examples, shaped as that of an example of ones would be."""
+    """The result for an empty batch, with the shape that an example of ones would give."""
 
     def example(arg: Argument) -> Any:
         if not arg.batched:

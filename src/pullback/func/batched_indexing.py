@@ -1,8 +1,8 @@
-"""Places under vmap: indices of integers and masks, rows of tables, and chains of views.
+"""Batching rules for indexing: integer and boolean indices, table lookups and chains of views.
 
-An index that differs between the examples gets one more array in front, the number of the example. NumPy puts the axes
-of an index where its arrays stand if they stand side by side, and in front of all others if something is between them:
-with the batch's axis in front as well, axes have to be moved.
+An index that differs between the examples gets one more index array in front: the example's number. NumPy puts the axes
+that come from index arrays at the position of those arrays if they are adjacent, and in front of all other axes if they
+are not. With a batch axis added, the axes therefore have to be moved.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MASK = (
 
 
 def refuse_dynamic(name: str) -> None:
-    """Raise torch's error for an operation whose result has a shape that depends on values."""
+    """Raise torch's error for an operation whose result's shape depends on values."""
     raise RuntimeError(DYNAMIC.format(name=name))
 
 
@@ -38,9 +38,9 @@ def refuse_dynamic(name: str) -> None:
 
 
 class Layout(NamedTuple):
-    """Where an index puts the axes of its arrays: at which axis, how many, in a result of how many axes.
+    """The position, the number, and the result's rank, of the axes that come from an index's arrays.
 
-    `steady` where a slice in front of the index changes nothing: its arrays are shared, and stand side by side.
+    `steady` is True if a slice in front of the index does not move them: the arrays are shared, and adjacent.
     """
 
     start: int
@@ -50,7 +50,7 @@ class Layout(NamedTuple):
 
 
 def _layout(rank: int, spec: tuple[Any, ...], arrays: list[Argument]) -> Layout:
-    """What an index of integer arrays does to an example with `rank` axes."""
+    """The layout of the result of indexing an example with `rank` axes."""
     marked = [i for i, entry in enumerate(spec) if entry is _xp.array]
     consumed = sum(entry is not None and entry is not Ellipsis for entry in spec)
     lengths = [rank - consumed if entry is Ellipsis else 1 for entry in spec]
@@ -63,7 +63,7 @@ def _layout(rank: int, spec: tuple[Any, ...], arrays: list[Argument]) -> Layout:
 
 
 def _integers(spec: tuple[Any, ...], arrays: list[Argument]) -> tuple[tuple[Any, ...], list[Argument]]:
-    """The index with integer arrays in the place of shared masks; those of the batch have no shape of their own."""
+    """The index with shared masks replaced by integer arrays; a mask that differs between the examples is refused."""
     entries: list[Any] = []
     found: list[Argument] = []
     rest = iter(arrays)
@@ -91,7 +91,7 @@ def _kind(value: Any) -> str:
 
 
 def _forward(layout: Layout) -> tuple[int, ...]:
-    """The order of axes that moves the arrays' behind the batch's to where they are in an example."""
+    """The permutation that moves the arrays' axes from behind the batch axis to their position in an example."""
     if layout.steady:
         return tuple(range(layout.rank + 1))
     start, width, rank, _ = layout
@@ -104,7 +104,7 @@ def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _within(size: int, spec: tuple[Any, ...], arrays: list[Argument], layout: Layout) -> tuple[Any, list[Any]]:
-    """The index into all examples: with a slice in front, or with their numbers."""
+    """The index into all examples at once: with a leading slice, or with the examples' numbers."""
     values = [raised(arg, layout.width) for arg in arrays]
     if layout.steady:
         return (slice(None), *spec), values
@@ -112,7 +112,7 @@ def _within(size: int, spec: tuple[Any, ...], arrays: list[Argument], layout: La
 
 
 def _split(args: list[Argument], leading: int, params: Params) -> tuple[tuple[Any, ...], list[Argument]] | None:
-    """The index of an operation without masks; None for what only NumPy can read."""
+    """The index of an operation without masks; None if only NumPy can interpret it."""
     spec = params["spec"]
     if any(type(entry) is int for entry in spec):
         return None
@@ -122,14 +122,14 @@ def _split(args: list[Argument], leading: int, params: Params) -> tuple[tuple[An
 
 
 def index(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """x at an index."""
+    """x[index]."""
     found = _split(args, 1, params)
     if found is None:
         return one_by_one(size, primitive, args, params)
     x, (spec, arrays) = args[0], found
     layout = _layout(x.rank, spec, arrays)
     order = _forward(layout)
-    if not x.batched:  # the batch is one more axis of the arrays
+    if not x.batched:  # the batch axis is one more axis of the index arrays
         y = primitive(x.value, *[raised(arg, layout.width) for arg in arrays], **{**params, "spec": spec})
         front = layout.start
         return ops.permute_dims(y, axes=(front, *range(front), *range(front + 1, layout.rank + 1))) if front else y
@@ -151,7 +151,7 @@ def index_add(size: int, primitive: Primitive, args: list[Argument], params: Par
 
 
 def index_put(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """A copy of x that holds a value at an index."""
+    """A copy of x with a value assigned at an index."""
     found = _split(args, 2, params)
     if found is None:
         return one_by_one(size, primitive, args, params)
@@ -163,7 +163,7 @@ def index_put(size: int, primitive: Primitive, args: list[Argument], params: Par
 
 
 def _placed(size: int, arg: Argument, layout: Layout) -> Any:
-    """What goes to an index, with the arrays' axes behind the batch's."""
+    """The value assigned at an index, with the arrays' axes moved behind the batch axis."""
     order = _inverse(_forward(layout))
     value = raised(Argument(whole(size, arg), True), layout.rank)
     return value if order == tuple(range(len(order))) else ops.permute_dims(value, axes=order)
@@ -173,7 +173,7 @@ def _placed(size: int, arg: Argument, layout: Layout) -> Any:
 
 
 def embedding(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """Rows of a table, which may be another for each example: of all the tables below each other."""
+    """Rows of a table; tables that differ between the examples are stacked below each other."""
     x, indices = args
     if params.get("by_frequency") or (x.batched and params.get("padding") is not None):
         return one_by_one(size, primitive, args, params)
@@ -191,20 +191,20 @@ def scatter_rows(size: int, primitive: Primitive, args: list[Argument], params: 
 
 
 def _numbered(size: int, indices: Argument, rows: int) -> Any:
-    """Numbers of rows in tables below each other."""
+    """Row numbers in the tables stacked below each other."""
     first = np.arange(size).reshape(size, *(1,) * indices.rank) * rows
     return ops.add(whole(size, indices), first)
 
 
 def put_rows(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """Zeros with one element in each row."""
+    """Zeros with one element set in each row."""
     rows, columns = params["shape"]
     values = [ops.reshape(spread(size, arg, (rows,)), shape=(size * rows,)) for arg in args]
     return unfolded(size, primitive(*values, shape=(size * rows, columns)), rows)
 
 
 def searchsorted(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """Where values go: among one sequence, which may be the example's, or among one for each row."""
+    """The insertion positions of values in a sorted sequence: shared, the example's own, or one per row."""
     ordered, values = args
     if not ordered.batched and ordered.rank == 1:
         return primitive(ordered.value, values.value, **params)
@@ -216,7 +216,7 @@ def searchsorted(size: int, primitive: Primitive, args: list[Argument], params: 
 
 
 def isin(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """Whether elements are among others, if these are the same for all examples."""
+    """True where elements occur in a set of values, which must be the same for all examples."""
     elements, others = args
     if others.batched:
         return one_by_one(size, primitive, args, params)
@@ -227,7 +227,7 @@ def isin(size: int, primitive: Primitive, args: list[Argument], params: Params) 
 
 
 def _further(axis: Any) -> Any:
-    """An axis, or several, counted with the batch's in front."""
+    """An axis, or several, counted with the batch axis in front."""
     return axis + 1 if isinstance(axis, int) else tuple([one + 1 for one in axis])
 
 
@@ -240,7 +240,7 @@ MOVED: dict[str, Callable[[int, Any], Any]] = {
 
 
 def moved(size: int, primitive: Primitive, params: Params) -> Params:
-    """The metadata of an operation with the batch's axis in front of all others."""
+    """The parameters of an operation with the batch axis in front of all others."""
     found = {name: MOVED[name](size, value) if name in MOVED else value for name, value in params.items()}
     if primitive is ops.permute_dims:
         found["axes"] = (0, *found["axes"])
@@ -254,7 +254,7 @@ CHAINED = {
 
 
 def viewed(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """An operation on the region of its first argument that a chain of views leads to."""
+    """An operation on the part of its first argument that a chain of views selects."""
     path = params["path"]
     if not has_rules(path):
         return one_by_one(size, primitive, args, params)
@@ -265,12 +265,12 @@ def viewed(size: int, primitive: Primitive, args: list[Argument], params: Params
 
 
 def has_rules(path: Any) -> bool:
-    """Whether each step of a chain of views can be taken by all examples at once."""
+    """True if each step of a chain of views can be applied to all examples at once."""
     return all(step.name in CHAINED for step, _ in path)
 
 
 def lifted(size: int, path: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
-    """The chain of views that does for all examples what one does for an example of a shape; and where that leads to."""
+    """The chain of views that does for a batch what `path` does for an example of `shape`; and the resulting shape."""
     chain: list[Any] = []
     region: Any = np.broadcast_to(np.zeros((), _probe(path)), shape)
     for step, metadata in path:
@@ -283,5 +283,5 @@ def lifted(size: int, path: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
 
 
 def _probe(path: Any) -> Any:
-    """The dtype that a chain of views starts from: it matters where parts of complex numbers are seen."""
+    """The dtype that a chain of views starts from: it matters where views of complex tensors are real."""
     return next((metadata["source"] for _, metadata in path if metadata.get("source") is not None), np.bool_)

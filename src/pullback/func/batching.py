@@ -1,8 +1,8 @@
-"""vmap's interpreter: one run of a function on all examples of a batch at once.
+"""vmap's interpreter: it runs a function once for all examples of a batch.
 
-A value that differs between examples holds them along a first axis which the function does not see. An operation on
-such values is the same operation with that axis carried along: `axes` says how for each primitive, and where it says
-nothing the examples are computed one by one.
+A value that differs between examples stores them along a first axis that the function does not see. An operation on
+such values is the same operation with that axis carried along: `batching_rules` says how for each primitive. Primitives
+without a rule are computed example by example.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ RANDOM = (
 
 
 def _here(text: str) -> RuntimeError:
-    """An error with the line of the user's that it is about."""
+    """An error that names the line of the user's code it is about."""
     return RuntimeError(f"{text}.\n  It happened at {describe(caller(3))}")
 
 
 class BatchedTensor(Boxed):
-    """One example's view of a value: the axis of the batch is hidden; `batched` is False for a value they share."""
+    """The view of a value by a single example: the batch axis is hidden; `batched` is False for a shared value."""
 
     __slots__ = ("batched",)
 
@@ -74,7 +74,7 @@ class BatchedTensor(Boxed):
         return {"bdim": 0 if self.batched else None}
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
-        """Whether the elements of an example lie in memory in the order of the axes, next to each other."""
+        """True if the elements of an example are contiguous in the given memory format."""
         shape = self.shape
         if 0 in shape:
             return True
@@ -82,11 +82,11 @@ class BatchedTensor(Boxed):
         return all(n == 1 or step == wanted for n, step, wanted in zip(shape, self.stride(), dense, strict=True))
 
     def storage_offset(self) -> int:
-        """How many elements of the memory lie before the first of the first example."""
+        """The number of elements in the storage before the first element of the first example."""
         return int(tensor_of(self._array).storage_offset())
 
     def stride(self, dim: int | None = None) -> Any:
-        """How many elements lie between neighbours along each axis of an example."""
+        """The number of elements between neighbours along each axis of an example."""
         strides = tuple(tensor_of(self._array).stride())[1 if self.batched else 0 :]
         return strides if dim is None else strides[dim]
 
@@ -96,11 +96,11 @@ class BatchedTensor(Boxed):
         return super()._concrete(operation)
 
     def item(self) -> Any:
-        """Refused, but for a value that all examples share."""
+        """The value of a shared scalar; refused if the value differs between the examples."""
         return self._unless_batched(super().item)
 
     def tolist(self) -> Any:
-        """Refused, but for a value that all examples share."""
+        """The value of a shared tensor as a list; refused if the value differs between the examples."""
         return self._unless_batched(super().tolist)
 
     def __index__(self) -> int:
@@ -121,7 +121,7 @@ class BatchedTensor(Boxed):
 
 
 class Split(BaseException):
-    """Raised at a branch that the examples of a batch disagree about, with the answer of each."""
+    """Raised at a branch on which the examples of a batch disagree, with each example's answer."""
 
     def __init__(self, batch: Batch, answers: Any) -> None:
         super().__init__("a branch that the examples disagree about")
@@ -138,8 +138,8 @@ class Drawn(tuple[Any, bool]):
 class Batch(Interpreter):
     """The interpreter that computes all `size` examples at once.
 
-    `past` is what an earlier run of these examples has decided at branches and drawn at random, which is done again
-    alike; the list grows as the run goes on. Without one, branches are refused.
+    `past` lists the branches taken and the random numbers drawn by an earlier run of these examples; they are repeated
+    in this run, which appends its own. Without a list, data-dependent branches are refused.
     """
 
     carrier = BatchedTensor
@@ -152,7 +152,7 @@ class Batch(Interpreter):
         self._place = 0
 
     def box(self, value: Any, batched: bool = True) -> Any:
-        """A value with an example along each row, or one they share; a tuple element by element."""
+        """A value with one example per row, or a shared one, as a tensor of this level; a tuple element by element."""
         if type(value) is tuple:
             return tuple([self.box(piece, batched) for piece in value])
         boxed: Any = new(self.carrier)
@@ -164,11 +164,11 @@ class Batch(Interpreter):
         return boxed
 
     def adopt(self, made: Any) -> Any:
-        """A value that all examples share, until one of theirs is written to it."""
+        """A tensor that all examples share, until a value that differs between them is written to it."""
         return self.box(inner(made), batched=False)
 
     def spread(self, arg: Any) -> Any:
-        """A value with an example along each row: here every one that differs between the examples."""
+        """The argument with its batch axis; a diagonal batch in `diagonal` becomes dense here."""
         return arg
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -192,7 +192,7 @@ class Batch(Interpreter):
     # Branches
 
     def branch(self, condition: Any) -> bool:
-        """Which way the examples go at an `if`; where they go different ways, the run ends with a `Split`."""
+        """The branch that all examples take at an `if`; if they disagree, the run ends with a `Split`."""
         if self.past is None:
             raise _here(CONTROL)
         if (known := self._remembered()) is not None:
@@ -205,7 +205,7 @@ class Batch(Interpreter):
         return bool(answers.any())
 
     def _answers(self, value: Any) -> Any:
-        """The truth of a condition for each example; on further batches beneath, by branches of theirs."""
+        """The condition's answer for each example; inside nested batches, by branching on the outer level."""
         inner = value
         while isinstance(inner, Carrier):
             if getattr(inner, "batched", False):
@@ -214,14 +214,14 @@ class Batch(Interpreter):
         return np.asarray(inner, np.bool_).reshape(self.size)
 
     def _remembered(self) -> Any:
-        """What was decided or drawn at this place before; None if the run has not come here yet."""
+        """The branch or the draw recorded at this point by an earlier run; None if this run has gone further."""
         if self.past is None or self._place == len(self.past):
             return None
         self._place += 1
         return self.past[self._place - 1]
 
     def past_of(self, rows: Any) -> list[Any]:
-        """The past of some of the examples."""
+        """The recorded past for some of the examples."""
         assert self.past is not None
         return [
             Drawn((ops.index(event[0], rows, spec=(_xp.array,)), True)) if type(event) is Drawn and event[1] else event
@@ -231,7 +231,7 @@ class Batch(Interpreter):
     # Random numbers
 
     def sampled(self, draw: Any, shape: tuple[int, ...], parameters: Any, generator: Any) -> Any:
-        """Random numbers that are another for each example, or the same for all, or refused."""
+        """Random numbers: different for each example, the same for all, or refused, as `randomness` says."""
         if self.randomness == "error":
             raise _here(RANDOM)
         known = self._remembered()

@@ -1,8 +1,9 @@
-"""How each primitive carries the axis of a batch along.
+"""The batching rules: how each primitive carries the batch axis along.
 
-A rule gets the size of the batch, the primitive, its arguments and its metadata, and gives the result with the batch as
-its first axis. Most rules are one of a few kinds: leading axes are a batch already, axes in the metadata are counted
-further, or the batch is more of what the first axis counts. Primitives without a rule are computed example by example.
+A rule takes the batch size, the primitive, its arguments and its parameters, and returns the result with the batch as
+its first axis. Most rules are of one of three kinds: the operation broadcasts leading axes anyway; the axes named in
+the parameters are shifted by one; or the batch axis is merged into the first axis. Primitives without a rule are
+computed example by example.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ def batched_result(size: int, primitive: Primitive, args: list[Argument], params
 
 
 def stacks(*cores: int, repeated: bool = False) -> Rule:
-    """An operation on arrays of so many axes, and on stacks of them: all further axes in front broadcast.
+    """The rule of an operation on arrays with `cores` axes that broadcasts all leading axes.
 
-    With `repeated` every argument gets the axis of the batch, where the result has the shape of one of them.
+    With `repeated` every argument gets a batch axis, for operations whose result has the shape of one argument.
     """
 
     def rule(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
@@ -41,7 +42,7 @@ def stacks(*cores: int, repeated: bool = False) -> Rule:
 
 
 def elementwise(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """The same operation; examples of fewer axes than others get axes of length 1, so that they broadcast as before."""
+    """The same operation; examples of lower rank get axes of length 1, so that they broadcast as before."""
     if len(args) == 1:
         return primitive(args[0].value, **params)
     rank = max([arg.rank for arg in args])
@@ -55,17 +56,17 @@ def like_first(size: int, primitive: Primitive, args: list[Argument], params: Pa
 
 
 def alike(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """An operation on arrays that have to have the shape of the first."""
+    """An operation on arrays that must all have the shape of the first."""
     return primitive(*[spread(size, arg, args[0].shape) for arg in args], **params)
 
 
 def carried(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """The same operation, whose metadata count axes and tell shapes: with the batch's in front."""
+    """The same operation, with the axes and shapes in its parameters adapted to the batch axis in front."""
     return primitive(*[whole(size, arg) for arg in args], **batched_indexing.moved(size, primitive, params))
 
 
 def scattered(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """As `carried`; what is written may be a number."""
+    """Like `carried`, for an operation that writes a value, which may be a number."""
     x, source, indices = args
     rank = x.rank
     written = whole(size, source) if source.shape else raised(source, rank)
@@ -73,12 +74,12 @@ def scattered(size: int, primitive: Primitive, args: list[Argument], params: Par
 
 
 def rows(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """An operation on each element of the first axis alone: the batch is more of them."""
+    """An operation on each element of the first axis independently: the batch is merged into that axis."""
     return unfolded(size, primitive(*[folded(size, arg) for arg in args], **params), args[0].shape[0])
 
 
 def scaled(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """Normalisation: all arguments have the axes of the first, some of them with length 1."""
+    """A normalisation: every argument has the rank of the first, with some axes of length 1."""
     rank = args[0].rank
     first, *rest = args
     return primitive(
@@ -87,30 +88,30 @@ def scaled(size: int, primitive: Primitive, args: list[Argument], params: Params
 
 
 def pinv(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """Pseudo-inverses of a stack of matrices, each with bounds of its own."""
+    """Pseudo-inverses of a stack of matrices, each with its own cutoffs."""
     x, *bounds = args
     return primitive(whole(size, x), *[raised(arg, x.rank - 2) for arg in bounds], **params)
 
 
 def permutation(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """The matrices of pivots; those of what they are for have no other part in it."""
+    """The permutation matrices of pivots; the factorised matrices contribute only their shape."""
     pivots, x = args
     return primitive(whole(size, pivots), x.value)
 
 
 def broadcast_to(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """Repeated to a shape."""
+    """An argument broadcast to a shape."""
     return primitive(raised(args[0], len(params["shape"])), shape=(size, *params["shape"]))
 
 
 def tile(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """Copies side by side: one along the batch."""
+    """Copies side by side along the example's axes, with a single copy along the batch axis."""
     repeats = params["repeats"]
     return primitive(raised(args[0], len(repeats)), repeats=(1, *repeats))
 
 
 def place_of_extreme(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """The place of the largest or smallest element along an axis, or, for None, among all."""
+    """The index of the largest or smallest element along an axis, or among all elements for None."""
     if params["axis"] is not None:
         return carried(size, primitive, args, params)
     x = args[0]
@@ -119,7 +120,7 @@ def place_of_extreme(size: int, primitive: Primitive, args: list[Argument], para
 
 
 def distinct(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """What differs from all that stands before: refused, since there are so many for one example, so many for another."""
+    """The distinct elements: refused, since their number differs between the examples."""
     batched_indexing.refuse_dynamic("_unique2" if primitive.name == "unique" else primitive.name)
 
 
@@ -197,4 +198,4 @@ RULES: dict[str, Rule] = {
     "overwrite": batched_indexing.viewed,
     "replay": batched_indexing.viewed,
 }
-"""The rules by the names of primitives; elementwise ones and those that have none of their own are not in it."""
+"""The rules by primitive name; elementwise primitives and those without a rule of their own are left out."""

@@ -1,8 +1,8 @@
 """Branches and loops as single operations: cond, while_loop, scan, fori_loop.
 
-Python's own `if` and `for` work on tensors, and the tape unrolls them. These functions say the same to whoever reads a
-program otherwise: `vmap`, whose examples may go different ways, and a compiler, which writes a loop once. Each checks
-what it is given, takes it apart into leaves, and calls one method of the `Runner` that holds.
+Python's own `if` and `for` work on tensors, and the tape unrolls them. These functions express the same control flow
+for `vmap`, whose examples may take different branches, and for a compiler, which emits a loop once. Each function
+checks its arguments, flattens them into leaves, and calls one method of the current `Runner`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ Leaves = list[Any]
 
 # 1. Leaves
 #
-# A leaf is a tensor or None: arrays and numbers become tensors when they are taken in. A loop's carry keeps its
-# structure, shapes and dtypes from one step to the next, and both sides of a branch return the same.
+# A leaf is a tensor or None: arrays and numbers are converted to tensors on entry. A loop's carry keeps its structure,
+# shapes and dtypes from one step to the next, and both sides of a branch return the same ones.
 
 
 def _taken(tree: Any, name: str, message: str) -> tuple[Leaves, Structure]:
-    """The leaves of a tree as tensors, and how they nest; refused by the way to it if one is nothing of the kind."""
+    """The leaves of a tree as tensors, and their structure; anything else is refused, and its path is named."""
     leaves, structure = flatten(tree)
     for place, leaf in enumerate(leaves):
         if leaf is None or isinstance(leaf, Carrier):
@@ -48,7 +48,7 @@ def _described(meta: Meta | None) -> str:
 
 
 class Pattern(NamedTuple):
-    """What leaves must be like: how they nest, and the name, shape and dtype of each."""
+    """The required form of leaves: their structure, and the name, shape and dtype of each."""
 
     structure: Structure
     names: list[str]
@@ -56,11 +56,11 @@ class Pattern(NamedTuple):
 
     @classmethod
     def of(cls, name: str, leaves: Leaves, structure: Structure) -> Pattern:
-        """That of some leaves, which together have a name."""
+        """The pattern of some leaves; `name` names the whole tree."""
         return cls(structure, paths(structure, name), list(map(Meta.of, leaves)))
 
     def require(self, leaves: Leaves, structure: Structure, nesting: str, change: str, fix: str) -> None:
-        """Refuse leaves that are different; the texts say whose structure differs, what of a leaf, and what helps."""
+        """Refuse leaves that differ; the texts describe a structural difference, a leaf's, and the remedy."""
         if structure != self.structure:
             raise RuntimeError(f"{nesting} {self.structure} vs {structure}. {fix}")
         for leaf, name, meta in zip(leaves, self.names, self.metas, strict=True):
@@ -69,7 +69,7 @@ class Pattern(NamedTuple):
 
 
 class Side:
-    """One side of a branch, from leaves to leaves; what it returned last is remembered as a pattern."""
+    """One side of a branch, a function from leaves to leaves; it remembers the pattern of its last result."""
 
     def __init__(self, function: Function, name: str, structure: Structure) -> None:
         self.function = function
@@ -78,14 +78,14 @@ class Side:
         self.pattern: Pattern | None = None
 
     def __call__(self, operands: Leaves) -> Leaves:
-        """The leaves of what the function returns."""
+        """The leaves of the function's result."""
         result = self.function(*unflatten(self.nesting, operands))
         leaves, structure = _taken(result, "output", f"cond: {self.name} must return tensors or numbers")
         self.pattern = Pattern.of("output", leaves, structure)
         return leaves
 
     def agree(self, other: Side, leaves: Leaves) -> None:
-        """Refuse leaves of the other side that are not like those of this one."""
+        """Refuse leaves of the other side that do not match this side's pattern."""
         assert self.pattern is not None
         assert other.pattern is not None
         self.pattern.require(
@@ -98,9 +98,9 @@ class Side:
 
 
 class Step:
-    """One step of a loop, from the leaves of its carry to those of the next.
+    """One step of a loop, from the leaves of its carry to those of the next carry.
 
-    `spread` says that the parts of the carry are arguments of their own.
+    If `spread` is true, the entries of the carry are passed as separate arguments.
     """
 
     def __init__(self, who: str, function: Function, carry: Pattern, *, spread: bool = False) -> None:
@@ -127,19 +127,19 @@ class Step:
         return self.next(result)
 
     def unwritten(self, leaves: Leaves, *args: Any) -> Any:
-        """What the function returns; refused if it wrote to what it was given."""
+        """The function's result; refused if the function wrote to its arguments."""
         given = [leaf for leaf in leaves if leaf is not None]
         versions = [leaf._version for leaf in given]
         result = self.function(*args)
         if versions != [leaf._version for leaf in given]:
             raise RuntimeError(
-                f"{self.who} might be modifying the input: it wrote in place to what it was given, which others see. Write "
+                f"{self.who} might be modifying the input: it wrote in place to its arguments, which others share. Write "
                 "carry = carry + 1 instead of carry += 1, or clone it first"
             )
         return result
 
     def next(self, tree: Any) -> Leaves:
-        """The leaves of a carry, which fits the one before."""
+        """The leaves of the next carry, checked against the pattern of the one before."""
         leaves, structure = _taken(tree, "carry", f"{self.who} must return tensors or numbers")
         self.carry.require(
             leaves,
@@ -160,7 +160,7 @@ class ScanStep(Step):
         self.output: Pattern | None = None
 
     def __call__(self, carry: Leaves, operands: Sequence[Any] = ()) -> Any:
-        """The leaves of the next carry and of the output, whose pattern is that of the first."""
+        """The leaves of the next carry and of the output, whose pattern must match the first output's."""
         args = unflatten(self.carry.structure, carry), unflatten(self.slices, operands)
         answer = self.unwritten([*carry, *operands], *args)
         if not isinstance(answer, (tuple, list)) or len(answer) != 2:
@@ -180,13 +180,14 @@ class ScanStep(Step):
 
 # 2. Conditions of many examples
 #
-# Under vmap a condition may hold for some examples and not for others. Then both sides are computed for all, and each
-# example takes its own. On the side that is not its own an example is stood in for by one whose own it is, as a
-# constant: so neither side meets a value that it was not meant for, and no NaN from there reaches a gradient.
+# Under vmap a condition may hold for some examples and not for others. Then both sides are computed for all examples,
+# and the results are selected example by example. On the side that an example does not take, its values are replaced by
+# a constant copy of those of an example that does. So neither side sees a value it was not meant for, and no NaN from
+# there reaches a gradient.
 
 
 def _bared(value: Any) -> tuple[list[Any], Any]:
-    """The batches that a value varies in, in the order of the axes that they have in front of its bare array."""
+    """The batch levels that a value varies in, in the order of their axes, and the underlying array."""
     batches: list[Any] = []
     while isinstance(value, Carrier):
         if getattr(value, "batched", False):
@@ -197,14 +198,14 @@ def _bared(value: Any) -> tuple[list[Any], Any]:
 
 
 class Mask(NamedTuple):
-    """A condition that the examples of one or more batches disagree about."""
+    """A condition on which the examples of one or more batches disagree."""
 
     condition: Any
     batches: list[Any]
     values: Any
 
     def stand_in(self, leaf: Any, side: bool) -> Any:
-        """The value of a leaf for an example that goes to one side, as a constant; for what they share, itself."""
+        """A leaf's value for one example that takes `side`, as a constant; a shared leaf unchanged."""
         batches, array = _bared(leaf)
         if not any(batch in self.batches for batch in batches):
             return leaf
@@ -213,18 +214,18 @@ class Mask(NamedTuple):
         return tensor_of(np.array(array[tuple(place.get(batch, 0) for batch in batches)]))
 
     def kept(self, leaves: Leaves, side: bool) -> Leaves:
-        """Leaves with stand-ins for the examples that do not go to one side."""
+        """The leaves for one side, with constant values for the examples that do not take it."""
         others = [leaf if leaf is None else self.stand_in(leaf, side) for leaf in leaves]
         return self.chosen(leaves, others) if side else self.chosen(others, leaves)
 
     def chosen(self, leaves: Leaves, others: Leaves) -> Leaves:
-        """Each example's own: of the first leaves where the condition holds, else of the others."""
+        """Per example, the first leaves where the condition holds, else the others."""
         pairs = zip(leaves, others, strict=True)
         return [a if a is b else where(self.condition, a, b) for a, b in pairs]
 
 
 def _decided(predicate: Any) -> bool | Mask:
-    """The answer of a predicate, or who has which."""
+    """The predicate as a bool, or as a `Mask` if the examples disagree."""
     batches, array = _bared(predicate)
     if not batches:
         return bool(predicate)
@@ -239,10 +240,10 @@ def _decided(predicate: Any) -> bool | Mask:
 
 
 class Runner:
-    """How branches and loops are run: here, step by step, every operation for itself, on the tape and all else around.
+    """The implementation of branches and loops: here step by step, on whatever tapes and transforms are active.
 
-    A compiler puts a subclass into `runner`, which writes down the operation instead: `side`, `test` and `step` go from
-    leaves to leaves, and may be run on values of its own.
+    A compiler sets `runner` to a subclass that records the operation instead: `side`, `test` and `step` map leaves to
+    leaves, and may be run on the compiler's own values.
     """
 
     def cond(self, predicate: Any, first: Side, second: Side, operands: Leaves) -> Leaves:
@@ -256,7 +257,7 @@ class Runner:
         return decided.chosen(results, others)
 
     def while_loop(self, test: Function, step: Step, carry: Leaves) -> Leaves:
-        """The leaves of the carry after as many steps as the test of it holds."""
+        """The leaves of the first carry for which the test no longer holds."""
         while True:
             decided = _decided(test(carry))
             if decided is False:
@@ -264,7 +265,7 @@ class Runner:
             carry = step(carry) if decided is True else decided.chosen(step(decided.kept(carry, True)), carry)
 
     def scan(self, step: ScanStep, carry: Leaves, columns: Leaves, count: int, reverse: bool) -> tuple[Leaves, Leaves]:
-        """The last carry, and the outputs of all steps, stacked; a column has what each step is given along axis 0."""
+        """The last carry and the stacked outputs of all steps; `columns` hold the slices along axis 0."""
         slices = [[None] * count if column is None else unbind(column) for column in columns]
         outputs: list[Leaves] = []
         for number in reversed(range(count)) if reverse else range(count):
@@ -277,7 +278,7 @@ class Runner:
         return carry, [None if parts[0] is None else stack(parts) for parts in zip(*outputs, strict=True)]
 
     def _outputs_of_no_steps(self, step: ScanStep, carry: Leaves, columns: Leaves) -> Leaves:
-        """Outputs of length 0, of the shapes that a step on zeros has."""
+        """Outputs of length 0, with the shapes that a step on zeros gives."""
 
         def blank(leaf: Any, shape: Sequence[int]) -> Any:
             return zeros(tuple(shape), dtype=leaf.dtype)
@@ -288,32 +289,32 @@ class Runner:
         return [leaf if leaf is None else blank(leaf, (0, *leaf.shape)) for leaf in outputs]
 
 
-runner: ContextVar[Runner] = ContextVar("runner", default=Runner())  # noqa: B039  # it has no state
+runner: ContextVar[Runner] = ContextVar("runner", default=Runner())  # noqa: B039  # Runner has no state
 
 
 # 4. The functions
 
 
 def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
-    """What true_fn(*operands) returns where pred holds, and otherwise what false_fn(*operands) does.
+    """The result of true_fn(*operands) where pred holds, and of false_fn(*operands) otherwise.
 
     Parameters
     ----------
     pred
         A bool, a number, or a tensor of one element.
     true_fn, false_fn
-        Functions of the operands, which return nested tuples, lists, dicts and dataclasses of tensors; both the same
-        structure, shapes and dtypes.
+        Functions of the operands, which return nested tuples, lists, dicts and dataclasses of tensors. Both return the
+        same structure, shapes and dtypes.
     operands
-        A tuple or list of what they are given, nested likewise.
+        A tuple or list of the arguments of both functions, nested likewise.
 
-    Only one side is run, and differentiated. Under `vmap`, where the examples disagree, both are, each with the operands
-    of those examples that go there, and each example takes its own.
+    Only one side is run and differentiated. Under `vmap`, if the examples disagree, both sides are run, each on the
+    operands of the examples that take it, and each example gets the result of its own side.
 
     Raises
     ------
     RuntimeError
-        If pred is no such thing, a branch cannot be called, or both run and return results that do not fit each other.
+        If pred is not of these types, a branch cannot be called, or both run and return results that do not match.
 
     >>> import pullback
     >>> x = pullback.tensor(4.0, requires_grad=True)
@@ -345,7 +346,7 @@ def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
 
 
 def while_loop(cond_fn: Any, body_fn: Any, carried_inputs: Any) -> Any:
-    """The last of the values that body_fn makes of the ones before, as long as cond_fn of them holds.
+    """The first values in the sequence carried_inputs, body_fn(*carried_inputs), ... for which cond_fn does not hold.
 
     Parameters
     ----------
@@ -354,17 +355,17 @@ def while_loop(cond_fn: Any, body_fn: Any, carried_inputs: Any) -> Any:
     body_fn
         A function of the carried values that returns the next ones, with the same structure, shapes and dtypes.
     carried_inputs
-        The first of them: a tuple or list, whose entries are separate arguments; or a single tensor or dict, say, which
-        is one argument. Numbers become tensors.
+        The initial values: a tuple or list, whose entries are separate arguments; or a single tensor or dict, for
+        example, which is one argument. Numbers become tensors.
 
-    The steps are recorded one by one, and can be differentiated. Under `vmap` the loop runs until it has ended for every
-    example, and each example keeps what it had when it ended for it.
+    The steps are recorded one by one, and can be differentiated. Under `vmap` the loop runs until it has ended for
+    every example, and each example's values stop changing when its own loop ends.
 
     Raises
     ------
     RuntimeError
-        If body_fn returns what does not fit the values before it, which are named, or writes to them; or cond_fn returns
-        anything but one truth value.
+        If body_fn's result does not match the values before it (the error names which), or body_fn writes to its
+        arguments, or cond_fn returns anything but a single bool.
 
     >>> import pullback
     >>> halve = lambda n, x: (n + 1, x / 2)
@@ -393,7 +394,7 @@ def while_loop(cond_fn: Any, body_fn: Any, carried_inputs: Any) -> Any:
 
 
 def _truth(answer: Any) -> Any:
-    """The answer of a condition: a bool, or a boolean tensor of one element."""
+    """The result of a condition, checked: a bool, or a boolean tensor of one element."""
     tensor = isinstance(answer, Carrier)
     if isinstance(answer, (bool, np.bool_)) or (tensor and answer.numel() == 1 and answer._dtype.kind == "b"):
         return answer
@@ -409,24 +410,24 @@ def scan(
     Parameters
     ----------
     combine_fn
-        A function of the carry and of one slice, which returns the next carry, like the one before in structure, shapes
-        and dtypes, and an output, which may be None.
+        A function of the carry and of one slice, which returns the next carry, with the structure, shapes and dtypes of
+        the one before, and an output, which may be None.
     init
         The first carry: a tensor, a number, or a nesting of them.
     xs
-        What is cut into slices along `dim`: a tensor, or a nesting of tensors of one length; None for nothing.
+        A tensor, or a nesting of tensors, which is sliced along `dim`; None for no slices.
     length
-        The number of steps, if there is no xs to tell.
+        The number of steps; needed if xs is None.
     reverse
-        From the last slice to the first; outputs stand where their slices did.
+        Run from the last slice to the first; each output is at its slice's index.
     dim
-        The axis of xs that is cut, and along which the outputs are stacked.
+        The axis along which xs is sliced, and along which the outputs are stacked.
 
     Raises
     ------
     RuntimeError
-        If the tensors in xs differ in length, a carry does not fit the one before, or an output those before; what
-        differs is named, with both shapes.
+        If the tensors in xs differ in length, or a carry or an output does not match the one before; the error names
+        what differs, with both shapes.
 
     >>> import pullback
     >>> pullback.scan(lambda total, x: (total + x, total * x), 0.0, pullback.tensor([1.0, 2.0, 3.0]))
@@ -450,7 +451,7 @@ def scan(
 
 
 def _step_count(columns: Leaves, names: list[str], length: Any, dim: Any) -> int:
-    """The number of steps that a scan has, on which all must agree."""
+    """The number of steps of a scan; refused if its sources disagree."""
     if not isinstance(dim, int) or isinstance(dim, bool):
         raise RuntimeError(f"Dim must be an int, but got {type(dim)}")
     if length is not None and (not isinstance(length, int) or length < 0):
@@ -482,7 +483,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Any, init_val: Any) -> Any:
     Raises
     ------
     RuntimeError
-        If a bound is no whole number, or body_fun returns what does not fit the value before, which is named.
+        If a bound is not an integer, or body_fn's result does not match the value before; the error names what differs.
 
     >>> import pullback
     >>> pullback.fori_loop(1, 5, lambda i, product: product * i, 1)

@@ -1,4 +1,4 @@
-"""Custom functions under the transforms: the user's jvp and vmap, and the rule for batches made from a function itself."""
+"""Custom functions under the transforms: the user's jvp and vmap, and the batching rule generated from a function."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .mapping import vmap
 
 EXTENDING = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
 
-# 1. Forwards
+# 1. Tangents
 
 
 def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params) -> Any:
-    """The tangents of a custom function's outputs, by its jvp."""
+    """The tangents of a custom function's outputs, computed by its jvp."""
     assert isinstance(primitive, FunctionPrimitive)
     function, call = primitive.function, params["call"]
     if not getattr(innermost.get(), "takes_old_form", False):
@@ -53,7 +53,7 @@ def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any]
 
 
 def _checked_tangents(function: type[Function], call: Call, y: Sequence[Any], answer: Any) -> tuple[Any, ...]:
-    """The tangents that jvp returned, those of the tensors among the outputs."""
+    """The tangents that jvp returned, checked: those of the tensors among the outputs."""
     answers = answer if isinstance(answer, tuple) else (answer,)
     count = len(call.template)
     if len(answers) != count:
@@ -99,7 +99,7 @@ def _checked_tangent(function: type[Function], number: int, out: Any, tangent: A
 
 
 class VmapInfo(NamedTuple):
-    """What a function's `vmap` is told of the batch: its size, and what random numbers inside do."""
+    """The first argument of a function's `vmap`: the batch size, and how random numbers are drawn inside."""
 
     batch_size: int
     randomness: str
@@ -146,7 +146,7 @@ def _two(answer: Any) -> tuple[Any, Any]:
 
 
 def _examples_first(count: int, function: type[Function], call: Call, outputs: Any, out_dims: Any) -> Any:
-    """The tensors among the outputs, each with the axis of the batch first."""
+    """The outputs with the batch axis of each tensor moved to the front."""
     leaves, structure = flatten(outputs)
     dims = spread(out_dims, structure)
     if dims is None:
@@ -172,12 +172,12 @@ def _examples_first(count: int, function: type[Function], call: Call, outputs: A
     return tuple(map(inner, call.taken_apart(unflatten(structure, moved))))
 
 
-# A function on batches is again a function, whose forward, backward and jvp are those of the first under vmap. What is
-# saved are the batches; an input that is saved stays that input, so that derivatives of higher order reach it.
+# The batched form of a function is again a function; its forward, backward and jvp are the original's under vmap. It
+# saves the batched tensors. An input that is saved is saved as that same input, so that higher derivatives reach it.
 
 
 class _Noted(FunctionCtx):
-    """The ctx of all examples at once."""
+    """The ctx shared by all examples."""
 
     def __init__(self, ctx: Any, saved: tuple[Any, ...] = ()) -> None:
         self.needs_input_grad = ctx.needs_input_grad
@@ -185,12 +185,12 @@ class _Noted(FunctionCtx):
 
 
 def _attributes(ctx: _Noted) -> dict[str, Any]:
-    """What the user set on a ctx."""
+    """The attributes that the user set on a ctx."""
     return {name: value for name, value in vars(ctx).items() if name not in vars(FunctionCtx)}
 
 
 class _Examples(NamedTuple):
-    """What `setup_context` found out: the batch axes of what was saved, the arguments of one example, the attributes."""
+    """What `setup_context` produced: batch axes of the saved tensors, one example's arguments, attributes."""
 
     saved_dims: list[int | None]
     metas: list[Meta | None]
@@ -198,7 +198,7 @@ class _Examples(NamedTuple):
 
 
 def on_batches(function: type[Function], dims: tuple[int | None, ...]) -> type[Function]:
-    """The function that computes a batch of examples; `dims` are the axes of the batch in the arguments."""
+    """The function that computes a batch of examples; `dims` are the batch axes of the arguments."""
     members = {
         "forward": staticmethod(_forward(function, dims)),
         "setup_context": staticmethod(_setup_context(function, dims)),
@@ -216,7 +216,7 @@ def _forward(function: type[Function], dims: tuple[int | None, ...]) -> Callable
         outs = vmap(lambda *examples: nest.taken_apart(function.forward(*examples)), in_dims=dims)(*args)
         return nest.assembled(outs)
 
-    forward.__signature__ = inspect.signature(function.forward)  # type: ignore[attr-defined]  # the user's names
+    forward.__signature__ = inspect.signature(function.forward)  # type: ignore[attr-defined]  # for the user's parameter names
     return forward
 
 
@@ -268,7 +268,7 @@ def _backward(function: type[Function], dims: tuple[int | None, ...]) -> Callabl
             answer = backward_of(function)(noted, *g)
             answers = answer if isinstance(answer, tuple) else (answer,)
             if len(answers) < len(dims) or not all(r is None or isinstance(r, Carrier) for r in answers):
-                misfit.append(answers)  # whoever receives it says why
+                misfit.append(answers)  # refused with a reason by the receiver
                 return []
             answered.extend(r is not None for r in answers)
             return [
@@ -311,7 +311,7 @@ def _jvp(function: type[Function], dims: tuple[int | None, ...]) -> Callable[...
 
 
 class Rules(NamedTuple):
-    """How tangents travel through a kind of custom operation, and batches."""
+    """The pushforward rule and the batching rule of a kind of custom operation."""
 
     pushed: Callable[..., Any]
     batched: Callable[..., Any]

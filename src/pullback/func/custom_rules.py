@@ -1,7 +1,7 @@
-"""Functions whose derivative you write beside them: `custom_vjp` backwards, `custom_jvp` forwards.
+"""Functions with a derivative written by the user: `custom_vjp` for reverse mode, `custom_jvp` for forward mode.
 
-The idea and the names are JAX's. The functions take and return trees of tensors; their rules are ordinary code, and are
-differentiated like any other where a derivative of a derivative is wanted.
+The idea and the names are JAX's. The functions take and return trees of tensors. Their rules are ordinary code, and are
+themselves differentiated for a derivative of higher order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Function = Callable[..., Any]
 
 
 class Plan:
-    """How the arguments of one call nest: which are differentiated, and their leaves."""
+    """The structure of the arguments of one call: which are differentiated, and their leaves."""
 
     def __init__(self, name: str, parameters: Sequence[str], args: Sequence[Any], held: Sequence[int]) -> None:
         self.name = name
@@ -42,18 +42,18 @@ class Plan:
                     )
 
     def whole(self, leaves: Leaves) -> list[Any]:
-        """All arguments, with these leaves."""
+        """All arguments, rebuilt with the given leaves."""
         args = list(self.args)
         for place, arg in zip(self.places, unflatten(self.structure, leaves), strict=True):
             args[place] = arg
         return args
 
     def fixed(self) -> list[Any]:
-        """The arguments that are not differentiated by."""
+        """The arguments that are not differentiated."""
         return [self.args[place] for place in self.held]
 
     def names(self) -> list[str]:
-        """How the user spells each leaf."""
+        """The expression that names each leaf in the user's terms."""
         return [
             path
             for parameter, structure in zip(self.parameters, self.structure.children, strict=True)
@@ -75,7 +75,7 @@ class BackwardOfTrees(Backward):
         self.residual: Any = None
 
     def names(self) -> list[str]:
-        """Those of the arguments."""
+        """The names of the arguments' leaves."""
         return self.plan.names()
 
     def value(self, leaves: Leaves) -> list[Any]:
@@ -124,7 +124,7 @@ class ForwardOfTrees(Forward):
         self.result: Any = None
 
     def names(self) -> list[str]:
-        """Those of the arguments."""
+        """The names of the arguments' leaves."""
         return self.plan.names()
 
     def value(self, leaves: Leaves) -> list[Any]:
@@ -153,7 +153,7 @@ class ForwardOfTrees(Forward):
         return [self._fitted(out, tangent, path) for out, tangent, path in triples]
 
     def _fitted(self, out: Any, tangent: Any, path: str) -> Any:
-        """A tangent in the dtype of its output."""
+        """A tangent checked against its output's shape and converted to its dtype."""
         if tangent is None:
             return None
         if not isinstance(out, Carrier) or out._dtype.kind not in "fc":
@@ -182,7 +182,7 @@ def _described(answer: Any) -> str:
 
 
 class _Decorator:
-    """A function whose rule is given later."""
+    """A function whose rule is defined after its creation."""
 
     __name__: str
 
@@ -228,7 +228,7 @@ class _Decorator:
 
 
 def _parameters(signature: inspect.Signature, count: int) -> list[str]:
-    """The names of so many arguments; those of `*rest` are numbered."""
+    """The names of `count` arguments; those of `*rest` are numbered."""
     names: list[str] = []
     for parameter in signature.parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
@@ -243,17 +243,18 @@ class custom_vjp(_Decorator):
 
     `fwd` takes f's arguments and returns (output, residuals); `bwd(residuals, g)` returns a tuple with the gradient for
     each argument, nested as the argument is, or None. Arguments, outputs and residuals are trees of tensors. Arguments
-    named in `nondiff_argnums` are no data: `bwd` gets them first.
+    whose positions are in `nondiff_argnums` are not differentiated, and need not hold tensors: `bwd` gets them first.
 
-    `fwd` and `bwd` must be pure. For a second derivative they are run once more, recorded, so that any residual may be
-    used. Under `jvp` the pullback is transposed; under `vmap` all is run on the batch.
+    `fwd` and `bwd` must be pure. For a second derivative they are run again and recorded, so residuals may be any
+    values that depend on the arguments. Under `jvp` the pullback is transposed; under `vmap` all three functions are
+    run on the batch.
 
     Raises
     ------
     AttributeError
         When called before `defvjp`.
     TypeError
-        If a rule's answer does not nest as it should.
+        If a rule's result does not have the required structure.
     RuntimeError
         If a gradient does not fit its argument, which is named.
 
@@ -269,7 +270,7 @@ class custom_vjp(_Decorator):
     """
 
     def defvjp(self, fwd: Function, bwd: Function) -> None:
-        """Say what the function computes for its pullback, and the pullback."""
+        """Set the function's forward rule (output and residuals) and its pullback."""
         for name, rule in (("fwd", fwd), ("bwd", bwd)):
             if not callable(rule):
                 raise TypeError(f"defvjp of {self.__name__}: {name} must be a function, not {_described(rule)}")
@@ -286,16 +287,17 @@ class custom_vjp(_Decorator):
 class custom_jvp(_Decorator):
     """A decorator for a function whose pushforward you write: `@f.defjvp`, a rule (primals, tangents).
 
-    The rule takes a tuple of f's arguments and one of their tangents, nested alike, and returns (output, tangent of the
-    output). It must be pure, and linear in the tangents: the backward pass transposes it. The tangent of what holds no
-    real or complex numbers is None. Arguments named in `nondiff_argnums` are no data: the rule gets them first.
+    The rule takes a tuple of f's arguments and a tuple of their tangents, nested alike, and returns (output, tangent of
+    the output). It must be pure, and linear in the tangents: the backward pass transposes it. The tangent of a value
+    that is not a real or complex tensor is None. Arguments whose positions are in `nondiff_argnums` are not
+    differentiated: the rule gets them first.
 
     Raises
     ------
     AttributeError
         When called before `defjvp`.
     TypeError
-        If the rule's answer does not nest as it should, or a tangent has not its output's shape.
+        If the rule's result does not have the required structure, or a tangent does not have its output's shape.
 
     >>> import pullback
     >>> @pullback.custom_jvp
@@ -312,14 +314,14 @@ class custom_jvp(_Decorator):
     """
 
     def defjvp(self, rule: Function) -> Function:
-        """Give the rule; returns it, so that this is a decorator."""
+        """Set the rule; returns it, so that this is a decorator."""
         if not callable(rule):
             raise TypeError(f"defjvp of {self.__name__}: the rule must be a function, not {_described(rule)}")
         self._pushforward = rule
         return rule
 
     def defjvps(self, *rules: Function | None) -> None:
-        """Give a rule for each argument: the tangent it adds, from (tangent, output, *arguments); None for none."""
+        """Set a rule for each argument: the tangent it contributes, from (tangent, output, *arguments), or None."""
         if self._held:
             raise TypeError(f"defjvps of {self.__name__}: with nondiff_argnums only defjvp can be used")
 

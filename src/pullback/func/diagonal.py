@@ -1,9 +1,9 @@
-"""Batches of cotangents that are diagonal: row i is nonzero only at place i of one axis.
+"""Diagonal batches of cotangents: row i is nonzero only at index i of one axis.
 
 A Jacobian, and per-example gradients, pull back one unit vector for each output element. Along an elementwise operation
-or a product of rows such a batch stays diagonal, and one array of the size of a single cotangent says it all. This
-interpreter keeps it so as long as it can, and falls back to vmap's rules where an operation mixes the rows. So it is
-always exact, and where the rows of a batch do not mix, per-example gradients cost one pass.
+or a product of rows such a batch stays diagonal, and one array of the size of a single cotangent represents it. This
+interpreter keeps that form as long as possible, and falls back to vmap's rules where an operation mixes the rows. So
+the result is always exact, and where the rows of a batch do not mix, per-example gradients cost one pass.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .._core.shapes import Size, size_of
 from .batching import Batch, BatchedTensor
 
 Params = dict[str, Any]
-Kept = tuple[Any, int] | None  # a value with the axis of its diagonal; None where the result is not diagonal
+Kept = tuple[Any, int] | None  # the diagonal's values and their axis; None if the result is not diagonal
 
 
 class DiagonalTensor(BatchedTensor):
-    """Example i holds row i of `_array` along `axis`, in its place, and zeros elsewhere; None for any other batch."""
+    """A batch whose row i is nonzero only at index i of `axis`: the array of these entries; a dense batch for None."""
 
     __slots__ = ("axis",)
 
@@ -44,19 +44,19 @@ class DiagonalTensor(BatchedTensor):
 
 
 class Rows(Batch):
-    """Computes a batch of cotangents, the diagonal ones as single arrays."""
+    """The interpreter for batches of cotangents that stores diagonal ones as single arrays."""
 
     carrier = DiagonalTensor
 
     def box(self, value: Any, batched: bool = True, axis: int | None = None) -> Any:
-        """A value with an example along each row, or a diagonal batch with the examples along an axis."""
+        """A dense batch with one example per row, or a diagonal batch with the examples along an axis."""
         boxed = super().box(value, batched)
         if type(boxed) is not tuple:
             boxed.axis = axis
         return boxed
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
-        """The operation, along the diagonal where it stays there."""
+        """The operation on the diagonal's values if the result is diagonal too, else on the dense batch."""
         diagonal, plain = False, True
         for arg in args:
             if isinstance(arg, Carrier) and arg.interpreter is self:
@@ -75,7 +75,7 @@ class Rows(Batch):
         return super().process(primitive, [self.spread(arg) for arg in args], params)
 
     def spread(self, arg: Any) -> Any:
-        """A diagonal batch with its zeros; anything else as it is."""
+        """A diagonal batch as a dense one; anything else unchanged."""
         if not self.holds(arg) or arg.axis is None:
             return arg
         value, axis = arg._array, arg.axis
@@ -84,7 +84,7 @@ class Rows(Batch):
         return self.box(ops.scatter_diagonal(last, axes=(0, axis + 1), shape=(self.size, *value.shape)))
 
     def rows(self, value: Any) -> Any:
-        """What a value holds for all examples, along a first axis."""
+        """The dense values of all examples, along a first axis."""
         spread = self.spread(value)
         if self.holds(spread) and spread.batched:
             return spread._array
@@ -92,8 +92,8 @@ class Rows(Batch):
         return ops.broadcast_to(shared, shape=(self.size, *shared.shape))
 
 
-# The rules say what an operation makes of diagonal operands: a value and the axis of its diagonal, an ordinary batch, or
-# None where they know neither, or zeros would not stay zeros. Pullbacks are linear, but hooks of users need not be.
+# A rule takes diagonal operands and returns a diagonal result (its values and its axis), a dense batch, or None if it
+# does not apply or zeros would not stay zeros. Pullbacks are linear, but the user's hooks need not be.
 
 
 def _elementwise(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
@@ -104,7 +104,7 @@ def _elementwise(rows: Rows, primitive: Primitive, args: Sequence[Any], params: 
         value = arg._array if own else arg
         values.append(value)
         if own:
-            places.add(arg.axis - value.ndim)  # counted from the end, as broadcasting does
+            places.add(arg.axis - value.ndim)  # counted from the end, as in broadcasting
     if len(places) > 1:
         return None
     value = primitive(*values, **params)
@@ -133,7 +133,7 @@ def _sum(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) 
     if x.axis not in axis:
         gone = 0 if keepdims else sum(one < x.axis for one in axis)
         return primitive(x._array, **params), x.axis - gone
-    others = tuple(one for one in axis if one != x.axis)  # what is left of row i is its own sum
+    others = tuple(one for one in axis if one != x.axis)  # the sum over the other axes of row i stays in row i
     total = primitive(x._array, **{**params, "axis": others, "keepdims": True}) if others else x._array
     order = (x.axis, *(i for i in range(x.ndim) if i != x.axis))
     front = ops.permute_dims(total, axes=order)
@@ -168,7 +168,7 @@ def _transpose_times(rows: Rows, primitive: Primitive, args: Sequence[Any], para
 
 
 def _outer(left: Any, right: Any) -> Any:
-    """For each row the outer product of two rows."""
+    """The outer product of each pair of rows."""
     return ops.reshape(left, shape=(*left.shape, 1)) * ops.reshape(right, shape=(right.shape[0], 1, right.shape[1]))
 
 
@@ -202,7 +202,7 @@ def _same(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params)
 
 
 def _along(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
-    """An operation along another axis, or, for rows taken by number, along the last."""
+    """An operation along another axis than the diagonal's; for lookups of rows by number, along the last."""
     x, *others = args
     axis = params.get("axis", x.ndim - 1)
     if any(map(rows.holds, others)) or x.axis in (axis if isinstance(axis, tuple) else (axis,)):
@@ -211,7 +211,7 @@ def _along(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params
 
 
 def _each_row(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
-    """An operation on rows, where nothing is summed over them."""
+    """An operation on each row separately, which sums nothing over rows."""
     x, *others = args
     if any(map(rows.holds, others)) or x.axis != 0 or params["reduction"] != "none":
         return None

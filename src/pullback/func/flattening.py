@@ -23,7 +23,7 @@ DOUBLE = np.dtype(np.float64)
 
 
 class Leaf(NamedTuple):
-    """What a leaf of the parameters was: its path, shape and dtype, and how it is made again from an array."""
+    """A leaf of the parameters: its path, shape and dtype, and the function that rebuilds it from an array."""
 
     path: str
     shape: tuple[int, ...]
@@ -32,7 +32,7 @@ class Leaf(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What `flatten_problem` returns: the function of a vector, the vector to start from, and the way back."""
+    """The result of `flatten_problem`: the function of a vector, the start vector, and the unflattening."""
 
     fun: FlatFunction
     x0: Array
@@ -43,22 +43,22 @@ def flatten_problem(f: Function, params: Any, *, allow_nan: bool = False) -> Pro
     """A function of nested parameters as `fun, x0, unflatten`: a function of one float64 vector, for SciPy's `minimize`.
 
     `params` nests tensors, arrays and floats in tuples, lists, dicts, named tuples and dataclasses; None stays None.
-    `f` takes parameters nested so, with tensors for leaves in the dtypes that they have (float64 for a float), and
+    `f` takes parameters of the same structure, each leaf a tensor of the leaf's dtype (float64 for a float), and
     returns a tensor of one element. It must not depend on anything else that changes.
 
-    `fun(x)` is the value, a float, and the gradient. `fun.value(x)`, `fun.grad(x)`, `fun.hess(x)` and `fun.hessp(x, p)`
-    are each alone; `fun.residuals(x)` and `fun.jacobian(x)` are for least squares, where f returns many elements.
-    Further arguments go to f. `x0` holds the leaves one after another, and `unflatten(x)` nests the entries of a vector
-    as `params` is, each leaf of its own kind and dtype.
+    `fun(x)` returns the value, a float, and the gradient. `fun.value(x)`, `fun.grad(x)`, `fun.hess(x)` and
+    `fun.hessp(x, p)` compute one quantity each; `fun.residuals(x)` and `fun.jacobian(x)` are for least squares, where f
+    returns many elements. Further arguments are passed on to f. `x0` is the concatenation of the leaves, and
+    `unflatten(x)` nests the entries of a vector as `params` is, each leaf of its original type and dtype.
 
     Raises
     ------
     TypeError
-        If a leaf is no tensor, array or float, or not of a real floating dtype, with its path; if f gives no tensor.
+        If a leaf is not a tensor, array or float of a real floating dtype (its path is named); if f returns no tensor.
     RuntimeError
         If what f returns has several elements, or depends on no parameter.
     FloatingPointError
-        If a value or derivative is NaN, with the path of the leaf, unless `allow_nan`; infinities are handed over.
+        If a value or derivative is NaN (the leaf's path is named), unless `allow_nan`; infinities are returned.
 
     >>> import pullback
     >>> def loss(params):
@@ -86,7 +86,7 @@ def flatten_problem(f: Function, params: Any, *, allow_nan: bool = False) -> Pro
 
 
 def _leaf(value: Any, path: str) -> tuple[Leaf, Array]:
-    """A leaf of the parameters, and what it holds."""
+    """The description of a leaf of the parameters, and its value as an array."""
     if isinstance(value, Carrier):
         if value.level:
             raise NotImplementedError(f"{path} belongs to a transform: call flatten_problem outside of it")
@@ -98,12 +98,12 @@ def _leaf(value: Any, path: str) -> tuple[Leaf, Array]:
     elif type(value) is float:
         array, made = np.asarray(value), float
     else:
-        fix = "Write 1.0 for 1" if type(value) is int else "Pass what is not to be optimised to f in another way"
+        fix = "Write 1.0 for 1" if type(value) is int else "Pass what is not to be optimised to f as a further argument"
         raise TypeError(f"{path} is {_kind(value)}: parameters are tensors, arrays and floats. {fix}")
     if array.dtype.kind != "f":
         raise TypeError(
             f"{path} has dtype {array.dtype}: only Tensors of floating point dtype can require gradients. Convert it to "
-            "floats if it is to be optimised, else pass it to f in another way"
+            "floats if it is to be optimised, else pass it to f as a further argument"
         )
     if np.isnan(array).any():
         raise FloatingPointError(f"{path} is NaN at the start")
@@ -111,7 +111,7 @@ def _leaf(value: Any, path: str) -> tuple[Leaf, Array]:
 
 
 class FlatFunction:
-    """A function of nested parameters, called with one vector; `flatten_problem` makes it."""
+    """A function of nested parameters, called with one vector; created by `flatten_problem`."""
 
     def __init__(self, f: Function, structure: Structure, leaves: list[Leaf | None], allow_nan: bool) -> None:
         self._f = f
@@ -141,12 +141,12 @@ class FlatFunction:
         return self(x, *args)[1]
 
     def hess(self, x: Any, *args: Any) -> Array:
-        """The matrix of second derivatives at x."""
+        """The Hessian at x."""
         flat, loss = self._loss(x, args)
         return self._checked("Hessian", hessian(loss, flat))
 
     def hessp(self, x: Any, p: Any, *args: Any) -> Array:
-        """The matrix of second derivatives at x times p; for several p at one x, the function is computed once."""
+        """The Hessian at x times p; for several p at one x, f is computed once."""
         flat, g = self._gradient(x, args)
         p = self._vector("p", p)
         if g._node is None:
@@ -155,7 +155,7 @@ class FlatFunction:
         return self._checked("product with the Hessian", product)
 
     def residuals(self, x: Any, *args: Any) -> Array:
-        """What f returns at x, as a vector: for `scipy.optimize.least_squares`."""
+        """The elements of f's result at x, as a vector: for `scipy.optimize.least_squares`."""
         self._last = None
         with FieldBlock(grad=False):
             flat = self._flat(x)
@@ -166,18 +166,18 @@ class FlatFunction:
         return residuals
 
     def jacobian(self, x: Any, *args: Any) -> Array:
-        """The derivatives of the residuals at x, a row for each."""
+        """The Jacobian of the residuals at x, one row per residual."""
         flat, output = self._tracked(x, args)
         return self._checked("Jacobian", jacobian(output.reshape(-1), flat))
 
     def unflatten(self, x: Any) -> Any:
-        """The entries of a vector nested as the parameters are, each leaf of its own kind and dtype."""
+        """The entries of a vector nested as the parameters are, each leaf of its original type and dtype."""
         pieces = iter(np.split(self._vector("x", x), np.cumsum(self._sizes)[:-1]))
         made = [leaf and leaf.made(next(pieces).reshape(leaf.shape).astype(leaf.dtype)) for leaf in self._leaves]
         return unflatten(self._structure, made)
 
     def _vector(self, name: str, x: Any) -> Array:
-        """A vector from the optimizer, as an array of its own."""
+        """The optimizer's vector, checked and copied."""
         vector: Array = np.array(x.detach().numpy() if isinstance(x, Carrier) else x, DOUBLE)
         if vector.shape != (sum(self._sizes),):
             raise ValueError(
@@ -190,7 +190,7 @@ class FlatFunction:
         return from_numpy(self._vector("x", x))
 
     def _output(self, flat: Any, args: tuple[Any, ...]) -> Any:
-        """What f returns for the parameters that a tensor holds."""
+        """f's result for the parameters in a flat tensor."""
         pieces = iter(flat.split(self._sizes))
         made = [
             leaf and next(pieces).reshape(leaf.shape).to(from_numpy(np.empty(0, leaf.dtype)).dtype)
@@ -199,7 +199,7 @@ class FlatFunction:
         return self._f(unflatten(self._structure, made), *args)
 
     def _tracked(self, x: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
-        """The vector as a tensor that requires grad, and what f returns."""
+        """The vector as a tensor that requires grad, and f's result for it."""
         flat = self._flat(x).requires_grad_()
         with FieldBlock(grad=True):
             output = _tensor(self._output(flat, args))
@@ -212,7 +212,7 @@ class FlatFunction:
         return flat, _scalar(output)
 
     def _gradient(self, x: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
-        """The vector as a tensor, and the gradient there with its graph; that of the last call if nothing has changed."""
+        """The vector as a tensor, and the gradient there with its graph; cached while nothing changes."""
         last = self._last
         if last is not None and np.array_equal(last[0], x) and list(map(id, last[1])) == list(map(id, args)):
             return last[2:]  # type: ignore[no-any-return]  # two tensors
@@ -229,12 +229,12 @@ class FlatFunction:
         return value
 
     def _blame(self, flat: Any) -> str:
-        """Which parameters are NaN or infinite, in words."""
+        """A phrase that names the parameters that are NaN or infinite."""
         place = np.flatnonzero(~np.isfinite(flat._array))
         return f": {self._path(int(place[0]))} is {flat._array[place[0]]}" if place.size else " at finite parameters"
 
     def _checked(self, what: str, found: Any) -> Array:
-        """A derivative as an array of its own, refused where it is NaN."""
+        """A derivative as a new array, refused if it contains NaN."""
         array: Array = np.array(found.detach()._array, DOUBLE)
         if not self._allow_nan and np.isnan(array).any():
             place = int(np.argwhere(np.isnan(array))[0][-1])
@@ -245,7 +245,7 @@ class FlatFunction:
         return array
 
     def _path(self, place: int) -> str:
-        """The leaf that an entry of the vector belongs to, and where in it."""
+        """The path of the leaf that an entry of the vector belongs to, and the index in it."""
         ends = np.cumsum([0, *self._sizes])
         for leaf, (start, end) in zip(self._known, pairwise(ends.tolist()), strict=True):
             if start <= place < end:

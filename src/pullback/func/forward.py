@@ -1,4 +1,4 @@
-"""Forward mode: jvp and linearize, on values that carry their tangent."""
+"""Forward mode: jvp and linearize, on values that carry their tangents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Function = Callable[..., Any]
 
 
 class DualTensor(Boxed):
-    """A value with its tangent, or with None if it does not depend on what varies."""
+    """A value with its tangent; the tangent is None if the value does not depend on the primals."""
 
     __slots__ = ("tangent",)
 
@@ -42,12 +42,12 @@ class DualTensor(Boxed):
 
 
 class Forward(Interpreter):
-    """The interpreter that pushes tangents forwards, through every operation, whatever the grad mode."""
+    """The interpreter that pushes tangents forwards through every operation, whatever the grad mode."""
 
     carrier = DualTensor
 
     def dual(self, primal: Any, tangent: Any) -> Any:
-        """A value with a tangent; several pairwise."""
+        """A value with a tangent; for tuples, element by element."""
         if type(primal) is tuple:
             tangents = (None,) * len(primal) if tangent is None else tangent
             return tuple(map(self.dual, primal, tangents))
@@ -63,11 +63,11 @@ class Forward(Interpreter):
         return boxed
 
     def adopt(self, made: Any) -> Any:
-        """A value of this interpreter, so that it can be written to with others."""
+        """A tensor of this level without a tangent, so that a value with one can be written to it."""
         return self.box(inner(made))
 
     def tangent(self, value: Any) -> Any:
-        """The tangent of a value: None for one of another level."""
+        """The tangent of a value; None for a value of another level."""
         return value.tangent if self.holds(value) else None
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -90,26 +90,26 @@ class Forward(Interpreter):
 
 
 def _arrays(value: Any) -> Any:
-    """A value in which NumPy's scalars are arrays."""
+    """A value whose NumPy scalars are replaced by arrays."""
     return np.asarray(value) if isinstance(value, np.generic) else value
 
 
 def _moves(y: Any) -> bool:
-    """Whether a result is of numbers that can have tangents."""
+    """True if a result's dtype is real or complex floating point, so that it can have a tangent."""
     return any(dtype_of(piece).kind in "fc" for piece in y) if type(y) is tuple else dtype_of(y).kind in "fc"
 
 
 def jvp(f: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
     """f(*primals), and the derivative of f at the primals in the direction of the tangents.
 
-    Both are tuples, nested alike; a tangent has its primal's shape. Returns (outputs, tangents), and with `has_aux`
-    (outputs, tangents, aux). An output that does not depend on the primals has tangent zero, and with `strict` is
-    refused. Nothing is recorded: memory does not grow with the length of the computation.
+    Both are tuples of the same structure; a tangent has its primal's shape. Returns (outputs, tangents), and with
+    `has_aux` (outputs, tangents, aux). An output that does not depend on the primals has tangent zero; with `strict` it
+    is refused. Nothing is recorded: memory does not grow with the length of the computation.
 
     Raises
     ------
     RuntimeError
-        If primals and tangents do not fit each other, or f does not return tensors.
+        If primals and tangents do not match, or f does not return tensors.
 
     >>> import pullback
     >>> pullback.func.jvp(lambda x: x * x, (pullback.tensor([1.0, 2.0]),), (pullback.tensor([1.0, 10.0]),))
@@ -151,10 +151,10 @@ def jvp(f: Function, primals: Any, tangents: Any, *, strict: bool = False, has_a
 
 
 def linearize(f: Function, *primals: Any) -> Any:
-    """f(*primals), and the derivative of f there as a function of tangents, which runs f no more.
+    """f(*primals), and f's derivative there as a function of tangents, which does not run f again.
 
-    Returns (outputs, jvp_fn); jvp_fn takes one tangent for each primal, of its shape, and gives one for each output. As
-    f runs once in reverse mode, `no_grad` and hooks inside f count, which `jvp` passes by.
+    Returns (outputs, jvp_fn); jvp_fn takes one tangent for each primal, of its shape, and returns one for each output.
+    Since f runs once in reverse mode, `no_grad` and hooks inside f take effect, which `jvp` ignores.
 
     >>> import pullback
     >>> y, push = pullback.func.linearize(lambda x: x * x, pullback.tensor([1.0, 2.0]))
@@ -164,7 +164,7 @@ def linearize(f: Function, *primals: Any) -> Any:
     with Level() as level:
         given, variables, _ = tracked(level, primals, range(len(primals)))
         leaves, nested = output_leaves(f(*given), "linearize(f, *primals)")
-    with Level() as transposing:  # the pullback is linear in its cotangents: its pullback is the derivative itself
+    with Level() as transposing:  # the pullback is linear: its pullback is f's derivative
         zeros = [tensor_of(np.zeros(tuple(leaf.shape), leaf._dtype)) for leaf in leaves]
         cotangents = [transposing.variable(zero) if zero._dtype.kind in "fc" else zero for zero in zeros]
         pulled = level.pull(leaves, cotangents, variables, retain_graph=False)
@@ -181,7 +181,7 @@ def linearize(f: Function, *primals: Any) -> Any:
 
 
 def require_primals(leaves: Sequence[Any], structure: Structure, name: str) -> None:
-    """Refuse leaves that cannot move, by the way to them."""
+    """Refuse leaves that cannot be differentiated; the error names their paths."""
     for i, leaf in enumerate(leaves):
         if not isinstance(leaf, Carrier):
             path = paths(structure, name)[i]
@@ -192,7 +192,7 @@ def require_primals(leaves: Sequence[Any], structure: Structure, name: str) -> N
 
 
 def _fitting(name: str, primals: Any, tangents: Any) -> tuple[list[Any], list[Any], Any]:
-    """The leaves of primals and of tangents that fit them, and how they nest."""
+    """The leaves of the primals and of their tangents, checked against each other, and their structure."""
     if not isinstance(primals, tuple):
         raise RuntimeError(f"{name}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
     leaves, structure = flatten(primals)

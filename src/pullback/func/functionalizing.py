@@ -1,4 +1,4 @@
-"""functionalize: programs that write, as programs that do not."""
+"""functionalize: a program with in-place writes, run as one without."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class FunctionalTensor(Boxed):
 
 
 class Functional(Interpreter):
-    """The interpreter that computes each operation one level further in, where nothing is written."""
+    """The interpreter that computes each operation one level further in, where no tensor is written to."""
 
     carrier = FunctionalTensor
 
     def adopt(self, made: Any) -> Any:
-        """A value of this interpreter, so that it can be written to with others."""
+        """A tensor of this level, so that tensors of this level can be written to it."""
         return self.box(inner(made))
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -46,23 +46,23 @@ class Functional(Interpreter):
 def functionalize(func: Function, *, remove: str = "mutations") -> Function:
     """The function that computes what func computes without writing to tensors while it runs.
 
-    Inside it every tensor that is made, or given as an argument, has values that never change: a write such as
-    `t.add_(1)` gives t, and its views, new ones. An interpreter around or within sees operations without side effects.
-    When func is done, an argument that it has written to is written once, with `copy_`; so an exception in func leaves the
-    arguments as they were. A tensor that is given twice is one tensor, in func, too.
+    Inside it, the values of every tensor that is created or passed as an argument never change: a write such as
+    `t.add_(1)` gives t and its views new values instead. An outer or inner interpreter sees operations without side
+    effects. When func returns, each argument that it wrote to is updated once, with `copy_`; so an exception in func
+    leaves the arguments unchanged. A tensor that is passed twice is also one tensor inside func.
 
     Parameters
     ----------
     func
-        A function of tensors, or of nested tuples, lists, dicts and dataclasses of these, and of anything else.
+        A function of tensors, of nested tuples, lists, dicts and dataclasses of tensors, and of anything else.
     remove
-        'mutations', or 'mutations_and_views': then no result lies in the memory of an argument.
+        'mutations', or 'mutations_and_views': then no result shares memory with an argument.
 
     Raises
     ------
     RuntimeError
-        For another `remove`; when the new function is called, for a write to a tensor that is none of its arguments, for
-        `backward()` inside of func, and for a write to an argument that is a leaf and requires grad.
+        For another `remove`. When the new function is called: for a write to a tensor that is not one of its arguments,
+        for `backward()` inside func, and for a write to an argument that is a leaf and requires grad.
 
     >>> import pullback
     >>> def centred(x):
@@ -84,7 +84,7 @@ def functionalize(func: Function, *, remove: str = "mutations") -> Function:
 
 
 def _run(func: Function, args: Any, kwargs: Any, *, views: bool) -> Any:
-    """A call of a function whose writes are put off until its end."""
+    """A call of a function whose writes to the arguments are deferred until it returns."""
     leaves, structure = flatten((args, kwargs))
     tensors = {id(leaf): leaf for leaf in leaves if isinstance(leaf, Carrier)}
     with Functional() as interpreter:
@@ -109,7 +109,7 @@ def _run(func: Function, args: Any, kwargs: Any, *, views: bool) -> Any:
 
 
 def _lowered(interpreter: Functional, value: Any, unwritten: dict[int, Any], views: bool) -> Any:
-    """A result outside: an argument that was not written is itself, and a view of it its view, if there are to be views."""
+    """A result outside: an unwritten argument itself, or a view of it unless views are removed."""
     if not interpreter.holds(value):
         return value
     if id(value) in unwritten:

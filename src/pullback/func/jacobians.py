@@ -1,4 +1,4 @@
-"""Whole derivatives of functions: jacrev, jacfwd and hessian."""
+"""Jacobians and Hessians of functions: jacrev, jacfwd and hessian."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ Numbers = int | tuple[int, ...]
 
 
 def jacrev(f: Function, argnums: Numbers = 0, *, has_aux: bool = False, chunk_size: int | None = None) -> Function:
-    """The function that gives the Jacobian of f, computed row by row in reverse mode, all rows at once.
+    """The function that computes the Jacobian of f in reverse mode, with all rows at once.
 
-    The answer nests as f's outputs do, and each part of it as the argument does (a tuple of arguments for a tuple of
-    `argnums`); a Jacobian has the shape of the output followed by that of the input. Cheapest where there are fewer
-    outputs than inputs. `chunk_size` limits how many rows are computed at once; `has_aux` is as for `grad`.
+    The result nests as f's outputs do, and each part of it as the argument does (a tuple of arguments for a tuple of
+    `argnums`). A Jacobian has the shape of the output followed by that of the input. Reverse mode is cheapest where
+    there are fewer outputs than inputs. `chunk_size` limits how many rows are computed at once; `has_aux` is as for
+    `grad`.
 
     >>> import pullback
     >>> pullback.func.jacrev(lambda x: x * x)(pullback.tensor([1.0, 2.0]))
@@ -55,14 +56,14 @@ def jacrev(f: Function, argnums: Numbers = 0, *, has_aux: bool = False, chunk_si
 
 
 def _inputs(args: Sequence[Any], places: Sequence[int]) -> tuple[list[Any], Structure]:
-    """The leaves of the arguments to differentiate by, and how they nest: tensors of real or complex numbers."""
+    """The leaves of the arguments to differentiate, and their structure; refused unless real or complex."""
     leaves, structure = flatten(tuple(args[place] for place in places))
     require_primals(leaves, structure, "input")
     return leaves, structure
 
 
 def _rows(level: Level, outputs: Sequence[Any], variables: Sequence[Any], chunk_size: int | None) -> list[Any]:
-    """For each variable, what each element of the outputs pulls back to, along a first axis."""
+    """For each variable, the pullbacks of the unit vectors of all outputs, along a first axis."""
 
     def pull(*cotangents: Any) -> Any:
         return tuple(level.pull(outputs, cotangents, variables, retain_graph=True))
@@ -73,7 +74,7 @@ def _rows(level: Level, outputs: Sequence[Any], variables: Sequence[Any], chunk_
 
 
 def identity(tensors: Sequence[Any]) -> list[Any]:
-    """The unit vectors of the space in which several tensors lie together: for each its parts, along a first axis."""
+    """The unit vectors of the product space of several tensors: for each tensor its parts, along a first axis."""
     sizes = [math.prod(tensor.shape) for tensor in tensors]
     total = sum(sizes)
     basis = []
@@ -111,10 +112,10 @@ def jacfwd(
     randomness: str = "error",
     chunk_size: int | None = None,
 ) -> Function:
-    """The function that gives the Jacobian of f, computed column by column in forward mode, all columns at once.
+    """The function that computes the Jacobian of f in forward mode, with all columns at once.
 
-    As `jacrev` otherwise. Cheapest where there are fewer inputs than outputs; nothing is recorded. `randomness` is that
-    of `vmap`.
+    Otherwise like `jacrev`. Forward mode is cheapest where there are fewer inputs than outputs; nothing is recorded.
+    `randomness` is as for `vmap`.
 
     >>> import pullback
     >>> pullback.func.jacfwd(lambda x: x * x)(pullback.tensor([1.0, 2.0]))
@@ -153,7 +154,7 @@ def jacfwd(
 
 
 def _columns(columns: Sequence[Any], inputs: Sequence[Any], structures: Sequence[Structure], single: bool) -> list[Any]:
-    """For each output its Jacobians, nested as the arguments are, from one with the inputs along the last axis."""
+    """For each output its Jacobians, nested as the arguments are; `columns` have the inputs along the last axis."""
     parts = []
     for column in columns:
         own = []
@@ -168,9 +169,10 @@ def _columns(columns: Sequence[Any], inputs: Sequence[Any], structures: Sequence
 
 
 def hessian(f: Function, argnums: Numbers = 0) -> Function:
-    """The function that gives the second derivatives of f: jacfwd of jacrev.
+    """The function that computes the second derivatives of f, as jacfwd of jacrev.
 
-    Nested as the Jacobian of a Jacobian is. For a scalar function of one tensor, its shape twice.
+    The result nests as the Jacobian of a Jacobian does. For a scalar function of one tensor, its shape is the tensor's
+    twice.
 
     >>> import pullback
     >>> pullback.func.hessian(lambda x: (x**3).sum())(pullback.tensor([1.0, 2.0]))

@@ -1,4 +1,4 @@
-"""What the transforms have in common: a tape of a further level, and the ways into a level and out of it."""
+"""What the transforms have in common: a tape for each nested transform, and the conversion of values between levels."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ ndarray = np.ndarray
 
 
 def tensor_of(value: Any) -> Any:
-    """A value from beneath a level, as the tensor that users see."""
+    """A value from the level beneath as a public tensor."""
     return value if isinstance(value, Carrier) and value.level >= 0 else Tensor.interpreter.wrap(value, None)
 
 
 def inner(tensor: Any) -> Any:
-    """What a level computes with in the place of a tensor: the array, where nobody else is interested."""
+    """The value that a level computes with for a tensor: its array if no tape or transform needs the tensor itself."""
     return lend(tensor) if type(tensor) is Tensor and tensor._node is None else tensor
 
 
 def beside(value: Any, given: Sequence[Any]) -> Any:
-    """A result of a transform; if it lies in the memory of a tensor that was given, a write to one protects both."""
+    """A transform's result; if it shares memory with a given tensor, the two are registered as aliases."""
     if isinstance(value, Carrier) and type(value._array) is ndarray and value._storage is None:
         memory = owner(value._array)
         for tensor in given:
@@ -47,7 +47,7 @@ def beside(value: Any, given: Sequence[Any]) -> Any:
 
 
 def rewritten(tensor: Any, before: Any) -> bool:
-    """Whether a function has written to a tensor of a level: writes give it another array, and those of axes a shape."""
+    """True if a function wrote to a level's tensor: a write replaces its array, and keeps the shape."""
     return tensor._array is not before and np.shape(tensor._array) == np.shape(before)
 
 
@@ -59,9 +59,9 @@ class GradTrackingTensor(Boxed):
 
 
 class Level(Tape, Interpreter):
-    """A tape that stands further out: inside a `with` block it records, whatever the mode around it.
+    """A tape of an outer level: inside its `with` block it records regardless of the surrounding grad mode.
 
-    What it computes beneath, on lower levels, is recorded there as the mode around the block says.
+    Its operations on lower levels are recorded there as the mode around the block says.
     """
 
     carrier = GradTrackingTensor
@@ -69,7 +69,7 @@ class Level(Tape, Interpreter):
     def __init__(self) -> None:
         super().__init__()
         self._around: list[tuple[Mode, Any]] = []
-        self._given: dict[int, tuple[ReferenceType[Any], Any]] = {}  # weakly: its tensors hold the level
+        self._given: dict[int, tuple[ReferenceType[Any], Any]] = {}  # weak: the tensors hold the level
 
     def __enter__(self) -> Self:
         self._around.append((mode.get(), mode.set(changed(grad=True))))
@@ -81,7 +81,7 @@ class Level(Tape, Interpreter):
 
     @property
     def outside(self) -> Mode:
-        """The mode of what happens beneath this level: what is not recorded here is not recorded there."""
+        """The mode for operations beneath this level: operations not recorded here are not recorded there either."""
         here = mode.get()
         return self._around[-1][0] if self._around and here.grad else here
 
@@ -92,11 +92,11 @@ class Level(Tape, Interpreter):
         return boxed
 
     def adopt(self, made: Any) -> Any:
-        """A tensor of this level, so that it can be written to with values of this level."""
+        """A tensor of this level, so that values of this level can be written to it."""
         return self.wrap(inner(made), None)
 
     def beneath(self, primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> Any:
-        """The operation one level further in, in the mode that holds there."""
+        """The operation one level further in, under the mode that applies there."""
         values = [inner(value) for value in values]
         outside = self.outside
         if outside is mode.get():
@@ -108,23 +108,23 @@ class Level(Tape, Interpreter):
             mode.reset(token)
 
     def recording(self, create_graph: bool, cotangents: Sequence[Any]) -> bool:
-        """What happens beneath is recorded as the mode outside says."""
+        """A context in which operations beneath are recorded as the mode outside says."""
         return self.outside.grad or super().recording(create_graph, cotangents)
 
     def variable(self, tensor: Any) -> Any:
-        """A leaf of this level that requires grad, with a tensor's value; the tensor's history goes on beneath."""
+        """A leaf of this level that requires grad; the history of the tensor it is made from stays beneath."""
         plain = type(tensor) is Tensor and tensor._node is None
         boxed = self.wrap(lend(tensor) if plain else tensor, None)
         self._given[id(boxed)] = (ref(boxed), tensor)
         if plain:
-            alias(tensor, boxed, counted=False)  # values that this level saves are protected from writes to the tensor
+            alias(tensor, boxed, counted=False)  # writes to the tensor must not reach values saved here
         boxed._node = _node.leaf(boxed, boxed._array)
         return boxed
 
     def pull(
         self, outputs: Sequence[Any], cotangents: Sequence[Any], inputs: Sequence[Any], *, retain_graph: bool
     ) -> list[Any]:
-        """What cotangents of outputs pull back to at inputs, as tensors of the level beneath: zeros if nothing."""
+        """The pullbacks of cotangents of outputs to inputs, as tensors of the level beneath; zeros without a path."""
         roots = [
             (output._node, cotangent)
             for output, cotangent in zip(outputs, cotangents, strict=True)
@@ -145,7 +145,7 @@ class Level(Tape, Interpreter):
         return answers
 
     def lowered(self, value: Any) -> Any:
-        """What a value is outside this level: for an argument as it was, that argument."""
+        """A value as seen outside this level: an unmodified argument is the original tensor."""
         if not self.holds(value):
             return value
         held, tensor = self._given.get(id(value), (None, None))
@@ -156,7 +156,7 @@ class Level(Tape, Interpreter):
 
 
 def require_tensors(leaves: Sequence[Any], structure: Structure, name: str, message: str) -> None:
-    """Refuse leaves that are no tensors, or hold no real or complex numbers, by the way to them."""
+    """Refuse leaves that are not tensors of real or complex numbers; the error names their paths."""
     for i, leaf in enumerate(leaves):
         if not isinstance(leaf, Carrier):
             raise ValueError(f"{message}, got {type(leaf)} for {paths(structure, name)[i]}")
@@ -165,7 +165,7 @@ def require_tensors(leaves: Sequence[Any], structure: Structure, name: str, mess
 
 
 def output_leaves(outputs: Any, who: str) -> tuple[list[Any], Structure]:
-    """The leaves of what a function returned, and how they nest; refused if there are none, or one is no tensor."""
+    """The leaves of a function's result, and their structure; refused if there are none, or one is not a tensor."""
     leaves, structure = flatten(outputs)
     if not leaves or outputs is None:
         raise RuntimeError(f"{who}: Expected f to be a function that has non-empty output (got output = {outputs!r})")
@@ -179,7 +179,7 @@ def output_leaves(outputs: Any, who: str) -> tuple[list[Any], Structure]:
 
 
 def require_numbers(leaves: Sequence[Any], structure: Structure) -> None:
-    """Refuse outputs whose cotangents would be integers."""
+    """Refuse integer outputs, which have no cotangents."""
     for i, leaf in enumerate(leaves):
         if leaf._dtype.kind not in "fc":
             raise RuntimeError(
@@ -189,7 +189,7 @@ def require_numbers(leaves: Sequence[Any], structure: Structure) -> None:
 
 
 def require_real(leaves: Sequence[Any], structure: Structure, name: str, what: str) -> None:
-    """Refuse complex numbers, whose Jacobian is of their parts."""
+    """Refuse complex tensors, whose Jacobian would be that of their real and imaginary parts."""
     for i, leaf in enumerate(leaves):
         if leaf._dtype.kind == "c":
             raise RuntimeError(
@@ -200,7 +200,7 @@ def require_real(leaves: Sequence[Any], structure: Structure, name: str, what: s
 
 
 def chosen(argnums: Any, count: int) -> tuple[int, ...]:
-    """The numbers of the arguments to differentiate by, each checked and counted from 0."""
+    """The indices of the arguments to differentiate, checked and counted from 0."""
     if not isinstance(argnums, (int, tuple)) or isinstance(argnums, bool):
         raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
     numbers = (argnums,) if isinstance(argnums, int) else argnums

@@ -1,8 +1,8 @@
-"""Derivatives of tensors that exist: jacobian, hessian, per-example gradients, and all of a function's at once.
+"""Derivatives of existing tensors: Jacobians, Hessians, per-example gradients, and all three orders in one run.
 
-The graph that made a tensor is walked for all rows of its Jacobian at once; or, where the inputs have fewer elements
-than the outputs, for all columns: the walk is linear in its cotangent, and walking back over the walk is the derivative
-forwards.
+A tensor's graph is walked backwards for all rows of its Jacobian at once. If the inputs have fewer elements than the
+outputs, it is walked for all columns instead: the pullback is linear in its cotangent, and the pullback of the pullback
+is the pushforward.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .levels import Level, tensor_of
 from .rows import of_some_units, of_units
 
 Function = Callable[..., Any]
-MEMORY = 1 << 28  # bytes that the rows of one chunk may take
+MEMORY = 1 << 28  # bytes available to the rows of one chunk
 
 
 class Plan(NamedTuple):
-    """How a Jacobian was computed: 'reverse' or 'forward', how many rows or columns, and how many at once."""
+    """How a Jacobian was computed: 'reverse' or 'forward', the number of rows or columns, and how many at once."""
 
     mode: str
     passes: int
@@ -46,28 +46,28 @@ def jacobian(
     allow_unused: bool = False,
     plan: bool = False,
 ) -> Any:
-    """The Jacobian of y by an x it was computed from, of y's shape and then x's; for several x a tuple. y keeps its graph.
+    """The Jacobian of y with respect to x, of y's shape followed by x's; for several x a tuple. y's graph is retained.
 
     Parameters
     ----------
     mode
-        'reverse' (a row for each element of y) or 'forward' (a column for each of x; hooks are taken to be linear);
-        left out, whichever is fewer, and rows where there are hooks.
+        'reverse' (one pass per element of y) or 'forward' (one per element of x; hooks are assumed to be linear). By
+        default the mode with fewer passes, and 'reverse' if there are hooks.
     chunk_size, memory
-        How many rows or columns are computed at once; left out, as many as fit into `memory` bytes.
+        How many rows or columns are computed at once; by default as many as fit into `memory` bytes.
     create_graph
         Record the computation, for further derivatives.
     allow_unused
-        Give zeros for an x that y does not depend on, instead of an error.
+        Return zeros for an x that y does not depend on, instead of raising an error.
     plan
-        Return (answer, Plan): how it was computed.
+        Return (result, Plan), where the plan says how the result was computed.
 
     Raises
     ------
     RuntimeError
-        If y or an x is not tracked, or y does not depend on an x: with the reason; if y is complex.
+        If y or an x is not tracked, or y does not depend on an x (the error says why); if y is complex.
     ValueError
-        If mode or chunk_size is none of those, or mode is 'forward' and an x is complex.
+        If mode or chunk_size is invalid, or mode is 'forward' and an x is complex.
 
     >>> import pullback
     >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
@@ -99,7 +99,7 @@ def _plan(y: Any, inputs: Sequence[Any], mode: str | None, chunk_size: int | Non
     rows, columns = y.numel(), sum(x.numel() for x in inputs)
     nodes = youngest_first([y._node])
     turned = any(x.is_complex() for x in inputs)
-    if mode is None:  # a column costs about two rows
+    if mode is None:  # a column costs about as much as two rows
         fewer = 2 * columns < rows and not turned and all(node.hooks is None for node in nodes)
         mode = "forward" if fewer else "reverse"
     if mode == "forward" and turned:
@@ -146,7 +146,7 @@ def _pulled(y: Any, inputs: Sequence[Any], g: Any, create_graph: bool, allow_unu
 
 
 def _chunked(pull: Function, y: Any, chunk_size: int) -> list[Any]:
-    """What all unit vectors of y pull back to, so many at once."""
+    """The pullbacks of all unit vectors of y, `chunk_size` at a time."""
     count = y.numel()
     if chunk_size >= count:
         return of_units(pull, y)
@@ -155,7 +155,7 @@ def _chunked(pull: Function, y: Any, chunk_size: int) -> list[Any]:
 
 
 def _filled(rows: Any, shape: tuple[int, ...], like: Any) -> Any:
-    """Rows in the shape of a Jacobian; zeros where there are none."""
+    """Rows reshaped to the Jacobian's shape; zeros for None."""
     if rows is None:
         return tensor_of(np.zeros(shape, like._dtype))
     return rows.reshape(shape)
@@ -172,9 +172,9 @@ def hessian(
 ) -> Any:
     """The second derivatives of a one-element tensor with respect to tensors that it was computed from.
 
-    For one tensor x its shape twice; for a tuple or list a tuple of tuples, entry [i][j] with the shapes of x[i] and
-    x[j]. The options are those of `jacobian`. An x on which the loss depends linearly has second derivatives zero; one
-    on which it does not depend is refused.
+    For a single tensor x the result has x's shape twice; for a tuple or list it is a tuple of tuples, entry [i][j] with
+    the shapes of x[i] and x[j]. The options are those of `jacobian`. An x on which the loss depends linearly has second
+    derivatives zero; one on which it does not depend is refused.
 
     >>> import pullback
     >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
@@ -227,11 +227,11 @@ def grad(
     create_graph: bool = False,
     allow_unused: bool | None = None,
 ) -> Any:
-    """The gradients of outputs with respect to inputs, as `autograd.grad`; `batched`, those of each element.
+    """The gradients of outputs with respect to inputs, as in `autograd.grad`; if `batched`, of each output element.
 
-    With `batched=True` outputs is one tensor, say the losses of the examples of a batch, and each gradient gets its axes
-    in front: one pass computes them all, and where the examples do not mix it costs little more than the gradient of
-    their sum.
+    With `batched=True` outputs is one tensor, for example the losses of a batch, and each gradient gets the axes of
+    outputs in front. One pass computes all gradients; where the examples do not mix, it costs little more than the
+    gradient of their sum.
 
     Raises
     ------
@@ -268,10 +268,10 @@ def grad(
 
 
 def value_grad_hessian(f: Function, *params: Any) -> tuple[Any, Any, Any]:
-    """The value of a scalar function, its gradient and its second derivatives, from one run.
+    """The value of a scalar function, its gradient and its second derivatives, from one run of the function.
 
-    `params` are tensors, or trees of them; the gradient nests as they do (a tuple for several), the second derivatives
-    twice over. None of the results is tracked.
+    `params` are tensors, or trees of them. The gradient has the structure of `params` (a tuple for several), the second
+    derivatives that structure nested in itself. None of the results is tracked.
 
     >>> import pullback
     >>> value, gradient, second = pullback.value_grad_hessian(lambda x: (x**3).sum(), pullback.tensor([1.0, 2.0]))
@@ -286,7 +286,7 @@ def value_grad_hessian(f: Function, *params: Any) -> tuple[Any, Any, Any]:
     RuntimeError
         If f does not return a one-element tensor, or does not depend on its arguments.
     TypeError
-        If an argument is no tensor.
+        If an argument is not a tensor.
     """
     tree = params[0] if len(params) == 1 else params
     leaves, structure = flatten(tree)

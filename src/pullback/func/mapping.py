@@ -1,4 +1,4 @@
-"""vmap: a function of one example, on a batch of them."""
+"""vmap: a function of one example, applied to a batch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .levels import beside, inner, rewritten, tensor_of
 
 Function = Callable[..., Any]
 ALONE = flatten(0)[1]
-"""The structure of one value that is in nothing."""
+"""The structure of a single value that is not nested in a container."""
 
 
 def vmap(
@@ -36,27 +36,27 @@ def vmap(
     Parameters
     ----------
     f
-        A function of single examples: it sees tensors without the axis of the batch. Keyword arguments are shared.
+        A function of single examples: it sees tensors without the batch axis. Keyword arguments are shared.
     in_dims
-        Which axis of each argument counts the examples; None for an argument that they share. An int for all, or nested
-        as the arguments are.
+        The batch axis of each argument; None for an argument that the examples share. An int for all, or nested as the
+        arguments are.
     out_dims
-        Where that axis goes in the results, in the same form.
+        The position of the batch axis in the results, in the same form.
     randomness
-        What happens to random numbers drawn inside: 'error', 'same' for all examples, or 'different'.
+        How random numbers are drawn inside f: 'error' (refused), 'same' for all examples, or 'different'.
     chunk_size
-        The number of examples that are computed at once; all of them if left out.
+        The number of examples computed at once; by default all of them.
     on_branch
         What happens at an `if` or a `while` whose condition differs between the examples: 'error', or 'split'. Then f
-        runs from its start on those that go one way, and on those that go the other, and so on at each further branch.
-        Whatever else f does, such as printing, happens again for each part.
+        is run again from its start for each group of examples that takes the same branches. Side effects of f, such as
+        printing, happen once per group.
 
     Raises
     ------
     ValueError
-        If the arguments' batches differ in size, or in_dims and out_dims do not fit what they are for.
+        If the arguments' batch sizes differ, or in_dims or out_dims do not match the arguments or results.
     RuntimeError
-        If f decides by the value of an example, with `if` or `.item()`; the line is named.
+        If f branches on an example's value, with `if` or `.item()`; the error names the line.
 
     >>> import pullback
     >>> from pullback.func import grad, vmap
@@ -72,7 +72,7 @@ def vmap(
 
 
 def _check(randomness: Any, chunk_size: Any, on_branch: Any) -> None:
-    """Refuse options that there are not."""
+    """Refuse invalid options."""
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
     if on_branch not in ("error", "split"):
@@ -91,7 +91,7 @@ def _mapped(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """The results of one call, computed in chunks if there are to be."""
+    """The results of one call, computed in chunks if `chunk_size` is given."""
     leaves, structure = flatten(args)
     call = _Call(f, structure, _input_dims(f, in_dims, leaves, structure), kwargs, out_dims, randomness)
     run = _in_parts if on_branch == "split" else _at_once
@@ -104,14 +104,14 @@ def _mapped(
     state = get_rng_state()
     parts = []
     for chunk in chunks:
-        if randomness == "same":  # for the examples of all chunks
+        if randomness == "same":  # shared by the examples of all chunks
             set_rng_state(state)
         parts.append(run(call, call.part(moved, chunk), chunk.stop - chunk.start))
     return _joined(call, parts, "chunks").tree({})
 
 
 class _Call(NamedTuple):
-    """What one call of a mapped function is about, but for the arguments."""
+    """The parts of a mapped function's call other than its arguments."""
 
     f: Function
     structure: Structure
@@ -121,21 +121,21 @@ class _Call(NamedTuple):
     randomness: str
 
     def part(self, leaves: Sequence[Any], rows: Any) -> list[Any]:
-        """The arguments of some of the examples."""
+        """The arguments for some of the examples."""
         return [leaf if dim is None else leaf[rows] for leaf, dim in zip(leaves, self.dims, strict=True)]
 
 
 class _Results(NamedTuple):
-    """The results of some examples, which come first in each, and where their axis is to go."""
+    """The results for some examples, with the batch axis first, and the position it is to be moved to."""
 
     values: list[Any]
     structure: Structure
     places: list[Any]
     written: Sequence[int] = ()
-    """The numbers of the arguments that f has written to."""
+    """The indices of the arguments that f has written to."""
 
     def tree(self, unmoved: dict[tuple[int, Any], Any]) -> Any:
-        """The results as the caller gets them: an argument that has come back to its place is that argument."""
+        """The results in the caller's structure; an argument returned in its place is that same argument."""
         pairs = zip(self.values, self.places, strict=True)
         moved = [unmoved.get((id(y), place), y.movedim(0, place) if place else y) for y, place in pairs]
         return unflatten(self.structure, moved)
@@ -163,7 +163,7 @@ def _ran(batch: Batch, call: _Call, leaves: Sequence[Any]) -> _Results:
 
 
 def _seen(batch: Batch, y: Any, arguments: dict[int, Any], value: Any) -> Any:
-    """A result that is an argument, or a view of one: that argument, as it is outside, or the same view of it."""
+    """A result outside the batch; a result that is an argument, or a view of one, is that argument or a view of it."""
     base = getattr(y, "_base", None)
     leaf = arguments.get(id(y if base is None else base))
     if leaf is None or not y.batched:
@@ -177,7 +177,7 @@ def _seen(batch: Batch, y: Any, arguments: dict[int, Any], value: Any) -> Any:
 
 
 def _in_parts(call: _Call, leaves: Sequence[Any], size: int) -> _Results:
-    """f on the examples that go the same way at each branch; the parts are found by running f."""
+    """f on each group of examples that takes the same branches; the groups are determined by running f."""
     parts: list[_Results] = []
     order: list[Any] = []
     pending: list[tuple[Any, list[Any]]] = [(np.arange(size), [])]
@@ -194,7 +194,7 @@ def _in_parts(call: _Call, leaves: Sequence[Any], size: int) -> _Results:
         except Split as split:
             if split.batch is not batch:
                 raise
-            for side in (False, True):  # the last of which runs first
+            for side in (False, True):  # the group pushed last runs first
                 own = np.flatnonzero(split.answers == side)
                 pending.append((rows[own], [*batch.past_of(own), side]))
     if len(parts) == 1:
@@ -206,7 +206,7 @@ def _in_parts(call: _Call, leaves: Sequence[Any], size: int) -> _Results:
 
 
 def _placed(f: Function, batch: Batch, y: Any, place: int | None) -> Any:
-    """A result with the axis of the batch in front."""
+    """A result with the batch axis in front."""
     own = batch.holds(y)
     value = tensor_of(y._array) if own else y
     if place is None:
@@ -220,7 +220,7 @@ def _placed(f: Function, batch: Batch, y: Any, place: int | None) -> Any:
 
 
 def _joined(call: _Call, parts: Sequence[_Results], what: str) -> _Results:
-    """The results of one part of the examples after the other."""
+    """The results for several groups of examples, concatenated."""
     first = parts[0]
     for part in parts:
         if part.structure != first.structure:
@@ -246,7 +246,7 @@ def _joined(call: _Call, parts: Sequence[_Results], what: str) -> _Results:
 
 
 def _input_dims(f: Function, in_dims: Any, leaves: Sequence[Any], structure: Structure) -> list[Any]:
-    """The axis of the batch of each leaf of the arguments, counted from 0; None for what the examples share."""
+    """The batch axis of each leaf of the arguments, counted from 0; None for a shared one."""
     if not isinstance(in_dims, (int, tuple)) or isinstance(in_dims, bool):
         raise ValueError(
             f"{_where(f, in_dims)} expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: "
@@ -291,7 +291,7 @@ def _input_dim(f: Function, in_dims: Any, structure: Structure, number: int, lea
 
 
 def _batch_size(leaves: Sequence[Any], dims: Sequence[Any], structure: Structure) -> int:
-    """The number of examples, the same in all arguments."""
+    """The batch size, which must be the same in all arguments."""
     sizes = [leaf.shape[dim] for leaf, dim in zip(leaves, dims, strict=True) if dim is not None]
     if not sizes:
         raise ValueError("vmap: Expected at least one Tensor to vmap over: every in_dim is None")
@@ -305,7 +305,7 @@ def _batch_size(leaves: Sequence[Any], dims: Sequence[Any], structure: Structure
 
 
 def _output_dims(f: Function, out_dims: Any, results: Sequence[Any], nested: Structure) -> list[Any]:
-    """Where the axis of the batch goes in each result."""
+    """The position of the batch axis in each result."""
     for given in flatten(out_dims)[0]:
         if given is not None and (not isinstance(given, int) or isinstance(given, bool)):
             raise ValueError(
@@ -336,5 +336,5 @@ def _output_dims(f: Function, out_dims: Any, results: Sequence[Any], nested: Str
 
 
 def name_of(f: Function) -> str:
-    """What a function is called."""
+    """A function's name."""
     return getattr(f, "__name__", repr(f))

@@ -19,19 +19,19 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """What a module computes with other parameters and buffers, so that it can be differentiated or mapped by them.
+    """A module's result with other parameters and buffers: a function that can be differentiated by them.
 
-    The tensors are given by their paths, in one dictionary or several; the module's own stand in for what is left out,
-    and are unchanged afterwards. `args` is a tuple of arguments, or the only one. Parameters of several names are
-    replaced under all of them, unless `tie_weights` is False. What the module changes, such as running statistics, is
-    changed in the dictionary.
+    The tensors are given by their paths, in one dictionary or several. The module's own tensors are used for names that
+    are left out, and are unchanged afterwards. `args` is a tuple of arguments, or a single argument. Parameters with
+    several names are replaced under all of them, unless `tie_weights` is False. Tensors that the module updates, such
+    as running statistics, are updated in the dictionary.
 
     Raises
     ------
     ValueError
         If a name is in several dictionaries, or one parameter is given several values.
     TypeError
-        If a value is no tensor.
+        If a value is not a tensor.
     RuntimeError
         With `strict`, if names are missing or unexpected.
 
@@ -55,7 +55,7 @@ def functional_call(
 
 
 def _together(dicts: Sequence[Any]) -> dict[str, Any]:
-    """Several dictionaries as one."""
+    """Several dictionaries merged into one."""
     if not all(isinstance(each, dict) for each in dicts):
         raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
     keys = [key for each in dicts for key in each]
@@ -66,12 +66,12 @@ def _together(dicts: Sequence[Any]) -> dict[str, Any]:
 
 
 def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The parameters and the buffers of several models of one kind, stacked along a new first axis, for `vmap`.
+    """The parameters and the buffers of several models of one class, stacked along a new first axis, for `vmap`.
 
     Raises
     ------
     RuntimeError
-        If there is no model, or they differ in class, in mode, or in which parameters require grad.
+        If there is no model, or the models differ in class, in training mode, or in which parameters require grad.
 
     >>> import pullback
     >>> from pullback import nn
@@ -91,7 +91,7 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str,
 
 
 def replace_all_batch_norm_modules_(root: Any) -> Any:
-    """In place: a model whose batch normalization keeps no running statistics, so that a transform need not write them.
+    """Make batch normalisations keep no running statistics, in place, so that transforms need not update them.
 
     >>> import pullback
     >>> from pullback import nn
@@ -107,7 +107,7 @@ def replace_all_batch_norm_modules_(root: Any) -> Any:
 
 
 def _stacked(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One leaf for each name."""
+    """The states of all models stacked into one leaf for each name."""
     found = {}
     for name, first in states[0].items():
         tensors = [state[name] for state in states]

@@ -1,7 +1,7 @@
-"""Products under vmap: of matrices, over labels, with the weights of layers, and convolutions.
+"""Batching rules for products: matrix products, einsum, layers, convolutions and cross entropy.
 
-Examples that share a factor are more rows of one product; where both factors differ, one product is a stack of them.
-The convolutions of a batch are the groups of one.
+If the examples share a factor, the batch is merged into the rows of a single product; if both factors differ, the
+product is one of stacked matrices. Convolutions with different weights become the groups of one convolution.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def matmul(size: int, primitive: Primitive, args: list[Argument], params: Params
     """Products of vectors, matrices and stacks of matrices."""
     a, b = args
     ranks = a.rank, b.rank
-    if not b.batched and ranks[1] == 2:  # one product of many rows
+    if not b.batched and ranks[1] == 2:  # one product with all examples' rows
         rows = ops.reshape(a.value, shape=(size * count(a.shape[:-1]), a.shape[-1]))
         product = primitive(rows, b.value, **params)
         return ops.reshape(product, shape=(size, *a.shape[:-1], b.shape[-1]))
@@ -47,7 +47,7 @@ def transpose_times(size: int, primitive: Primitive, args: list[Argument], param
 
 
 def outer(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """The product of a column and a vector, which becomes a row."""
+    """The outer product of two vectors."""
     a, b = args
     row = ops.reshape(b.value, shape=(*b.value.shape[:-1], 1, b.value.shape[-1]))
     return matmul(size, ops.matmul, [a, Argument(row, b.batched)], {})
@@ -58,7 +58,7 @@ def _transposed(arg: Argument) -> Argument:
 
 
 def _matrix(arg: Argument, axis: int) -> Argument:
-    """A vector as a matrix with an axis of length 1; a matrix as it is."""
+    """A vector as a matrix with an axis of length 1; a matrix unchanged."""
     if arg.rank > 1:
         return arg
     shape = tuple(arg.value.shape)
@@ -67,7 +67,7 @@ def _matrix(arg: Argument, axis: int) -> Argument:
 
 
 def einsum(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """Sums of products over labels: the batch gets a label of its own."""
+    """Sums of products over labels: the batch axis gets its own label."""
     terms, result = params["equation"].split("->")
     label = next(letter for letter in string.ascii_letters if letter not in params["equation"])
     marked = [f"{label}{term}" if arg.batched else term for term, arg in zip(terms.split(","), args, strict=True)]
@@ -86,7 +86,7 @@ def affine(size: int, primitive: Primitive, args: list[Argument], params: Params
 
 
 def recurrent(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """The steps of a recurrent layer: with weights that the examples share, each step has more rows."""
+    """The steps of a recurrent layer: with shared weights, the batch is merged into the rows of each step."""
     states = 3 if primitive.name.startswith("lstm") else 2
     if not size or any(arg.batched for arg in args[states:]):
         return one_by_one(size, primitive, args, params)
@@ -113,7 +113,7 @@ def _grouped(size: int, window: Any) -> Any:
 
 
 def convolve(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """An image and a weight: more images, more results, or more groups."""
+    """A convolution: the batch becomes more images, more output channels, or more groups."""
     if not size:
         return one_by_one(size, primitive, args, params)
     x, weight = args
@@ -127,7 +127,7 @@ def convolve(size: int, primitive: Primitive, args: list[Argument], params: Para
 
 
 def convolve_transpose(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """A result and a weight: more images, or more groups."""
+    """A transposed convolution: the batch becomes more images, or more groups."""
     if not size:
         return one_by_one(size, primitive, args, params)
     y, weight = args
@@ -139,7 +139,7 @@ def convolve_transpose(size: int, primitive: Primitive, args: list[Argument], pa
 
 
 def convolve_weight(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """An image and a result: more results, or more groups."""
+    """A convolution's weight gradient: the batch becomes more output channels, or more groups."""
     if not size:
         return one_by_one(size, primitive, args, params)
     x, y = args
@@ -151,7 +151,7 @@ def convolve_weight(size: int, primitive: Primitive, args: list[Argument], param
 
 
 def biased(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """An image with a bias for each channel."""
+    """An image plus a bias per channel."""
     x, bias = args
     if not bias.batched:
         return unfolded(size, primitive(folded(size, x), bias.value, **params), x.shape[0])
@@ -159,11 +159,11 @@ def biased(size: int, primitive: Primitive, args: list[Argument], params: Params
     return ops.add(whole(size, x), column)
 
 
-# Losses of rows
+# Losses over rows
 
 
 def cross_entropy(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """The losses of all rows of all examples, and then their sums."""
+    """The losses of all rows of all examples, reduced per example."""
     x, indices = args
     rows = primitive(folded(size, x), folded(size, indices), reduction="none", known=None)
     losses = unfolded(size, rows, x.shape[0])
@@ -174,7 +174,7 @@ def cross_entropy(size: int, primitive: Primitive, args: list[Argument], params:
 
 
 def cross_entropy_pullback(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """The cotangents of all rows of all examples, each of which has its own share of what its example was given."""
+    """The cotangents of all rows of all examples, each row scaled by its example's cotangent."""
     given, x, indices = args
     shares = whole(size, given)
     if params["reduction"] != "none":

@@ -1,9 +1,9 @@
-"""How a tangent travels forwards through one operation, derived from its kind and its backward rule.
+"""Pushforwards: the tangent of an operation's result, derived from the operation's kind and its backward rule.
 
-A backward rule is the transpose of the operation's derivative. An elementwise one is its own transpose; a linear
-operation is its own derivative; a multilinear one is summed over its operands; the derivative of a single number is the
-pullback of 1; and any other rule, being linear in its cotangent, is transposed by pulling the tangents back through the
-rule itself. Where nothing but arrays is involved, rules run raw.
+A backward rule is the transpose of the operation's derivative. The derivative of an elementwise operation is its own
+transpose; a linear operation is its own derivative; that of a multilinear one is a sum over its operands; the
+derivative of a scalar result is its pullback of 1. Any other rule is linear in its cotangent, and is transposed by
+pulling the tangents back through the rule itself. If all values are plain arrays, rules run on arrays directly.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ndarray = np.ndarray
 
 
 class _Edge(NamedTuple):
-    """All that a rule asks of an edge."""
+    """The attributes that a backward rule reads from an edge."""
 
     shape: tuple[int, ...]
 
@@ -37,13 +37,13 @@ ARRAYS = {ndarray, type(None)}
 
 
 def pushforward(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params) -> Any:
-    """The tangent of the result, a tuple of several; None for no tangent of an input, and where there is none."""
+    """The tangent of the result, or a tuple; None represents a zero tangent, of inputs as of results."""
     if primitive.push is not None:
         with np.errstate(all="ignore"):
             return primitive.push(ops, primals, tangents, y, **params)
     push = PUSHFORWARDS.get(primitive.kind)
     if push is _elementwise and primitive.complex == "as written" and "c" in {dtype_of(x).kind for x in (*primals, y)}:
-        push = _transposed  # the rule conjugates: it is not its own transpose
+        push = _transposed  # the rule conjugates, so it is not its own transpose
     elif push is None:
         push = _by_rule(primitive, tangents, y)
     if push in RAW and type(y) is ndarray and {*map(type, primals), *map(type, tangents)} <= ARRAYS:
@@ -106,11 +106,11 @@ def _multilinear(
 # Other rules
 
 SYMMETRIC = {"softmax": 0, "softmax_pullback": 0, "cross_entropy_pullback": 1}
-"""Operations that are not elementwise and still their own transpose, with the input by which they are."""
+"""Operations that are not elementwise and yet their own transpose, with the index of the relevant input."""
 
 
 def _by_rule(primitive: Primitive, tangents: Sequence[Any], y: Any) -> Callable[..., Any]:
-    """How the tangents of an operation are pushed whose kind does not say it."""
+    """The pushforward of an operation that follows from its rules rather than its kind."""
     moved = {place: tangent for place, tangent in enumerate(tangents) if tangent is not None}
     if type(y) is tuple or any(dtype_of(value).kind != "f" for value in (y, *moved.values())):
         return _transposed
@@ -122,7 +122,7 @@ def _by_rule(primitive: Primitive, tangents: Sequence[Any], y: Any) -> Callable[
 def _of_number(
     xp: Any, primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params
 ) -> Any:
-    """The derivative of a single number: its pullback of 1, times the tangents, summed."""
+    """The derivative of a scalar result: the pullback of 1, times the tangents, summed."""
     edges = _edges(primals, tangents)
     pulled = primitive.pull(xp, np.ones((), dtype_of(y)), edges, _saved(primitive, primals, y), params)
     total: Any = None
@@ -164,7 +164,7 @@ def _edges(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[_Edge | Non
 
 
 def _saved(primitive: Primitive, primals: Sequence[Any], y: Any) -> tuple[Cell, ...]:
-    """Cells of the values that the rules of a primitive name."""
+    """Cells for the saved values that a primitive's rules name."""
     pieces = iter(y if type(y) is tuple else (y,))
     return tuple([cell_with(next(pieces) if i is None else primals[i]) for i in sources(primitive, len(primals))])
 
@@ -175,7 +175,7 @@ PUSHFORWARDS: dict[str, Callable[..., Any]] = {
     "jointly linear": _jointly,
     "multilinear": _multilinear,
 }
-"""How tangents are pushed by the kind of an operation; by its rules where it is not in here."""
+"""Pushforwards by kind of operation; kinds left out are derived from the backward rules."""
 
 RAW = {_elementwise, _linear, _jointly, _multilinear, _of_number}
-"""Those that ask for nothing but the values they are given."""
+"""The pushforwards that need only their arguments, and no saved values."""

@@ -15,25 +15,25 @@ Function = Callable[..., Any]
 
 
 def grad(f: Function, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Function:
-    """The function that gives the gradient of a scalar function f.
+    """The function that computes the gradient of a scalar function f.
 
     Parameters
     ----------
     f
         A function of tensors, or of nested tuples, lists, dicts and dataclasses of tensors, to a 0-d tensor.
     argnums
-        Which positional argument to differentiate by; for a tuple the answer is a tuple.
+        The positional argument to differentiate; for a tuple the result is a tuple.
     has_aux
-        f returns (value, aux), and the new function (gradient, aux).
+        If true, f returns (value, aux), and the new function (gradient, aux).
 
-    What f does not depend on has gradient zero. Outside, the answer is tracked where the arguments are.
+    An argument that f does not depend on has gradient zero. The result is tracked outside if the arguments are.
 
     Raises
     ------
     RuntimeError
         If f does not return a 0-d tensor, `argnums` does not fit, or an argument holds integers.
     ValueError
-        If what is differentiated by is no tensor.
+        If an argument to differentiate is not a tensor.
 
     >>> import pullback
     >>> from pullback.func import grad
@@ -51,9 +51,9 @@ def grad(f: Function, argnums: int | tuple[int, ...] = 0, has_aux: bool = False)
 
 
 def grad_and_value(f: Function, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Function:
-    """The function that gives the gradient of a scalar function f and its value; as `grad` otherwise.
+    """The function that computes the gradient of a scalar function f and its value; otherwise like `grad`.
 
-    With `has_aux` the answer is (gradient, (value, aux)).
+    With `has_aux` the result is (gradient, (value, aux)).
 
     >>> import pullback
     >>> pullback.func.grad_and_value(lambda x: (x * x).sum())(pullback.tensor([1.0, 2.0]))
@@ -80,7 +80,7 @@ def grad_and_value(f: Function, argnums: int | tuple[int, ...] = 0, has_aux: boo
 
 
 def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
-    """f(*primals), and the function that pulls cotangents of it back to the primals.
+    """f(*primals), and the function that pulls cotangents of the outputs back to the primals.
 
     Returns (outputs, pullback), with `has_aux` (outputs, pullback, aux). The pullback takes cotangents nested as the
     outputs are, each with its output's shape, and gives one result for each primal; it may be called again.
@@ -88,9 +88,9 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
     Raises
     ------
     RuntimeError
-        If f returns anything but tensors of real or complex numbers, or cotangents do not fit the outputs.
+        If f returns anything but tensors of real or complex numbers, or cotangents do not match the outputs.
     ValueError
-        If a primal is no tensor.
+        If a primal is not a tensor.
 
     >>> import pullback
     >>> y, pull = pullback.func.vjp(lambda x: x * x, pullback.tensor([1.0, 2.0]))
@@ -104,7 +104,7 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
         require_numbers(leaves, structure)
 
     def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
-        """What cotangents of the outputs pull back to, one for each primal."""
+        """The pullbacks of cotangents of the outputs, one for each primal."""
         start = _fitting(level, cotangents, leaves, structure)
         given = flatten(cotangents)[0]
         found = [beside(g, given) for g in level.pull(leaves, start, variables, retain_graph=retain_graph)]
@@ -115,7 +115,7 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
 
 
 def tracked(level: Level, args: Sequence[Any], places: Sequence[int]) -> tuple[list[Any], list[Any], list[Structure]]:
-    """The arguments with variables of a level in some places; these variables; and how each place nests them."""
+    """The arguments with a level's variables at `places`; the variables; and the structure at each place."""
     given = list(args)
     variables: list[Any] = []
     structures = []
@@ -130,13 +130,13 @@ def tracked(level: Level, args: Sequence[Any], places: Sequence[int]) -> tuple[l
 
 
 def regrouped(flat: Sequence[Any], structures: Sequence[Structure]) -> list[Any]:
-    """Leaves of several trees, one after the other, as these trees."""
+    """The leaves of several trees, concatenated, as these trees."""
     rest = iter(flat)
     return [unflatten(structure, [next(rest) for _ in range(structure.leaf_count())]) for structure in structures]
 
 
 def split(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
-    """What a function returned, and the rest of it if it says that there is one."""
+    """A function's result, separated into value and aux if `has_aux`."""
     if not has_aux:
         return result, ()
     if not isinstance(result, tuple) or len(result) != 2:
@@ -162,7 +162,7 @@ def _require_scalar(value: Any) -> None:
 
 
 def _fitting(level: Level, cotangents: Any, outputs: Sequence[Any], structure: Structure) -> list[Any]:
-    """The cotangents, each in its output's shape and dtype."""
+    """The cotangents, checked and converted to the shape and dtype of their outputs."""
     leaves, given = flatten(cotangents)
     if given != structure:
         raise RuntimeError(

@@ -1,4 +1,4 @@
-"""Many cotangents in one pass: a batch of them, or the unit vectors of an output."""
+"""Several cotangents in one pass: a batch of them, or the unit vectors of an output."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Pull = Callable[..., Sequence[Any]]
 
 
 def together(pull: Pull, batches: Sequence[Any], size: int) -> list[Any]:
-    """What a function of one cotangent for each output pulls back, for a batch of each, along a first axis."""
+    """The results of a pullback for a batch of cotangents of each output, along a first axis."""
     with Rows(size) as rows:
         return _seen(rows, pull(*[rows.box(inner(batch)) for batch in batches]))
 
 
 def of_units(pull: Pull, output: Any) -> list[Any]:
-    """What a function of one cotangent pulls back from each element of an output, along a first axis."""
+    """The results of a pullback for the unit vectors of an output, along a first axis."""
     size = output.numel()
     if not output.ndim:
         start = tensor_of(np.ones((), output._dtype))
@@ -33,7 +33,7 @@ def of_units(pull: Pull, output: Any) -> list[Any]:
 
 
 def of_some_units(pull: Pull, output: Any, start: int, stop: int) -> list[Any]:
-    """The same for some of the elements, by their numbers."""
+    """The same for the elements with indices from `start` to `stop`."""
     units = np.eye(stop - start, output.numel(), start, dtype=output._dtype)
     return together(pull, [tensor_of(units.reshape(stop - start, *output.shape))], stop - start)
 

@@ -1,7 +1,8 @@
-"""Functions with a rule for their derivative: how a call is recorded, pulled back, pushed forwards and batched.
+"""Functions with a custom derivative rule: how a call is recorded, pulled back, pushed forward and batched.
 
-Each call has a rule of its own that deals with lists of leaves, the trees being taken apart before. A tape runs the
-pullback's forward part beneath itself, where it is an ordinary program; so is the rule, where its derivative is wanted.
+Each call has its own rule, which works on lists of leaves: trees have been flattened before. A tape runs the forward
+rule beneath itself, where it is an ordinary program; the backward rule runs there too, or recorded if it is to be
+differentiated.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ Leaves = Sequence[Any]
 
 # 1. Rules
 #
-# The rule of a call on a batch is the same rule under vmap.
+# The batched form of a rule is the rule under vmap.
 
 
 class Rule:
@@ -57,7 +58,7 @@ class Rule:
         raise NotImplementedError
 
     def names(self) -> list[str]:
-        """How the user spells each leaf of the arguments."""
+        """The expression that names each leaf of the arguments in the user's terms."""
         raise NotImplementedError
 
     def on_batches(self, dims: Sequence[int | None]) -> Rule:
@@ -69,11 +70,11 @@ class Backward(Rule):
     """A function with its pullback."""
 
     def forward(self, leaves: Leaves) -> tuple[list[Any], list[Any]]:
-        """The leaves of the result, and those of what the pullback needs."""
+        """The leaves of the result, and those of the residuals."""
         raise NotImplementedError
 
     def backward(self, residuals: Leaves, g: Leaves) -> list[Any]:
-        """A cotangent or None for each leaf of the arguments, from one for each leaf of the result."""
+        """A cotangent or None for each leaf of the arguments, from the residuals and the result's cotangents."""
         raise NotImplementedError
 
     def on_batches(self, dims: Sequence[int | None]) -> Rule:
@@ -94,7 +95,7 @@ class Forward(Rule):
 
 
 def _mapped(function: Callable[..., Leaves], in_dims: Any, *args: Any) -> list[Any]:
-    """What a function of leaves gives for a batch: its tensors with the batch in front, the rest as it is."""
+    """The results of a function of leaves on a batch: tensors with the batch axis in front, other leaves unchanged."""
     nest = Call(())
     outs = vmap(lambda *examples: nest.taken_apart(tuple(function(*examples))), in_dims=in_dims)(*args)
     return list(nest.assembled(outs))
@@ -105,14 +106,14 @@ def _fronted(leaves: Leaves) -> list[int | None]:
 
 
 class BackwardOnBatches(Backward):
-    """A function with its pullback, on a batch."""
+    """The batched form of a function with its pullback."""
 
     def __init__(self, rule: Backward, dims: Sequence[int | None]) -> None:
         self.rule, self.dims = rule, list(dims)
         self.metas: list[Meta | None] = []
 
     def names(self) -> list[str]:
-        """Those of the rule."""
+        """The names of the original rule."""
         return self.rule.names()
 
     def value(self, leaves: Leaves) -> list[Any]:
@@ -120,7 +121,7 @@ class BackwardOnBatches(Backward):
         return _mapped(self.rule.value, (self.dims,), list(leaves))
 
     def forward(self, leaves: Leaves) -> tuple[list[Any], list[Any]]:
-        """The results of all examples, and what each pullback needs."""
+        """The results and the residuals of all examples."""
         counts: list[int] = []
 
         def both(leaves: Leaves) -> list[Any]:
@@ -133,7 +134,7 @@ class BackwardOnBatches(Backward):
         return found[: counts[0]], found[counts[0] :]
 
     def backward(self, residuals: Leaves, g: Leaves) -> list[Any]:
-        """The cotangents of all examples; summed for what they share."""
+        """The cotangents of all examples; summed over the examples for shared arguments."""
 
         def one(residuals: Leaves, g: Leaves) -> list[Any]:
             return [
@@ -149,13 +150,13 @@ class BackwardOnBatches(Backward):
 
 
 class ForwardOnBatches(Forward):
-    """A function with its pushforward, on a batch."""
+    """The batched form of a function with its pushforward."""
 
     def __init__(self, rule: Forward, dims: Sequence[int | None]) -> None:
         self.rule, self.dims = rule, list(dims)
 
     def names(self) -> list[str]:
-        """Those of the rule."""
+        """The names of the original rule."""
         return self.rule.names()
 
     def value(self, leaves: Leaves) -> list[Any]:
@@ -182,7 +183,7 @@ class RuleNode(CustomNode):
     count: int
 
     def names(self) -> list[str]:
-        """How the user spells the leaves of the arguments."""
+        """The expression that names each leaf of the arguments in the user's terms."""
         return self.rule.names()  # type: ignore[no-any-return]  # duck-typed: a slot
 
     def gradients(self, run: Run, g: Sequence[Any]) -> Any:
@@ -195,13 +196,13 @@ class RuleNode(CustomNode):
         if isinstance(self.rule, Forward):
             return tuple(_transposed(self.rule, inputs, g))
         residuals = _with(self.residuals, saved[self.count :])
-        if run.connected and mode.get().grad:  # recorded on this very tape: what the pullback needs has a history too
+        if run.connected and mode.get().grad:  # recorded on this same tape, so the residuals have a history too
             residuals = self.rule.forward(inputs)[1]
         return tuple(self.rule.backward(residuals, g))
 
 
 def _with(template: Leaves, tensors: Leaves) -> list[Any]:
-    """Leaves with tensors in the places left for them."""
+    """A template of leaves, filled with tensors where it has placeholders."""
     rest = iter(tensors)
     return [next(rest) if entry is None else entry[0] for entry in template]
 
@@ -211,7 +212,7 @@ def _without(leaves: Leaves) -> list[Any]:
 
 
 def _transposed(rule: Forward, leaves: Leaves, g: Leaves) -> list[Any]:
-    """What cotangents pull back to: the pushforward is linear in its tangents, and is recorded as a function of them."""
+    """The pullback of cotangents: the transpose of the pushforward, recorded as a function of its tangents."""
     with Level() as level:
         tangents = [
             level.variable(tensor_of(np.zeros(tuple(leaf.shape), leaf._dtype)))
@@ -244,7 +245,7 @@ class RulePrimitive(Custom):
         return tuple(map(inner, outs))
 
     def recorded(self, tape: Tape, args: Sequence[Any], call: Call) -> Sequence[Any]:
-        """The results on a tape."""
+        """The results, recorded on a tape."""
         edges = edges_of(tape, args)
         if not mode.get().grad or all(edge is None for edge in edges):
             if tape.level:
@@ -262,8 +263,8 @@ class RulePrimitive(Custom):
                 residuals.extend(needed)
                 return list(outs)
 
-        below: Any = tape.beneath  # which calls anything
-        if tape.level and isinstance(call.rule, Forward):  # to the levels beneath it is this same operation
+        below: Any = tape.beneath  # it accepts any callable
+        if tape.level and isinstance(call.rule, Forward):  # on the levels beneath it is this same operation
             outs = list(map(tensor_of, beneath(self, tape, args, call)))
         else:
             outs = call.taken_apart(tuple(below(run, lower, {}) if tape.level else run()))
@@ -285,7 +286,7 @@ class RulePrimitive(Custom):
         residuals: Sequence[Any],
         call: Call,
     ) -> list[Any]:
-        """The results with their histories, and what the node keeps."""
+        """The results with their histories; the node gets what it needs for the backward pass."""
         node: Any = record(self.node, tape, args, edges, call, outs)
         places = places_of(node)
         smooth = [out._dtype.kind in "fc" for out in outs]
@@ -312,7 +313,7 @@ class RulePrimitive(Custom):
         results: Sequence[Any],
         call: Call,
     ) -> Slot:
-        """The place of one tensor that the pullback needs: that of an input or a result where it is one."""
+        """The slot that saves a residual: that of an input or a result if it is the same tensor."""
         for value, known in zip(lower, inputs, strict=False):
             if value is residual:
                 return known
@@ -323,7 +324,7 @@ class RulePrimitive(Custom):
 
 
 def _lowered(tape: Tape, arg: Any) -> Any:
-    """What an argument is beneath a tape; on the lowest, the same memory without the history."""
+    """An argument as seen beneath a tape; beneath the lowest tape, the same memory without history."""
     if not isinstance(arg, Carrier) or arg.level != tape.level:
         return tensor_of(arg)
     return tensor_of(arg._array) if tape.level else alias(arg, tape.wrap(arg._array, None))
@@ -359,7 +360,7 @@ def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any]
 
 
 def _pushed_back(call: Call, leaves: Leaves, moves: Leaves, y: Sequence[Any]) -> list[Any]:
-    """The tangents of the results: the pullback is linear in its cotangents, and its own pullback is the derivative."""
+    """The tangents of the results by transposing the pullback, which is linear in its cotangents."""
     residuals = call.rule.forward(leaves)[1]
     metas = [Meta.of(tensor_of(piece)) for piece in y]
     with Level() as level:

@@ -1,4 +1,4 @@
-"""Layers, models and losses by torch's names, imported when they are first asked for."""
+"""Layers, models and losses by torch's names, imported on first access."""
 
 from .._core import lazy as _lazy
 from . import modules

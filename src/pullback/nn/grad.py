@@ -1,4 +1,4 @@
-"""torch.nn.grad: the gradients of convolutions by their input and by their weight, from the gradient of the result."""
+"""torch.nn.grad: the gradients of a convolution by its input and by its weight, from the gradient of its result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Convolution = Callable[[Any], Any]
 
 
 def _pulled(convolution: Convolution, size: Any, known: Any, grad_output: Any) -> Any:
-    """The gradient by one operand of a product, of which only the size matters; it is tracked if the others are."""
+    """The gradient by one operand of a convolution, given its size only; recorded if the other inputs are."""
     with enable_grad():
         operand = zeros(tuple(size), dtype=known.dtype, requires_grad=True)
         result = convolution(operand)

@@ -24,7 +24,7 @@ Initialiser = Callable[..., Any]
 
 
 def _unrecorded(initialise: Initialiser) -> Initialiser:
-    """An initialiser of a tensor, which writes to leaves as well, and returns the tensor."""
+    """A decorator for initialisers: they write to leaves without being recorded, and return the tensor."""
 
     @functools.wraps(initialise)
     def wrapper(tensor: Any, *args: Any, **options: Any) -> Any:
@@ -42,14 +42,14 @@ GAINS = {"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4} | dict.fromke
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """The factor by which weights before a nonlinearity are larger, so that the variance stays through it.
+    """The factor for weights before a nonlinearity, with which the variance is preserved through it.
 
     `param` is the slope of 'leaky_relu' (0.01).
 
     Raises
     ------
     ValueError
-        If the nonlinearity is not known, or its parameter is no number.
+        If the nonlinearity is not known, or its parameter is not a number.
 
     >>> from pullback import nn
     >>> nn.init.calculate_gain("leaky_relu", 0.0) == 2**0.5

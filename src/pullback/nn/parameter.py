@@ -1,8 +1,8 @@
 """Parameter and Buffer: tensors that a module registers when they are assigned to it.
 
-Both are marks. `Parameter(t)` is a plain tensor that knows its role, so that a training step on parameters goes the
-short way of every other tensor; `isinstance(p, Parameter)` reads the mark. A subclass of one's own is a real class,
-whose tensors have its methods and go the general way.
+Both are roles. `Parameter(t)` is a plain tensor with a role attribute, so that operations on parameters take the same
+fast path as other tensors; `isinstance(p, Parameter)` tests the role. A user's subclass is a real class, whose tensors
+have its methods and take the general path.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .._tensor.tensor import Tensor
 
 
 class _Role(type):
-    """The type of marks: a tensor is an instance of the one it carries."""
+    """The metaclass of roles: a tensor is an instance of the role it has."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         role = instance._role if isinstance(instance, Carrier) else None
@@ -28,15 +28,15 @@ class _Marked(Tensor, metaclass=_Role):
     """A tensor with a role."""
 
     heading = ""
-    """What stands above the tensor where it is printed."""
+    """The name printed above the tensor."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls._role = cls  # of tensors of the class itself, however they were made
+        cls._role = cls  # for tensors of the class itself, however they were created
 
     @classmethod
     def mark(cls, tensor: Any) -> Any:
-        """Give a tensor this role, and the class itself if it is one of the user's own."""
+        """Give a tensor this role, and its class if this is a user's subclass."""
         tensor._role = cls
         if cls.__module__ != __name__:
             tensor.__class__ = cls
@@ -44,7 +44,7 @@ class _Marked(Tensor, metaclass=_Role):
 
 
 def _of(role: type[_Marked], data: Any, requires_grad: bool | None) -> Any:
-    """A tensor in a role on the memory of another; on none at all without data."""
+    """A tensor with a role that shares the memory of another; an empty one without data."""
     if data is None:
         data = empty(0)
     if not isinstance(data, Carrier):
@@ -65,8 +65,8 @@ def _of(role: type[_Marked], data: Any, requires_grad: bool | None) -> Any:
 class Parameter(_Marked):
     """A tensor that a module registers as one of its parameters when it is assigned to it.
 
-    Lies in the memory of `data` (an empty tensor when left out) and is a leaf that requires grad, unless told
-    otherwise. `type(p)` is `Tensor`; `isinstance(p, Parameter)` tells it from one.
+    It shares the memory of `data` (by default an empty tensor), and is a leaf that requires grad by default. `type(p)`
+    is `Tensor`; `isinstance(p, Parameter)` is true.
 
     Raises
     ------
@@ -90,7 +90,7 @@ class Parameter(_Marked):
 
 
 def allocate(*sizes: int, **options: Any) -> Any:
-    """A parameter on new memory, which no other tensor sees, for a module to initialise; options are those of `empty`.
+    """A parameter with memory of its own, to be initialised by a module; the options are those of `empty`.
 
     >>> from pullback.nn.parameter import allocate
     >>> allocate(2, 3, dtype="float64").shape

@@ -1,7 +1,7 @@
-"""Parameters and buffers whose shape is not known yet: what lazy modules have before their first input.
+"""Parameters and buffers whose shape is not known yet: those of lazy modules before their first input.
 
-Such a tensor knows its dtype and its role, and refuses everything that would need elements. `materialize` makes it,
-in place, the tensor it was to become, so that optimizers and modules that hold it hold that.
+Such a tensor has a dtype and a role, and raises in any operation that needs elements. `materialize` gives it a shape in
+place, so that optimizers and modules that refer to it stay valid.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from .._tensor.tensor import Tensor
 from .parameter import Buffer, Parameter, _Marked, _of
 
 _slot: Any = Attributes.__dict__["_array"]
-"""Where a tensor keeps its array: an uninitialized one hides an empty array there, which tells its dtype."""
+"""The attribute in which a tensor stores its array: an uninitialized one stores an empty array there, for its dtype."""
 
 
 class UninitializedError(RuntimeError, ValueError):
-    """The use of a parameter or buffer that has no shape yet: of its shape, a RuntimeError in torch, or its elements."""
+    """The error for using the shape (in torch a RuntimeError) or the elements of a parameter or buffer without a shape."""
 
 
 class _Uninitialized(_Marked):
-    """What parameters and buffers without a shape have in common."""
+    """The common base of parameters and buffers without a shape."""
 
     becomes: type[_Marked]
 
@@ -34,7 +34,7 @@ class _Uninitialized(_Marked):
 
     @property
     def shape(self) -> Any:
-        """Refused: there is none yet."""
+        """Raises: there is no shape yet."""
         raise UninitializedError(
             "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
             "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` to "
@@ -54,7 +54,7 @@ class _Uninitialized(_Marked):
 
     @property
     def data(self) -> Any:
-        """An empty tensor of the dtype; assigning one assigns its dtype."""
+        """An empty tensor of the dtype; assigning a tensor sets the dtype."""
         return empty(0, dtype=self.dtype)
 
     @data.setter
@@ -62,7 +62,7 @@ class _Uninitialized(_Marked):
         _slot.__set__(self, value._array)
 
     def materialize(self, shape: Sequence[int], device: Any = None, dtype: Any = None) -> None:
-        """Make this, in place, a parameter or buffer of a shape, on new memory with whatever lies in it.
+        """Give this parameter or buffer, in place, a shape and uninitialised memory.
 
         >>> from pullback import nn
         >>> p = nn.UninitializedParameter()
@@ -76,11 +76,11 @@ class _Uninitialized(_Marked):
         self.data = made
 
     def detach(self) -> Any:
-        """This itself: it has neither elements nor a history."""
+        """The tensor itself: it has neither elements nor a history."""
         return self
 
     def share_memory_(self) -> Any:
-        """Refused: there is no memory yet."""
+        """Raises: there is no memory yet."""
         raise RuntimeError(
             "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters "
             "before calling `module.share_memory()`."
@@ -137,7 +137,7 @@ class UninitializedBuffer(_Uninitialized, Buffer):
 
 
 def is_lazy(param: Any) -> bool:
-    """Whether a parameter or buffer has no shape yet.
+    """True if a parameter or buffer has no shape yet.
 
     >>> from pullback import nn
     >>> is_lazy(nn.UninitializedParameter()), is_lazy(nn.Parameter())

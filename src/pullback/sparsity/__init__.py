@@ -1,7 +1,8 @@
-"""Sparse derivatives: Jacobians and Hessians most of whose entries are zero, for the price of a few passes.
+"""Sparse derivatives: Jacobians and Hessians with mostly zero entries, computed in a few passes.
 
-The pattern is pulled back through the graph of the program, by its own rules (`tracing`, `structures`, `patterns`);
-rows and columns that can share a pass are found by colouring (`coloring`); `passes` fills the entries.
+The sparsity pattern is pulled back through the graph of the program by the ordinary backward rules (`tracing`,
+`structures`, `patterns`). A colouring determines which rows and columns can share a pass (`coloring`), and `passes`
+computes the entries.
 """
 
 from __future__ import annotations
@@ -27,26 +28,27 @@ Places = tuple[Array, Array]
 def sparse_jacobian(
     f: Any, x: Any, *, local: bool = False, like: SparseMatrix | None = None, allow_unused: bool = False
 ) -> SparseMatrix:
-    """The Jacobian of a function, or of a tensor that exists, by x, as the entries that can differ from zero.
+    """The Jacobian of a function, or of an existing tensor, with respect to x, as the entries that can be nonzero.
 
-    Row i belongs to element i of the output, column j to element j of x, both counted in the order of a flattened
-    array. `f` maps one real tensor to one; x may be a tensor, an array or a list. Or `f` is a tensor that was computed
-    from the tensor x.
+    Row i belongs to element i of the output, column j to element j of x, both in C order. `f` maps one real tensor to
+    one real tensor; x may be a tensor, an array or a list. Alternatively `f` is a tensor that was computed from the
+    tensor x.
 
-    The pattern holds for all x for which the program takes the same way: a factor or mask that happens to be zero is
-    kept, while indices, and so what max, sort and pooling have chosen, are as they are at x. With `local=True` such
-    zeros at x are left out, also the zeros of a matrix that x is multiplied by. `like`, an earlier result, lends its
-    pattern and its colours, so that neither is searched for again; one pass makes sure that they still hold.
+    The pattern is valid for all x for which the program takes the same branches: an entry remains even if a factor or
+    mask happens to be zero at x, but indices, including those chosen by max, sort and pooling, are fixed as at x. With
+    `local=True`, entries with factors or masks that are zero at x are left out, including zeros of a matrix that x is
+    multiplied by. `like` is an earlier result whose pattern and colouring are reused; one additional pass checks that
+    they are still valid.
 
     Raises
     ------
     TypeError
-        If x is not one tensor, or f does not give one.
+        If x is not one tensor, or f does not return one.
     RuntimeError
         If x or the output is not of floating point, if the output does not depend on x (unless `allow_unused`), or if
         the graph has been freed.
     ValueError
-        If `like` does not fit.
+        If `like` does not match.
 
     >>> import pullback
     >>> x = pullback.arange(5.0)
@@ -61,7 +63,7 @@ def sparse_jacobian(
     """
     y, x = _output("sparse_jacobian", f, x, allow_unused)
     shape = y.numel(), x.numel()
-    if y._node is None:  # unused, and that is allowed
+    if y._node is None:  # x is unused, as `allow_unused` permits
         return _nothing(shape, x)
     if like is not None:
         _check_like(like, shape, "sparse_jacobian")
@@ -78,10 +80,10 @@ def sparse_jacobian(
 def sparse_hessian(
     f: Any, x: Any, *, local: bool = False, like: SparseMatrix | None = None, allow_unused: bool = False
 ) -> SparseMatrix:
-    """The Hessian of a function with one output, or of a tensor of one element, by x, as the entries that can differ from zero.
+    """The Hessian of a scalar function, or of a one-element tensor, as the entries that can be nonzero.
 
-    The arguments are those of `sparse_jacobian`. Both triangles are returned; since the matrix is symmetric, an entry
-    needs to be found in one of its two places only, which takes fewer passes.
+    The arguments are those of `sparse_jacobian`. Both triangles are returned. Since the matrix is symmetric, each entry
+    has to be determined at only one of its two positions, which takes fewer passes.
 
     Raises
     ------
@@ -106,7 +108,7 @@ def sparse_hessian(
         return _nothing(shape, x)
     with FieldBlock(grad=True):
         (g,) = backward.grad(y, x, create_graph=True, materialize_grads=True)
-    if g._node is None:  # linear: its gradient is a constant
+    if g._node is None:  # f is linear: its gradient is constant
         return _nothing(shape, x)
     if like is not None:
         _check_like(like, shape, "sparse_hessian")
@@ -121,7 +123,7 @@ def sparse_hessian(
 
 
 def _output(name: str, f: Any, x: Any, allow_unused: bool) -> tuple[Any, Any]:
-    """The output and the input that it was computed from, both checked."""
+    """The output and the input it was computed from, both checked."""
     if isinstance(f, Carrier):
         y = f
         if not isinstance(x, Carrier):
@@ -149,7 +151,7 @@ def _output(name: str, f: Any, x: Any, allow_unused: bool) -> tuple[Any, Any]:
 
 
 def _input(name: str, x: Any) -> Any:
-    """x as a tensor of its own that requires grad."""
+    """x as a new tensor that requires grad."""
     if isinstance(x, (tuple, list, dict)) and any(isinstance(entry, Carrier) for entry in _entries(x)):
         raise TypeError(
             f"{name}() takes one tensor, and x is {_named(x)} of them: join them with pullback.cat, or see "
@@ -184,14 +186,14 @@ def _named(value: Any) -> str:
 
 
 def _nothing(shape: tuple[int, int], x: Any) -> SparseMatrix:
-    """The matrix without entries."""
+    """A matrix without entries."""
     none = np.zeros(0, np.int64)
     uncolored = Coloring(np.full(shape[0], -1), np.full(shape[1], -1))
     return SparseMatrix(np.zeros(0, x._dtype), 0, none, none, shape, uncolored)
 
 
 def _symmetric(rows: Array, columns: Array, count: int) -> Places:
-    """The places whose mirror image is there too: what is missing on one side of a symmetric matrix is zero."""
+    """The entries whose transposed entry is in the pattern too; in a symmetric matrix the others are zero."""
     kept = np.isin(rows * count + columns, columns * count + rows)
     return rows[kept], columns[kept]
 
@@ -204,7 +206,7 @@ def _check_like(like: Any, shape: tuple[int, int], name: str) -> None:
 
 
 def _check_filled(matrix: SparseMatrix, product: Any) -> None:
-    """Refuse a lent pattern that lacks an entry: a random vector's product with the matrix must be what a pass says."""
+    """Refuse a reused pattern that lacks an entry, by comparing the products of the matrix with a random vector."""
     v = np.random.default_rng(0).uniform(1, 2, matrix.shape[0])
     terms = v[matrix.rows] * matrix.data
     sums, sizes = (np.bincount(matrix.cols, part, matrix.shape[1]) for part in (terms, np.abs(terms)))
@@ -214,6 +216,6 @@ def _check_filled(matrix: SparseMatrix, product: Any) -> None:
     if missing.size:
         others = f" and {missing.size - 1} others" if missing.size > 1 else ""
         raise ValueError(
-            f"like has not the pattern of this matrix, which has other entries in column {missing[0]}{others}: the program "
-            "has taken another way. Leave like out"
+            f"like does not have the pattern of this matrix, which has other entries in column {missing[0]}{others}: "
+            "the program took another branch. Leave like out"
         )

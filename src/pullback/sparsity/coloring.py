@@ -1,13 +1,13 @@
-"""Colourings: which rows or columns of a sparse matrix one pass can fill together.
+"""Colourings: sets of rows or columns of a sparse matrix that can be computed in the same pass.
 
-Columns without a common row can be added up and still be told apart; so can rows without a common column. Which have the
-same colour is decided one by one, the fullest first (Coleman and Moré, Estimation of sparse Jacobian matrices and graph
-coloring problems, 1983). A set of colours is an integer whose bits are the colours, of any length: what a vertex may not
-have is then a union of few integers.
+Columns without a common row can be added and still be separated; so can rows without a common column. Colours are
+assigned greedily, in order of decreasing number of entries (Coleman and Moré, Estimation of sparse Jacobian matrices
+and graph coloring problems, 1983). A set of colours is an integer used as a bit mask: the forbidden colours of a vertex
+are then the bitwise or of a few integers.
 
-Of a symmetric matrix an entry may be told from either of its two places. A star colouring makes sure of one (Gebremedhin,
-Manne and Pothen, What color is your Jacobian?, 2005); here it is a restricted one: neighbours differ, and two neighbours
-of a vertex share a colour only if it is greater than that of the vertex.
+An entry of a symmetric matrix can be read at either of its two positions; a star colouring ensures that one of them can
+be separated (Gebremedhin, Manne and Pothen, What color is your Jacobian?, 2005). The one here is restricted: neighbours
+have different colours, and two neighbours of a vertex share a colour only if it is greater than the vertex's.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Coloring(NamedTuple):
-    """The colour of each row that takes part in a reverse pass, and of each column in a forward pass; -1 for the others.
+    """The colour of each row computed in a reverse pass, and of each column computed in a forward pass; -1 for others.
 
-    Either all rows take part, and the columns whose entries they cannot give (`mainly_rows`), or the other way round.
+    Either all rows have a colour, and the columns whose entries they cannot supply (`mainly_rows`), or the other way
+    round.
     """
 
     rows: Array
@@ -31,18 +32,18 @@ class Coloring(NamedTuple):
 
     @property
     def passes(self) -> int:
-        """How many passes there are: one for each colour."""
+        """The number of passes: one per colour."""
         return int(self.rows.max(initial=-1) + self.columns.max(initial=-1)) + 2
 
     def by_columns(self, rows: Array, columns: Array) -> Array:
-        """Which of some entries are read from forward passes."""
+        """A mask of the entries that are read from forward passes."""
         return self.columns[columns] >= 0 if self.mainly_rows else self.rows[rows] < 0
 
 
 def apart(lines: Array, crossings: Array, count: int, width: int) -> Array:
-    """Colours for `count` lines, of which no two with a common crossing have the same; -1 for lines without entries.
+    """Colours for `count` lines, such that no two lines with a common crossing share one; -1 for lines without entries.
 
-    Lines are rows or columns; entry k of the matrix lies on `lines[k]` and on `crossings[k]`, one of `width`.
+    Lines are rows or columns. Entry k of the matrix is on `lines[k]` and on `crossings[k]`, a number below `width`.
     """
     colors = np.full(count, -1)
     order = np.argsort(lines, kind="stable")
@@ -63,7 +64,7 @@ def apart(lines: Array, crossings: Array, count: int, width: int) -> Array:
 
 
 def star(rows: Array, columns: Array, count: int) -> Array:
-    """Colours for the rows of a symmetric matrix, a restricted star colouring; -1 for rows without entries."""
+    """A restricted star colouring of the rows of a symmetric matrix; -1 for rows without entries."""
     colors = np.full(count, -1)
     colors[rows[rows == columns]] = 0
     off = rows != columns
@@ -71,8 +72,8 @@ def star(rows: Array, columns: Array, count: int) -> Array:
     sizes = np.bincount(rows[off], minlength=count)
     ends = np.cumsum(sizes).tolist()
     neighbours = columns[off][order].tolist()
-    near = [0] * count  # the colours of a vertex's neighbours
-    below = [-1] * count  # the colours that are less than its own: all while it has none
+    near = [0] * count  # the colours of each vertex's neighbours, as bit masks
+    below = [-1] * count  # the colours less than each vertex's own; all, until it has one
     for vertex in _fullest_first(sizes):
         own = neighbours[ends[vertex] - sizes[vertex] : ends[vertex]]
         forbidden = near[vertex]
@@ -87,16 +88,17 @@ def star(rows: Array, columns: Array, count: int) -> Array:
 
 
 def _fullest_first(sizes: Array) -> list[int]:
-    """Those that have entries, those with the most first, else in their order."""
+    """The lines that have entries, by decreasing number of entries."""
     order = np.argsort(-sizes, kind="stable")
-    return order[: np.count_nonzero(sizes)].tolist()  # type: ignore[no-any-return]  # whole numbers
+    return order[: np.count_nonzero(sizes)].tolist()  # type: ignore[no-any-return]  # a list of ints
 
 
 def best(rows: Array, columns: Array, shape: tuple[int, int]) -> Coloring:
-    """The colouring with the fewest passes: by rows with a few columns left out, or by columns with a few rows left out.
+    """The colouring with the fewest passes: by rows except for some columns, or by columns except for some rows.
 
-    One full column costs a colouring by rows as many colours as it has entries. So the fullest columns are left to
-    forward passes, and the fullest rows of a colouring by columns to reverse passes, as many as pay.
+    In a colouring by rows, a full column needs as many colours as it has entries. So the fullest columns are computed
+    in forward passes instead (and by columns, the fullest rows in reverse passes), as many as reduce the number of
+    passes.
     """
     attempts = [(*_left_out(columns, shape[1]), True), (*_left_out(rows, shape[0]), False)]
     found: list[Coloring] = []
@@ -116,7 +118,7 @@ def best(rows: Array, columns: Array, shape: tuple[int, int]) -> Coloring:
 
 
 def _left_out(crossings: Array, count: int) -> tuple[int, Array]:
-    """How many colours are needed at least when the fullest crossings are left out, and which these are."""
+    """The least number of colours needed if the fullest crossings are left out, and these crossings."""
     sizes = np.bincount(crossings, minlength=count)
     order = np.argsort(-sizes, kind="stable")
     bounds = np.append(sizes[order], 0) + np.arange(count + 1)

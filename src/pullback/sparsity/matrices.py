@@ -1,4 +1,4 @@
-"""What `sparse_jacobian` and `sparse_hessian` return."""
+"""SparseMatrix, the result type of `sparse_jacobian` and `sparse_hessian`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class SparseMatrix:
-    """A matrix by its entries: `data[k]` stands in row `rows[k]` and column `cols[k]`; row by row, none twice.
+    """A sparse matrix: `data[k]` is the entry at row `rows[k]` and column `cols[k]`; in row order, without duplicates.
 
-    `shape` is that of the matrix. `passes` says how many products with it, or with its transpose, have filled it, and
-    `coloring` which rows and columns shared one (-1 for those that needed none). It unpacks as `data, rows, cols = matrix`.
+    `shape` is the shape of the matrix. `passes` is the number of products with it, or with its transpose, that were
+    computed, and `coloring` says which rows and columns shared one (-1 for those that needed none). It unpacks as
+    `data, rows, cols = matrix`.
 
     >>> import pullback
     >>> matrix = pullback.sparse_jacobian(lambda x: x * x, pullback.tensor([1.0, 2.0, 3.0]))
@@ -48,7 +49,7 @@ class SparseMatrix:
         return f"SparseMatrix(shape={self.shape}, nnz={self.nnz}, dtype={self.data.dtype}, passes={self.passes})"
 
     def toarray(self) -> Array:
-        """The matrix as a NumPy array, zeros and all."""
+        """The matrix as a dense NumPy array."""
         out = np.zeros(self.shape, self.data.dtype)
         out[self.rows, self.cols] = self.data
         return out

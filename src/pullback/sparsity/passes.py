@@ -1,8 +1,8 @@
-"""Passes: how the entries of a pattern are filled.
+"""Passes: computation of the entries of a pattern.
 
-A reverse pass multiplies by the transpose: the cotangent that is 1 in all rows of one colour gives those rows added up.
-A forward pass does the same for columns. It is a reverse pass over a reverse pass: what v pulls back to is linear in v,
-and its own transpose is the Jacobian, on the graph as it stands.
+A reverse pass multiplies by the transpose: a cotangent that is 1 in all rows of one colour gives the sum of these rows.
+A forward pass gives a sum of columns. It is a reverse pass over a reverse pass: the pullback is linear in its cotangent
+v, and the transpose of this linear map is the Jacobian, computed on the existing graph.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Product = Callable[[Array], Array]
 
 
 def filled(y: Any, x: Any, rows: Array, columns: Array, coloring: Coloring) -> tuple[Array, int]:
-    """The entries of the Jacobian of y by x at some places, and how many passes that took."""
+    """The entries of the Jacobian of y with respect to x at given positions, and the number of passes."""
     data = np.zeros(rows.size, x._dtype)
     by_columns = coloring.by_columns(rows, columns)
     passes = _fill(data, coloring.rows, rows, columns, ~by_columns, transposed(y, x))
@@ -40,7 +40,7 @@ def filled_symmetric(g: Any, x: Any, rows: Array, columns: Array, coloring: Colo
 
 
 def _fill(data: Array, colors: Array, lines: Array, crossings: Array, chosen: Array, product: Product) -> int:
-    """Fill the chosen entries: the product with all lines of a colour holds each of them at its crossing."""
+    """Fill the chosen entries: the product with all lines of a colour contains each entry at its crossing."""
     places = np.flatnonzero(chosen)
     own = colors[lines[places]]
     order = np.argsort(own, kind="stable")
@@ -51,10 +51,10 @@ def _fill(data: Array, colors: Array, lines: Array, crossings: Array, chosen: Ar
 
 
 def transposed(y: Any, x: Any) -> Product:
-    """The product of a vector with the Jacobian of y by x: what a cotangent pulls back to."""
+    """The product of a vector with the Jacobian of y with respect to x: the pullback."""
 
     def product(v: Array) -> Array:
-        if y._node is None:  # zeros that a rule made by itself
+        if y._node is None:  # the rule returned constant zeros
             return np.zeros(x.numel(), x._dtype)
         g = y.interpreter.wrap(v.astype(y._dtype).reshape(y.shape), None)
         (pulled,) = backward.grad(y, x, g, retain_graph=True, materialize_grads=True)
@@ -64,7 +64,7 @@ def transposed(y: Any, x: Any) -> Product:
 
 
 def forward(y: Any, x: Any) -> Product:
-    """The product of the Jacobian of y by x with a vector."""
+    """The product of the Jacobian of y with respect to x with a vector: the pushforward."""
     with FieldBlock(grad=True):
         v = y.interpreter.wrap(np.zeros(y.shape, y._dtype), None).requires_grad_()
         (pulled,) = backward.grad(y, x, v, create_graph=True)

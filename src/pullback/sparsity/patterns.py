@@ -1,8 +1,7 @@
-"""Patterns: for each element of an array, the set of outputs that it reaches.
+"""Patterns: for each element of an array, the set of outputs that depend on it.
 
-The sets lie one after another in one array, sorted, as the rows of a sparse matrix do: those of element i are
-`members[starts[i]:starts[i + 1]]`. Everything here is a gathering of such rows or a union of some, computed for all
-elements at once.
+The sets are stored one after another in a single array, each sorted, as in a CSR matrix: the set of element i is
+`members[starts[i]:starts[i + 1]]`. All functions here gather such rows or unite several, for all elements at once.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ import numpy as np
 Array = np.ndarray[Any, np.dtype[Any]]
 Shape = tuple[int, ...]
 
-LIMIT = 1 << 26  # members of one pattern, half a gigabyte
+LIMIT = 1 << 26  # members per pattern: half a gigabyte
 
 
 class Pattern:
-    """What stands in the place of a cotangent: its shape and dtype, and a set of outputs for each element."""
+    """A pattern in place of a cotangent: its shape and dtype, and a set of outputs for each element."""
 
     __slots__ = ("starts", "members", "width", "shape", "_dtype")
 
@@ -45,23 +44,23 @@ class Pattern:
 
     def _concrete(self, *args: Any, **options: Any) -> Any:
         raise RuntimeError(
-            "a hook or a backward function asks for the numbers of a gradient, but this is the pattern of one: "
+            "a hook or a backward function needs the values of a gradient, but this is the pattern of one: "
             "sparse_jacobian and sparse_hessian pull patterns back first. Use operations on tensors there, without values"
         )
 
     item = tolist = __array__ = __bool__ = _concrete
 
     def like(self, shape: Shape, dtype: np.dtype[Any]) -> Pattern:
-        """The same sets for an array of another shape with as many elements."""
+        """The same sets for an array of another shape and the same size."""
         return Pattern(self.starts, self.members, self.width, shape, dtype)
 
     def pairs(self) -> tuple[Array, Array]:
-        """Every pair of an output and an element that reaches it."""
+        """Every pair of an output and an element that it depends on."""
         return self.members, np.repeat(np.arange(self.size, dtype=np.int64), np.diff(self.starts))
 
 
 def identity(shape: Shape, dtype: np.dtype[Any]) -> Pattern:
-    """The pattern of the outputs themselves: each reaches itself."""
+    """The pattern of the outputs themselves: each depends on itself."""
     count = math.prod(shape)
     numbers = np.arange(count + 1, dtype=np.int64)
     return Pattern(numbers, numbers[:-1], count, shape, dtype)
@@ -73,14 +72,14 @@ def empty(width: int, shape: Shape, dtype: np.dtype[Any]) -> Pattern:
 
 
 def gathered(pattern: Pattern, sources: Array, dtype: np.dtype[Any]) -> Pattern:
-    """The pattern whose elements are those of another that `sources` numbers; -1 stands for none."""
+    """The pattern whose elements are those of another at the indices `sources`; -1 means an empty set."""
     flat = sources.reshape(-1)
     starts, members = _rows(pattern, flat)
     return Pattern(starts, members, pattern.width, sources.shape, dtype)
 
 
 def _rows(pattern: Pattern, numbers: Array) -> tuple[Array, Array]:
-    """The sets of some elements, one after another."""
+    """The sets of some elements, concatenated."""
     if not pattern.size:
         return np.zeros(numbers.size + 1, np.int64), pattern.members
     first = pattern.starts[numbers]
@@ -93,9 +92,9 @@ def _rows(pattern: Pattern, numbers: Array) -> tuple[Array, Array]:
 
 
 def united(parts: Sequence[tuple[Pattern, Array, Array]], shape: Shape, dtype: np.dtype[Any]) -> Pattern:
-    """The pattern whose element `targets[k]` has the members of the element `sources[k]`, for all k of all parts.
+    """The pattern whose element `targets[k]` contains the set of element `sources[k]`, for all k of all parts.
 
-    A part is a pattern with its sources and its targets; where one of them is negative nothing is sent.
+    A part is a pattern with its sources and targets; pairs with a negative index are ignored.
     """
     keys = []
     width = parts[0][0].width

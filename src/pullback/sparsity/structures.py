@@ -1,8 +1,9 @@
-"""What each linear operation does to a pattern: which elements of its operands an element of its result is made of.
+"""The effect of each linear operation on patterns: which operand elements each element of its result depends on.
 
-Rules are linear in the cotangent, so this is all that is asked of an operation in a rule. Moves are read off by running
-the operation on numbers of elements, and sums of scattered elements by running its own rule, its transpose, on numbers
-of the result. What mixes does so along axes. Where a function here has no answer, None, `tracing` asks the operation's rule.
+Backward rules are linear in the cotangent, so this is all that is needed of their operations. The structure of data
+movement is determined by running the operation on element numbers; that of scattered sums by running the operation's
+rule, its transpose, on the result's element numbers. Other operations mix elements along axes. If a function here
+returns None, `tracing` uses the operation's rule.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ Structure = Callable[[Primitive, Sequence[Any], Params, bool], Any]
 
 # 1. Elementwise
 #
-# The sets of the operands are united. A factor that is data changes no set, whatever its value, nor does a mask; with
-# `local` factors of zero and masks count.
+# The sets of the operands are united. A factor that is data does not change a set, whatever its value, nor does a mask;
+# with `local`, factors of zero and masks do.
 
-IGNORED = {"copy": 0, "fill": 0, "attached": 1, "tied": 1}  # operands that give a result its shape or history alone
+IGNORED = {"copy": 0, "fill": 0, "attached": 1, "tied": 1}  # operands that only determine the result's shape or history
 
 
 def elementwise(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
-    """A result whose elements are made of those in the same place."""
+    """The pattern of an elementwise result: each element depends on the operand elements at the same index."""
     shape = np.broadcast_shapes(*map(np.shape, values))
     dtype = _dtype(primitive, values, params)
     parts = []
@@ -56,13 +57,13 @@ def _width(values: Sequence[Any]) -> int:
 
 
 def _dtype(primitive: Primitive, values: Sequence[Any], params: Params) -> np.dtype[Any]:
-    """The dtype of an elementwise result, found out on single elements."""
+    """The dtype of an elementwise result, determined on single elements."""
     probes = [np.ones(1, v.dtype) if hasattr(v, "dtype") else v for v in values]
     return np.asarray(primitive.forward(*probes, **params)).dtype
 
 
 def _passing(name: str, values: Sequence[Any], place: int) -> Any:
-    """Where an operand is not multiplied by zero and not masked out; None for everywhere."""
+    """True where an operand is not multiplied by zero and not masked out; None for everywhere."""
     if name == "multiply":
         other = values[1 - place]
         return None if isinstance(other, Pattern) else np.not_equal(other, 0)
@@ -74,26 +75,26 @@ def _passing(name: str, values: Sequence[Any], place: int) -> Any:
 
 
 def _numbers(shape: Shape, target: Shape) -> Array:
-    """The numbers of the elements of a shape, broadcast to another."""
+    """The element numbers of a shape, broadcast to another shape."""
     return np.broadcast_to(np.arange(math.prod(shape)).reshape(shape), target)
 
 
 def biased(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
-    """Images and a number for each channel."""
+    """The pattern of images plus a number for each channel."""
     x, bias = values
     shape = (-1, *[1] * (np.ndim(x) - 2))
     column = bias.like((bias.size, *shape[1:]), bias.dtype) if isinstance(bias, Pattern) else bias.reshape(shape)
     return elementwise(ops.add, (x, column), {}, local)
 
 
-# 2. Moves
+# 2. Data movement
 #
-# Each element of a result is one of an operand, or zero. Numbers are floats, since data beside them are, and of complex
-# patterns both parts are the number.
+# Each element of a result is an element of an operand, or zero. Element numbers are floats, since the data beside them
+# are; for complex patterns both parts are the number.
 
 
 def moved(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Any:
-    """A result whose elements are moved there."""
+    """The pattern of a result whose elements are moved from the operands."""
     given = []
     patterns: list[Pattern] = []
     for value in values:
@@ -110,7 +111,7 @@ def moved(primitive: Primitive, values: Sequence[Any], params: Params, local: bo
 
 
 def _joined(patterns: Sequence[Pattern]) -> Pattern:
-    """The elements of several patterns as one, one after another."""
+    """The elements of several patterns as one pattern, concatenated."""
     offsets = np.cumsum([0, *(len(pattern.members) for pattern in patterns)])
     starts = [pattern.starts[:-1] + offset for pattern, offset in zip(patterns, offsets[:-1], strict=True)]
     members = np.concatenate([pattern.members for pattern in patterns])
@@ -120,7 +121,7 @@ def _joined(patterns: Sequence[Pattern]) -> Pattern:
 
 
 def _placed(pattern: Pattern, numbers: Any) -> Pattern:
-    """The elements of a pattern at the places of their numbers; 0 is for none."""
+    """The elements of a pattern at given element numbers, counted from 1; 0 means none."""
     numbers = np.asarray(numbers)
     kind = numbers.dtype.kind
     single = np.zeros((), pattern.dtype).real.dtype
@@ -138,11 +139,11 @@ def _placed(pattern: Pattern, numbers: Any) -> Pattern:
 
 # 3. Scatters
 #
-# Each element of an operand is added to one of the result: the transpose of a move.
+# Each element of an operand is added to an element of the result: the transpose of data movement.
 
 
 def scattered(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
-    """A result to which elements are added."""
+    """The pattern of a result to which elements are added."""
     given = [np.zeros(value.shape) if isinstance(value, Pattern) else value for value in values]
     out = np.asarray(primitive.forward(*given, **params))
     numbers = np.arange(1, out.size + 1, dtype=np.float64).reshape(out.shape)
@@ -159,7 +160,7 @@ def scattered(primitive: Primitive, values: Sequence[Any], params: Params, local
 def pulled(
     primitive: Primitive, xp: Any, g: Any, values: Sequence[Any], given: Sequence[Any], out: Any, params: Params
 ) -> Any:
-    """What the rules of an operation make of a cotangent, for those of its operands that are patterns."""
+    """The results of an operation's rules for a cotangent, for those of its operands that are patterns."""
     edges = [SimpleNamespace(shape=value.shape) if isinstance(value, Pattern) else None for value in values]
     saved: list[Cell] = []
     for place, _ in primitive.keeps:
@@ -169,18 +170,18 @@ def pulled(
 
 
 def mean(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
-    """A sum, but for a factor."""
+    """The pattern of a mean, which is that of a sum."""
     return scattered(ops.sum, values, {"axis": params["axis"], "keepdims": params["keepdims"]}, local)
 
 
 # 4. Along axes
 #
-# An axis of a result is made of one axis of an operand: a list of places there with the places here that they come
-# from. An operation that does so along several axes is taken one axis after another.
+# An axis of a result depends on one axis of an operand: pairs of a target index in the new axis and a source index in
+# the old one. An operation along several axes is handled one axis after another.
 
 
 def along(pattern: Pattern, axis: int, targets: Array, sources: Array, length: int) -> Pattern:
-    """Place `targets[k]` of a new axis, which has a length, made of place `sources[k]` of the old one, for all k."""
+    """The pattern in which index `targets[k]` of a new axis depends on index `sources[k]` of the old one, for all k."""
     axis %= pattern.ndim
     before, behind = math.prod(pattern.shape[:axis]), math.prod(pattern.shape[axis + 1 :])
     rows, columns = np.arange(before)[:, None, None], np.arange(behind)
@@ -191,7 +192,7 @@ def along(pattern: Pattern, axis: int, targets: Array, sources: Array, length: i
 
 
 def mixed(pattern: Pattern, axis: int, length: int) -> Pattern:
-    """Every place of a new axis made of every place of the old one."""
+    """The pattern in which every index of a new axis depends on every index of the old one."""
     axis %= pattern.ndim
     size = pattern.shape[axis]
     if size != 1:
@@ -201,7 +202,7 @@ def mixed(pattern: Pattern, axis: int, length: int) -> Pattern:
 
 
 def accumulated(pattern: Pattern, axis: int, *, backwards: bool = False) -> Pattern:
-    """Every place made of itself and of all before it, or behind it: by doubling."""
+    """The pattern in which every index depends on itself and all before it, or after it; computed by doubling."""
     axis %= pattern.ndim
     size = pattern.shape[axis]
     numbers = np.arange(pattern.size).reshape(pattern.shape)
@@ -223,12 +224,12 @@ def spread(pattern: Pattern, shape: Shape) -> Pattern:
 
 
 def reshaped(pattern: Pattern, shape: Shape) -> Pattern:
-    """A pattern with other axes."""
+    """A pattern in another shape."""
     return pattern.like(shape, pattern.dtype)
 
 
 def _one(values: Sequence[Any]) -> int | None:
-    """The place of the only operand that is a pattern."""
+    """The index of the only operand that is a pattern."""
     places = [place for place, value in enumerate(values) if isinstance(value, Pattern)]
     return places[0] if len(places) == 1 else None
 
@@ -237,7 +238,7 @@ def _one(values: Sequence[Any]) -> int | None:
 
 
 def matmul(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern | None:
-    """Every row by every column; with `local` by what is not zero in a matrix."""
+    """The pattern of a matrix product: each row with each column; with `local`, nonzero entries only."""
     place = _one(values)
     if place is None:
         return None
@@ -247,7 +248,7 @@ def matmul(primitive: Primitive, values: Sequence[Any], params: Params, local: b
     if vector:
         pattern = reshaped(pattern, (1, pattern.size) if left else (pattern.size, 1))
     table = data[:, None] if left and data.ndim == 1 else data[None] if data.ndim == 1 else data
-    table = table if left else table.swapaxes(-1, -2)  # (..., summed over, of the result)
+    table = table if left else table.swapaxes(-1, -2)  # (..., summed axis, result axis)
     axis = pattern.ndim - 1 if left else pattern.ndim - 2
     if local:
         there = np.any(table != 0, axis=tuple(range(table.ndim - 2)))
@@ -278,7 +279,7 @@ def _transposed(value: Any) -> Any:
 
 
 def einsum(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern | None:
-    """Sums over the labels that the result lacks, repetition along those that the pattern lacks."""
+    """The pattern of an einsum: sums over labels missing in the result, repetition along new ones."""
     place = _one(values)
     if place is None:
         return None
@@ -301,7 +302,7 @@ def einsum(primitive: Primitive, values: Sequence[Any], params: Params, local: b
 
 
 def solved(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern | None:
-    """Every column by itself; of a triangular system from one end."""
+    """The pattern of a linear solve: each column separately; for a triangular system, cumulative from one end."""
     if _one(values) != 1:
         return None
     a, b = values
@@ -318,7 +319,7 @@ def solved(primitive: Primitive, values: Sequence[Any], params: Params, local: b
 
 
 def _met(size: int, length: int, kernel: int, window: Any, i: int) -> tuple[Array, Array, Array]:
-    """For each element of a window along axis i, at each place: the place, the element of the kernel, that of the image."""
+    """For each kernel index along axis i and each window position: the position, the kernel index, the image index."""
     place, tap = (part.reshape(-1) for part in np.indices((length, kernel)))
     element = place * window.stride[i] - window.padding[i] + tap * window.dilation[i]
     inside = (element >= 0) & (element < size)
@@ -326,7 +327,7 @@ def _met(size: int, length: int, kernel: int, window: Any, i: int) -> tuple[Arra
 
 
 def convolve(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern | None:
-    """Images by a weight: of an image what the windows meet, of a weight everything that leads to a channel."""
+    """The pattern of a convolution: images depend on their windows, the weight on all that contributes to a channel."""
     x, weight = values
     window = params["window"]
     kernel, groups = np.shape(weight)[2:], window.groups
@@ -343,7 +344,7 @@ def convolve(primitive: Primitive, values: Sequence[Any], params: Params, local:
 
 
 def convolve_transpose(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern | None:
-    """Results back to images."""
+    """The pattern of a transposed convolution."""
     product, weight = values
     window, size = params["window"], tuple(params["size"])
     kernel, groups = np.shape(weight)[2:], window.groups
@@ -361,7 +362,7 @@ def convolve_transpose(primitive: Primitive, values: Sequence[Any], params: Para
 
 
 def convolve_weight(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern | None:
-    """The weight between images and results."""
+    """The pattern of a convolution's weight gradient."""
     x, product = values
     window, kernel = params["window"], tuple(params["kernel"])
     groups, results = window.groups, np.shape(product)[1]
@@ -379,20 +380,20 @@ def convolve_weight(primitive: Primitive, values: Sequence[Any], params: Params,
 
 
 def _channels(x: Pattern, groups: int, shape: Shape) -> Pattern:
-    """Images with other channels, each made of all the old ones of its group."""
+    """Images with other channels, each of which depends on all old channels of its group."""
     apart = reshaped(x, (x.shape[0], groups, x.shape[1] // groups, *shape[2:]))
     return reshaped(mixed(apart, 2, shape[1] // groups), shape)
 
 
 def _summed(pattern: Pattern, first: int) -> Pattern:
-    """A pattern whose axes from one on have been summed over, and stay with length 1."""
+    """A pattern summed over the axes from `first` on, which remain with length 1."""
     for axis in range(first, pattern.ndim):
         pattern = mixed(pattern, axis, 1)
     return pattern
 
 
 def window_mean(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
-    """Means over windows, and their transpose."""
+    """The pattern of means over windows, and of their transpose."""
     x: Pattern = values[0]
     window, transposed = params["window"], primitive.name == "window_spread"
     lengths = params["size"] if transposed else params["lengths"]
@@ -404,11 +405,11 @@ def window_mean(primitive: Primitive, values: Sequence[Any], params: Params, loc
     return x
 
 
-# 7. Other axes, and everything
+# 7. Other axes, and full dependence
 
 
 def transformed(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
-    """Fourier transforms: every frequency of every element along the axes."""
+    """The pattern of Fourier transforms: every frequency depends on every element along the axes."""
     pattern: Pattern = values[0]
     single = np.zeros((), pattern.dtype).real.dtype
     axes: tuple[int, ...] = params["axes"] if "axes" in params else (params["axis"],)
@@ -419,13 +420,13 @@ def transformed(primitive: Primitive, values: Sequence[Any], params: Params, loc
 
 
 def resampled(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
-    """Sums of a few elements each."""
+    """The pattern of resampling: sums of a few elements each."""
     taps = params["taps"]
     return along(values[0], params["axis"], taps.rows, taps.columns, taps.length)
 
 
 def along_axis(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
-    """Every element made of all along an axis, or along several."""
+    """The pattern in which every element depends on all along an axis, or along several."""
     axes = params["axis"] if isinstance(params["axis"], tuple) else (params["axis"],)
     parts = list(values)
     for axis in axes:
@@ -434,24 +435,24 @@ def along_axis(primitive: Primitive, values: Sequence[Any], params: Params, loca
 
 
 def cumulative(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
-    """Running sums."""
+    """The pattern of cumulative sums."""
     return accumulated(values[0], params["axis"])
 
 
 def of_matrices(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
-    """Each matrix of a stack made of all of itself."""
+    """The pattern in which each matrix of a stack depends on all of its own elements."""
     (x,) = values
     return spread(_summed(x, x.ndim - 2), x.shape)
 
 
 def probes(values: Sequence[Any]) -> list[Any]:
-    """Values in the place of patterns, like any others: for shapes, dtypes, and comparisons."""
+    """Arbitrary values in place of patterns, to determine shapes, dtypes and comparisons."""
     rng = np.random.default_rng(0)
     return [rng.uniform(1, 2, v.shape).astype(v.dtype) if isinstance(v, Pattern) else v for v in values]
 
 
 def dense(values: Sequence[Any], out: Any) -> Any:
-    """Every element of a result, which is like `out`, made of every element of the operands: never too little."""
+    """The conservative pattern: every element of a result like `out` depends on every element of the operands."""
     rows = [(v, np.arange(v.size), np.zeros(v.size, np.int64)) for v in values if isinstance(v, Pattern)]
     all_of_it = united(rows, (1,), rows[0][0].dtype)
     pieces = [
@@ -461,7 +462,7 @@ def dense(values: Sequence[Any], out: Any) -> Any:
 
 
 def unreached(values: Sequence[Any], out: Any) -> Any:
-    """A result, like `out`, that does not depend on the operands linearly."""
+    """The pattern of a result like `out` that does not depend linearly on the operands."""
     pieces = out if type(out) is tuple else (out,)
     made = tuple(empty(_width(values), np.shape(piece), np.asarray(piece).dtype) for piece in pieces)
     return made if type(out) is tuple else made[0]
@@ -507,5 +508,5 @@ STRUCTURES: dict[str, Structure] = {
 
 
 def structure(primitive: Primitive) -> Structure | None:
-    """What an operation does to patterns; None where only its rule can tell."""
+    """The effect of an operation on patterns; None if only its rule determines it."""
     return STRUCTURES.get(primitive.name) or (elementwise if primitive.kind == "elementwise" else None)

@@ -1,7 +1,7 @@
-"""Patterns pulled back: an interpreter that reads a pass for what depends on what.
+"""Pullback of patterns: an interpreter that determines dependences instead of values.
 
-A rule is linear in its cotangent. Run on a pattern instead of numbers, the ordinary rules on the ordinary graph tell
-which outputs each element reaches, and each operation in them is asked for its structure alone.
+A backward rule is linear in its cotangent. If it is run on a pattern instead of values, the ordinary rules on the
+ordinary graph determine which outputs depend on each element; only the structure of each operation is needed.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .patterns import Array, Pattern, identity, united
 from .structures import dense, probes, pulled, structure, unreached
 
 NO_NUMBERS = np.zeros(0)
-LARGEST = 1 << 24  # pairs of an element of a result and one of an operand that a rule is asked about
+LARGEST = 1 << 24  # result size times operand size up to which a rule is used
 
 
 class Reached(Boxed):
-    """The tensor that a hook or a backward function of the user's is given in the place of numbers."""
+    """The tensor passed instead of values to the user's hooks and backward functions."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ class Reached(Boxed):
 
 
 class Reach(Interpreter):
-    """The interpreter of cotangents that are patterns; with `local` it reads the values of data too."""
+    """The interpreter of cotangents that are patterns; with `local` it also uses the values of data."""
 
     carrier = Reached
 
@@ -43,7 +43,7 @@ class Reach(Interpreter):
         self.asked = asked
 
     def box(self, value: Any) -> Any:
-        """A pattern as a tensor of this interpreter; what a rule made by itself stays an array."""
+        """A pattern as a tensor of this interpreter; a constant created by a rule remains an array."""
         if isinstance(value, tuple):
             return tuple(map(self.box, value))
         if not isinstance(value, Pattern):
@@ -53,7 +53,7 @@ class Reach(Interpreter):
         return boxed
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
-        """The pattern of one operation's result; what a comparison says reaches nothing, and cannot be looked at."""
+        """The pattern of an operation's result; a comparison's is empty, and its values cannot be read."""
         values = [self.unbox(arg) for arg in args]
         values = [value._array if isinstance(value, Carrier) else value for value in values]
         if not primitive.differentiable:
@@ -63,9 +63,10 @@ class Reach(Interpreter):
         return self.box(self.by_rule(primitive, values, params) if pattern is None else pattern)
 
     def by_rule(self, primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> Any:
-        """The pattern of a result of which no table tells: each element of it is pulled back to the operands.
+        """The pattern of an operation without a known structure: its result's elements are pulled back to the operands.
 
-        An operation whose rule leads to itself, or that is too large for this, is taken to mix everything.
+        If the operation's rule leads to the operation itself, or the operation is too large, full dependence is
+        assumed.
         """
         given = probes(values)
         out = primitive.forward(*given, **params)
@@ -86,13 +87,13 @@ class Reach(Interpreter):
 
 
 def dependence(y: Any, x: Any, *, local: bool) -> tuple[Array, Array]:
-    """The places of the Jacobian of y by x that are not zero by construction: rows and columns, in order."""
+    """The positions of the Jacobian's entries that are not zero by construction: rows and columns, sorted."""
     with Reach(local) as reach:
         root = reach.box(identity(tuple(y.shape), y._dtype))
         outcome = pull_back(y.interpreter, [(y._node, root)], targets=[x._node], retain_graph=True, create_graph=False)
         found = outcome.found.get(x._node)
         pattern = None if found is None else reach.unbox(found)
-    if not isinstance(pattern, Pattern):  # unused, or zeros that a rule made by itself
+    if not isinstance(pattern, Pattern):  # unused, or the rule returned constant zeros
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     rows, columns = pattern.pairs()
     order = np.lexsort((columns, rows))

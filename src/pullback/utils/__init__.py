@@ -1,4 +1,4 @@
-"""torch.utils's surface: checkpoints, and data."""
+"""torch.utils's modules: checkpoint and data."""
 
 from .._core import lazy as _lazy
 

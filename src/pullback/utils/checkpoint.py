@@ -1,4 +1,4 @@
-"""torch.utils.checkpoint's surface: memory saved by computing again."""
+"""torch.utils.checkpoint's public names: recomputation in the backward pass to save memory."""
 
 from ..autograd.checkpointing import CheckpointError as CheckpointError
 from ..autograd.checkpointing import check_backward_validity as check_backward_validity

@@ -1,8 +1,8 @@
 """torch's words on the primitives: names, defaults, `dim` and `keepdim`, with NumPy's spellings beside them.
 
-These functions are the methods of `Tensor` and the functions of the package alike. Rules never see them. Which of them
-users have, and under which names, is in the table in `_tensor.surface`; here is what stands between a user's call and
-the definition: spellings of arguments, checks of operands, `out=`.
+These functions are both the methods of `Tensor` and the functions of the package. Derivative rules never call them. The
+table in `_tensor.surface` says which of them are public, and under which names. This module has the wrappers between a
+public call and a definition: alternative names of arguments, checks of operands, and `out=`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from .._tape.views import overlaps
 Function = Callable[..., Any]
 Named = TypeVar("Named", bound=Function)
 
-# Functions of three tensors that torch once gave these numbers by position, before what they scale, and still does
+# Functions of three tensors for which torch once accepted these scalars by position, before the tensors they scale, and
+# still does
 NUMBERS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("addcdiv", "addcmul"), ("value",)),
     **dict.fromkeys(("addbmm", "addmm", "addmv", "addr", "baddbmm"), ("beta", "alpha")),
@@ -33,7 +34,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
 
 
 def load(module: str, name: str) -> Function:
-    """What a module of pullback defines under a name."""
+    """The object that a module of pullback defines under a name."""
     defined: Function = getattr(importlib.import_module(f"pullback.{module}"), name)
     return defined
 
@@ -51,14 +52,14 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
     "element": ("elements",),
     "test_element": ("test_elements",),
 }
-"""NumPy's names of arguments, and those that torch's own functions go by, and the names that torch's documentation has."""
+"""Alternative names of arguments: NumPy's, those of torch's own signatures, and those in torch's documentation."""
 
 NUMPYS = {"axis", "axes", "keepdims"}
 MISSING = object()
 
 
 def in_both_spellings(function: Named) -> Named:
-    """A function that takes all names of its arguments; itself if each has one."""
+    """The function, accepting all alternative names of its arguments; unchanged if there are none."""
     code = getattr(unwrapped(function), "__code__", None)
     taken = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code else ()
     names = {
@@ -71,7 +72,7 @@ def in_both_spellings(function: Named) -> Named:
 
 
 def spelled(function: Named, names: dict[str, str]) -> Named:
-    """A function that takes other names of its arguments, each of which stands for one of its own."""
+    """A function that accepts other names for its arguments."""
 
     @functools.wraps(function)
     def called(*args: Any, **options: Any) -> Any:
@@ -88,12 +89,12 @@ def spelled(function: Named, names: dict[str, str]) -> Named:
 
 
 def spelled_as(**names: str) -> Callable[[Named], Named]:
-    """A decorator for a function that takes other names of its arguments."""
+    """A decorator for functions that accept other names for their arguments."""
     return functools.partial(spelled, names=names)
 
 
 def fills(method: Named) -> Named:
-    """An in-place method that fills with one value, which elements that share memory can have as well."""
+    """Mark an in-place method that fills with one value, which is also defined for elements that share memory."""
 
     @functools.wraps(method)
     def filled(self: Any, *args: Any, **options: Any) -> Any:
@@ -105,7 +106,7 @@ def fills(method: Named) -> Named:
 
 
 def taking_numbers(function: Named) -> Named:
-    """A function that also takes its numbers by position, as torch does with a warning; itself if it has none of these."""
+    """A function that accepts its scalars by position too, as torch does with a warning; unchanged if it has none."""
     names = NUMBERS.get(getattr(function, "__name__", ""), ())
     if not names:
         return function
@@ -123,7 +124,7 @@ def taking_numbers(function: Named) -> Named:
 
 
 def warn_of_numbers(name: str, keywords: Sequence[str]) -> None:
-    """Warn of numbers that were given by position, in torch's words."""
+    """Issue torch's warning about scalars that were passed by position."""
     spelling = ", ".join(f"{keyword}=..." for keyword in keywords)
     text = (
         f"This overload of {name} is deprecated: it takes numbers before the tensors that they scale. Write {spelling}"
@@ -141,7 +142,7 @@ def later(module: str, name: str) -> Function:
 
 
 def _named(function: Function, name: str, options: dict[str, Any]) -> Any:
-    """An argument that was given by its name, and is taken out of the options."""
+    """An argument that was passed by keyword, removed from the options."""
     if name not in options:
         raise TypeError(f"{function.__name__}() missing 1 required positional argument: {name!r}")
     return options.pop(name)
@@ -166,7 +167,7 @@ def of_tensor(function: Function, takes_out: bool = False) -> Function:
 
 
 def of_pair(function: Function, takes_out: bool = False) -> Function:
-    """A function of two operands, both of which must be tensors, or arrays beside a tensor."""
+    """A function of two operands, both of which must be tensors, or one a tensor and the other an array."""
     second = unwrapped(function).__code__.co_varnames[1]
 
     @functools.wraps(function)
@@ -185,7 +186,7 @@ def of_pair(function: Function, takes_out: bool = False) -> Function:
 
 
 def of_tensors(function: Function, takes_out: bool = False) -> Function:
-    """A function of two operands, one of which must be a tensor."""
+    """A function of two operands, at least one of which must be a tensor."""
     second = unwrapped(function).__code__.co_varnames[1]
 
     @functools.wraps(function)
@@ -214,13 +215,13 @@ def taking_out(function: Named) -> Named:
 
 
 def published(function: Named, module: str, name: str) -> Named:
-    """A function that knows where users find it, which is where its pickles look for it."""
+    """A function with its public name and module, under which pickle looks it up."""
     function.__module__, function.__qualname__ = module, name
     return function
 
 
 def written(out: Any, takes_out: bool, function: Function, /, *args: Any, **options: Any) -> Any:
-    """The result of a function, written to `out`; refused if the function does not take it."""
+    """The result of a function, written to `out`; TypeError if the function does not accept `out`."""
     if not takes_out:
         name = function.__name__
         raise TypeError(f"{name}() got an unexpected keyword argument 'out': write t.copy_({name}(...))")

@@ -25,7 +25,7 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.050700987355480493
 
 
 def of_kind(name: str, input: Any, kinds: str = "f") -> Any:
-    """The input of a function that is there for some kinds of dtypes only."""
+    """The input of a function that is defined only for some kinds of dtypes."""
     if not isinstance(input, Carrier):
         require_tensor(name, "input", input)
     if input._dtype.kind not in kinds:
@@ -34,12 +34,12 @@ def of_kind(name: str, input: Any, kinds: str = "f") -> Any:
 
 
 def _placed(name: str, input: Any, result: Any, inplace: bool) -> Any:
-    """The result, or the input it has been written to."""
+    """The result, or with `inplace` the input to which it has been written."""
     return write(input, result, f"{name}_") if inplace else result
 
 
 def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The form of an activation function whose name ends in _."""
+    """The in-place form of an activation function, whose name ends in _."""
 
     def written(input: Any, *args: Any, **options: Any) -> Any:
         return function(input, *args, **options, inplace=True)
@@ -107,13 +107,13 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
 
 @is_primitive(ops.elu, alpha=SELU_ALPHA, scale=SELU_SCALE, input_scale=1.0)
 def selu(input: Any, inplace: bool = False) -> Any:
-    """The elu that keeps mean 0 and variance 1 from layer to layer."""
+    """The elu that preserves mean 0 and variance 1 from layer to layer."""
     result = ops.elu(of_kind("selu", input), alpha=SELU_ALPHA, scale=SELU_SCALE, input_scale=1.0)
     return _placed("selu", input, result, inplace)
 
 
 def rrelu(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> Any:
-    """A leaky relu whose slope is drawn for each element while training, and is the mean of its bounds otherwise."""
+    """A leaky relu whose slope is random for each element while training, and otherwise the mean of its bounds."""
     of_kind("rrelu", input)
     lower, upper = float(lower), float(upper)
     for name, bound in (("lower", lower), ("upper", upper)):
@@ -249,7 +249,7 @@ def glu(input: Any, dim: int = -1) -> Any:
 
 
 def _softmax_dim(name: str, ndim: int) -> int:
-    """The dim that torch once chose for the softmax."""
+    """The default dim that torch once used for the softmax."""
     warnings.warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
         UserWarning,

@@ -31,7 +31,7 @@ def ctc_loss(
     """The negative log-probability of label sequences, over all their alignments with log-probabilities (T, N, C).
 
     An alignment repeats labels and puts blanks between them (Graves and others, 2006). `targets` is (N, S), or all
-    sequences one after another. The gradient is torch's: that of scores which a log_softmax has made `log_probs`.
+    sequences concatenated. As in torch, the gradient assumes that `log_probs` is the result of a log_softmax.
 
     >>> import pullback
     >>> log_probs = pullback.zeros(2, 1, 2).log_softmax(2)
@@ -60,7 +60,7 @@ def ctc_loss(
 
 
 def _integers(value: Any) -> Any:
-    """The elements as integers of 64 bits."""
+    """The elements as int64."""
     return ops.astype(value, dtype=INTEGER, source=getattr(value, "_dtype", value.dtype))
 
 
@@ -78,9 +78,10 @@ def _lengths(name: str, lengths: Any, count: int) -> Any:
 
 
 def _labels(targets: Any, sizes: Any, count: int, blank: int) -> Any:
-    """The labels of each sequence in a row, with blanks behind them.
+    """The labels of each sequence as a row, padded with blanks.
 
-    The rows are as long as the longest sequence, or as all of `targets` where lengths are not known: in a program.
+    The rows are as long as the longest sequence, or as all of `targets` if the lengths are unknown, as in a compiled
+    program.
     """
     given = _integers(data(targets))
     if given.ndim == 1:

@@ -29,12 +29,12 @@ def _refuse_bool_negation(input: Any) -> None:
 
 
 def _scaled(input: Any, other: Any, alpha: Any) -> Any:
-    """alpha * other; an alpha of a higher kind than the operands, which would change the dtype of the result, is refused."""
+    """alpha * other; raises for an alpha of a higher kind than the operands, which would change the result's dtype."""
     if type(alpha) is int and alpha == 1:
         return other
     tensor: Any = other if isinstance(other, Carrier) else None
     if type(alpha) is float and tensor is not None and tensor._dtype.kind == "f":
-        return tensor * alpha  # the operator is the quicker way
+        return tensor * alpha  # the operator has less overhead
     kind = common(input, other).kind
     given = category(alpha)[0].kind
     if given == "b" and kind != "b":
@@ -51,7 +51,7 @@ def _scaled(input: Any, other: Any, alpha: Any) -> Any:
 
 
 def _by_position(name: str, number: Any, rest: tuple[Any, ...]) -> tuple[Any, Any]:
-    """The second operand and its factor, where that was given before it, as torch allows with a warning."""
+    """The second operand and its factor, which may precede it by position, as torch allows with a warning."""
     if len(rest) != 1 or not isinstance(rest[0], Carrier) or not isinstance(number, (int, float, complex)):
         raise TypeError(f"{name}() takes 2 positional arguments but {2 + len(rest)} were given")
     warn_of_numbers(name, ["alpha"])
@@ -120,7 +120,7 @@ def require_numbers(function: str, **arguments: Any) -> None:
 
 
 def check_division(name: str, title: str, input: Any, other: Any) -> None:
-    """Refuse what has no whole quotient: complex numbers, by torch's title, and integers by zero, as they have no infinity."""
+    """Raise for operands without an integer quotient: complex numbers, and integers divided by zero."""
     dtype = common(input, other)
     refuse_unordered(title, dtype)
     if dtype.kind in "biu" and not np.all(every(other)):
@@ -129,7 +129,7 @@ def check_division(name: str, title: str, input: Any, other: Any) -> None:
 
 @is_primitive(ops.remainder)
 def remainder(input: Any, other: Any) -> Any:
-    """What is left of input after floor division by other; the sign is that of other."""
+    """The remainder of floor division by other; it has the sign of other."""
     check_division("remainder", "remainder", input, other)
     if isinstance(input, Carrier) and type(other) in (int, float) and input._dtype.kind == "f":
         return ops.modulo(input, divisor=_beside(other, input._dtype))
@@ -137,7 +137,7 @@ def remainder(input: Any, other: Any) -> Any:
 
 
 def _beside(number: Any, dtype: np.dtype[Any]) -> Any:
-    """A number as it stands beside elements of a dtype: one that this cannot hold, NumPy 1 answers with another dtype."""
+    """A number as an operand of arrays of a dtype; RuntimeError if it does not fit, as NumPy 1 would promote."""
     if dtype.kind in "iu":
         held(number, dtype)
         return number
@@ -172,7 +172,7 @@ def neg(input: Any) -> Any:
 
 
 def elementwise(name: str, primitive: Primitive, text: str, *, keeps_integers: bool = False) -> Callable[[Any], Any]:
-    """The function of one tensor that torch has under a name; integers become floats unless it keeps them."""
+    """The function of one tensor with one of torch's names; integers become floats unless the primitive keeps them."""
 
     def function(input: Any) -> Any:
         if not isinstance(input, Carrier):
@@ -184,7 +184,7 @@ def elementwise(name: str, primitive: Primitive, text: str, *, keeps_integers: b
 
 
 def named(name: str, function: Function, text: str) -> Function:
-    """A function under the name and with the documentation that users see."""
+    """A function with its public name and docstring."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text
     return function
@@ -224,7 +224,7 @@ def relu(input: Any) -> Any:
 
 
 def whole(name: str, primitive: Primitive, text: str) -> Callable[[Any], Any]:
-    """The function of one tensor that gives whole numbers, which integers are already."""
+    """The function of one tensor that rounds to integers; integers are returned as they are."""
 
     def function(input: Any) -> Any:
         kind = category(input)[0].kind
@@ -246,7 +246,7 @@ _nearest = whole("round", ops.rint, "The nearest integer.")
 
 @is_primitive(ops.rint)
 def round(input: Any, *, decimals: int = 0) -> Any:
-    """The nearest integer, halves to even, or the nearest number of so many decimals; its gradient is 0.
+    """The nearest integer, halves to even, or the nearest number with `decimals` decimals; its gradient is 0.
 
     >>> import pullback
     >>> pullback.round(pullback.tensor([0.5, 1.25, 17.5]), decimals=1)
@@ -285,7 +285,7 @@ def rsqrt(input: Any) -> Any:
 
 
 def pair(name: str, primitive: Primitive, text: str, *, keeps_integers: bool = True) -> Callable[[Any, Any], Any]:
-    """The function of two tensors that torch has under a name; integers become floats unless it keeps them."""
+    """The function of two tensors with one of torch's names; integers become floats unless the primitive keeps them."""
 
     def function(input: Any, other: Any) -> Any:
         if keeps_integers:
@@ -303,12 +303,12 @@ OWN_WORDS: dict[str, tuple[type[RuntimeError], str]] = {
     **dict.fromkeys(("isneginf", "isposinf"), (RuntimeError, "{} does not support complex inputs")),
     "signbit": (NotImplementedError, "{} is not implemented for complex tensors"),
 }
-"""What torch says of complex numbers, where it does not say what it says of most functions."""
+"""torch's error messages for complex numbers, where they differ from those of most functions."""
 USUAL_WORDS = NotImplementedError, "\"{}_cpu\" not implemented for '{}'"
 
 
 def refuse_unordered(name: str, dtype: np.dtype[Any]) -> None:
-    """Complex numbers have no order: a function that needs one refuses them, by the name that torch has for it."""
+    """Raise for complex numbers, which have no order; the message has torch's name of the function."""
     if dtype.kind != "c":
         return
     error, words = OWN_WORDS.get(name, USUAL_WORDS)
@@ -317,7 +317,7 @@ def refuse_unordered(name: str, dtype: np.dtype[Any]) -> None:
 
 
 def ordering(name: str, primitive: Primitive, text: str, *, keeps_integers: bool = True) -> Callable[[Any, Any], Any]:
-    """The function of two tensors of real numbers that torch has under a name; `keeps_integers` as for `pair`."""
+    """The function of two real tensors with one of torch's names; `keeps_integers` as for `pair`."""
 
     def function(input: Any, other: Any) -> Any:
         input, other = together(input, other) if keeps_integers else fractional(input, other)
@@ -344,7 +344,7 @@ logical_xor = pair("logical_xor", ops.logical_xor, "Where exactly one input is n
 
 
 def of_integers(name: str, primitive: Primitive, text: str, *, bools: bool = False) -> Callable[[Any, Any], Any]:
-    """The function of two tensors of integers, and of bools where these have bits too."""
+    """The function of two tensors of integers, and of bools where the operation is defined for them."""
 
     def function(input: Any, other: Any) -> Any:
         if not isinstance(input, Carrier) and not isinstance(other, Carrier):
@@ -396,7 +396,7 @@ def as_condition(condition: Any) -> Any:
 
 @is_primitive(ops.where, masked=True)
 def where(condition: Any, input: Any, other: Any) -> Any:
-    """The elements of input where the condition holds, and those of other elsewhere."""
+    """The elements of input where the condition is True, and those of other elsewhere."""
     require_operand("where", "condition", condition)
     return broadcast(ops.where, as_condition(condition), *together(input, other))
 

@@ -1,4 +1,4 @@
-"""Attention, by torch's names: means of values, weighed by how well keys fit a query."""
+"""Attention, by torch's names: means of values, weighted by a softmax of the products of queries and keys."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from . import arithmetic, layers, products, reductions, shapes
 from .dropout import dropout
 from .promotion import cast, category
 
-SINGLE = 4  # bytes of a number: weights of halves are not kept
+SINGLE = 4  # bytes of a float32: weights of float16 are not saved
 
 
 def scaled_dot_product_attention(
@@ -31,9 +31,9 @@ def scaled_dot_product_attention(
 ) -> Any:
     """softmax(query @ key.mT * scale + mask) @ value; the scale is 1 / sqrt(the last size) unless given.
 
-    A bool mask is True where a query may attend to a key, another one is added to the scores. `is_causal` stands for
-    the mask that lets each query attend to the keys up to its own place. With `enable_gqa`, each head of keys and
-    values serves several heads of queries.
+    A bool mask is True where a query may attend to a key; any other mask is added to the scores. `is_causal` is a mask
+    that lets each query attend to the keys up to its own position. With `enable_gqa`, each head of keys and values
+    serves several heads of queries.
 
     >>> import pullback
     >>> q, k, v = pullback.zeros(1, 2), pullback.zeros(2, 2), pullback.tensor([[0.0, 4.0], [2.0, 0.0]])
@@ -69,7 +69,7 @@ def scaled_dot_product_attention(
 def _weighed(
     query: Any, key: Any, value: Any, mask: Any, open_rows: Any, scale: float, p: float, *, shown: bool = False
 ) -> tuple[Any, Any]:
-    """The values weighed, and the weights if they are to be shown."""
+    """The weighted values, and the weights if they are returned to the caller."""
     if shown or p or not _plain(query, key, value, mask):
         return _attend(query * scale, key, value, mask, p, open_rows)
     given = [query, key, value] if mask is None else [query, key, value, mask]
@@ -79,7 +79,7 @@ def _weighed(
 
 
 def _known_weights(query: Any, key: Any, mask: Any, scale: float) -> Any:
-    """The weights of arrays where they are so few that a node may keep them as long as it lives; else None."""
+    """The weights, if they are small enough to be saved by a node for as long as it lives; else None."""
     if any(type(part) is not np.ndarray for part in ((query, key) if mask is None else (query, key, mask))):
         return None
     fits = small(query, key) and query.itemsize >= SINGLE
@@ -87,7 +87,7 @@ def _known_weights(query: Any, key: Any, mask: Any, scale: float) -> Any:
 
 
 def _plain(query: Any, key: Any, value: Any, mask: Any) -> bool:
-    """Whether queries, keys and values are real, belong to the same batch, fit together with a mask, and are not empty."""
+    """True if queries, keys and values are real and not empty, have the same batch shape, and fit the mask."""
     shapes_ = tuple(query.shape), tuple(key.shape), tuple(value.shape)
     (*batch, length, features), keys, values = shapes_
     scores = (*batch, length, values[-2])
@@ -101,7 +101,7 @@ def _plain(query: Any, key: Any, value: Any, mask: Any) -> bool:
 
 
 def _repeated_heads(x: Any, heads: int) -> Any:
-    """Each head repeated so that there are as many as queries have."""
+    """Each head repeated, so that there are as many as for the queries."""
     have = x.shape[-3]
     if have == heads:
         return x
@@ -115,7 +115,7 @@ def _repeated_heads(x: Any, heads: int) -> Any:
 
 
 def _additive(mask: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    """A mask to add to scores, and 0 where it leaves a query no key: such a query's result is zeros."""
+    """A mask to add to scores, and a factor that zeroes the results of queries for which it excludes all keys."""
     if mask is None:
         return None, None
     if category(mask)[0].kind == "b":
@@ -128,7 +128,7 @@ def _additive(mask: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
 
 
 def _attend(query: Any, key: Any, value: Any, mask: Any, p: float, open_rows: Any = None) -> tuple[Any, Any]:
-    """The values weighed, and the weights."""
+    """The weighted values, and the weights."""
     scores = products.matmul(query, ops.matrix_transpose(key))
     if mask is not None:
         scores = scores + mask
@@ -167,10 +167,10 @@ def multi_head_attention_forward(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> tuple[Any, Any]:
-    """Attention of several heads, between projections: the result and, if asked for, the weights.
+    """Attention of several heads, between linear projections: the result and, with `need_weights`, the weights.
 
-    Queries are (L, N, E) or (L, E), keys and values (S, N, E) or (S, E). Masks are True where a key is left out, or
-    are added to the scores.
+    Queries are (L, N, E) or (L, E), keys and values (S, N, E) or (S, E). Bool masks are True where a key is excluded;
+    other masks are added to the scores.
     """
     weights = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else in_proj_weight
     return of_heads(
@@ -186,7 +186,7 @@ def multi_head_attention_forward(
 
 
 class Projections(NamedTuple):
-    """The weights of the projections: of queries, keys and values, one tensor or three, and of the result."""
+    """The weights of the projections: of queries, keys and values, as one tensor or three, and of the result."""
 
     weights: Any
     bias: Any
@@ -195,7 +195,7 @@ class Projections(NamedTuple):
 
 
 class Places(NamedTuple):
-    """What is added to the keys and values or stands for them."""
+    """What is appended to the keys and values, or replaces them."""
 
     bias_k: Any
     bias_v: Any
@@ -216,10 +216,10 @@ def of_heads(
     averaged: bool,
     batch_first: bool = False,
 ) -> tuple[Any, Any]:
-    """Attention of several heads, as `multi_head_attention_forward` has it; batches may come first.
+    """Attention of several heads, as in `multi_head_attention_forward`; further batch axes may come first.
 
-    Heads are (batch, heads, steps, features): where they lie in memory as they did before, they are split and joined
-    without a copy.
+    Heads are (batch, heads, steps, features), views of the projections, so that they are split and joined without a
+    copy.
     """
     features, heads = sizes
     _check_inputs(*inputs, features, heads)
@@ -246,7 +246,7 @@ def of_heads(
 
 
 def _check_inputs(query: Any, key: Any, value: Any, features: int, heads: int) -> None:
-    """Refuse inputs of multi-head attention that do not fit."""
+    """Raise for inputs of multi-head attention with incompatible shapes."""
     if query.ndim not in (2, 3) or key.ndim != query.ndim or value.ndim != query.ndim:
         raise AssertionError(
             "For batched (3-D) or unbatched (2-D) `query`, expected `key` and `value` to be alike, but found "
@@ -269,9 +269,9 @@ def _shown(weights: Any, averaged: bool, batched: bool) -> Any:
 
 
 def _projected(inputs: tuple[Any, ...], weights: Any, bias: Any) -> Any:
-    """Queries, keys and values after their projections, whose weights may be one tensor, one below the other.
+    """Queries, keys and values after their projections, whose weights may be stacked in one tensor.
 
-    Then what is the same for several is multiplied once.
+    Inputs that are the same tensor are projected by a single product.
     """
     query, key, value = inputs
     if not isinstance(weights, tuple) and query is key is value and not weights.shape[0] % 3:
@@ -283,13 +283,13 @@ def _projected(inputs: tuple[Any, ...], weights: Any, bias: Any) -> Any:
 
 
 def _split(x: Any, count: int) -> Any:
-    """The last axis as so many parts."""
+    """The last axis split into two, the first of length `count`."""
     *before, features = x.shape
     return ops.reshape(x, shape=(*before, count, features // count))
 
 
 def _extended(k: Any, v: Any, places: Places) -> tuple[Any, Any, int]:
-    """Keys and values by heads, with what is added to the sequences, and how many places that is."""
+    """Keys and values by heads, with what is appended to the sequences, and the number of appended positions."""
     if (places.bias_k is None) != (places.bias_v is None):
         raise AssertionError("bias_k and bias_v are given together, or neither of them")
     for name, bias, static in (("key", places.bias_k, places.static_k), ("value", places.bias_v, places.static_v)):
@@ -316,7 +316,7 @@ def _extended(k: Any, v: Any, places: Places) -> tuple[Any, Any, int]:
 
 
 def _added(mask: Any, dtype: np.dtype[Any]) -> Any:
-    """A mask of multi-head attention as what is added to scores: True leaves out."""
+    """A mask of multi-head attention as a term of the scores; in a bool mask True excludes a key."""
     if mask is None:
         return None
     if mask._dtype.kind == "b":
@@ -327,7 +327,7 @@ def _added(mask: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _scores_mask(mask: Any, heads: tuple[int, int], sizes: tuple[int, int], dtype: np.dtype[Any]) -> Any:
-    """A mask of scores; one for each head with an axis for batches."""
+    """A mask of scores; one with a mask for each head gets a batch axis."""
     if mask is None:
         return None
     count = heads[0] * heads[1]
@@ -342,7 +342,7 @@ def _scores_mask(mask: Any, heads: tuple[int, int], sizes: tuple[int, int], dtyp
 
 
 def _merged(scores_mask: Any, padding_mask: Any, added: int, q: Any, k: Any) -> Any:
-    """The sum of both masks, with places for what was added to the sequences."""
+    """The sum of both masks, extended over the positions appended to the sequences."""
     batch, heads, length, _ = q.shape
     keys = k.shape[2]
     scores_mask = _scores_mask(scores_mask, (batch, heads), (length, keys - added), q._dtype)
@@ -359,7 +359,7 @@ def _merged(scores_mask: Any, padding_mask: Any, added: int, q: Any, k: Any) -> 
 
 
 def _widened(mask: Any, added: int) -> Any:
-    """A mask with places, open to all, for what was added to the sequences."""
+    """A mask extended over the positions appended to the sequences, to which every query may attend."""
     if mask is None or not added:
         return mask
     free = np.zeros((*mask.shape[:-1], added), mask._dtype)

@@ -1,4 +1,4 @@
-"""Integers and their bits, and questions whose answer is yes or no."""
+"""Bitwise functions of integers, and functions that return bools."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ isneginf = _of_reals("isneginf", ops.isneginf, "Where the input is -inf.")
 
 
 def is_signed(input: Any) -> bool:
-    """Whether the dtype has negative numbers."""
+    """True if the dtype has negative numbers."""
     return bool(input.dtype.is_signed)
 
 
 def is_nonzero(input: Any) -> bool:
-    """Whether the only element is not zero."""
+    """True if the only element is not zero."""
     if input.numel() != 1:
         raise RuntimeError(
             f"Boolean value of Tensor with {'no values' if not input.numel() else 'more than one value'} is ambiguous: "
@@ -48,12 +48,12 @@ def is_nonzero(input: Any) -> bool:
 
 
 def isreal(input: Any) -> Any:
-    """Where the imaginary part is 0: everywhere in a real tensor."""
+    """True where the imaginary part is 0: everywhere in a real tensor."""
     return ops.equal(ops.imag(input), np.zeros((), input._dtype).real)
 
 
 def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
-    """Where abs(input - other) is at most atol + rtol * abs(other); both must have one dtype.
+    """True where abs(input - other) is at most atol + rtol * abs(other); both must have one dtype.
 
     >>> import pullback
     >>> pullback.isclose(pullback.tensor([1.0, 2.0]), pullback.tensor([1.0 + 1e-7, 2.1]))
@@ -72,7 +72,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equa
 
 
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
-    """Where the elements are among the test elements, or, with `invert`, are not; one of the two may be a number.
+    """True where the elements are among the test elements, or with `invert` are not; one of the two may be a number.
 
     >>> import pullback
     >>> pullback.isin(pullback.tensor([1, 2, 3]), pullback.tensor([2, 5]))
@@ -84,12 +84,12 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
 
 
 def equal(input: Any, other: Any) -> bool:
-    """Whether two tensors have the same shape and elements."""
+    """True if two tensors have the same shape and elements."""
     require_tensor("equal", "other", other, 2)
     return tuple(input.shape) == tuple(other.shape) and bool((input == other).all())
 
 
 def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
-    """Whether two tensors agree within atol + rtol * abs(other), everywhere."""
+    """True if two tensors agree within atol + rtol * abs(other), everywhere."""
     require_tensor("allclose", "other", other, 2)
     return bool(isclose(input, other, rtol, atol, equal_nan).all())

@@ -1,4 +1,4 @@
-"""`where` of functions: each is evaluated only where it is selected, so that the other side cannot spoil its gradient."""
+"""`where` of functions: each is evaluated only where it is selected, so that it cannot make the other's gradient NaN."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ SIDES = ("input", "other")
 
 @is_primitive(ops.where, masked=True)
 def where(condition: Any, input: Any = None, other: Any = None, *operands: Any) -> Any:
-    """input where the condition holds, other elsewhere; the gradient goes to the side that was chosen.
+    """input where the condition is True, other elsewhere; the gradient goes to the selected side.
 
-    With the condition alone, the places where it is nonzero, as `nonzero(as_tuple=True)`.
+    With the condition alone, the indices where it is nonzero, as `nonzero(as_tuple=True)`.
 
-    A side that is not selected has the gradient 0, and 0 times inf is NaN: `where(x > 0, x.sqrt(), 0)` spoils the
-    gradient at 0. `where(condition, f, g, *operands)` with a function for a side, or for both, calls each with those
-    elements of the operands, broadcast together, that are its own, as tensors with one axis: so f is never computed where
-    it is not selected, and a side that is selected nowhere is not called. The functions work element by element, and
-    return as many elements or a single one. Under `vmap` with a condition that differs between examples, they are given
-    all elements, with a selected one in the place of those that are not (1, if none is).
+    A side that is not selected has the gradient 0, and 0 times inf is NaN: `where(x > 0, x.sqrt(), 0)` has a NaN
+    gradient at 0. `where(condition, f, g, *operands)`, with a function for one or both sides, calls each with the
+    elements of the broadcast operands at which it is selected, as 1-d tensors: so f is never computed where
+    it is not selected, and a side that is selected nowhere is not called. The functions are elementwise, and
+    return the same number of elements or a single one. Under `vmap` with a condition that differs between examples, they get
+    all elements, where those not selected are replaced by a selected one (by 1, if there is none).
 
     Raises
     ------
@@ -81,7 +81,7 @@ def _evaluated(condition: Any, sides: Sequence[Any], operands: Sequence[Any]) ->
 
 
 def _disagrees(condition: Any) -> bool:
-    """Whether a condition is that of a batch, whose examples may select different elements."""
+    """True if a condition belongs to a batch whose examples may select different elements."""
     while isinstance(condition, Carrier):
         if getattr(condition, "batched", False):
             return True
@@ -90,7 +90,7 @@ def _disagrees(condition: Any) -> bool:
 
 
 def _selected(mask: Any, sides: Sequence[Any], operands: Sequence[Any], wrap: Any) -> Any:
-    """Each side's values at the places that are its own, put back into their order; a side without any is not called."""
+    """Each side's values where it is selected, merged in order; a side that is never selected is not called."""
     chosen = every(mask)
     order = [np.flatnonzero(chosen), np.flatnonzero(~chosen)]
     like = next(operand for operand in operands if isinstance(operand, Carrier))
@@ -112,7 +112,7 @@ def _at(operand: Any, places: Any) -> Any:
 
 
 def _values(name: str, side: Any, operands: Sequence[Any], places: Any) -> Any:
-    """The values of a side at some places: what its function makes of the operands there, or its own elements."""
+    """The values of a side at some positions: its function's result for the operands there, or its own elements."""
     values = side(*operands) if callable(side) else _at(side, places)
     have = np.shape(values) if not isinstance(values, Carrier) else tuple(values.shape)
     if have not in ((), (len(places),)):
@@ -124,7 +124,7 @@ def _values(name: str, side: Any, operands: Sequence[Any], places: Any) -> Any:
 
 
 def _replaced(mask: Any, sides: Sequence[Any], operands: Sequence[Any]) -> Any:
-    """Each side on all elements, with a selected one in the place of those that are not; 1 if none is."""
+    """Both sides computed on all elements, where those not selected are replaced by a selected one, or by 1."""
     places = np.arange(mask.shape[0])
     results = []
     for name, side, own in zip(SIDES, sides, (mask, ~mask), strict=True):
@@ -137,7 +137,7 @@ def _replaced(mask: Any, sides: Sequence[Any], operands: Sequence[Any]) -> Any:
 
 
 def _safe(own: Any, operand: Any) -> Any:
-    """An operand with the first of its selected elements in the place of those that are not."""
+    """An operand whose elements that are not selected are replaced by the first selected one."""
     values = operand.detach()
     ranks = np.arange(own.shape[0], 0, -1)
     is_first = own & (reductions.amax(own * ranks, 0) == ranks)

@@ -1,4 +1,4 @@
-"""Conversions named after dtypes; apart, since their names hide Python's in the module that holds them."""
+"""Conversions named after dtypes, in their own module because names like `float` and `int` hide the builtins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Complex numbers: their parts, their sizes and angles, and the views between them and pairs of real numbers."""
+"""Complex numbers: parts, absolute values and angles, and views as pairs of real numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _is_complex(name: str, input: Any) -> bool:
 
 
 def sgn(input: Any) -> Any:
-    """input / abs(input), of complex numbers too; 0 at 0."""
+    """input / abs(input), for complex numbers too; 0 at 0."""
     return ops.sgn(input) if _is_complex("sgn", input) else sign(input)
 
 
@@ -32,22 +32,22 @@ def conj(input: Any) -> Any:
 
 
 def is_conj(input: Any) -> bool:
-    """False: conjugation is never put off here."""
+    """False: conjugation is never lazy here."""
     return False
 
 
 def is_neg(input: Any) -> bool:
-    """False: negation is never put off here."""
+    """False: negation is never lazy here."""
     return False
 
 
 def resolve_conj(input: Any) -> Any:
-    """The tensor itself: conjugation is never put off here."""
+    """The tensor itself: conjugation is never lazy here."""
     return input
 
 
 def resolve_neg(input: Any) -> Any:
-    """The tensor itself: negation is never put off here."""
+    """The tensor itself: negation is never lazy here."""
     return input
 
 
@@ -70,7 +70,7 @@ def imag(input: Any) -> Any:
 
 
 def view_as_real(input: Any) -> Any:
-    """A complex tensor as a real one with the parts along a new last axis, as a view.
+    """A real view of a complex tensor, with real and imaginary parts along a new last axis.
 
     >>> import pullback
     >>> pullback.view_as_real(pullback.tensor([1 + 2j, 3 - 1j]))
@@ -83,7 +83,7 @@ def view_as_real(input: Any) -> Any:
 
 
 def view_as_complex(input: Any) -> Any:
-    """A real tensor whose last axis holds pairs as a complex one, as a view."""
+    """A complex view of a real tensor whose last axis holds pairs of real and imaginary parts."""
     if _is_complex("view_as_complex", input) or input._dtype.name not in ("float32", "float64"):
         raise RuntimeError(
             "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
@@ -112,7 +112,7 @@ def complex(real: Any, imag: Any) -> Any:
 
 
 def polar(abs: Any, angle: Any) -> Any:
-    """The complex numbers of these sizes and angles.
+    """The complex numbers with these absolute values and angles.
 
     >>> import pullback
     >>> pullback.polar(pullback.tensor([2.0]), pullback.tensor([0.0]))
@@ -123,7 +123,7 @@ def polar(abs: Any, angle: Any) -> Any:
 
 
 def _parts(name: str, **arguments: Any) -> list[Any]:
-    """Two real tensors of one dtype, of which there are complex numbers."""
+    """Two real tensors of one dtype that has a complex counterpart; otherwise an error."""
     require_tensors(name, **arguments)
     first, second = (value._dtype for value in arguments.values())
     types = [dtypes.type_name(dtypes.from_numpy(dtype)) for dtype in (first, second)]

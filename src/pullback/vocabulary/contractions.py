@@ -1,4 +1,4 @@
-"""Products of tensors that sum over some axes, or none: inner, tensordot, kron, cross, and what is built of blocks."""
+"""Products of tensors over some axes, or none: inner, tensordot, kron, cross, and tensors composed of blocks."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _narrowed(x: Any, axes: tuple[int, ...], other: Any, others: tuple[int, ...]
 
 
 def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
-    """The sum of conj(x) * y along an axis, with broadcasting of the others."""
+    """The sum of conj(x) * y along an axis; the other axes broadcast."""
     require_tensor("linalg_vecdot", "x", x)
     require_same_dtype("linalg.vecdot", x, y, ("x", "y"))
     if x._dtype.kind == "b":
@@ -146,7 +146,7 @@ def _cross(name: str, a: Any, b: Any, dim: int) -> Any:
     return ops.stack(y * w - z * v, z * u - x * w, x * v - y * u, axis=axis)
 
 
-# Tensors made of others
+# Tensors composed of others
 
 
 def vander(x: Any, N: int | None = None) -> Any:
@@ -203,7 +203,7 @@ def block_diag(*tensors: Any) -> Any:
 
 
 def cartesian_prod(*tensors: Any) -> Any:
-    """All combinations of an element of each vector, one in a row; of one vector, itself."""
+    """All combinations of one element of each vector, one per row; a single vector is returned as it is."""
     vectors = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else list(tensors)
     for place, vector in enumerate(vectors, 1):
         require_tensor("cartesian_prod", "tensors", vector, place)
@@ -220,7 +220,7 @@ def cartesian_prod(*tensors: Any) -> Any:
 
 
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
-    """All choices of r elements of a vector in their order, one in a row; with replacement, one as often as wanted."""
+    """All choices of r elements of a vector, in order, one per row; with replacement, an element may be repeated."""
     require_tensor("combinations", "input", input)
     if input.ndim != 1:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.shape)}")

@@ -1,4 +1,4 @@
-"""Convolutions in one, two and three dimensions, their transposes, and the columns they multiply."""
+"""Convolutions in one, two and three dimensions, their transposes, and unfold and fold (im2col and col2im)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .promotion import together
 
 Sizes = tuple[int, ...]
 
-# C++'s names of dtypes, which torch's refusals of mixed convolutions use
+# C++'s names of dtypes, which occur in torch's errors for mixed convolutions
 _NAMES = {
     "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int", "int64": "long int",
     "float16": "c10::Half", "float32": "float", "float64": "double", "complex64": "c10::complex<float>",
@@ -22,7 +22,7 @@ _NAMES = {
 
 
 def per_axis(name: str, value: Any, dims: int, argument: str) -> Sizes:
-    """One int for all axes of a window, or an int for each, as a tuple of one for each."""
+    """One int for all axes of a window, or one for each axis, as a tuple with one for each."""
     sizes = parse_sizes((value,), name, argument)
     if len(sizes) == 1:
         return tuple(sizes) * dims
@@ -35,7 +35,7 @@ def per_axis(name: str, value: Any, dims: int, argument: str) -> Sizes:
 
 
 def batched(name: str, input: Any, dims: int) -> Any:
-    """An input of a function of images with a batch axis, which a single image gets."""
+    """The input of a function of images, with a batch axis added to a single image."""
     if input.ndim == dims + 2:
         return input
     if input.ndim == dims + 1:
@@ -47,12 +47,12 @@ def batched(name: str, input: Any, dims: int) -> Any:
 
 
 def unbatched(result: Any, input: Any) -> Any:
-    """A result without the batch axis that its input did not have."""
+    """A result without the batch axis that was added to its input."""
     return result if result.ndim == input.ndim else ops.reshape(result, shape=tuple(result.shape[1:]))
 
 
 def _check_operands(input: Any, weight: Any, bias: Any, window: Window) -> None:
-    """What all convolutions ask of their operands, in the order in which torch asks."""
+    """Check the operands of a convolution, in torch's order of errors."""
     for what, value in (("weight", weight), ("bias", bias)):
         if value is not None and value._dtype != input._dtype:
             have, other = (_NAMES[dtype.name] for dtype in (input._dtype, value._dtype))
@@ -100,11 +100,11 @@ def _check_channels(given: str, input: Any, weight: Any, bias: Any, channels: in
 
 
 def _same(input: Any, weight: Any, stride: Sizes, dilation: Sizes) -> tuple[Any, Sizes]:
-    """The input and the padding for which a result has the size of its image: half of it on each side."""
+    """The input and the padding for which the output has the size of the image: half of it on each side."""
     if any(step != 1 for step in stride):
         raise RuntimeError("padding='same' is not supported for strided convolutions: give the padding in numbers")
     total = [d * (k - 1) for k, d in zip(weight.shape[2:], dilation, strict=False)]
-    if any(n % 2 for n in total):  # what is left over goes to the far side
+    if any(n % 2 for n in total):  # an odd padding has the extra element at the end
         shape = (*input.shape[:2], *(n + t % 2 for n, t in zip(input.shape[2:], total, strict=True)))
         inside = (..., *(slice(n) for n in input.shape[2:]))
         input = ops.scatter_slice(input, shape=shape, index=inside)
@@ -160,7 +160,7 @@ def conv2d(
 ) -> Any:
     """The cross-correlation of images, (batch, channels, height, width), with a weight, (results, channels / groups, *).
 
-    `padding` is a number of zeros on each side, 'valid' (none) or 'same' (the result has the size of the image).
+    `padding` is the number of zeros on each side, 'valid' (none) or 'same' (the result has the size of the image).
 
     >>> import pullback
     >>> x = pullback.ones(1, 1, 3, 3)
@@ -233,7 +233,7 @@ def conv_transpose1d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Any:  # fmt: skip
-    """The transpose of conv1d: what its derivative makes of signals; the weight is (channels, results / groups, size).
+    """The transpose of conv1d, its vector-Jacobian product; the weight is (channels, results / groups, size).
 
     >>> import pullback
     >>> x = pullback.tensor([[[1.0, 2.0]]])
@@ -248,7 +248,7 @@ def conv_transpose2d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Any:  # fmt: skip
-    """The transpose of conv2d: what its derivative makes of images; the weight is (channels, results / groups, *kernel)."""
+    """The transpose of conv2d, its vector-Jacobian product; the weight is (channels, results / groups, *kernel)."""
     window = stride, padding, dilation, groups
     return _transposed("conv_transpose2d", 2, input, weight, bias, window, output_padding)
 
@@ -257,7 +257,7 @@ def conv_transpose3d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Any:  # fmt: skip
-    """The transpose of conv3d: what its derivative makes of volumes; the weight is (channels, results / groups, *kernel)."""
+    """The transpose of conv3d, its vector-Jacobian product; the weight is (channels, results / groups, *kernel)."""
     window = stride, padding, dilation, groups
     return _transposed("conv_transpose3d", 3, input, weight, bias, window, output_padding)
 
@@ -312,7 +312,7 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
 
 
 def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
-    """Columns laid over an image of a size, where they overlap added: the transpose of `unfold`.
+    """The sum of columns at their window positions in an image of a given size: the transpose of `unfold`.
 
     >>> import pullback
     >>> columns = pullback.ones(1, 4, 2)

@@ -90,16 +90,16 @@ class LDLFactorExResult(NamedTuple):
     info: Any
 
 
-# What is accepted
+# Checks of arguments
 
 
 def path(name: str) -> str:
-    """The name that torch's errors about arguments have for a function: `linalg_inv`, where others say `linalg.inv`."""
+    """The name of a function in torch's argument errors: `linalg_inv`, where other errors have `linalg.inv`."""
     return name.removeprefix("torch.").replace(".", "_")
 
 
 def require_matrices(name: str, x: Any, argument: str = "A") -> None:
-    """Refuse what is no tensor of matrices of real or complex numbers."""
+    """Raise unless x is a tensor of real or complex matrices."""
     if not isinstance(x, Carrier):
         require_tensor(path(name), argument, x)
     require_inexact(name, x)
@@ -110,7 +110,7 @@ def require_matrices(name: str, x: Any, argument: str = "A") -> None:
 
 
 def require_inexact(name: str, x: Any) -> None:
-    """Refuse integers, and half precision, in which nothing can be solved."""
+    """Raise for integers and for float16, for which LAPACK has no solvers."""
     kind = x._dtype
     if kind.kind not in "fc":
         raise RuntimeError(
@@ -121,7 +121,7 @@ def require_inexact(name: str, x: Any) -> None:
 
 
 def require_square(name: str, x: Any, argument: str = "A") -> None:
-    """Refuse what is no tensor of square matrices of real or complex numbers."""
+    """Raise unless x is a tensor of square real or complex matrices."""
     require_matrices(name, x, argument)
     if x.shape[-1] != x.shape[-2]:
         raise RuntimeError(
@@ -130,7 +130,7 @@ def require_square(name: str, x: Any, argument: str = "A") -> None:
 
 
 def require_same_dtype(name: str, a: Any, b: Any, arguments: tuple[str, str] = ("A", "B"), position: int = 2) -> None:
-    """Refuse another operand, at some position, that is no tensor, or one of another dtype: solvers do not promote."""
+    """Raise unless operand b, at a position, is a tensor with the dtype of a: solvers do not promote."""
     if not isinstance(b, Carrier):
         require_tensor(path(name), arguments[1], b, position)
     if a._dtype != b._dtype:
@@ -142,13 +142,13 @@ def require_same_dtype(name: str, a: Any, b: Any, arguments: tuple[str, str] = (
 
 
 def adjoint(x: Any) -> Any:
-    """The last two axes exchanged, and the elements conjugated."""
+    """The conjugate transpose."""
     x = ops.matrix_transpose(x)
     return ops.conj(x) if x._dtype.kind == "c" else x
 
 
 def constant(like: Any, array: Any) -> Any:
-    """A tensor that is not tracked, of the kind of another."""
+    """A tensor without gradient, of the kind of another."""
     return like.interpreter.wrap(np.asarray(array), None)
 
 
@@ -158,7 +158,7 @@ def identity(like: Any, *shape: int) -> Any:
 
 
 def refuse_failed(operation: str, text: str, info: Any) -> None:
-    """Raise torch's error for the first matrix that has failed, where that is known."""
+    """Raise torch's error for the first matrix that failed, if the values are known."""
     lapack.refuse(operation, text, every(info))
 
 
@@ -166,13 +166,13 @@ def refuse_failed(operation: str, text: str, info: Any) -> None:
 
 
 def det(A: Any) -> Any:
-    """The determinant; its derivative is the matrix of cofactors, also where the determinant is 0."""
+    """The determinant; its derivative is the cofactor matrix, also where the determinant is 0."""
     require_square("linalg.det", A)
     return ops.det(A)
 
 
 def slogdet(A: Any) -> SlogdetResult:
-    """The sign of the determinant, or its direction if it is complex, and the logarithm of its absolute value."""
+    """The sign of the determinant, or its phase if it is complex, and the logarithm of its absolute value."""
     require_square("linalg.slogdet", A)
     return SlogdetResult(*ops.slogdet(A))
 
@@ -188,9 +188,9 @@ def logdet(input: Any) -> Any:
 
 
 def cholesky(A: Any, *, upper: bool = False) -> Any:
-    """The lower triangular L with L @ L.mH the Hermitian positive-definite A, of which one triangle is read.
+    """The lower triangular L with A = L @ L.mH, for Hermitian positive-definite A, of which one triangle is read.
 
-    With `upper`, its adjoint. The gradient is Hermitian, as torch's. LinAlgError for other matrices.
+    With `upper`, its conjugate transpose. The gradient is Hermitian, as torch's. LinAlgError for other matrices.
 
     >>> import pullback
     >>> pullback.linalg.cholesky(pullback.tensor([[4.0, 2.0], [2.0, 5.0]]))
@@ -203,7 +203,7 @@ def cholesky(A: Any, *, upper: bool = False) -> Any:
 
 
 def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> CholeskyResult:
-    """`cholesky` without errors: for each matrix, the order of its first minor that is not positive-definite, or 0.
+    """`cholesky` without errors: with the order of each matrix's first minor that is not positive-definite, or 0.
 
     The factor of a matrix that has none is NaN.
     """
@@ -216,11 +216,11 @@ def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> C
 
 
 def eig(A: Any) -> EigResult:
-    """Eigenvalues and eigenvectors of square matrices, complex; each vector has length 1, and any phase.
+    """Eigenvalues and eigenvectors of square matrices, complex; vectors have norm 1 and an arbitrary phase.
 
-    A loss must not depend on the phases: backward refuses one that does, as far as it can see. Where eigenvalues are equal
-    the vectors have no derivative: it is NaN or infinite. The eigenvalues have the first derivative of a function that is
-    symmetric in them; the second is NaN there.
+    A loss must not depend on the phases: backward raises for one that does, if it can detect it. Where eigenvalues are
+    equal, the vectors have no derivative: it is NaN or infinite. For a function that is symmetric in equal eigenvalues,
+    their first derivative is correct; the second is NaN there.
     """
     require_square("linalg.eig", A)
     if not np.isfinite(every(A)).all():
@@ -231,7 +231,8 @@ def eig(A: Any) -> EigResult:
 def eigvals(A: Any) -> Any:
     """The eigenvalues of square matrices, complex, in no particular order.
 
-    Where some are equal, the first derivative is that of a function which is symmetric in them, and the second is NaN.
+    Where some are equal, the first derivative is correct for functions that are symmetric in them, and the second is
+    NaN.
     """
     return eig(A).eigenvalues
 
@@ -239,16 +240,16 @@ def eigvals(A: Any) -> Any:
 def eigh(A: Any, UPLO: str = "L") -> EigResult:
     """Eigenvalues, ascending, and eigenvectors of Hermitian matrices, of which one triangle is read.
 
-    Each vector has length 1, and any sign or phase. Where eigenvalues are equal their vectors have no derivative: it is
-    NaN or infinite, unless a loss does not use them. The eigenvalues have a second derivative there only if they come from
-    `eigvalsh`; here it is NaN.
+    Vectors have norm 1, and an arbitrary sign or phase. Where eigenvalues are equal, their vectors have no derivative:
+    it is NaN or infinite, unless the loss does not use them. The eigenvalues have a second derivative there only if
+    they come from `eigvalsh`; here it is NaN.
     """
     require_square("linalg.eigh", A)
     return EigResult(*ops.eigh(A, lower=reads_lower(UPLO)))
 
 
 def reads_lower(triangle: str) -> bool:
-    """Whether 'L' is named as the triangle to be read, not 'U'."""
+    """True if the argument selects the lower triangle, 'L', False for 'U'."""
     if str(triangle).upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {triangle}")
     return triangle.upper() == "L"
@@ -257,11 +258,11 @@ def reads_lower(triangle: str) -> bool:
 def eigvalsh(A: Any, UPLO: str = "L") -> Any:
     """The eigenvalues of Hermitian matrices, ascending; one triangle is read.
 
-    Where eigenvalues are equal, up to rounding, a function that is symmetric in them, as the sum of their squares, has its
-    first and its second derivative, in every mode. One that treats equal values differently, as the first of them, has no
-    derivative there: the second is NaN, and the first is the choice that the vectors make, or, in forward mode, the slope
-    in the direction of the tangent. Third derivatives are NaN there, and so is what needs several second derivatives at
-    once, as a sum of pullbacks of two gradients.
+    Where eigenvalues are equal up to rounding, functions that are symmetric in them, such as the sum of their squares,
+    have first and second derivatives, in every mode. A function that treats equal values differently, such as the first
+    of them, has no derivative there: the second is NaN; the first depends on the eigenvectors that LAPACK chose or, in
+    forward mode, is the derivative in the direction of the tangent. Third derivatives are NaN there, and so is anything
+    that combines several second derivatives, as a sum of pullbacks of two gradients.
 
     >>> import pullback
     >>> pullback.func.hessian(lambda A: pullback.linalg.eigvalsh(A).pow(2).sum())(pullback.eye(2))[0].round()
@@ -281,10 +282,10 @@ def eigvalsh(A: Any, UPLO: str = "L") -> Any:
 def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> SVDResult:
     """U, the singular values S, descending, and Vh, with A = U @ diag(S) @ Vh.
 
-    With `full_matrices` U and Vh are square; the gradient is that of their first columns and rows, and a loss must not
-    depend on the others. Where singular values are equal their vectors have no derivative: it is NaN or infinite, unless a
-    loss does not use them. S has a second derivative there only if it comes from `svdvals`; here it is NaN.
-    `driver` changes nothing here.
+    With `full_matrices`, U and Vh are square; the gradient uses their leading columns and rows only, and a loss must
+    not depend on the others. Where singular values are equal, their vectors have no derivative: it is NaN or infinite,
+    unless the loss does not use them. S has a second derivative there only if it comes from `svdvals`; here it is NaN.
+    `driver` has no effect.
     """
     require_matrices("linalg.svd", A)
     return SVDResult(*ops.svd(A, full=bool(full_matrices)))
@@ -293,9 +294,9 @@ def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> SVD
 def svdvals(A: Any, *, driver: str | None = None) -> Any:
     """The singular values, descending.
 
-    Where some are equal, derivatives are those of `eigvalsh`: the first and second of functions that are symmetric in them,
-    NaN for others. At a singular value of 0 a function has a second derivative only if it is even in it, as the sum of
-    squares, and NaN is given for it if 0 is exact and the matrix is not square, or has several of them.
+    Where some are equal, derivatives are as for `eigvalsh`: first and second ones of functions that are symmetric in
+    them, NaN for others. At a singular value of 0, a function has a second derivative only if it is even in it, as the
+    sum of squares; it is NaN if the 0 is exact and the matrix is not square, or has several of them.
     """
     require_matrices("linalg.svdvals", A)
     return ops.svdvals(A)[1]
@@ -307,8 +308,8 @@ def svdvals(A: Any, *, driver: str | None = None) -> Any:
 def qr(A: Any, mode: str = "reduced") -> QRResult:
     """Q with orthonormal columns and the upper triangular R, with A = Q @ R.
 
-    `mode` is 'reduced'; 'complete' for a square Q, which has no derivative where A has more rows than columns; or 'r'
-    for R alone, with an empty Q.
+    `mode` is 'reduced'; 'complete' for a square Q, which has no derivative if A has more rows than columns; or 'r' for
+    only R, with an empty Q.
     """
     require_matrices("linalg.qr", A)
     if mode not in ("reduced", "complete", "r"):
@@ -320,9 +321,9 @@ def qr(A: Any, mode: str = "reduced") -> QRResult:
 
 
 def householder_product(input: Any, tau: Any) -> Any:
-    """The first columns of a product of reflections: Q, from what `geqrf` returns.
+    """The leading columns of a product of Householder reflections: Q, from the result of `geqrf`.
 
-    Reflection i is 1 - tau[i] * v @ v.mH, where v is 0 above row i, 1 in it, and below it column i of the input.
+    Reflection i is 1 - tau[i] * v @ v.mH, where v is 0 above row i, 1 in row i, and below it column i of the input.
     """
     name = "torch.linalg.householder_product"
     require_reflections(name, input, tau)
@@ -338,7 +339,7 @@ def householder_product(input: Any, tau: Any) -> Any:
 
 
 def require_reflections(name: str, input: Any, tau: Any) -> None:
-    """Refuse what `geqrf` would not return."""
+    """Raise for arguments that cannot be a result of `geqrf`."""
     require_matrices(name, input, "input")
     require_same_dtype(name, input, tau, ("input", "tau"))
     if tau.ndim != input.ndim - 1 or tuple(tau.shape[:-1]) != tuple(input.shape[:-2]):
@@ -354,7 +355,7 @@ def require_reflections(name: str, input: Any, tau: Any) -> None:
 
 
 def reflections(input: Any, tau: Any) -> tuple[Any, Any]:
-    """v and t with 1 - v @ t @ v.mH the product of the reflections: the compact form of Schreiber and Van Loan (1989)."""
+    """v and t such that 1 - v @ t @ v.mH is the product of the reflections (Schreiber and Van Loan, 1989)."""
     k = tau.shape[-1]
     below = ops.getitem(input, index=(..., slice(None), slice(None, k)))
     vectors = ops.tril(below, k=-1) + identity(input, input.shape[-2], k)
@@ -367,7 +368,7 @@ def reflections(input: Any, tau: Any) -> tuple[Any, Any]:
 
 
 def lu_factor(A: Any, *, pivot: bool = True) -> LUFactorResult:
-    """L and U in one matrix, and the rows that were exchanged, counted from 1; `pivot=False` exchanges none."""
+    """L and U in one matrix, and the pivots: the rows exchanged, counted from 1; `pivot=False` exchanges none."""
     require_matrices("torch.linalg.lu_factor", A)
     factors, pivots, info = ops.lu_factor(A, pivot=pivot)
     text = (
@@ -379,7 +380,7 @@ def lu_factor(A: Any, *, pivot: bool = True) -> LUFactorResult:
 
 
 def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> LUFactorExResult:
-    """`lu_factor` without errors: for each matrix, the number of its first pivot that is zero, or 0."""
+    """`lu_factor` without errors: with the index from 1 of each matrix's first pivot that is zero, or 0."""
     require_matrices("torch.linalg.lu_factor_ex", A)
     if check_errors:
         lu_factor(A, pivot=pivot)
@@ -394,7 +395,7 @@ def lu(A: Any, *, pivot: bool = True) -> LUResult:
 
 
 def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> LUResult:
-    """P, L and U from what `linalg.lu_factor` returns; empty what is not to be unpacked."""
+    """P, L and U from the result of `linalg.lu_factor`; those not requested are empty."""
     require_matrices("torch.lu_unpack", LU_data, "LU_data")
     p = lower = upper = constant(LU_data, np.zeros(0, LU_data._dtype))
     if unpack_pivots:
@@ -409,7 +410,7 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
 
 
 def require_pivots(name: str, pivots: Any, argument: str) -> None:
-    """Refuse pivots that are no tensor of int32."""
+    """Raise unless pivots are a tensor of int32."""
     require_tensor(path(name), argument, pivots, 2)
     if pivots._dtype != np.dtype(np.int32):
         raise RuntimeError(
@@ -422,7 +423,7 @@ def require_pivots(name: str, pivots: Any, argument: str) -> None:
 
 
 def ldl_factor(A: Any, *, hermitian: bool = False) -> LDLFactorResult:
-    """L and D in one matrix, and pivots, of a symmetric or Hermitian matrix of which the lower triangle is read.
+    """L and D in one matrix, and pivots, of a symmetric or Hermitian matrix, whose lower triangle is read.
 
     It has no derivative.
     """
@@ -433,7 +434,7 @@ def ldl_factor(A: Any, *, hermitian: bool = False) -> LDLFactorResult:
 
 
 def ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False) -> LDLFactorExResult:
-    """`ldl_factor` without errors: for each matrix, the number of its first block that is zero, or 0."""
+    """`ldl_factor` without errors: with the index from 1 of each matrix's first block that is zero, or 0."""
     require_square("torch.linalg.ldl_factor_ex", A)
     if check_errors:
         ldl_factor(A, hermitian=hermitian)
@@ -441,7 +442,7 @@ def ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False
 
 
 def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> Any:
-    """The solution of A @ X = B from what `ldl_factor` has made of A; it has no derivative."""
+    """The solution of A @ X = B from the result of `ldl_factor` for A; it has no derivative."""
     require_square("torch.linalg.ldl_solve", LD, "LD")
     require_same_dtype("torch.linalg.ldl_solve", LD, B, ("LD", "B"), 3)
     require_tensor("linalg_ldl_solve", "pivots", pivots, 2)
@@ -468,7 +469,7 @@ def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> Any:
 
 
 def matrix_exp(A: Any) -> Any:
-    """The exponential of square matrices: the sum of A to the power k over k!.
+    """The exponential of square matrices: the sum of A^k / k! over k.
 
     >>> import pullback
     >>> pullback.linalg.matrix_exp(pullback.tensor([[0.0, 1.0], [0.0, 0.0]]))

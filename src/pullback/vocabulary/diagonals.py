@@ -1,4 +1,4 @@
-"""Diagonals, and the triangles beside them."""
+"""Diagonals and triangles of matrices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _axes(ndim: int, dim1: int, dim2: int) -> tuple[int, int]:
 
 
 def _path(shape: tuple[int, ...], offset: int, axes: tuple[int, int]) -> list[Step]:
-    """The views that lead to a diagonal: the part of the plane that it begins in the corner of, then its diagonal."""
+    """The views that lead to a diagonal: the part of the plane whose main diagonal it is, then that diagonal."""
     found: list[Step] = []
     if offset:
         axis, skipped = axes[offset > 0], abs(offset)
@@ -42,7 +42,7 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
 
 
 def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
-    """The diagonals of matrices, which two axes span, as the last axis: a view.
+    """The diagonals of matrices, in the plane of two axes, as the last axis: a view.
 
     >>> import pullback
     >>> pullback.linalg.diagonal(pullback.arange(4).reshape(2, 2))
@@ -116,9 +116,9 @@ def diagflat(input: Any, offset: int = 0) -> Any:
 
 @fills
 def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
-    """In place: the main diagonal, that of all axes, filled with a number.
+    """In place: the main diagonal, along which all indices are equal, filled with a number.
 
-    With `wrap`, the diagonal of a tall matrix begins anew below its square part, after one row without.
+    With `wrap`, the diagonal of a tall matrix starts again below its square part, after skipping one row.
     """
     if self.ndim < 2:
         raise RuntimeError(f"dimensions must larger than 1: fill_diagonal_ of a tensor of shape {tuple(self.shape)}")

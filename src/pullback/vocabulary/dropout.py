@@ -1,4 +1,4 @@
-"""Dropout: elements or channels that are left out at random while training, by torch's names."""
+"""Dropout: elements or channels that are zeroed at random while training, by torch's names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .._numerics import random
 from .._tape.views import write
 from . import shapes
 
-SATURATION = 1.7580993408473766  # what selu approaches far below zero, without its sign
+SATURATION = 1.7580993408473766  # the negative of the limit of selu at minus infinity
 
 
 def _check(name: str, input: Any, p: float) -> None:
@@ -24,7 +24,7 @@ def _check(name: str, input: Any, p: float) -> None:
 
 
 def _kept(shape: tuple[int, ...], p: float, factor: float, dtype: Any) -> Any:
-    """A factor where elements stay, 0 elsewhere."""
+    """A random mask: `factor` for the elements that are kept, 0 elsewhere."""
 
     def draw(rng: Any, shape: tuple[int, ...]) -> Any:
         return np.multiply(rng.random(shape, np.float32) >= p, factor, dtype=dtype)
@@ -33,7 +33,7 @@ def _kept(shape: tuple[int, ...], p: float, factor: float, dtype: Any) -> Any:
 
 
 def _dropped(name: str, input: Any, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Any:
-    """The input without elements at random, the same ones wherever `shape` has length 1; the others are scaled up."""
+    """The input with random elements zeroed, the same along axes of length 1 in `shape`, and the others scaled up."""
     if not training or p == 0 or input.numel() == 0:
         return input
     scale = 0 if p == 1 else 1 / (1 - p)
@@ -42,7 +42,7 @@ def _dropped(name: str, input: Any, p: float, training: bool, inplace: bool, sha
 
 
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """While training, zeros with probability p; other elements are divided by 1 - p.
+    """While training, zeros with probability p; the other elements are divided by 1 - p.
 
     >>> import pullback
     >>> pullback.nn.functional.dropout(pullback.ones(2), p=0.5, training=False)
@@ -59,7 +59,7 @@ def _channels(input: Any) -> tuple[int, ...]:
 
 
 def _of_channels(name: str, input: Any, p: float, training: bool, inplace: bool, batched: bool) -> Any:
-    """Dropout of whole channels, of a batch of samples or of one."""
+    """Dropout of whole channels, for a batch of samples or a single one."""
     whole = input if batched else shapes.unsqueeze(input, 0)
     result = _dropped(name, whole, p, training, inplace, _channels(whole))
     return result if batched else shapes.squeeze(result, 0)
@@ -110,7 +110,7 @@ def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
 
 
 def _alpha(name: str, input: Any, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Any:
-    """Dropout to the value at which selu saturates, moved and scaled so that mean and variance stay."""
+    """Dropout to the saturation value of selu, shifted and scaled such that mean and variance are preserved."""
     if not training or p == 0 or input.numel() == 0:
         return input
     if p == 1:
@@ -124,7 +124,7 @@ def _alpha(name: str, input: Any, p: float, training: bool, inplace: bool, shape
 
 
 def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
-    """Dropout that keeps the mean and variance of what selu gives."""
+    """Dropout that preserves the mean and variance of the outputs of selu."""
     _check("alpha_dropout", input, p)
     return _alpha("alpha_dropout_", input, p, training, inplace, tuple(input.shape))
 

@@ -63,16 +63,16 @@ def inv(A: Any) -> Any:
 
 
 def inv_ex(A: Any, *, check_errors: bool = False) -> InverseResult:
-    """`inv` without errors: for each matrix, the number of its first pivot that is zero, or 0."""
+    """`inv` without errors: with the index from 1 of each matrix's first pivot that is zero, or 0."""
     require_square("linalg.inv_ex", A)
     inverse = ops.inv(A, operation="linalg.inv_ex" if check_errors else "")
     return InverseResult(inverse, ops.pivot_info(A, inverse))
 
 
 def solve(A: Any, B: Any, *, left: bool = True) -> Any:
-    """The X with A @ X = B, or with X @ A = B if not `left`; LinAlgError for a singular A.
+    """The X with A @ X = B, or X @ A = B if not `left`; LinAlgError for a singular A.
 
-    B is matrices, or, if it has one axis, or the shape of A without its last axis, vectors.
+    B holds matrices or, if it has one axis or the shape of A without its last axis, vectors.
 
     >>> import pullback
     >>> pullback.linalg.solve(pullback.tensor([[2.0, 0.0], [1.0, 1.0]]), pullback.tensor([2.0, 4.0]))
@@ -82,7 +82,7 @@ def solve(A: Any, B: Any, *, left: bool = True) -> Any:
 
 
 def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> SolveResult:
-    """`solve` without errors: for each matrix, the number of its first pivot that is zero, or 0."""
+    """`solve` without errors: with the index from 1 of each matrix's first pivot that is zero, or 0."""
     result = _solve("linalg.solve_ex", A, B, left, "torch.linalg.solve_ex" if check_errors else "")
     return SolveResult(result, ops.pivot_info(A, result))
 
@@ -111,7 +111,7 @@ def _turned(x: Any) -> Any:
 
 
 def _require_fit(name: str, a: Any, b: Any, left: bool) -> None:
-    """Refuse a right-hand side that is no matrices, has another number of rows, or does not broadcast."""
+    """Raise for a right-hand side that is not a matrix, has the wrong number of rows, or does not broadcast."""
     if b.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions. It has shape {tuple(b.shape)}")
     if a.shape[-1] != b.shape[-2 if left else -1]:
@@ -138,7 +138,7 @@ def solve_triangular(A: Any, B: Any, *, upper: bool, left: bool = True, unitrian
 
 
 def lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
-    """The X with A @ X = B from what `lu_factor` has made of A; X @ A = B if not `left`, A.mH for A if `adjoint`."""
+    """The X with A @ X = B from `lu_factor` of A; X @ A = B if not `left`, A.mH instead of A if `adjoint`."""
     name = "torch.linalg.lu_solve"
     require_square(name, LU, "LU")
     require_same_dtype(name, LU, B, ("LU", "B"), 3)
@@ -164,15 +164,15 @@ def _factors_solved(factors: Any, pivots: Any, b: Any, reverse: bool) -> Any:
 
 
 def _turned_solved(factors: Any, pivots: Any, b: Any, reverse: bool) -> Any:
-    """X @ A = B is A.mH @ X.mH = B.mH."""
+    """The solution of X @ A = B, which is that of A.mH @ X.mH = B.mH."""
     return adjoint(_factors_solved(factors, pivots, adjoint(b), not reverse))
 
 
 def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
-    """The pseudoinverse of matrices (Moore-Penrose): the inverse on what is larger than atol and rtol times the largest.
+    """The pseudoinverse of matrices (Moore-Penrose): singular values up to max(atol, rtol * the largest) count as zero.
 
-    The bounds are numbers or tensors with one for each matrix; rtol is max(m, n) * eps unless one is given. With
-    `hermitian` eigenvalues stand for singular values. The derivative is that among matrices of the same rank.
+    The bounds are numbers, or tensors with one for each matrix; rtol defaults to max(m, n) * eps. With `hermitian`,
+    eigenvalues are used instead of singular values. The derivative is that among matrices of the same rank.
     """
     if isinstance(A, Carrier) and (A.ndim < 2 or A._dtype.kind not in "fc"):
         raise RuntimeError(
@@ -187,7 +187,7 @@ def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None
 
 
 def bounds(name: str, x: Any, atol: Any, rtol: Any) -> list[Any]:
-    """What counts as zero, for each matrix: a number, and a part of the largest value."""
+    """The bounds up to which values count as zero, for each matrix: absolute, and relative to the largest value."""
     eps = float(np.finfo(x._dtype).eps) * max(x.shape[-2:])
     given = []
     for argument, bound in (("atol", atol), ("rtol", rtol)):
@@ -199,7 +199,7 @@ def bounds(name: str, x: Any, atol: Any, rtol: Any) -> list[Any]:
             require_operand(path(name), argument, bound, 2)
         given.append(bound)
     if given[1] is None:
-        # torch: where an absolute bound is given, and is above zero, there is no relative one
+        # as in torch: if a positive absolute bound is given, the default relative bound is 0
         given[1] = eps if given[0] is None else ops.where(ops.greater(given[0], 0), 0.0, eps)
     given[0] = 0.0 if given[0] is None else given[0]
     kind = np.zeros((), x._dtype).real.dtype
@@ -210,11 +210,11 @@ def bounds(name: str, x: Any, atol: Any, rtol: Any) -> list[Any]:
 
 
 def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = None) -> LeastSquaresResult:
-    """The X for which A @ X is nearest to B; of several, the smallest.
+    """The X that minimises the norm of A @ X - B; if there are several, the one of smallest norm.
 
-    Beside it, the squared distances, if a driver other than 'gelsy' is named and A has full rank and more rows than
-    columns, else nothing; the rank, unless the driver is 'gels'; and the singular values if it is 'gelss' or 'gelsd'.
-    The derivative is that among matrices of the same rank.
+    The other results are the squared residuals, if a driver other than 'gelsy' is given and A has full rank and more
+    rows than columns, else empty; the rank, unless the driver is 'gels'; and the singular values, if it is 'gelss' or
+    'gelsd'. The derivative is that among matrices of the same rank.
     """
     name = "torch.linalg.lstsq"
     require_matrices(name, A, "input")
@@ -255,13 +255,13 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
 
 
 def counted(holds: Any) -> Any:
-    """How often something holds along the last axis."""
+    """The number of True elements along the last axis."""
     numbers = ops.astype(holds, dtype=np.dtype(np.int64), source=np.dtype(np.bool_))
     return ops.sum(numbers, axis=(holds.ndim - 1,), keepdims=False)
 
 
 def tensorinv(A: Any, ind: int = 2) -> Any:
-    """The inverse of a tensor as a linear map from its last axes, behind the first `ind`, to those."""
+    """The inverse of a tensor as a linear map from its last axes to its first `ind` axes."""
     require_tensor("linalg_tensorinv", "A", A)
     require_inexact("tensorinv", A)
     if ind <= 0:

@@ -22,7 +22,7 @@ Dims = int | tuple[int, ...] | list[int] | None
 
 
 def _scale(norm: str | None, count: int, inverse: bool) -> float:
-    """What a transform of `count` points is multiplied with."""
+    """The factor by which a transform of `count` points is multiplied."""
     if norm == "ortho":
         return float(count**-0.5)
     if norm not in (None, "backward", "forward"):
@@ -31,10 +31,10 @@ def _scale(norm: str | None, count: int, inverse: bool) -> float:
 
 
 def _operand(name: str, input: Any, *, real: bool = False) -> Any:
-    """A tensor of floating-point numbers: real ones if only they will do, else complex ones."""
+    """A tensor of floating-point numbers: real ones if the function requires it, else complex ones."""
     if not isinstance(input, Carrier):
         require_tensor(f"fft_{name}", "input", input)
-    input = inexact(input).contiguous()  # NumPy keeps the order of the axes
+    input = inexact(input).contiguous()  # NumPy would preserve the memory order
     if input._dtype == np.float16:
         raise RuntimeError(f"Unsupported dtype Half: convert the input of {name} first, as in x.float()")
     if not real:
@@ -62,7 +62,7 @@ def _check_points(n: Any) -> int:
 
 
 def _plane(name: str, input: Any, s: Any, dim: Dims) -> tuple[list[int | None], tuple[int, ...]]:
-    """The sizes asked for, None where none is, and the axes of a transform of several."""
+    """The requested sizes, None where there is none, and the axes of a transform of several."""
     sizes = None if s is None else [s] if isinstance(s, int) else list(s)
     if dim is not None:
         dims = (dim,) if isinstance(dim, int) else tuple(dim)
@@ -97,7 +97,7 @@ def resized(input: Any, axis: int, n: int) -> Any:
     return input
 
 
-# The three kinds of transforms, along one axis or several, of which `rfft` and `irfft` take the last first and last
+# The three kinds of transforms along axes; `rfft` transforms the last axis first, and `irfft` last
 
 
 def _complex(
@@ -109,7 +109,7 @@ def _complex(
     inverse: bool,
     positive: bool | None = None,
 ) -> Any:
-    """`inverse` chooses the scale, and the sign of the exponent unless `positive` does."""
+    """The complex transform; `inverse` selects the scale, and the sign of the exponent unless `positive` does."""
     count = 1
     for axis, size in zip(axes, sizes, strict=True):
         points = _check_points(input.shape[axis] if size is None else size)
@@ -122,7 +122,7 @@ def _complex(
 def _halved(
     input: Any, sizes: list[int | None], axes: tuple[int, ...], norm: str | None, *, inverse: bool = False
 ) -> Any:
-    """Real numbers to half a spectrum; `inverse` chooses the scale alone."""
+    """The transform from real numbers to half a spectrum; `inverse` only selects the scale."""
     *others, last = axes
     size = _check_points(input.shape[last] if sizes[-1] is None else sizes[-1])
     half = ops.rfft(resized(input, last, size), axis=last, scale=_scale(norm, size, inverse))
@@ -132,7 +132,7 @@ def _halved(
 def _whole(
     input: Any, sizes: list[int | None], axes: tuple[int, ...], norm: str | None, *, inverse: bool = True
 ) -> Any:
-    """Half a spectrum to real numbers; `inverse` chooses the scale alone."""
+    """The transform from half a spectrum to real numbers; `inverse` only selects the scale."""
     *others, last = axes
     size = _check_points(2 * (input.shape[last] - 1) if sizes[-1] is None else sizes[-1])
     if others:
@@ -145,10 +145,10 @@ def _whole(
 
 
 def fft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
-    """The Fourier transform along a dim, cut or filled with zeros to n points.
+    """The Fourier transform along a dim, truncated or padded with zeros to n points.
 
     `norm` says which direction is divided by the number of points: "forward", "backward" (the default: only the
-    inverse), or, by its root, both: "ortho".
+    inverse), or "ortho" for both, by its square root.
 
     >>> import pullback
     >>> pullback.fft.fft(pullback.tensor([1.0, 0.0, 0.0, 0.0]))
@@ -165,7 +165,7 @@ def ifft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = Non
 
 
 def rfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
-    """The first half of the Fourier transform of real numbers, n // 2 + 1 of n points: the others are conjugates.
+    """The first n // 2 + 1 of n points of the Fourier transform of real numbers; the others are their conjugates.
 
     >>> import pullback
     >>> pullback.fft.rfft(pullback.tensor([1.0, 0.0, 0.0, 0.0]))
@@ -182,7 +182,7 @@ def irfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = No
 
 
 def hfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
-    """The Fourier transform, n real numbers, of a signal of which the input is the first half: the others are conjugates.
+    """The Fourier transform, n real numbers, of a signal given by its first half; the other half is its conjugate.
 
     >>> import pullback
     >>> pullback.fft.hfft(pullback.tensor([1.0, 0.0, 0.0]))
@@ -202,7 +202,7 @@ def ihfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = No
 
 
 def fftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -> Any:
-    """The Fourier transform along several dims, all unless given, cut or filled with zeros to the sizes s."""
+    """The Fourier transform along several dims, by default all, truncated or padded with zeros to the sizes s."""
     input = _operand("fftn", input)
     return _complex(input, *_plane("fftn", input, s, dim), norm, inverse=False)
 
@@ -233,7 +233,7 @@ def irfftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None)
 
 
 def hfftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -> Any:
-    """The Fourier transform, real numbers, of a signal of which the input is the first half along the last dim."""
+    """The Fourier transform, real numbers, of a signal given by its first half along the last dim."""
     input = _operand("hfftn", input)
     return _whole(ops.conj(input), *_some("hfftn", input, s, dim), norm, inverse=False)
 

@@ -1,4 +1,4 @@
-"""Elementwise functions that fewer programs need, of one, two and three tensors."""
+"""Less common elementwise functions, of one, two and three tensors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .promotion import binary, broadcast, cast, category, common, fractional, in
 
 
 def of_angle(name: str, primitive: Primitive, text: str) -> Callable[[Any], Any]:
-    """The function of one tensor of real numbers that torch has under a name; integers become floats."""
+    """The function of one real tensor with one of torch's names; integers become floats."""
 
     def function(input: Any) -> Any:
         arithmetic.refuse_unordered(name, category(input)[0])
@@ -48,20 +48,20 @@ sinc = elementwise("sinc", ops.sinc, "sin(pi * input) / (pi * input), elementwis
 
 @is_primitive(ops.frac)
 def frac(input: Any) -> Any:
-    """What is left of the input after truncation; it has the input's sign."""
+    """The fractional part, with the input's sign."""
     if category(input)[0].kind != "f":
         raise NotImplementedError(f"frac is not implemented for {input.dtype}: it is for real floating-point tensors")
     return ops.frac(input)
 
 
 def logit(input: Any, eps: float | None = None) -> Any:
-    """log(input / (1 - input)), the inverse of sigmoid; `eps` keeps the input within [eps, 1 - eps]."""
+    """log(input / (1 - input)), the inverse of sigmoid; `eps` clamps the input to [eps, 1 - eps]."""
     require_numbers("logit", eps=eps)
     return ops.logit(inexact(input), eps=eps)
 
 
 def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Any:
-    """The input with numbers for NaN (0), inf and -inf (the largest and smallest there are); they pass no gradient.
+    """The input with NaN replaced by 0, and inf and -inf by the largest and smallest number, without gradient.
 
     >>> import pullback
     >>> pullback.nan_to_num(pullback.tensor([1.0, float("nan"), float("inf")]), nan=-1.0, posinf=9.0)
@@ -114,7 +114,7 @@ xlogy = of_tensors(pair("xlogy", ops.xlogy, "input * log(other); 0 where input i
 
 
 def fmod(input: Any, other: Any) -> Any:
-    """What is left of input after truncated division by other; the sign is that of input."""
+    """The remainder of truncated division by other; it has the sign of input."""
     arithmetic.check_division("fmod", "fmod", input, other)
     return binary(ops.fmod, input, other)
 
@@ -128,7 +128,7 @@ def float_power(input: Any, exponent: Any) -> Any:
 
 
 def float_power_(self: Any, exponent: Any) -> Any:
-    """In place: `float_power`, of a tensor of float64 or complex128, which its result has."""
+    """In place: `float_power` of a tensor of dtype float64 or complex128, the dtype of the result."""
     result = float_power(self, exponent)
     if result._dtype != self._dtype:
         raise RuntimeError(errors.power_dtype("base", "float_power_", self, result))
@@ -159,12 +159,12 @@ def heaviside(input: Any, values: Any) -> Any:
 
 
 def clamp_min(input: Any, min: Any) -> Any:
-    """input, but not below min, a number or a tensor."""
+    """The maximum of input and min, a number or a tensor."""
     return arithmetic.clamp(input, min=min)
 
 
 def clamp_max(input: Any, max: Any) -> Any:
-    """input, but not above max, a number or a tensor."""
+    """The minimum of input and max, a number or a tensor."""
     return arithmetic.clamp(input, max=max)
 
 
@@ -189,7 +189,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
 
 
 def lerp(input: Any, end: Any, weight: Any) -> Any:
-    """input + weight * (end - input): the input for weight 0, the end for weight 1.
+    """input + weight * (end - input): the input at weight 0, the end at weight 1.
 
     >>> import pullback
     >>> pullback.lerp(pullback.tensor([0.0, 10.0]), pullback.tensor([4.0, 20.0]), 0.25)

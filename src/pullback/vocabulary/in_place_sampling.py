@@ -1,4 +1,4 @@
-"""Samples in the shape of a tensor, to be written to it: `x.normal_()` and its kin. The tensor gets gradients of zero."""
+"""In-place random sampling: `x.normal_()` and the like. The gradient of the overwritten tensor is zero."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _check(name: str, self: Any, kinds: str = "f") -> None:
 
 
 def _written(self: Any, draw: Any, label: str, generator: Any, *parameters: Any) -> Any:
-    """Numbers in the shape and dtype of a tensor, from `draw(rng, shape, *parameters)`."""
+    """The tensor overwritten by samples of its shape and dtype, from `draw(rng, shape, *parameters)`."""
     kind = self._dtype
 
     def drawn(rng: Any, shape: tuple[int, ...], *arrays: Any) -> Any:
@@ -32,7 +32,7 @@ def _written(self: Any, draw: Any, label: str, generator: Any, *parameters: Any)
 
 
 def normal(self: Any, mean: float = 0, std: float = 1, *, generator: Any = None) -> Any:
-    """Normally distributed numbers."""
+    """Samples of a normal distribution."""
     _check("normal_kernel_cpu", self, "fc")
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
@@ -45,7 +45,7 @@ def normal(self: Any, mean: float = 0, std: float = 1, *, generator: Any = None)
 
 
 def log_normal(self: Any, mean: float = 1, std: float = 2, *, generator: Any = None) -> Any:
-    """Numbers whose logarithms are normally distributed."""
+    """Samples of a log-normal distribution, whose logarithms have this mean and standard deviation."""
     _check("log_normal", self)
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
@@ -58,7 +58,7 @@ def log_normal(self: Any, mean: float = 1, std: float = 2, *, generator: Any = N
 
 
 def uniform(self: Any, start: float = 0, to: float = 1, *, generator: Any = None, **options: Any) -> Any:
-    """Numbers drawn evenly from one bound to another, which torch calls `from` and `to`."""
+    """Samples of the uniform distribution on [start, to), where torch calls `start` `from`."""
     _check("check_uniform_bounds", self, "fc")
     start = options.pop("from", start)
     if options:
@@ -76,7 +76,7 @@ def uniform(self: Any, start: float = 0, to: float = 1, *, generator: Any = None
 
 
 def exponential(self: Any, lambd: float = 1, *, generator: Any = None) -> Any:
-    """Numbers drawn from the exponential distribution of a rate."""
+    """Samples of the exponential distribution with rate `lambd`."""
     _check("exponential", self)
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
@@ -84,7 +84,7 @@ def exponential(self: Any, lambd: float = 1, *, generator: Any = None) -> Any:
 
 
 def cauchy(self: Any, median: float = 0, sigma: float = 1, *, generator: Any = None) -> Any:
-    """Numbers drawn from the Cauchy distribution of a median and a scale."""
+    """Samples of the Cauchy distribution with a median and a scale."""
     _check("cauchy", self)
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
@@ -92,7 +92,7 @@ def cauchy(self: Any, median: float = 0, sigma: float = 1, *, generator: Any = N
 
 
 def geometric(self: Any, p: float, *, generator: Any = None) -> Any:
-    """How many trials it takes until one succeeds, each with probability p."""
+    """Samples of the geometric distribution: the number of trials until the first success, each with probability p."""
     _check("geometric", self, "fiu")
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
@@ -100,7 +100,7 @@ def geometric(self: Any, p: float, *, generator: Any = None) -> Any:
 
 
 def bernoulli(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
-    """1 with probability p, a number or one for each element, else 0."""
+    """Samples of 1 with probability p, else 0; p is a number or a tensor with one for each element."""
 
     def draw(rng: Any, shape: tuple[int, ...], chances: Any) -> Any:
         if not (np.all(chances >= 0) and np.all(chances <= 1)):
@@ -118,9 +118,9 @@ def _whole(name: str, bound: Any) -> int:
 
 
 def random(self: Any, start: Any = None, to: Any = ..., *, generator: Any = None) -> Any:
-    """Whole numbers drawn evenly from [start, to), from [0, to), or from all that the dtype can hold without gaps.
+    """Uniformly distributed integers in [start, to), [0, to), or the range of consecutive integers of the dtype.
 
-    One number alone is `to`; with `to=None` it is `start`, and the numbers go on to the largest.
+    A single argument is `to`; with `to=None` it is `start`, and the range extends to the largest integer.
     """
     _check("random_", self, "biuf")
     dtype = self._dtype

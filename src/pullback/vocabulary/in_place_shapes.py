@@ -1,4 +1,4 @@
-"""In place, but for the elements: a tensor gets other axes, and stays in its memory where that is large enough."""
+"""In-place changes of axes and sizes: `transpose_`, `squeeze_`, `resize_` and others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from . import rearranging, shapes
 
 
 def _turned(view: Callable[..., Any]) -> Callable[..., Any]:
-    """The form of a view function that changes the tensor itself."""
+    """The in-place form of a view function: it replaces the tensor's shape and strides."""
     name = f"{view.__name__}_"
 
     def method(self: Any, *args: Any, **options: Any) -> Any:
@@ -36,9 +36,9 @@ as_strided_ = _turned(rearranging.as_strided)
 
 
 def resize_(self: Any, *sizes: Any, size: Any = None, memory_format: Any = None) -> Any:
-    """In place: another shape for the elements, in their order in memory; what is added is not set.
+    """In place: another shape for the elements, in memory order; elements that are added are not initialised.
 
-    Where the tensor grows it gets new memory, which tensors that shared the old do not see.
+    If the tensor grows it gets new memory; tensors that shared the old memory keep it.
 
     >>> import pullback
     >>> pullback.arange(4).resize_(3)
@@ -59,6 +59,6 @@ def resize_(self: Any, *sizes: Any, size: Any = None, memory_format: Any = None)
 
 
 def resize_as_(self: Any, the_template: Any, *, memory_format: Any = None) -> Any:
-    """In place: the shape of another tensor, as by `resize_`."""
+    """In place: `resize_` to the shape of another tensor."""
     require_tensor("resize_as_", "the_template", the_template)
     return resize_(self, tuple(the_template.shape), memory_format=memory_format)

@@ -26,25 +26,25 @@ WHOLE: Index = (Ellipsis,)
 
 
 def _entries(index: Any) -> Index:
-    """An index as a tuple, which a list counts as, too, if it cannot be an array."""
+    """An index as a tuple; a list that cannot be an array counts as a tuple."""
     if isinstance(index, tuple):
         return index
     return tuple(index) if isinstance(index, list) and not _is_array(index) else (index,)
 
 
 def _is_array(entries: list[Any]) -> bool:
-    """Whether a list is one of numbers or of equal lists of them, an array in NumPy; others are tuples in torch."""
+    """True if a list consists of numbers or equally nested lists, an array in NumPy; torch treats others as tuples."""
     if any(entry is None or entry is Ellipsis or isinstance(entry, (slice, Carrier)) for entry in entries):
         return False
     nested = any(isinstance(entry, (list, tuple, range, np.ndarray)) for entry in entries)
     try:
         return not nested or np.asarray(entries).dtype != object
-    except (ValueError, TypeError):  # of several lengths, or with slices further in
+    except (ValueError, TypeError):  # of different lengths, or containing slices
         return False
 
 
 def _entry(entry: Any) -> Any:
-    """One part of an index: metadata as it is, data as an array or tensor of integers or bools."""
+    """One entry of an index: metadata unchanged, data as an array or tensor of integers or bools."""
     if entry is None or entry is Ellipsis or isinstance(entry, slice):
         return _plain_slice(entry) if isinstance(entry, slice) else entry
     if isinstance(entry, (bool, np.bool_)):
@@ -73,7 +73,7 @@ def _entry(entry: Any) -> Any:
 
 
 def _as_mask(entry: Any) -> Any:
-    """A tensor of bytes as the mask that torch takes it for; other tensors, and NumPy's arrays of bytes, as they are."""
+    """A uint8 tensor as a bool mask, as in torch; other tensors, and NumPy arrays of uint8, unchanged."""
     if not isinstance(entry, Carrier) or entry._dtype != np.uint8:
         return entry
     warnings.warn(
@@ -86,7 +86,7 @@ def _as_mask(entry: Any) -> Any:
 
 
 def _plain_slice(entry: slice) -> slice:
-    """A slice whose bounds are plain ints, so that it holds no tensors."""
+    """A slice whose bounds are plain ints, so that it does not refer to tensors."""
 
     def bound(value: Any) -> Any:
         if value is None or type(value) is int:
@@ -102,7 +102,7 @@ def _plain_slice(entry: slice) -> slice:
 
 
 def split_index(tensor: Any, index: Any) -> tuple[Index, list[Any]]:
-    """An index as metadata and arrays: each `_xp.array` in the first stands for the next of the second."""
+    """An index split into metadata and arrays: each `_xp.array` in the metadata refers to the next array."""
     spec: list[Any] = []
     arrays: list[Any] = []
     axes = 0
@@ -126,12 +126,12 @@ def split_index(tensor: Any, index: Any) -> tuple[Index, list[Any]]:
         spec = _of_one_ellipsis(spec, dots[0], tensor.ndim - axes)
     _check_bounds(tuple(tensor.shape), spec, arrays, axes)
     if not arrays and not dots:
-        spec.append(Ellipsis)  # so that NumPy gives a view of one element, too, not a scalar
+        spec.append(Ellipsis)  # so that NumPy returns a view of a single element, not a scalar
     return tuple(spec), arrays
 
 
 def _of_one_ellipsis(spec: list[Any], place: int, skipped: int) -> list[Any]:
-    """An index without the ellipses after its first: in torch each stands for as many axes, which are there once."""
+    """An index without ellipses after the first: in torch each covers the same number of axes, which exist once."""
     rest = itertools.dropwhile(lambda entry: entry is not Ellipsis, spec[place + 1 :])
     if skipped and any(entry is not Ellipsis for entry in rest):
         raise IndexError(
@@ -142,12 +142,12 @@ def _of_one_ellipsis(spec: list[Any], place: int, skipped: int) -> list[Any]:
 
 
 def _consumed(array: Any) -> int:
-    """How many axes an array in an index stands for."""
+    """The number of axes that an array in an index covers."""
     return array.ndim if category(array)[0].kind == "b" else 1
 
 
 def _check_bounds(shape: tuple[int, ...], spec: list[Any], arrays: list[Any], axes: int) -> None:
-    """Refuse what lies outside, in torch's words."""
+    """Raise torch's error for an index that is out of bounds."""
     rest = iter(arrays)
     axis = 0
     for position, entry in enumerate(spec):
@@ -171,7 +171,7 @@ def _check_bounds(shape: tuple[int, ...], spec: list[Any], arrays: list[Any], ax
 
 
 def _selected(tensor: Any, spec: Index, arrays: list[Any]) -> tuple[Any, Index]:
-    """The tensor with the ints of an advanced index applied first, as torch does, and what is left of the index."""
+    """The tensor with the ints of an advanced index applied first, as in torch, and the remaining index."""
     if not arrays or not any(type(entry) is int for entry in spec):
         return tensor, spec
     first = tuple(
@@ -180,12 +180,12 @@ def _selected(tensor: Any, spec: Index, arrays: list[Any]) -> tuple[Any, Index]:
         for _ in range(width)
     )
     if Ellipsis not in first:
-        first += (Ellipsis,)  # so that what is left is a view of the tensor, to write to, though it be one element
+        first += (Ellipsis,)  # so that the remainder is a writable view even of a single element
     return view(ops.getitem, tensor, index=first), tuple(entry for entry in spec if type(entry) is not int)
 
 
 def _widths(spec: Index, arrays: list[Any]) -> list[tuple[Any, int]]:
-    """Each entry of an index with the number of axes it stands for."""
+    """Each entry of an index with the number of axes it covers."""
     rest = iter(arrays)
     return [(entry, _consumed(next(rest)) if entry is _xp.array else int(entry is not None)) for entry in spec]
 
@@ -205,7 +205,7 @@ def getitem(tensor: Any, index: Any) -> Any:
 
 
 def _plain(shape: tuple[int, ...], index: Any) -> Index | None:
-    """An index of nothing but ints that lie inside and slices of ints, in its usual form; None for any other."""
+    """A normalised index of ints within bounds and slices of ints only; None for any other index."""
     if type(index) is int:
         return (index, ...) if shape and -shape[0] <= index < shape[0] else None
     entries = index if type(index) is tuple else (index,)
@@ -249,7 +249,7 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
             raise RuntimeError(errors.captured_write(tensor, "x[...] = value", given))
     if tensor.level or not isinstance(tensor._array, np.ndarray):
         if not arrays and tensor._base is not None and spec != WHOLE:
-            setitem(view(ops.getitem, tensor, index=spec), WHOLE, value)  # what is around stays out of it
+            setitem(view(ops.getitem, tensor, index=spec), WHOLE, value)  # the surrounding elements are not involved
             return
         write(tensor, _written_copy(tensor, value, spec, arrays), "x[...] = value")
         return
@@ -278,7 +278,7 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
 
 
 def _fitting(tensor: Any, value: Any, arrays: list[Any]) -> Any:
-    """What is written, in the dtype of the tensor it is written to: a copy converts as `copy_` does, also complex numbers."""
+    """The value to write, in the dtype of the target: converted as by `copy_`, also complex numbers."""
     source, strength = category(value)
     if strength == "scalar":
         return held(value, tensor._dtype)
@@ -288,12 +288,12 @@ def _fitting(tensor: Any, value: Any, arrays: list[Any]) -> Any:
 
 
 def delitem(tensor: Any, index: Any) -> NoReturn:
-    """del tensor[index] raises TypeError: a tensor has all its elements."""
+    """del tensor[index] raises TypeError: elements of a tensor cannot be deleted."""
     raise TypeError("Tensor does not support deleting items: pick those that stay, as in x[kept]")
 
 
 def _found(tensor: Any, array: Any, place: Index) -> Any:
-    """What stands at an index, which may be refused."""
+    """The element at an index, which may raise."""
     try:
         return array[place]
     except IndexError as error:
@@ -301,7 +301,7 @@ def _found(tensor: Any, array: Any, place: Index) -> Any:
 
 
 def _trimmed(value: Any, shape: tuple[int, ...]) -> Any:
-    """What is written, without extra leading axes of length 1; refused if it does not broadcast to its place."""
+    """The value without extra leading axes of length 1; raises if it does not broadcast to the target."""
     have, want = list(value.shape), list(shape)
     while have and have[0] == 1 and len(have) > len(want):
         have = have[1:]
@@ -329,10 +329,10 @@ def _written_copy(tensor: Any, value: Any, spec: Index, arrays: list[Any]) -> An
 
 
 def _chosen(tensor: Any, value: Any, spec: Index, arrays: list[Any]) -> tuple[Any, Any] | None:
-    """Where one mask is all of an index, the mask and the value with the axes of the tensor, else None.
+    """If the index is a single mask: the mask and the value, with the axes of the tensor; else None.
 
     So the shapes do not depend on the mask, which may differ between the examples of a batch. The value must not have
-    an element for each place: those are only there once the mask is known.
+    one element for each selected element, since their number is known only with the mask.
     """
     if len(arrays) != 1 or category(arrays[0])[0].kind != "b" or not arrays[0].ndim:
         return None
@@ -352,7 +352,7 @@ def _chosen(tensor: Any, value: Any, spec: Index, arrays: list[Any]) -> tuple[An
 
 
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
-    """A copy that holds values, or has them added, at an index: a tuple with an integer or bool tensor for each axis.
+    """A copy with values written, or added, at an index: a tuple with an integer or bool tensor for each axis.
 
     >>> import pullback
     >>> pullback.zeros(3).index_put((pullback.tensor([0, 0]),), pullback.tensor(1.0), accumulate=True)
@@ -393,7 +393,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
 
 
 def _region(tensor: Any, spec: Index, arrays: Any) -> tuple[int, ...]:
-    """The shape of what an index picks out, which depends on the shapes of integer arrays, and on the values of masks."""
+    """The shape of what an index selects, which depends on the shapes of integer arrays and on the values of masks."""
 
     def standing_for(array: Any) -> Any:
         if category(array)[0].kind == "b":

@@ -1,4 +1,4 @@
-"""Joins and pieces: tensors put side by side along their first axes, cut at places, and brought to common shapes."""
+"""Joining and splitting tensors along their first axes, and bringing them to common shapes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def vstack(tensors: Any) -> Any:
 
 
 def dstack(tensors: Any) -> Any:
-    """Tensors joined along their third axis; those with fewer axes get it.
+    """Tensors joined along their third axis, which is added if necessary.
 
     >>> import pullback
     >>> pullback.dstack([pullback.ones(2), pullback.zeros(2)]).shape
@@ -75,7 +75,7 @@ def column_stack(tensors: Any) -> Any:
     return shapes.cat([tensor if tensor.ndim > 1 else shapes.reshape(tensor, -1, 1) for tensor in listed], 1)
 
 
-# At least so many axes
+# A minimum number of axes
 
 
 def _of_one_or_more(name: str, function: Callable[[Any], Any], tensors: tuple[Any, ...]) -> Any:
@@ -128,12 +128,12 @@ def atleast_3d(*tensors: Any) -> Any:
 
 
 def _unpacked(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The tensors of a call that may have been given them as one list."""
+    """The tensors of a call, which may have been passed as one list."""
     return tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
-    """Views of tensors in the shape that they have together.
+    """Views of tensors broadcast to their common shape.
 
     >>> import pullback
     >>> a, b = pullback.broadcast_tensors(pullback.ones(3, 1), pullback.ones(2))
@@ -146,7 +146,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
-    """For each vector a view of it over the grid that all of them span; with indexing="xy" the first two change places.
+    """For each vector a view of it broadcast over the grid they span; indexing="xy" exchanges the first two axes.
 
     >>> import pullback
     >>> rows, columns = pullback.meshgrid(pullback.arange(2), pullback.arange(3), indexing="ij")
@@ -176,11 +176,11 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
     return tuple(found)
 
 
-# Pieces
+# Splitting
 
 
 def _places(indices_or_sections: Any) -> Any:
-    """Where to cut, or in how many pieces: an int, or ints."""
+    """The number of parts, or the indices at which to split: an int, or ints."""
     if isinstance(indices_or_sections, Carrier):
         dtype, array = category(indices_or_sections)[0], concrete(indices_or_sections, "tensor_split")
         if dtype != np.int64 or array.ndim > 1:
@@ -195,7 +195,7 @@ def _places(indices_or_sections: Any) -> Any:
 
 
 def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None) -> tuple[Any, ...]:
-    """Pieces along an axis, as views: so many of nearly one size, or those between places.
+    """Parts along an axis, as views: a number of parts of nearly equal size, or those between given indices.
 
     >>> import pullback
     >>> [piece.tolist() for piece in pullback.tensor_split(pullback.arange(5), 2)]
@@ -264,15 +264,15 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, .
 
 
 def unsafe_split(input: Any, split_size: Any, dim: int = 0) -> tuple[Any, ...]:
-    """`split`: what torch leaves unchecked here is checked."""
+    """`split`, with the checks that torch leaves out."""
     return shapes.split(input, split_size, dim)
 
 
 def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
-    """`split_with_sizes`: what torch leaves unchecked here is checked."""
+    """`split_with_sizes`, with the checks that torch leaves out."""
     return split_with_sizes(input, split_sizes, dim)
 
 
 def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
-    """`chunk`: what torch leaves unchecked here is checked."""
+    """`chunk`, with the checks that torch leaves out."""
     return shapes.chunk(input, chunks, dim)

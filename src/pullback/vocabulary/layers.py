@@ -1,4 +1,4 @@
-"""Layers with weights: linear and bilinear maps, and tables of vectors, by torch's names."""
+"""Layers with weights: linear and bilinear maps, and embeddings, by torch's names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     shape = tuple(input.shape)
     fits = weight.ndim == 2 and input.ndim and shape[-1] == weight.shape[1] and input._dtype == weight._dtype
     if not fits:
-        product = products.matmul(input, shapes.t(weight))  # which says what does not fit
+        product = products.matmul(input, shapes.t(weight))  # which reports incompatible shapes
         return product if bias is None else product + bias
     if bias is None:
         return ops.project(input, weight)
@@ -64,7 +64,7 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
 
 
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:
-    """A 1 in the place that each class number says, along a new last axis, and 0 elsewhere.
+    """A 1 at the index given by each class number, along a new last axis, and 0 elsewhere.
 
     >>> import pullback
     >>> pullback.nn.functional.one_hot(pullback.tensor([0, 2]))
@@ -90,7 +90,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
 
 
 def _indices(name: str, input: Any, rows: int) -> Any:
-    """Row numbers as data; those that are none are refused."""
+    """Row indices as data; raises if one is out of range."""
     if input._dtype.kind not in "iu":
         raise RuntimeError(
             f"Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
@@ -121,7 +121,7 @@ def _padding(name: str, padding_idx: int | None, rows: int) -> int | None:
 
 
 def _limit_norms(weight: Any, numbers: Any, max_norm: float, norm_type: float) -> None:
-    """Shorten the rows that are asked for, in place, to a norm of at most `max_norm`."""
+    """Scale down, in place, the rows selected by `numbers` whose norm exceeds `max_norm`."""
     with no_grad():
         values = weight.detach()
         named = ops.index_put(np.zeros((weight.shape[0], 1), np.bool_), np.True_, numbers, spec=(_xp.array,))
@@ -139,10 +139,11 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Any:
-    """The rows of `weight` that the indices in `input` name.
+    """The rows of `weight` selected by the indices in `input`.
 
-    The row `padding_idx` has no gradient; with `max_norm`, rows that are longer are shortened in place;
-    `scale_grad_by_freq` divides the gradient of a row by how often it is named. Gradients are dense even if `sparse`.
+    The row `padding_idx` has no gradient; with `max_norm`, rows whose norm is larger are scaled down in place;
+    `scale_grad_by_freq` divides the gradient of a row by the number of its occurrences. Gradients are dense even if
+    `sparse`.
 
     >>> import pullback
     >>> pullback.nn.functional.embedding(pullback.tensor([1, 1]), pullback.tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -172,9 +173,9 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Any:
-    """The sum, mean or maximum of the rows of `weight` that each bag of indices names; an empty bag gives zeros.
+    """The sum, mean or maximum of the rows of `weight` selected by each bag of indices; an empty bag gives zeros.
 
-    A bag is a row of a 2-D `input`, or what begins at one of the `offsets` into a 1-D one.
+    A bag is a row of a 2-D `input`, or starts at one of the `offsets` into a 1-D `input`.
 
     >>> import pullback
     >>> weight = pullback.tensor([[1.0], [2.0], [4.0]])
@@ -190,7 +191,7 @@ def embedding_bag(
     if max_norm is not None:
         _limit_norms(weight, numbers, max_norm, norm_type)
     dtype = weight._dtype
-    if mode == "mean" and dtype == np.float16:  # which has no count above 65 504
+    if mode == "mean" and dtype == np.float16:  # float16 cannot represent counts above 65 504
         weight = cast(weight, np.dtype(np.float32))
     rows = ops.embedding(weight, numbers, padding=padding, by_frequency=scale_grad_by_freq)
     counted = np.ones((numbers.shape[0], 1), np.bool_)
@@ -208,7 +209,7 @@ def embedding_bag(
 
 
 def _check_mode(mode: str, input: Any, weight: Any, per_sample_weights: Any) -> None:
-    """Refuse modes that there are not, and weights where they do not fit."""
+    """Raise for unknown modes, and for weights with a mode or shape that does not allow them."""
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
     if per_sample_weights is not None:
@@ -231,7 +232,7 @@ def _check_mode(mode: str, input: Any, weight: Any, per_sample_weights: Any) -> 
 
 
 def _bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, int]:
-    """The bag of each index, and how many bags there are."""
+    """The bag of each index, and the number of bags."""
     if input.ndim == 2:
         if offsets is not None:
             raise ValueError(
@@ -264,12 +265,12 @@ def _bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, int
 
 
 def _largest(rows: Any, bags: Any, counted: Any, sizes: Any) -> Any:
-    """The largest element of each column in each bag, of those that count; its first place has the gradient."""
+    """The largest element of each column in each bag, of those that count; its first occurrence gets the gradient."""
     length, count = rows.shape[0], sizes.shape[0]
     if not length:
         return ops.scatter_rows(rows, bags, rows=count)
     places = ops.subtract(np.arange(length), ops.searchsorted(bags, bags, right=False))
-    longest = int(places.max()) + 1 if isinstance(places, np.ndarray) else length  # of a transform it is not known
+    longest = int(places.max()) + 1 if isinstance(places, np.ndarray) else length  # unknown in a transform
     table = np.full((count, longest, rows.shape[1]), -np.inf, rows._dtype)
     values = ops.where(counted, data(rows.detach()), -np.inf)
     table = ops.index_put(table, values, bags, places, spec=(_xp.array, _xp.array))

@@ -40,7 +40,7 @@ class TriangularSolveResult(NamedTuple):
 
 
 def cholesky(input: Any, upper: bool = False) -> Any:
-    """The lower triangular L with L @ L.mH the Hermitian positive-definite input; with `upper`, its adjoint."""
+    """The lower triangular L with input = L @ L.mH, for a Hermitian positive-definite input; with `upper`, L.mH."""
     decompositions.require_square("cholesky", input)
     factor = ops.cholesky(input, upper=upper, operation="cholesky")
     return adjoint(factor) if upper else factor
@@ -57,13 +57,13 @@ def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
     lower = _triangle(adjoint(L) if upper else L)
     missing = (1,) * (
         L.ndim - input.ndim
-    )  # without them a matrix of as many rows as there are factors would be vectors
+    )  # without them a matrix with as many rows as there are factors would be taken as vectors
     half = equations.solve(lower, ops.reshape(input, shape=(*missing, *input.shape)) if missing else input)
     return equations.solve(adjoint(lower), half)
 
 
 def _triangle(x: Any) -> Any:
-    """A lower factor; one that is triangular is taken as a whole, so that its gradient is, as torch's, a full matrix."""
+    """A lower factor; a triangular one is treated as a general matrix, so that its gradient is full, as in torch."""
     clean = not np.triu(every(x), 1).any()
     return x if clean else ops.tril(x, k=0)
 
@@ -90,7 +90,7 @@ def geqrf(input: Any) -> GeqrfResult:
 
 @spelled_as(input3="other")
 def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
-    """Q @ other for the square Q of `geqrf`, other @ Q if not `left`, with Q.mH for Q if `transpose`."""
+    """Q @ other for the square Q of `geqrf`; other @ Q if not `left`; with Q.mH instead of Q if `transpose`."""
     decompositions.require_reflections("torch.ormqr", input, tau)
     decompositions.require_same_dtype("torch.ormqr", input, other, ("input", "other"), 3)
     if other.ndim != input.ndim or tuple(other.shape[:-2]) != tuple(input.shape[:-2]):
@@ -115,14 +115,14 @@ def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool =
 
 
 def lu(A: Any, pivot: bool = True, get_infos: bool = False) -> LUFactorResult | LUFactorExResult:
-    """L and U in one matrix, and the rows that were exchanged; with `get_infos`, which pivots are zero."""
+    """L and U in one matrix, and the pivots; with `get_infos`, also which pivots are zero."""
     if get_infos:
         return decompositions.lu_factor_ex(A, pivot=pivot)
     return decompositions.lu_factor(A, pivot=pivot)
 
 
 def lu_solve(input: Any, LU_data: Any, LU_pivots: Any) -> Any:
-    """The X with A @ X = input from what `lu` has made of A."""
+    """The X with A @ X = input from the result of `lu` for A."""
     require_tensor("lu_solve", "LU_data", LU_data, 2)
     return equations.lu_solve(LU_data, LU_pivots, input)
 
@@ -170,7 +170,7 @@ def pinverse(input: Any, rcond: float = 1e-15) -> Any:
 
 
 def svd_lowrank(A: Any, q: int = 6, niter: int | None = 2, M: Any = None) -> SingularResult:
-    """The q largest singular values and their vectors, nearly, by random projections; M is subtracted from A first.
+    """An approximation of the q largest singular values and their vectors, by random projections, of A, or of A - M.
 
     Halko, Martinsson and Tropp (2009), algorithms 4.4 and 5.1, with `niter` steps of subspace iteration.
     """
@@ -194,7 +194,7 @@ def svd_lowrank(A: Any, q: int = 6, niter: int | None = 2, M: Any = None) -> Sin
 
 
 def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 2) -> SingularResult:
-    """`svd_lowrank` of a matrix whose columns have been shifted to mean 0, unless `center` is off."""
+    """`svd_lowrank` of a matrix whose columns are shifted to mean 0, unless `center` is False."""
     decompositions.require_matrices("pca_lowrank", A)
     count = min(6, *A.shape[-2:]) if q is None else q
     if not 0 <= count <= min(A.shape[-2:]):

@@ -1,6 +1,6 @@
-"""Losses: how far predictions are from what was observed, by torch's names.
+"""Losses: measures of the difference between predictions and targets, by torch's names.
 
-`reduction` is 'mean', 'sum' or 'none'; `size_average` and `reduce` are torch's old way to say it.
+`reduction` is 'mean', 'sum' or 'none'; `size_average` and `reduce` are torch's deprecated arguments for it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ REDUCTIONS = ("mean", "sum", "none")
 
 
 def chosen(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
-    """The reduction that three arguments ask for."""
+    """The reduction that three arguments specify."""
     if size_average is not None or reduce is not None:
         averaged, reduced_ = (flag is None or flag for flag in (size_average, reduce))
         reduction = "none" if not reduced_ else "mean" if averaged else "sum"
@@ -41,7 +41,7 @@ def chosen(size_average: bool | None, reduce: bool | None, reduction: str) -> st
 
 
 def reduced(losses: Any, reduction: str, label: str = "") -> Any:
-    """The mean or the sum of losses, or all of them; the mean's node has the name torch has for the loss."""
+    """The mean or the sum of losses, or the losses themselves; the mean's node has torch's name for the loss."""
     if reduction == "none":
         return losses
     axes = tuple(range(losses.ndim))
@@ -54,7 +54,7 @@ def reduced(losses: Any, reduction: str, label: str = "") -> Any:
 
 
 def _rows(input: Any) -> Any:
-    """Scores with the axis of the classes last and all others made one."""
+    """Scores with the axis of the classes last and all others flattened."""
     if input.ndim == 2:
         return input
     if input.ndim > 2:
@@ -63,7 +63,7 @@ def _rows(input: Any) -> Any:
 
 
 def _check_classes(input: Any, target: Any) -> None:
-    """Refuse class numbers that do not fit the scores."""
+    """Raise for class indices that do not fit the scores."""
     have, want = list(target.shape), [*input.shape[:1], *input.shape[2:]] if input.ndim > 1 else []
     if input.ndim == 0:
         raise ValueError("Expected 1 or more dimensions (got 0): scores have an axis of classes")
@@ -108,7 +108,7 @@ def _check_weight(name: str, weight: Any, classes: int) -> Any:
 
 
 def _class_numbers(target: Any, ignore_index: int, classes: int) -> tuple[Any, Any]:
-    """Class numbers as one axis, 0 in the place of those to ignore, and where they are not to be ignored."""
+    """Class indices, flattened, with 0 in place of ignored ones, and a mask of those that are not ignored."""
     given = ops.reshape(data(target), shape=(target.numel(),))
     given = ops.astype(given, dtype=np.dtype(np.int64), source=target._dtype)
     valid = ops.not_equal(given, ignore_index)
@@ -121,7 +121,7 @@ def _class_numbers(target: Any, ignore_index: int, classes: int) -> tuple[Any, A
 
 
 def _shares(numbers: Any, valid: Any, weight: Any, dtype: np.dtype[Any]) -> Any:
-    """How much each row counts: as much as its class weighs, and nothing if it is to be ignored."""
+    """The weight of each row: that of its class, or zero if it is ignored."""
     if weight is None:
         return ops.astype(valid, dtype=dtype, source=np.dtype(np.bool_))
     weights = ops.index(weight, numbers, spec=(_xp.array,))
@@ -129,11 +129,11 @@ def _shares(numbers: Any, valid: Any, weight: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _picked(log_probabilities: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
-    """The negative log-probabilities of classes, weighed, and reduced; class numbers may be ignored."""
+    """The negative log-probabilities of the target classes, weighted and reduced; some targets may be ignored."""
     rows = _rows(log_probabilities)
     numbers, valid = _class_numbers(target, ignore_index, rows.shape[-1])
     weights = _shares(numbers, valid, weight, rows._dtype)
-    losses = ops.where(valid, ops.weighed_nll(rows, numbers, weights), 0)  # not 0 * inf, where what is ignored is inf
+    losses = ops.where(valid, ops.weighed_nll(rows, numbers, weights), 0)  # not 0 * inf, where an ignored score is inf
     if reduction == "none":
         return ops.reshape(losses, shape=tuple(target.shape))
     total = reduced(losses, "sum")
@@ -143,7 +143,7 @@ def _picked(log_probabilities: Any, target: Any, weight: Any, ignore_index: int,
 
 
 def _averaged(total: Any, valid: Any, weights: Any) -> Any:
-    """A sum over the sum of the weights. A mean of nothing is NaN, with a gradient of zero for all that is ignored."""
+    """A sum divided by the sum of weights; NaN if all rows are ignored, with a gradient of zero for these."""
     return total / ops.sum(weights, axis=(0,), keepdims=False) if every(valid).any() else total + np.nan
 
 
@@ -158,7 +158,7 @@ def nll_loss(
 ) -> Any:
     """The negative log-probability of the target classes, from log-probabilities of shape (C), (N, C) or (N, C, ...).
 
-    A mean is weighed: the sum of the losses over the sum of the weights of their classes.
+    The mean is weighted: the sum of the losses divided by the sum of the weights of their classes.
 
     >>> import pullback
     >>> scores = pullback.tensor([[0.0, 0.0], [3.0, 0.0]]).log_softmax(1)
@@ -223,12 +223,12 @@ def _are_classes(
     classes: Any,
     ignore_index: int,
 ) -> bool:
-    """Whether scores are real, of shape (N, C), and targets are N class numbers, none of them to be ignored."""
+    """True if scores are real, of shape (N, C), and targets are N class indices, none of which is ignored."""
     if len(shape) != 2 or target_shape != (shape[0],) or dtype.kind != "f" or target_dtype.kind != "i":
         return False
     if not shape[0] * shape[1]:
         return False
-    if isinstance(classes, Carrier):  # recorded numbers, which the operation itself compares with the count of classes
+    if isinstance(classes, Carrier):  # recorded values, which the operation itself compares with the number of classes
         if not np.minimum.reduce(classes, None) >= 0:
             return False
     else:
@@ -241,7 +241,7 @@ def _are_classes(
 def _cross_entropy(
     input: Any, target: Any, weight: Any, ignore_index: int, reduction: str, label_smoothing: float
 ) -> Any:
-    """Cross-entropy with all that it takes."""
+    """Cross-entropy for any kind of targets."""
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     axis = min(input.ndim - 1, 1)
@@ -308,7 +308,7 @@ def linear_cross_entropy(
 ) -> Any:
     """The cross-entropy of scores that are linear in the input: `input @ linear_weight.T + linear_bias`.
 
-    `options` tells torch how to save memory, and changes nothing here.
+    `options`, which tells torch how to save memory, has no effect.
     """
     require_tensors("linear_cross_entropy", input=input, linear_weight=linear_weight, target=target)
     if input.ndim not in (1, 2):
@@ -345,7 +345,7 @@ def linear_cross_entropy(
 
 
 def _difference(name: str, input: Any, target: Any) -> Any:
-    """input - target; a warning where they have different shapes."""
+    """input - target, with a warning if they have different shapes."""
     require_tensors(name, input=input, target=target)
     if input.shape != target.shape:
         warnings.warn(
@@ -359,7 +359,7 @@ def _difference(name: str, input: Any, target: Any) -> Any:
 
 
 def _weighed(name: str, losses: Any, input: Any, weight: Any, reduction: str, label: str) -> Any:
-    """Losses reduced, with a weight for each where weights are given: a mean is over the sum of the weights."""
+    """Losses reduced with optional weights: the mean is divided by the sum of the weights."""
     if weight is None:
         return reduced(losses, reduction, label)
     require_tensor(name, "weight", weight, 5 if name == "huber_loss" else 6)
@@ -454,7 +454,7 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """The negative log-probability of targets in [0, 1], from probabilities; logarithms are not below -100."""
+    """The negative log-probability of targets in [0, 1], from probabilities; logarithms are clamped to -100."""
     require_tensors("binary_cross_entropy", input=input, target=target)
     reduction = chosen(size_average, reduce, reduction)
     if tuple(input.shape) != tuple(target.shape):
@@ -513,9 +513,10 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Any:
-    """The Kullback-Leibler divergence target * (log(target) - input): `input` holds logarithms, `target` too if so said.
+    """The Kullback-Leibler divergence target * (log(target) - input), where input is a log-probability.
 
-    reduction='batchmean' divides the sum by the length of the first axis, as the definition has it.
+    With `log_target`, target is a log-probability too. reduction='batchmean' divides the sum by the length of the first
+    axis, which is the mathematical definition.
     """
     require_tensors("kl_div", input=input, target=target)
     if reduction == "mean" and size_average is None and reduce is None:
@@ -547,7 +548,7 @@ def poisson_nll_loss(
 ) -> Any:
     """The negative log-probability of counts, from the rate of their Poisson distribution or its logarithm.
 
-    With `full`, with Stirling's approximation of the term that depends on the counts alone.
+    `full` adds Stirling's approximation of the term that depends only on the counts.
     """
     require_tensors("poisson_nll_loss", input=input, target=target)
     reduction = chosen(size_average, reduce, reduction)
@@ -563,7 +564,7 @@ def gaussian_nll_loss(
 ) -> Any:
     """The negative log-probability of targets under normal distributions with means `input` and variances `var`.
 
-    Variances below eps count as eps, and have the gradient that eps would have.
+    Variances below eps are replaced by eps, but have the gradient at eps.
     """
     require_tensors("gaussian_nll_loss", input=input, target=target)
     var = _variances(input, var)
@@ -575,7 +576,7 @@ def gaussian_nll_loss(
 
 
 def _variances(input: Any, var: Any) -> Any:
-    """Variances that fit the means."""
+    """The variances, checked and reshaped to broadcast against the means."""
     if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")

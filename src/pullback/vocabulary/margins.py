@@ -1,4 +1,4 @@
-"""Distances, and the losses that ask for margins between scores or distances, by torch's names."""
+"""Distances, and losses with margins between scores or distances, by torch's names."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepd
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
-    """The cosine of the angle between vectors along a dim; lengths below eps count as eps.
+    """The cosine of the angle between vectors along a dim; norms below eps are replaced by eps.
 
     >>> import pullback
     >>> pullback.cosine_similarity(pullback.tensor([1.0, 0.0]), pullback.tensor([1.0, 1.0]), dim=0)
@@ -56,7 +56,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
 
 
 def pdist(input: Any, p: float = 2) -> Any:
-    """The p-norm distances between the rows of a matrix, of each pair once.
+    """The p-norm distances between the rows of a matrix, each pair once.
 
     >>> import pullback
     >>> pullback.pdist(pullback.tensor([[0.0], [3.0], [7.0]]))
@@ -85,7 +85,7 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """max(0, margin - target * (input1 - input2)): a target of 1 says that the first should be larger, -1 the second."""
+    """max(0, margin - target * (input1 - input2)), where target 1 ranks input1 higher, and -1 input2."""
     require_tensors("margin_ranking_loss", input1=input1, input2=input2, target=target)
     reduction = chosen(size_average, reduce, reduction)
     if not input1.ndim == input2.ndim == target.ndim:
@@ -121,7 +121,7 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """1 - cosine where the target is 1, max(0, cosine - margin) where it is -1: of vectors along the last axis."""
+    """For vectors along the last axis, 1 - cosine where the target is 1, max(0, cosine - margin) where it is -1."""
     require_tensors("cosine_embedding_loss", input1=input1, input2=input2, target=target)
     reduction = chosen(size_average, reduce, reduction)
     if target.ndim > 1:
@@ -216,7 +216,7 @@ def multilabel_margin_loss(
 
 
 def _samples(name: str, input: Any) -> Any:
-    """Scores as a matrix with a row for each sample."""
+    """Scores as a matrix with one row for each sample."""
     if input.ndim > 2 or 0 in input.shape[1:] or (input.ndim == 1 and not input.numel()):
         raise RuntimeError(
             f"{name}: Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}"
@@ -243,7 +243,7 @@ def triplet_margin_loss(
 ) -> Any:
     """max(0, margin + distance to the positive - distance to the negative), with p-norm distances.
 
-    With `swap`, the distance to the negative is the smaller one of those from the anchor and from the positive.
+    With `swap`, the distance to the negative is the minimum of those from the anchor and from the positive.
     """
     reduction = chosen(size_average, reduce, reduction)
 

@@ -1,6 +1,6 @@
-"""Layers and losses as torch has them at its top level: the functions of `nn.functional`, with arguments in other orders.
+"""torch's top-level layers and losses: the functions of `nn.functional`, with a different order of arguments.
 
-There `reduction` is a number: 0 for 'none', 1 for 'mean', 2 for 'sum'.
+Here `reduction` is a number: 0 for 'none', 1 for 'mean', 2 for 'sum'.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ NUMBERED = ("none", "mean", "sum")
 
 
 def _named(function: Callable[..., Any], names: str) -> Callable[..., Any]:
-    """A function whose arguments have these names, in this order."""
+    """A function with these names for its arguments, in this order."""
     order = names.split()
 
     def native(*args: Any, **options: Any) -> Any:
@@ -58,13 +58,13 @@ group_norm = _named(normalization.group_norm, "input num_groups weight bias eps 
 def embedding(
     weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> Any:
-    """The rows of `weight` that the indices name; a `padding_idx` below 0 is none."""
+    """The rows of `weight` selected by the indices; a negative `padding_idx` means none."""
     padding = padding_idx if padding_idx >= 0 else None
     return layers.embedding(indices, weight, padding, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
 
 
 def dropout(input: Any, p: float, train: bool) -> Any:
-    """While training, zeros with probability p; other elements are divided by 1 - p."""
+    """While training, zeros with probability p; the other elements are divided by 1 - p."""
     return dropouts.dropout(input, p, train)
 
 
@@ -74,7 +74,7 @@ def dropout_(input: Any, p: float, train: bool) -> Any:
 
 
 def alpha_dropout(input: Any, p: float, train: bool) -> Any:
-    """Dropout that keeps the mean and variance of what selu gives."""
+    """Dropout that preserves the mean and variance of the outputs of selu."""
     return dropouts.alpha_dropout(input, p, train)
 
 

@@ -23,7 +23,7 @@ HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 
 
 def _statistics(input: Any, axis: tuple[int, ...], eps: float) -> Known | None:
-    """What is known of a tensor's elements over axes, if it is a plain tensor that holds an array."""
+    """The saved statistics of a tensor's elements over axes, if it is a plain tensor with an array; else None."""
     array = data(input)
     if type(array) is np.ndarray and array.dtype == HALF:
         array = array.astype(SINGLE)
@@ -39,7 +39,7 @@ def _standardized(
     eps: float,
     known: Known | None = None,
 ) -> Any:
-    """The input less its mean over axes, over its deviation, times a weight plus a bias, both reshaped to `shape`."""
+    """(input - mean) / deviation over axes, times a weight plus a bias, both reshaped to `shape`."""
     dtype = input._dtype
     if dtype == HALF:
         return cast(_standardized(cast(input, SINGLE), weight, bias, shape, axis, eps), HALF)
@@ -57,7 +57,7 @@ def _standardized(
 
 
 def _normalized_axes(input: Any, normalized_shape: Any, **parts: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The last axes, which must have the shape given, and that shape."""
+    """The last axes, which must have the given shape, and that shape."""
     shape = tuple(parse_sizes((normalized_shape,), "layer_norm", "normalized_shape"))
     if not shape:
         raise RuntimeError(
@@ -94,7 +94,7 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any 
 
 
 def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
-    """The input over the root of the mean of its squares over its last axes, times a weight.
+    """The input divided by its root mean square over its last axes, times a weight.
 
     >>> import pullback
     >>> pullback.nn.functional.rms_norm(pullback.tensor([3.0, 4.0]), (2,))
@@ -112,7 +112,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
 
 
 def _check_channels(name: str, channels: int, **parts: Any) -> None:
-    """Refuse what does not have one element for each channel."""
+    """Raise unless there is one element for each channel."""
     for place, (part, value) in enumerate(parts.items(), 2):
         if value is None:
             continue
@@ -124,7 +124,7 @@ def _check_channels(name: str, channels: int, **parts: Any) -> None:
 
 
 def _column(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of what has one element for each channel of an input of so many sizes, so that they broadcast."""
+    """The shape in which one value per channel broadcasts against an input."""
     return sizes[1], *(1,) * (len(sizes) - 2)
 
 
@@ -138,10 +138,10 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Any:
-    """Each channel (axis 1) less its mean, over its deviation, times a weight plus a bias.
+    """Each channel (axis 1) minus its mean, divided by its standard deviation, times a weight plus a bias.
 
-    In training, with the statistics of the batch; `running_mean` and `running_var` are moved towards them, in place,
-    by `momentum`. Otherwise with the running statistics.
+    In training with the statistics of the batch; `running_mean` and `running_var` are moved towards them, in place, by
+    `momentum`. Otherwise with the running statistics.
 
     >>> import pullback
     >>> x = pullback.tensor([[1.0], [3.0]])
@@ -179,7 +179,7 @@ def batch_norm(
 
 
 def _by_running(input: Any, running_mean: Any, running_var: Any, weight: Any, bias: Any, eps: float) -> Any:
-    """Channels normalised by statistics that are given."""
+    """Channels normalised by given statistics."""
     shape = _column(tuple(input.shape))
     scale = arithmetic.rsqrt(running_var + eps)
     scale = scale if weight is None else scale * weight
@@ -193,7 +193,7 @@ def _by_running(input: Any, running_mean: Any, running_var: Any, weight: Any, bi
 def _move_running(
     input: Any, running_mean: Any, running_var: Any, axes: tuple[int, ...], known: Known | None, momentum: float
 ) -> None:
-    """Move running statistics towards those of a batch; the variance without its bias."""
+    """Update running statistics with those of a batch; the variance is the unbiased one."""
     with no_grad():
         found: tuple[Any, ...] | None = known
         if found is None:
@@ -218,7 +218,7 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Any:
-    """Each channel of each sample less its mean, over its deviation, times a weight plus a bias for each channel."""
+    """Each channel of each sample, less its mean, over its standard deviation, times a weight plus a bias."""
     sizes = tuple(of_kind("instance_norm", input).shape)
     if len(sizes) < 3:
         raise RuntimeError(f"instance_norm expects samples with channels and elements, not shape {sizes}")
@@ -244,7 +244,7 @@ def instance_norm(
 
 
 def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
-    """Groups of consecutive channels of each sample with mean 0 and variance 1, times a weight plus a bias a channel."""
+    """Groups of channels of each sample with mean 0 and variance 1, times a weight plus a bias per channel."""
     if of_kind("group_norm", input).ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
     channels = input.shape[1]
@@ -278,7 +278,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
 def native_group_norm(
     input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
 ) -> tuple[Any, Any, Any]:
-    """`group_norm`, and the means and reciprocal deviations of the groups, of shape (N, group)."""
+    """`group_norm`, and the means and reciprocal standard deviations of the groups, of shape (N, group)."""
     result = group_norm(input, group, weight, bias, eps)
     values = ops.reshape(input, shape=(N, group, C // group * HxW))
     mean, variance = reductions.mean(values, 2), reductions.var(values, 2, correction=0)
@@ -286,7 +286,7 @@ def native_group_norm(
 
 
 def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:
-    """The input over (k + alpha * the mean of the squares of `size` neighbouring channels) ** beta."""
+    """The input divided by (k + alpha * the mean square of `size` neighbouring channels) ** beta."""
     if of_kind("local_response_norm", input, "fiu").ndim < 3:
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
     if input.numel() == 0:
@@ -302,7 +302,7 @@ def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float 
 
 
 def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Any:
-    """The input over its p-norm along a dim; norms below eps count as eps.
+    """The input divided by its p-norm along a dim; norms below eps are replaced by eps.
 
     >>> import pullback
     >>> pullback.nn.functional.normalize(pullback.tensor([[3.0, 4.0]]))

@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices, and what follows from singular values, by the names of torch.linalg."""
+"""Norms of vectors and matrices, condition numbers and ranks, by the names of torch.linalg."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def vector_norm(
     *,
     dtype: Any = None,
 ) -> Any:
-    """The norm of all elements, or of vectors along axes: the root of the sum of abs(x) ** ord.
+    """The norm of all elements, or of vectors along axes: the sum of abs(x) ** ord, to the power 1 / ord.
 
-    `ord` inf and -inf are the largest and smallest absolute value, 0 counts what is not 0. The slope at 0 is 0.
+    `ord` inf and -inf are the largest and smallest absolute value; 0 counts the nonzero elements. The slope at 0 is 0.
     """
     name = "linalg.vector_norm"
     x = _converted(name, x, dtype)
@@ -83,10 +83,11 @@ def matrix_norm(
     *,
     dtype: Any = None,
 ) -> Any:
-    """The norm of matrices, which two axes span.
+    """The norm of matrices, in the plane of two axes.
 
     `ord` is 'fro', the root of the sum of squares; 'nuc', the sum of the singular values; 2 and -2, the largest and the
-    smallest; 1 and -1, of the sums of absolute values in a column; inf and -inf, in a row.
+    smallest singular value; 1 and -1, the largest and smallest column sum of absolute values; inf and -inf, the row
+    sum.
     """
     name = "linalg.matrix_norm"
     A = _converted(name, A, dtype)
@@ -115,7 +116,7 @@ def _without(x: Any, axes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _extreme(name: str, ord: Any, x: Any, axis: int, *, keepdims: bool) -> Any:
-    """The largest or the smallest element along an axis: of none the largest is 0, as no norm is less."""
+    """The largest or smallest element along an axis; the largest of no elements is 0, the least norm."""
     if x.shape[axis]:
         return (ops.amax if ord > 0 else ops.amin)(x, axis=(axis,), keepdims=keepdims)
     if ord > 0:
@@ -171,9 +172,10 @@ def norm(
 
 
 def cond(A: Any, p: Any = None) -> Any:
-    """The condition number of matrices: the norm times that of the inverse; infinite where there is none.
+    """The condition number of matrices: the norm times that of the inverse; infinite for singular matrices.
 
-    Without p, and for p 2 and -2, of any matrices: the largest singular value over the smallest, or the reverse.
+    Without p, and for p 2 and -2, the matrices need not be square: the largest singular value divided by the smallest,
+    or the reverse.
     """
     name = "linalg.cond"
     require_matrices(name, A)
@@ -204,7 +206,7 @@ def matrix_rank(
     atol: Any = None,
     rtol: Any = None,
 ) -> Any:
-    """How many singular values, or, if `hermitian`, absolute eigenvalues, are above the bounds that `pinv` has."""
+    """The number of singular values or, if `hermitian`, absolute eigenvalues above the bounds of `pinv`."""
     name = "torch.linalg.matrix_rank"
     require_matrices(name, A, "input")
     values = ops.abs(eigvalsh(A)) if hermitian else svdvals(A)

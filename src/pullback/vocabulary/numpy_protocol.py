@@ -1,9 +1,9 @@
 """NumPy's own functions on tensors: `np.sin(t)` is recorded like `t.sin()`.
 
-NumPy asks an operand how a ufunc or function is to be computed (`__array_ufunc__`, `__array_function__`). The tables of
-`_numpy.names`, and of `_numpy.scipy_names` for SciPy's ufuncs, answer with an operation of pullback. A
-function that is in no table is computed by NumPy on the values of tensors that are not tracked, and refused by name for
-the others: no result silently loses its gradient.
+NumPy lets an operand compute a ufunc or function itself (`__array_ufunc__`, `__array_function__`). The tables of
+`_numpy.names`, and of `_numpy.scipy_names` for SciPy's ufuncs, map it to an operation of pullback. A function that is
+in no table is computed by NumPy on the values of tensors that do not require grad, and raises TypeError by name for the
+others: no result silently loses its gradient.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from .promotion import cast, category
 Function = Callable[..., Any]
 
 VARARGS, VARKEYWORDS = 4, 8
-"""Flags of code objects: `inspect` has them, which need not be imported for them."""
+"""Flags of code objects, as in `inspect`, without importing it."""
 
-# Arguments that say no more than leaving them out does.
+# Arguments with the same meaning as leaving them out.
 UNCHANGING: dict[str, tuple[Any, ...]] = {
     "where": (True,), "order": ("C", "K"), "casting": ("same_kind",), "subok": (True, False), "dtype": (None,),
     "initial": (None,), "copy": (None,), "device": (None, "cpu"), "like": (None,), "axes": (None,), "axis": (None,),
@@ -36,12 +36,12 @@ UNCHANGING: dict[str, tuple[Any, ...]] = {
 
 @functools.cache
 def _module(name: str) -> Any:
-    """A module of NumPy's functions, imported when NumPy first asks: most programs do not need it."""
+    """A module of NumPy's functions, imported when NumPy first calls one: most programs do not need it."""
     return importlib.import_module(f"{PROVIDERS['numpy functions']}.{name}")
 
 
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-    """A ufunc of NumPy or SciPy, or one of its methods, of which an operand or `out` is a tensor."""
+    """A ufunc of NumPy or SciPy, or one of its methods, with a tensor as an operand or `out`."""
     outs = options.pop("out", ())
     for value in (*inputs, *outs):
         if hasattr(type(value), "__array_ufunc__") and not isinstance(value, (Carrier, np.ndarray, np.generic)):
@@ -59,7 +59,7 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **options
     operands = _module("operands")
     inputs = tuple(map(operands.operand, inputs))
     if not any(map(operands.holds_tensor, inputs)):
-        translation = None  # only `out` is a tensor: what NumPy computes, with all its options, is written to it
+        translation = None  # only `out` is a tensor: NumPy's result is written to it
     if translation is not None and method in ("__call__", "outer"):
         translation = _in_options(name, ufunc, translation, options)
     if translation is not None:
@@ -70,7 +70,7 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **options
 
 
 def _operation(ufunc: np.ufunc) -> tuple[str, Function | None]:
-    """The name of a ufunc with its module, and the operation that it is."""
+    """The qualified name of a ufunc, and the corresponding operation."""
     name = ufunc.__name__
     if getattr(np, name, None) is ufunc:
         return f"numpy.{name}", _module("names").UFUNCS.get(ufunc)
@@ -80,7 +80,7 @@ def _operation(ufunc: np.ufunc) -> tuple[str, Function | None]:
 
 
 def _in_options(name: str, ufunc: np.ufunc, translation: Function, options: dict[str, Any]) -> Function:
-    """An operation with `dtype`, and with `axes`, `axis` and `keepdims` of generalised ufuncs."""
+    """An operation with `dtype`, and with `axes`, `axis` and `keepdims` of generalised ufuncs, applied."""
     if options.get("dtype") is not None:
         translation = _module("methods").in_dtype(name, translation, options.pop("dtype"))
     places = {key: options.pop(key, default) for key, default in (("axes", None), ("axis", None), ("keepdims", False))}
@@ -92,7 +92,7 @@ def _in_options(name: str, ufunc: np.ufunc, translation: Function, options: dict
 
 
 def array_function(self: Any, function: Function, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A function of NumPy that has a tensor among its arguments."""
+    """A NumPy function with a tensor among its arguments."""
     if not all(issubclass(kind, (Carrier, np.ndarray)) for kind in types):
         return NotImplemented
     name = f"{function.__module__}.{function.__name__}"
@@ -126,7 +126,7 @@ def _takes_more(translation: Function, flag: int) -> bool:
 
 
 def _accepted(name: str, options: dict[str, Any], translation: Function | None) -> dict[str, Any]:
-    """The keyword arguments, without those that change nothing; refused if others are unknown here."""
+    """The keyword arguments without those that have no effect; raises if others are not supported."""
     options = {key: value for key, value in options.items() if value is not np._NoValue}
     names = () if translation is None else _parameters(translation)
     if translation is not None and _takes_more(translation, VARKEYWORDS):
@@ -151,7 +151,7 @@ def _computed(
     options: dict[str, Any],
     outs: tuple[Any, ...],
 ) -> Any:
-    """The result by the table's operation, or else by NumPy from the values; written to `out` if there is one."""
+    """The result of the table's operation, or else of NumPy on the values; written to `out` if given."""
     operands = _module("operands")
     if translation is not None and any(map(operands.holds_tensor, (*args, *options.values()))):
         result = translation(*args, **options)
@@ -169,7 +169,7 @@ def _computed(
 
 
 def _written(self: Any, name: str, out: Any, result: Any) -> Any:
-    """A result, in `out` unless that is None."""
+    """A result, written to `out` unless that is None."""
     if out is None:
         return result
     if not isinstance(result, Carrier):
@@ -178,12 +178,12 @@ def _written(self: Any, name: str, out: Any, result: Any) -> Any:
         return _in_array(name, out, result)
     fits = result.shape == out.shape and np.can_cast(result._dtype, out._dtype, "same_kind")
     if fits and result._node is None and out._node is not None:
-        result = ops.copy(out, cast(result, out._dtype))  # a constant: the history of what stood there ends
+        result = ops.copy(out, cast(result, out._dtype))  # a constant: the history of the old values ends
     return write(out, result, name)
 
 
 def _in_array(name: str, out: np.ndarray[Any, Any], result: Any) -> np.ndarray[Any, Any]:
-    """An array that now holds the values of a result which is not tracked."""
+    """An array overwritten by the values of a result that does not require grad."""
     if not _module("operands").is_plain(result):
         raise TypeError(
             f"{name} would write a tensor that requires grad to a NumPy array, which cannot hold its history. Write "
@@ -205,7 +205,7 @@ def _masked(
     outs: tuple[Any, ...],
     where: Any,
 ) -> Any:
-    """A ufunc computed where a mask is True, and written there: the rest of `out` stays, with its history."""
+    """A ufunc computed where a mask is True, and written there: the rest of `out` is unchanged, with its history."""
     operands = _module("operands")
     if len(outs) == 1 and isinstance(outs[0], np.ndarray):
         inputs, where = operands.constants(name, (inputs, where), why="it would write to a NumPy array")

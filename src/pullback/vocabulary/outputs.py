@@ -1,8 +1,8 @@
-"""`out=`: the result of a function, written to tensors that there are already.
+"""`out=`: the result of a function, written to existing tensors.
 
-Functions know nothing of it. What the package hands out under their names (`of_tensor` and its kin) comes
-here when it is given `out`; the function computes as ever, and the result is written like that of an in-place
-operation. So `out` may lie in the memory of an operand.
+The functions themselves have no such argument. Their public wrappers (`of_tensor` and others) call this module when
+`out` is given: the function computes its result as usual, and the result is written like that of an in-place operation.
+So `out` may share memory with an operand.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from .promotion import cast
 
 Function = Callable[..., Any]
 RANGES = frozenset({"arange", "linspace", "logspace", "range"})
-"""Functions that fill an `out` of as many elements in the order of its axes, whatever its shape."""
+"""Functions that fill an `out` with the right number of elements in row-major order, whatever its shape."""
 
 TOTALS = frozenset({"sum", "prod", "cumsum", "cumprod"})
-"""Functions that first convert their input to the dtype of `out`, also to one of a lower kind."""
+"""Functions that first convert their input to the dtype of `out`, even to one of a lower kind."""
 
 TRUTHS = frozenset({"all", "any"})
-"""Functions whose `out` holds answers: bools, or bytes."""
+"""Functions whose `out` is bool or uint8."""
 
 
 def into(out: Any, function: Function, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """`out`, which now holds the result: a tensor, or as many as there are results.
+    """`out`, filled with the result: a tensor, or a tuple with one for each result.
 
     Raises
     ------
     TypeError
-        If `out` is neither a tensor nor a tuple of as many as there are results.
+        If `out` is neither a tensor nor a tuple with one tensor for each result.
     RuntimeError
         If a gradient would be lost, or a result does not fit into the dtype of its tensor.
     UserWarning
-        Where a tensor that holds something has another shape than its result, and gets that.
+        If a nonempty tensor is resized to the shape of its result.
     """
     name = function.__name__
     outs = _tensors(name, out)
@@ -88,7 +88,7 @@ def _carriers(value: Any) -> Iterator[Any]:
 
 
 def _refuse_tracked(name: str, tensors: Sequence[Any], results: Sequence[Any]) -> None:
-    """Refuse tensors whose results would need a history: numbers with a fraction, from what is differentiated."""
+    """Raise for tensors whose results would need a history: inexact numbers from tensors that require grad."""
     if not any(result._dtype.kind in "fc" for result in results):
         return
     for tensor in tensors:
@@ -103,7 +103,7 @@ def _refuse_tracked(name: str, tensors: Sequence[Any], results: Sequence[Any]) -
 def _as_out(
     name: str, function: Function, inputs: Sequence[Any], outs: Sequence[Any], options: dict[str, Any]
 ) -> tuple[dict[str, Any], bool]:
-    """The options with the dtype of `out`, for a function that can be asked for one, and whether `out` is to be tracked."""
+    """The options with the dtype of `out`, if the function has a `dtype`, and whether `out` will require grad."""
     parameters = inspect.signature(function).parameters
     flag = options.get("requires_grad", False) is True and "requires_grad" in parameters
     if flag:
@@ -126,7 +126,7 @@ def _as_out(
 
 
 def _fitting(name: str, out: Any, result: Any) -> Sequence[Any]:
-    """The results, of which there must be as many as tensors in `out`."""
+    """The results, one for each tensor in `out`."""
     several = isinstance(result, (tuple, list))
     if several and isinstance(out, Carrier):
         raise TypeError(
@@ -140,7 +140,7 @@ def _fitting(name: str, out: Any, result: Any) -> Sequence[Any]:
 
 
 def _check(name: str, target: Any, value: Any) -> None:
-    """Refuse a write that cannot be, before any is done."""
+    """Raise for an impossible write, before any is done."""
     if name in TRUTHS:
         if target.dtype not in (dtypes.bool_, dtypes.uint8):
             raise RuntimeError(f"{name} only supports bool tensor for result, got: {target._type_name}")

@@ -1,4 +1,4 @@
-"""Padding: more elements at the ends of axes, or fewer; a constant, or those that are there again."""
+"""Padding: elements added to or removed from the ends of axes; constants, or copies of existing elements."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Widths = Sequence[tuple[int, int]]
 
 
 def repeated(input: Any, axis: int, columns: Any) -> Any:
-    """The elements in given places along an axis, in which any of them may come again."""
+    """The elements at given indices along an axis, which may occur repeatedly."""
     taps = Taps(np.arange(len(columns)), columns, None, len(columns), input.shape[axis])
     return ops.resample(input, axis=axis, taps=taps)
 
 
 def surrounded(input: Any, widths: Widths, value: Any) -> Any:
-    """An input with a number of elements of one value before and after each axis; negative numbers take some away."""
+    """An input with constant elements added before and after each axis; negative numbers remove elements."""
     kept = [(max(-left, 0), n - max(-right, 0)) for n, (left, right) in zip(input.shape, widths, strict=True)]
     for n, (left, right), (start, end) in zip(input.shape, widths, kept, strict=True):
         if n + left + right < 0 or end < start:
@@ -41,13 +41,13 @@ def surrounded(input: Any, widths: Widths, value: Any) -> Any:
 
 
 def _widths(pad: Sequence[int], ndim: int) -> Widths:
-    """torch's list, which starts from the last axis, as a pair for each axis."""
+    """torch's list of widths, which starts with the last axis, as a pair for each axis."""
     pairs = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]
     return [(0, 0)] * (ndim - len(pairs)) + pairs[::-1]
 
 
 def _require_pairs(sizes: Sequence[int], dims: int) -> None:
-    """Refuse what is no pair of widths for each of some last axes."""
+    """Raise unless there is a pair of widths for each of the last axes."""
     if len(sizes) % 2:
         raise RuntimeError(f"Padding length must be divisible by 2: a pair for each axis, not {list(sizes)}")
     if len(sizes) > 2 * dims:
@@ -58,7 +58,7 @@ def _require_pairs(sizes: Sequence[int], dims: int) -> None:
 
 
 def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
-    """An input with elements of one value around it: `pad` is (before, after) of the last axis, then of others.
+    """An input padded with a value: `pad` is (before, after) of the last axis, then of the one before it, and so on.
 
     >>> import pullback
     >>> pullback.constant_pad_nd(pullback.ones(2), (1, 2), 7.0)
@@ -80,7 +80,7 @@ def _replicated(n: int, left: int, right: int) -> Any:
 
 
 def _circular(n: int, left: int, right: int) -> Any:
-    start, end = max(-left, 0), n - max(-right, 0)  # what is taken away does not come round again
+    start, end = max(-left, 0), n - max(-right, 0)  # removed elements do not wrap around
     return start + np.arange(-max(left, 0), end - start + max(right, 0)) % (end - start)
 
 
@@ -109,7 +109,7 @@ def _check_width(mode: str, pair: tuple[int, int], axis: int, shape: list[int]) 
 
 
 def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
-    """An input with more elements at the ends of its last axes, or fewer: `pad` is (before, after) of the last, then of others.
+    """An input with its last axes padded or, by negative widths, cropped: `pad` is (before, after) of the last, then others.
 
     `mode` is 'constant' (of `value`), 'reflect', 'replicate' or 'circular'; all but the first pad images, with or without
     a batch axis.

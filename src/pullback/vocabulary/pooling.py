@@ -34,7 +34,7 @@ def _sizes(name: str, value: Any, dims: int, argument: str) -> Sizes:
 
 
 def _images(name: str, input: Any, dims: int) -> Any:
-    """An input with a batch axis, checked: only the batch may be empty."""
+    """The input with a batch axis, checked: only the batch may be empty."""
     require_tensor(name, "input", input)
     shape = list(input.shape)
     if len(shape) not in (dims + 1, dims + 2):
@@ -63,7 +63,7 @@ def _images(name: str, input: Any, dims: int) -> Any:
 
 
 def _like(result: Any, input: Any) -> Any:
-    """A result without the batch axis that its input did not have."""
+    """A result without the batch axis that was added to its input."""
     return result if result.ndim == input.ndim else beside(ops.reshape, result, shape=tuple(result.shape[1:]))
 
 
@@ -96,7 +96,7 @@ def _checked_window(name: str, kernel: Sizes, steps: Sizes, around: Sizes, sprea
 
 
 def _lengths(name: str, images: Any, kernel: Sizes, window: Window, ceil_mode: bool) -> Sizes:
-    """How many windows there are along each axis; with ceil_mode the last may hang over, but it starts inside."""
+    """The number of windows along each axis; with ceil_mode the last may end outside, but must start inside."""
     channels, *size = images.shape[1:]
     return _counted(name, channels, tuple(size), kernel, window, ceil_mode)
 
@@ -139,7 +139,7 @@ def avg_pool1d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Any:  # fmt: skip
-    """The means over windows of signals, (batch, channels, length); a window moves by its own size unless `stride` is given.
+    """The means over windows of signals, (batch, channels, length); the default `stride` is the size of a window.
 
     >>> import pullback
     >>> pullback.nn.functional.avg_pool1d(pullback.tensor([[1.0, 3.0, 5.0, 9.0]]), 2)
@@ -166,7 +166,7 @@ def avg_pool3d(
 
 @functools.lru_cache(maxsize=256)
 def _misses(size: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> bool:
-    """Whether a window lies wholly in the padding, on both sides of the image."""
+    """True if a window may lie completely in the padding, on either side of the image."""
     axes = zip(size, lengths, kernel, window.stride, window.padding, window.dilation, strict=True)
     return any(
         d > n and any(all(not 0 <= i * s - p + j * d < n for j in range(k)) for i in range(length))
@@ -175,7 +175,7 @@ def _misses(size: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> bool:
 
 
 def _around(window: Window) -> list[int]:
-    """The padding of a window as `pad` takes it."""
+    """The padding of a window as an argument of `pad`."""
     return [p for p in reversed(window.padding) for _ in range(2)]
 
 
@@ -205,7 +205,7 @@ def max_pool1d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
-    """The maxima over windows of signals, (batch, channels, length); with `return_indices`, also where they stand.
+    """The maxima over windows of signals, (batch, channels, length); with `return_indices`, also their indices.
 
     >>> import pullback
     >>> pullback.nn.functional.max_pool1d(pullback.tensor([[1.0, 3.0, 9.0, 5.0]]), 2, return_indices=True)
@@ -218,7 +218,7 @@ def max_pool2d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
-    """The maxima over windows of images, (batch, channels, height, width); indices count in the flattened image."""
+    """The maxima over windows of images, (batch, channels, height, width); indices are into the flattened image."""
     return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
@@ -226,12 +226,12 @@ def max_pool3d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
-    """The maxima over windows of volumes; indices count in the flattened volume."""
+    """The maxima over windows of volumes; indices are into the flattened volume."""
     return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 def _places(images: Any, places: Any) -> Any:
-    """The elements of images at indices into their flattened planes."""
+    """The elements of images at indices into their flattened last axes."""
     shape = tuple(places.shape)
     rows = (*shape[:2], math.prod(shape[2:]))
     planes = ops.reshape(images, shape=(*images.shape[:2], math.prod(images.shape[2:])))
@@ -301,7 +301,7 @@ def _adaptive_mean(dims: int, input: Any, output_size: Any) -> Any:
 
 
 def mean_taps(size: int, length: int) -> Taps:
-    """The means over regions, all about as long, that cover an axis."""
+    """The sparse matrix of means over regions of nearly equal size that cover an axis."""
     start, end = adaptive_spans(size, length)
     widths = end - start
     rows = np.repeat(np.arange(length), widths)
@@ -310,7 +310,7 @@ def mean_taps(size: int, length: int) -> Taps:
 
 
 def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
-    """The means over as many regions of signals as are asked for, which cover them.
+    """The means over `output_size` regions that cover the signals.
 
     >>> import pullback
     >>> pullback.nn.functional.adaptive_avg_pool1d(pullback.tensor([[1.0, 2.0, 3.0, 4.0, 5.0]]), 2)
@@ -320,12 +320,12 @@ def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
 
 
 def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
-    """The means over as many regions of images as are asked for; None keeps a size."""
+    """The means over `output_size` regions that cover the images; None keeps a size."""
     return _adaptive_mean(2, input, output_size)
 
 
 def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
-    """The means over as many regions of volumes as are asked for; None keeps a size."""
+    """The means over `output_size` regions that cover the volumes; None keeps a size."""
     return _adaptive_mean(3, input, output_size)
 
 
@@ -337,22 +337,22 @@ def _adaptive_max(dims: int, input: Any, output_size: Any, return_indices: bool)
 
 
 def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """The maxima over as many regions of signals as are asked for, which cover them."""
+    """The maxima over `output_size` regions that cover the signals."""
     return _adaptive_max(1, input, output_size, return_indices)
 
 
 def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """The maxima over as many regions of images as are asked for; None keeps a size."""
+    """The maxima over `output_size` regions that cover the images; None keeps a size."""
     return _adaptive_max(2, input, output_size, return_indices)
 
 
 def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """The maxima over as many regions of volumes as are asked for; None keeps a size."""
+    """The maxima over `output_size` regions that cover the volumes; None keeps a size."""
     return _adaptive_max(3, input, output_size, return_indices)
 
 
 def _of_each_axis(name: str, value: Any, dims: int, argument: str) -> tuple[Any, ...]:
-    """A number for each axis, from one for all or from as many; a sequence of one does not stand for more."""
+    """One value for each axis, from a single value or a sequence with one for each."""
     if not isinstance(value, (tuple, list)):
         return (value,) * dims
     if len(value) != dims:
@@ -362,7 +362,7 @@ def _of_each_axis(name: str, value: Any, dims: int, argument: str) -> tuple[Any,
 
 
 def _checked_samples(images: Any, samples: Any) -> Any:
-    """Random numbers that are given: one for each axis of each channel, of at least as many images as there are."""
+    """Given random samples, checked: one for each axis of each channel, for at least as many images as there are."""
     dims = images.ndim - 2
     if samples._dtype != images._dtype:
         raise RuntimeError(
@@ -408,7 +408,7 @@ def _fractional(
         samples = random.uniform((*images.shape[:2], dims), images._dtype)
     else:
         samples = _checked_samples(images, samples)
-    if dims == 2:  # torch has the sample of the width first, but in three dimensions that of the depth
+    if dims == 2:  # torch's samples start with the width in two dimensions, but with the depth in three
         samples = samples[..., ::-1]
     places = ops.fractional_places(images, samples, kernel=kernel, lengths=lengths)
     values = _like(_places(images, places), input)
@@ -419,7 +419,7 @@ def fractional_max_pool2d(
     input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
     _random_samples: Any = None,
 ) -> Any:  # fmt: skip
-    """The maxima over windows of images that move by a random pattern, so that a size may shrink by any ratio."""
+    """The maxima over windows of images at pseudorandom positions, so that a size can shrink by any ratio."""
     return _fractional(2, input, kernel_size, output_size, output_ratio, return_indices, _random_samples)
 
 
@@ -427,7 +427,7 @@ def fractional_max_pool3d(
     input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
     _random_samples: Any = None,
 ) -> Any:  # fmt: skip
-    """The maxima over windows of volumes that move by a random pattern, so that a size may shrink by any ratio."""
+    """The maxima over windows of volumes at pseudorandom positions, so that a size can shrink by any ratio."""
     return _fractional(3, input, kernel_size, output_size, output_ratio, return_indices, _random_samples)
 
 
@@ -464,7 +464,7 @@ def _max_unpool(
 
 
 def _unpooled(given: Sizes, usual: Sizes, stride: Sizes) -> Sizes:
-    """The size that an unpooled image is asked to have, which pooling must be able to have come from."""
+    """The requested size of an unpooled image, which must be one from which pooling gives the input's size."""
     size = given[2:] if len(given) == len(usual) + 2 else given
     if len(size) != len(usual):
         raise ValueError(
@@ -482,7 +482,7 @@ def _unpooled(given: Sizes, usual: Sizes, stride: Sizes) -> Sizes:
 def max_unpool1d(
     input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Any:
-    """Maxima put back to where max_pool1d found them, with zeros elsewhere.
+    """The inverse of max_pool1d: maxima at their original indices, with zeros elsewhere.
 
     >>> import pullback
     >>> F = pullback.nn.functional
@@ -496,14 +496,14 @@ def max_unpool1d(
 def max_unpool2d(
     input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Any:
-    """Maxima put back to where max_pool2d found them, with zeros elsewhere."""
+    """The inverse of max_pool2d: maxima at their original indices, with zeros elsewhere."""
     return _max_unpool(2, input, indices, kernel_size, stride, padding, output_size)
 
 
 def max_unpool3d(
     input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Any:
-    """Maxima put back to where max_pool3d found them, with zeros elsewhere."""
+    """The inverse of max_pool3d: maxima at their original indices, with zeros elsewhere."""
     return _max_unpool(3, input, indices, kernel_size, stride, padding, output_size)
 
 
@@ -519,7 +519,7 @@ def _lp_pool(dims: int, input: Any, norm_type: float, kernel_size: Any, stride: 
 
 
 def lp_pool1d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
-    """The p-norms over windows of signals, of the elements as they are: the root of the sum of their powers.
+    """The p-norms over windows of signals, without absolute values: the root of the sum of powers.
 
     >>> import pullback
     >>> pullback.nn.functional.lp_pool1d(pullback.tensor([[3.0, 4.0, 6.0, 8.0]]), 2, 2)
@@ -529,10 +529,10 @@ def lp_pool1d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None
 
 
 def lp_pool2d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
-    """The p-norms over windows of images, of the elements as they are."""
+    """The p-norms over windows of images, without absolute values."""
     return _lp_pool(2, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 def lp_pool3d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
-    """The p-norms over windows of volumes, of the elements as they are."""
+    """The p-norms over windows of volumes, without absolute values."""
     return _lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode)

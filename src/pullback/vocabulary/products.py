@@ -1,4 +1,4 @@
-"""Products: matrices, vectors, batches, and einsum."""
+"""Products of matrices, vectors and batches, and einsum."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def matching(a: Any, b: Any, name: str) -> tuple[Any, Any]:
-    """Operands of one dtype: products do not promote, as in torch; a NumPy array follows the tensor.
+    """Operands of one dtype: products do not promote, as in torch; a NumPy array is cast to the tensor's dtype.
 
-    An array that would lose more than precision, as floats beside integers, promotes the tensor instead.
+    An array that would lose more than precision, as floats cast to integers, promotes the tensor instead.
     """
     if isinstance(a, Carrier) and isinstance(b, Carrier) and a._dtype is b._dtype:
         return a, b
@@ -46,7 +46,7 @@ def matching(a: Any, b: Any, name: str) -> tuple[Any, Any]:
 
 
 def _beside(array: Any, tensor: Any) -> tuple[Any, Any]:
-    """An array and a tensor in one dtype, the tensor's where that holds the array's kind of numbers."""
+    """An array and a tensor in one dtype: the tensor's, if that can hold the array's kind of numbers."""
     dtype = tensor._dtype if np.can_cast(array.dtype, tensor._dtype, "same_kind") else common(array, tensor)
     return cast(array, dtype), cast(tensor, dtype)
 
@@ -85,7 +85,7 @@ def matmul(input: Any, other: Any) -> Any:
     try:
         return ops.matmul(a, b, **_LABELS.get(dims, {"label": "BmmBackward0"}))
     except ValueError:
-        _check_product(tuple(a.shape), tuple(b.shape))  # says which axes do not fit
+        _check_product(tuple(a.shape), tuple(b.shape))  # which reports axes that do not fit
         raise
 
 
@@ -145,7 +145,7 @@ def bmm(input: Any, mat2: Any) -> Any:
 
 
 def outer(input: Any, vec2: Any) -> Any:
-    """All products of an element of one vector with one of another."""
+    """All products of an element of one vector with an element of another."""
     require_operand("outer", "input", input)
     require_operand("outer", "vec2", vec2, 2)
     if input.ndim != 1 or vec2.ndim != 1:
@@ -155,7 +155,7 @@ def outer(input: Any, vec2: Any) -> Any:
 
 
 def vdot(input: Any, other: Any) -> Any:
-    """The sum of the products of two vectors, the first of which is conjugated."""
+    """The sum of the products of two vectors, the first one conjugated."""
     require_operand("vdot", "input", input)
     require_operand("vdot", "other", other, 2)
     return dot(ops.conj(input) if isinstance(input, Carrier) and input._dtype.kind == "c" else input, other)
@@ -176,19 +176,19 @@ def _scaled(argument: str, x: Any, factor: Any) -> Any:
 
 
 def _tensors(name: str, **operands: Any) -> list[Any]:
-    """Operands as tensors, at least one of which is one: a NumPy array follows it in its dtype."""
+    """Operands as tensors, at least one of which is one already: NumPy arrays are cast to its dtype."""
     require_operands(name, **operands)
     tensors = [operand for operand in operands.values() if isinstance(operand, Carrier)]
     if not tensors:
         require_tensors(name, **operands)
     for operand in operands.values():
-        category(operand)  # refuses what is no number
+        category(operand)  # raises if it is not a number
     found, wrap = tensors[0], tensors[0].interpreter.wrap
     return [x if isinstance(x, Carrier) else wrap(cast(x, found._dtype), None) for x in operands.values()]
 
 
 def _added(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
-    """beta * input + alpha * product; with beta 0 the input is not read, so that its NaNs do not matter."""
+    """beta * input + alpha * product; with beta 0 the input is not read, so that its NaNs are ignored."""
     if input._dtype != product._dtype:
         raise RuntimeError(
             f"{name}: self and the product must have the same dtype, but got {input._type_name} and {product._type_name}"
@@ -275,7 +275,7 @@ def multi_dot(tensors: Any) -> Any:
 
 
 def _best_order(sizes: list[int]) -> dict[tuple[int, int], int]:
-    """For each run of factors, where to split it: Cormen and others, Introduction to Algorithms, section 15.2."""
+    """The index at which to split each run of factors (Cormen and others, Introduction to Algorithms, section 15.2)."""
     count = len(sizes) - 1
     cost = {(i, i): 0 for i in range(count)}
     split: dict[tuple[int, int], int] = {}
@@ -295,16 +295,16 @@ def _chained(factors: list[Any], split: dict[tuple[int, int], int], i: int, j: i
 
 
 def chain_matmul(*matrices: Any) -> Any:
-    """The product of matrices in the order that takes the fewest multiplications: an older `linalg.multi_dot`."""
+    """`linalg.multi_dot` under its older name, with the matrices as separate arguments."""
     if len(matrices) == 1:
         return matrices[0]
     return multi_dot(matrices)
 
 
 def einsum(equation: Any, *operands: Any) -> Any:
-    """A sum of products over labelled axes, as `einsum('ij,jk->ik', a, b)`; '...' stands for batch axes.
+    """A sum of products over labelled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes.
 
-    Labels may be numbers in lists behind the operands, as `einsum(a, [0, 1], b, [1, 2], [0, 2])`.
+    Labels may be numbers in lists after each operand, as `einsum(a, [0, 1], b, [1, 2], [0, 2])`.
     """
     if isinstance(equation, (Carrier, np.ndarray)):
         equation, operands = _numbered(equation, *operands)
@@ -331,7 +331,7 @@ def einsum(equation: Any, *operands: Any) -> Any:
 
 
 def _numbered(*arguments: Any) -> tuple[str, tuple[Any, ...]]:
-    """The equation of operands each of which is followed by the list of its labels, and the operands."""
+    """The equation and the operands of a call in which each operand is followed by a list of labels."""
     operands, lists = arguments[: len(arguments) // 2 * 2 : 2], arguments[1::2]
     terms = ["".join(map(_letter, labels)) for labels in lists]
     equation = ",".join(terms)
@@ -388,7 +388,7 @@ def _parsed(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:
 
 
 def _unique_labels(labels: str, operand: Any) -> tuple[str, Any]:
-    """An operand in which no label occurs twice: a repeated one takes the diagonal."""
+    """An operand without repeated labels: a repeated one takes the diagonal."""
     for label in dict.fromkeys(labels):
         while labels.count(label) > 1:
             first = labels.index(label)

@@ -1,7 +1,7 @@
-"""Operands: what stands beside a tensor in an operation, brought to one dtype by torch's rules.
+"""Type promotion: the operands of an operation converted to one dtype by torch's rules.
 
-Promotion is an explicit cast before the operation, so that rules see one dtype. Python numbers are weaker than 0-d
-tensors, and those weaker than tensors with axes; NumPy scalars count as numbers, NumPy arrays as tensors.
+Promotion is an explicit cast before the operation, so that rules see one dtype. Python numbers have a lower priority
+than 0-d tensors, and those a lower one than tensors with axes; NumPy scalars count as numbers, NumPy arrays as tensors.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NUMBERS = {
 
 
 def category(operand: Any) -> tuple[np.dtype[Any], str]:
-    """An operand's dtype, and how strong that is: 'dim', 'zero' or 'scalar'."""
+    """An operand's dtype, and its priority in promotion: 'dim', 'zero' or 'scalar'."""
     if isinstance(operand, Carrier):
         return operand._dtype, "dim" if operand.ndim else "zero"
     if type(operand) in _NUMBERS:
@@ -51,37 +51,37 @@ def common(*operands: Any) -> np.dtype[Any]:
 
 
 def cast(operand: Any, dtype: np.dtype[Any]) -> Any:
-    """An operand in a dtype: a recorded cast for a tensor, an array for anything else."""
+    """An operand in a dtype: a recorded cast for a tensor, else an array."""
     if isinstance(operand, Carrier):
         source = operand._dtype
         return operand if source == dtype else ops.astype(operand, dtype=dtype, source=source)
-    if hasattr(operand, "within"):  # a number that is recorded: see compile
+    if hasattr(operand, "within"):  # a recorded number: see compile
         return operand.within(dtype)
     array = np.asarray(operand)
     return array if array.dtype == dtype else quiet.run(array.astype, dtype)
 
 
 CALLED = {"e": "c10::Half", "f": "float", "d": "double", "i": "int"}
-"""What torch's errors call dtypes whose names do not end in _t."""
+"""The names of dtypes in torch's errors that do not end in _t."""
 
 
 def overflow(value: Any, dtype: np.dtype[Any]) -> RuntimeError:
-    """What becomes of a number that a dtype cannot hold."""
+    """The error for a number that a dtype cannot hold."""
     name = CALLED.get(dtype.char, f"{dtype.name}_t")
     return RuntimeError(f"value cannot be converted to type {name} without overflow: {value} for {dtype.name}")
 
 
 def limits(dtype: np.dtype[Any]) -> tuple[int, int]:
-    """The least and the largest number that an integer dtype holds.
+    """The smallest and the largest number that an integer dtype accepts.
 
-    Bytes and the like hold negative numbers down to that of their largest, counted from their end, as in torch.
+    Unsigned dtypes accept negative numbers down to the negative of their largest one, which wrap around, as in torch.
     """
     own = np.iinfo(dtype)
     return own.min or -own.max, own.max
 
 
 def held(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A number as an array of the dtype of what it is written to; RuntimeError if that cannot hold it."""
+    """A number as an array of the dtype of its target; RuntimeError if that cannot hold it."""
     source, number = category(value)[0], np.asarray(value)
     if source.kind == "c" and dtype.kind != "c":
         raise overflow(value, dtype)
@@ -100,14 +100,14 @@ def held(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _plain(operand: Any) -> Any:
-    """The dtype of a tensor or an array of numbers, to be compared by identity; None for other operands."""
+    """The dtype of a tensor or a numeric array, to be compared by identity; None for other operands."""
     if isinstance(operand, Carrier):
         return operand._dtype
     return operand.dtype if type(operand) is ndarray and operand.dtype.kind in "buifc" else None
 
 
 def _agreed(operands: Sequence[Any]) -> Any:
-    """The dtype that all operands have, floating-point ones also beside Python's numbers; None where it is to be found."""
+    """The common dtype of operands that need no promotion, also floating-point ones and Python numbers; else None."""
     dtype, numbers = None, False
     for operand in operands:
         if type(operand) is float or type(operand) is int:
@@ -136,7 +136,7 @@ def together(*operands: Any) -> Sequence[Any]:
 
 
 def fractional(*operands: Any) -> Sequence[Any]:
-    """Operands brought to their common dtype, integers and bools to the default one, without a stop at that of integers."""
+    """Operands in their common dtype; integers and bools are converted directly to the default dtype."""
     dtype = _agreed(operands)
     if dtype is None:
         dtype = common(*operands)
@@ -146,13 +146,13 @@ def fractional(*operands: Any) -> Sequence[Any]:
 
 
 def inexact(operand: Any) -> Any:
-    """An operand for a function of real or complex numbers: integers and bools become the default dtype."""
+    """An operand for a function of real or complex numbers: integers and bools are converted to the default dtype."""
     source = _plain(operand) or category(operand)[0]
     return operand if source.kind in "fc" else cast(operand, dtypes.default_numpy())
 
 
 def binary(primitive: Primitive, a: Any, b: Any) -> Any:
-    """A primitive of two operands, promoted; a clear error when their shapes do not fit."""
+    """A primitive of two operands, promoted; a clear error if their shapes do not broadcast."""
     dtype = _plain(a)
     if dtype is not None and type(b) is float and dtype.kind == "f":
         b = cast(b, dtype)
@@ -166,5 +166,5 @@ def broadcast(primitive: Callable[..., Any], *operands: Any) -> Any:
     try:
         return primitive(*operands)
     except ValueError:
-        broadcast_shapes(*(tuple(operand.shape) for operand in operands))  # says which shapes do not fit
+        broadcast_shapes(*(tuple(operand.shape) for operand in operands))  # which reports incompatible shapes
         raise

@@ -1,4 +1,4 @@
-"""Elements in other places: rolled, turned, repeated, seen in windows and with strides of their own."""
+"""Elements rearranged: rolled, rotated, repeated, in windows, and with arbitrary strides."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .promotion import category
 
 
 def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
-    """A copy with the elements moved along axes, those beyond the end to the beginning; without axes, in the flat order.
+    """A copy with the elements rolled along axes, from the end to the beginning; without axes, in flat order.
 
     >>> import pullback
     >>> pullback.arange(4).roll(1)
@@ -57,7 +57,7 @@ def flipud(input: Any) -> Any:
 
 
 def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
-    """A copy turned k times by 90 degrees, from the first of two axes towards the second.
+    """A copy rotated k times by 90 degrees, from the first of two axes towards the second.
 
     >>> import pullback
     >>> pullback.rot90(pullback.tensor([[1, 2], [3, 4]]))
@@ -83,11 +83,11 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     return shapes.transpose(shapes.flip(input, second if turns == 1 else first), first, second)
 
 
-# Repeated
+# Repetition
 
 
 def repeat(input: Any, *times: Any, repeats: Any = None) -> Any:
-    """Copies side by side: so many along each axis, of which there may be new ones in front.
+    """Copies side by side, a number for each axis; axes are added in front if there are more numbers.
 
     >>> import pullback
     >>> pullback.tensor([1, 2]).repeat(2, 2)
@@ -108,7 +108,7 @@ def repeat(input: Any, *times: Any, repeats: Any = None) -> Any:
 
 
 def tile(input: Any, *counts: Any, dims: Any = None) -> Any:
-    """Copies side by side: so many along the last axes, one along those before.
+    """Copies side by side, a number for each of the last axes, one along the axes before.
 
     >>> import pullback
     >>> pullback.tile(pullback.tensor([[1], [2]]), (2,))
@@ -120,9 +120,9 @@ def tile(input: Any, *counts: Any, dims: Any = None) -> Any:
 
 
 def repeat_interleave(input: Any, repeats: Any = None, dim: Any = None, *, output_size: Any = None) -> Any:
-    """Each element repeated along an axis, or, without one, in the flat order: as often as one number says, or several.
+    """Each element repeated along an axis, or in flat order if none is given, as often as `repeats` says.
 
-    With nothing else, of a tensor of counts: each place, as often as its count says.
+    Called with only a tensor of counts: each index, repeated as often as its count says.
 
     >>> import pullback
     >>> pullback.repeat_interleave(pullback.tensor([7, 8]), pullback.tensor([1, 2]))
@@ -159,7 +159,7 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: Any = None, *, outpu
 
 
 def _counts(repeats: Any) -> Any:
-    """How often to repeat, as an array."""
+    """The number of repetitions, as an array."""
     if isinstance(repeats, (list, tuple)):
         repeats = np.asarray(parse_sizes((repeats,), "repeat_interleave", "repeats"), np.int64)
     if category(repeats)[0].kind not in "iu":
@@ -181,11 +181,11 @@ def _check_output(size: int, output_size: Any) -> None:
         raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {size} but got {output_size}")
 
 
-# Other strides
+# Strides
 
 
 def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
-    """A view of windows along an axis, one at every `step` elements, with their elements along a new last axis.
+    """A view of windows along an axis, one every `step` elements, with their elements along a new last axis.
 
     >>> import pullback
     >>> pullback.arange(5).unfold(0, 3, 2)
@@ -206,10 +206,10 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
 
 
 def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
-    """A view of the memory in which a tensor lies, with a size and strides of its own, counted in elements.
+    """A view of the tensor's memory with another size and strides, counted in elements.
 
-    Elements that occur more than once collect the sum of their gradients. What is read must lie in the tensor, or in the
-    one that it is a view of.
+    Elements that occur more than once get the sum of their gradients. The view must lie within the tensor, or within
+    its base if it is a view itself.
 
     >>> import pullback
     >>> pullback.arange(6).as_strided((2, 3), (2, 1))
@@ -238,7 +238,7 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -
             ):
                 step = {"size": sizes, "stride": tuple([n // unit for n in steps]), "offset": offset // unit}
                 result = view_of(ops.as_strided, laid_out, **step)
-                if input.level and result._base is None:  # at a level of a transform memory is of no account
+                if input.level and result._base is None:  # inside a transform there is no memory layout
                     attach(laid_out, result, (ops.as_strided, step))
                 return result
     if input.level:
@@ -256,10 +256,10 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -
 
 
 def _in_order(tensor: Any) -> tuple[Any, int]:
-    """A tensor, or a view of it, whose axes are in the order of its memory, and how far its elements lie apart.
+    """A tensor, or a view of it, with axes in memory order, and the distance of its elements in memory.
 
-    None in its place where some lie further apart than others, or on each other. In `vmap` an example's elements are
-    apart by the length of the batch where its axis was not the first.
+    The distance is None if the elements are not equally spaced, or overlap. In `vmap` an example's elements are spaced
+    by the batch size if its batch axis was not the first.
     """
     strides = tensor.stride()
     order = sorted(range(tensor.ndim), key=lambda axis: (-strides[axis], axis))

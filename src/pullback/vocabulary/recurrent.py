@@ -1,7 +1,7 @@
-"""Recurrent networks by torch's names: layers of them over sequences, and single steps.
+"""Recurrent networks by torch's names: multi-layer networks over sequences, and single steps.
 
-All work on rows, those of one step after those of another, as torch packs sequences of different lengths; sequences of
-one length are packed as they lie. What the inputs of a layer contribute is one product for all steps.
+All process rows, those of each step concatenated, as torch packs sequences of different lengths; sequences of equal
+length are reshaped to this form. The contribution of a layer's inputs is a single product for all steps.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ States = tuple[Any, ...]
 
 
 class Kind(NamedTuple):
-    """A kind of network: how many gates and states it has, and what runs one layer in one direction."""
+    """A kind of network: its numbers of gates and states, and the function that runs one layer in one direction."""
 
     name: str
     gates: int
@@ -66,7 +66,7 @@ GRU = Kind("gru", 3, 1, _gru)
 
 
 class Layers(NamedTuple):
-    """How the layers of a network stand to each other."""
+    """The layers of a network: their number, directions, dropout and parameters."""
 
     kind: Kind
     biases: bool
@@ -77,12 +77,12 @@ class Layers(NamedTuple):
 
     @property
     def directions(self) -> int:
-        """1, or 2 where sequences are read backwards as well."""
+        """1, or 2 if sequences are read backwards as well."""
         return 2 if self.bidirectional else 1
 
 
 def _last(rows: Any, sizes: Sizes, reverse: bool) -> Any:
-    """The state that each sequence ends with."""
+    """The final state of each sequence."""
     count = sizes[0]
     if reverse or len(sizes) == 1:
         return rows[:count]
@@ -94,7 +94,7 @@ def _last(rows: Any, sizes: Sizes, reverse: bool) -> Any:
 
 
 def _stacked(net: Layers, rows: Any, sizes: Sizes, states: States, params: Sequence[Any]) -> tuple[Any, ...]:
-    """The rows of the last layer, and the last states of every layer and direction."""
+    """The rows of the last layer, and the final states of every layer and direction."""
     per = len(params) // (net.depth * net.directions)
     first = [shapes.unbind(state) for state in states]
     ends: list[States] = []
@@ -112,11 +112,11 @@ def _stacked(net: Layers, rows: Any, sizes: Sizes, states: States, params: Seque
     return rows, *(shapes.stack(pieces) for pieces in zip(*ends, strict=True))
 
 
-# Refusals
+# Checks
 
 
 def _check(net: Layers, rows: Any, states: States, params: Sequence[Any]) -> None:
-    """Refuse what does not fit together."""
+    """Raise for arguments with incompatible shapes."""
     name, places = net.kind.name, net.depth * net.directions
     for argument, value in (("input", rows), *(("hx", state) for state in states), *(("params", p) for p in params)):
         require_tensor(name, argument, value)
@@ -150,7 +150,7 @@ def _check(net: Layers, rows: Any, states: States, params: Sequence[Any]) -> Non
 
 
 def _over_sequences(net: Layers, input: Any, states: States, params: Sequence[Any], batch_first: bool) -> Any:
-    """Layers over sequences of one length: (steps, batch, features), or (batch, steps, features)."""
+    """The network over sequences of equal length: (steps, batch, features), or (batch, steps, features)."""
     require_tensor(net.kind.name, "input", input)
     if input.ndim != 3:
         raise RuntimeError(f"input must have 3 dimensions, got {input.ndim}")
@@ -167,7 +167,7 @@ def _over_sequences(net: Layers, input: Any, states: States, params: Sequence[An
 
 
 def _over_packed(net: Layers, data: Any, batch_sizes: Any, states: States, params: Sequence[Any]) -> Any:
-    """Layers over sequences that are packed: rows, and how many each step has."""
+    """The network over packed sequences: rows, and the number of rows of each step."""
     _check(net, data, states, params)
     sizes = tuple(int(size) for size in concrete(batch_sizes, net.kind.name))
     falling = all(a >= b > 0 for a, b in itertools.pairwise((*sizes, 1)))
@@ -192,7 +192,7 @@ def _check_batch(states: States, batch: int) -> None:
 
 
 def _network(kind: Kind) -> Callable[..., Any]:
-    """torch's function of a kind, which reads the fourth argument: sequences of one length, or packed ones."""
+    """torch's function of a kind; the type of the fourth argument tells packed sequences from those of equal length."""
 
     def call(*args: Any, **options: Any) -> Any:
         arguments = PACKED if (len(args) > 3 and not isinstance(args[3], bool)) or "data" in options else PADDED
@@ -222,26 +222,26 @@ OVER = {kind.name: _network(kind) for kind in (RNN_TANH, RNN_RELU, LSTM, GRU)}
 
 
 def rnn_tanh(*args: Any, **options: Any) -> Any:
-    """Layers of h' = tanh(W x + b + V h + c) over sequences: the states of the last layer, and the last of each layer.
+    """Layers of h' = tanh(W x + b + V h + c) over sequences: the last layer's states, and each layer's final states.
 
-    Takes (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first), or, for packed
-    sequences, (data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional).
+    The arguments are (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first) or, for
+    packed sequences, (data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional).
     """
     return OVER["rnn_tanh"](*args, **options)
 
 
 def rnn_relu(*args: Any, **options: Any) -> Any:
-    """Layers of h' = relu(W x + b + V h + c) over sequences; called as `rnn_tanh`."""
+    """Layers of h' = relu(W x + b + V h + c) over sequences; arguments as for `rnn_tanh`."""
     return OVER["rnn_relu"](*args, **options)
 
 
 def gru(*args: Any, **options: Any) -> Any:
-    """Layers of gated recurrent units over sequences; called as `rnn_tanh`."""
+    """Layers of gated recurrent units over sequences; arguments as for `rnn_tanh`."""
     return OVER["gru"](*args, **options)
 
 
 def lstm(*args: Any, **options: Any) -> Any:
-    """Layers of long short-term memory over sequences; called as `rnn_tanh`, with `hx` of states and cells."""
+    """Layers of long short-term memory over sequences; arguments as for `rnn_tanh`, with `hx` of states and cells."""
     return OVER["lstm"](*args, **options)
 
 
@@ -249,7 +249,7 @@ def lstm(*args: Any, **options: Any) -> Any:
 
 
 def _step(kind: Kind, input: Any, states: States, weights: Sequence[Any]) -> States:
-    """One step of one layer, of a batch or of a single example."""
+    """One step of one layer, for a batch or a single example."""
     names = ("input", *["hx"] * len(states), "w_ih", "w_hh", "b_ih", "b_hh")
     for place, (name, value) in enumerate(zip(names, (input, *states, *weights), strict=True), 1):
         if value is not None or not name.startswith("b_"):
@@ -268,7 +268,7 @@ def _step(kind: Kind, input: Any, states: States, weights: Sequence[Any]) -> Sta
 
 
 def _check_step(input: Any, weights: Sequence[Any], states: States) -> None:
-    """Refuse what does not fit in torch's words for single steps."""
+    """Raise torch's errors for single steps with incompatible shapes."""
     for name, weight in zip(("w_ih", "w_hh"), weights, strict=False):
         if weight.ndim != 2:
             raise RuntimeError(f"{name} must have 2 dimensions, gates and features, not shape {tuple(weight.shape)}")
@@ -300,5 +300,5 @@ def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: 
 
 
 def lstm_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
-    """One step of long short-term memory, from a state and a cell: the next ones."""
+    """One step of long short-term memory: the next state and cell."""
     return _step(LSTM, input, tuple(hx), (w_ih, w_hh, b_ih, b_hh))

@@ -17,7 +17,7 @@ Dim = int | tuple[int, ...] | list[int] | None
 
 
 class Extremes(NamedTuple):
-    """What max(dim), min(dim) return: the values, and where they stand."""
+    """The result of max(dim) and min(dim): the values and their indices."""
 
     values: Any
     indices: Any
@@ -41,7 +41,7 @@ def _axes(name: str, input: Any, dim: Dim, axis: Dim) -> tuple[int, ...]:
 
 
 def _or_all(dim: Dim) -> Dim:
-    """The axes that are named; no axis, (), stands for all of them in most of torch's reductions."""
+    """The given axes; the empty tuple () means all axes in most of torch's reductions."""
     return None if isinstance(dim, tuple | list) and not dim else dim
 
 
@@ -50,14 +50,14 @@ def _converted(input: Any, dtype: Any) -> Any:
 
 
 def _summable(input: Any, dtype: Any) -> Any:
-    """The operand of a sum or product: in the dtype asked for, else integers and bools in int64."""
+    """The operand of a sum or product, in the requested dtype, else with integers and bools converted to int64."""
     if dtype is None and input._dtype.kind in "bui":
         return cast(input, np.dtype(np.int64))
     return _converted(input, dtype)
 
 
 def scanned(name: str, input: Any, dtype: Any) -> Any:
-    """The operand of a running sum or product."""
+    """The operand of a cumulative sum or product."""
     if dtype is not None and dtypes.as_dtype(dtype) is dtypes.bool_:
         raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool': convert the result, y.bool()")
     return _summable(input, dtype)
@@ -66,7 +66,7 @@ def scanned(name: str, input: Any, dtype: Any) -> Any:
 def sum(
     input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None, axis: Dim = None, keepdims: bool = False
 ) -> Any:
-    """The sum of all elements, or along axes; integers and bools are summed in int64."""
+    """The sum of all elements, or along axes; integers and bools are summed as int64."""
     if dtype is not None or input._dtype.kind != "f":
         input = _summable(input, dtype)
     given = dim is not None or axis is not None
@@ -74,12 +74,12 @@ def sum(
 
 
 def nansum(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The sum of all elements but NaNs, or along axes."""
+    """The sum of all elements that are not NaN, or along axes."""
     return sum(_without_nan(input), dim, keepdim, dtype=dtype)
 
 
 def _without_nan(input: Any) -> Any:
-    """0 in the place of each NaN."""
+    """A copy with 0 in place of each NaN."""
     return ops.where(ops.isnan(input), np.zeros((), input._dtype), input) if input._dtype.kind in "fc" else input
 
 
@@ -92,7 +92,7 @@ def prod(
     axis: int | None = None,
     keepdims: bool = False,
 ) -> Any:
-    """The product of all elements, or along an axis; of integers and bools in int64."""
+    """The product of all elements, or along an axis; integers and bools are multiplied as int64."""
     dim = _one_of("prod", "dim", dim, axis)
     input = _summable(input, dtype)
     if dim is None or not input.ndim:
@@ -119,18 +119,18 @@ def mean(
 
 
 def nanmean(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The mean of all elements but NaNs, or along axes; of floating or complex tensors only."""
+    """The mean of all elements that are not NaN, or along axes; of floating or complex tensors only."""
     input = _converted(input, dtype)
     if input._dtype.kind not in "fc":
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}")
-    if input._dtype == np.float16:  # which has no count above 65 504
+    if input._dtype == np.float16:  # float16 cannot represent counts above 65 504
         return cast(nanmean(cast(input, np.dtype(np.float32)), dim, keepdim), input._dtype)
     total = sum(_without_nan(input), dim, keepdim)
     return ops.divide(total, cast(sum(ops.logical_not(ops.isnan(input)), dim, keepdim), total._dtype))
 
 
 def count_nonzero(input: Any, dim: Dim = None) -> Any:
-    """The number of elements that are not zero, of all or along axes."""
+    """The number of nonzero elements, of all or along axes."""
     return sum(ops.not_equal(input, np.zeros((), input._dtype)), dim)
 
 
@@ -152,7 +152,7 @@ def _spread(
     axis: Dim = None,
     keepdims: bool = False,
 ) -> Any:
-    """var and std: their arguments are the same."""
+    """The implementation of var and std, which have the same arguments."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if correction is None:
@@ -195,7 +195,7 @@ def _with_mean(function: Any, input: Any, dim: Any, unbiased: Any, keepdim: bool
 
 
 def _extreme(name: str, input: Any, dim: Any, keepdim: bool, axis: Any, keepdims: bool) -> Any:
-    """max and min: over everything, along an axis with indices, or against another tensor."""
+    """max and min: over all elements, along an axis with indices, or elementwise with another tensor."""
     if axis is not None:
         dim = _one_of(name, "dim", dim, axis)
     if dim is not None and not isinstance(dim, (int, np.integer)):
@@ -223,7 +223,7 @@ def _refuse_empty(name: str, input: Any, axis: int) -> None:
 
 
 def _second(name: str, dim: Any, other: Any) -> Any:
-    """What comes after the input: a dim or another tensor."""
+    """The second argument: a dim or another tensor."""
     if dim is not None and other is not None:
         raise TypeError(f"{name}() received an invalid combination of arguments: both dim and other, pass one")
     return dim if other is None else other
@@ -240,7 +240,7 @@ def max(
 ) -> Any:
     """The largest element; with a dim, (values, indices) along it; with a tensor, the elementwise maximum.
 
-    Over everything ties share the gradient; along a dim the first of them takes it.
+    Over all elements, ties share the gradient; along a dim, the first of them gets it.
     """
     return _extreme("max", input, _second("max", dim, other), keepdim, axis, keepdims)
 
@@ -287,7 +287,7 @@ def _no_dim(name: str) -> RuntimeError:
 
 
 class LeastAndLargest(NamedTuple):
-    """What aminmax returns."""
+    """The result of aminmax."""
 
     min: Any
     max: Any
@@ -320,28 +320,28 @@ def _locate(name: str, primitive: Any, input: Any, dim: int | None, keepdim: boo
 
 @in_both_spellings
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Any:
-    """Where the largest element stands: in the flattened tensor, or along a dim; the first of several."""
+    """The index of the largest element, in the flattened tensor or along a dim; the first if there are several."""
     return _locate("argmax", ops.argmax, input, _one_of("argmax", "dim", dim, axis), keepdim)
 
 
 @in_both_spellings
 def argmin(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Any:
-    """Where the smallest element stands: in the flattened tensor, or along a dim; the first of several."""
+    """The index of the smallest element, in the flattened tensor or along a dim; the first if there are several."""
     return _locate("argmin", ops.argmin, input, _one_of("argmin", "dim", dim, axis), keepdim)
 
 
 def all(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Any:
-    """Whether every element is nonzero, over everything or along axes; with dim=(), along none: whether each is."""
+    """True if every element is nonzero, of all or along axes; with dim=(), elementwise."""
     return _truth(ops.all, input, _one_of("all", "dim", dim, axis), keepdim or keepdims)
 
 
 def any(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Any:
-    """Whether some element is nonzero, over everything or along axes; with dim=(), along none: whether each is."""
+    """True if some element is nonzero, of all or along axes; with dim=(), elementwise."""
     return _truth(ops.any, input, _one_of("any", "dim", dim, axis), keepdim or keepdims)
 
 
 def _truth(primitive: Any, input: Any, dim: Dim, keepdims: bool) -> Any:
-    """bool, but uint8 for uint8, as in torch."""
+    """A result of `all` or `any`: bool, but uint8 for uint8, as in torch."""
     result = primitive(input, axis=normalize_axes(dim, input.ndim, primitive.name), keepdims=keepdims)
     return cast(result, input._dtype) if input._dtype == np.uint8 else result
 
@@ -349,7 +349,7 @@ def _truth(primitive: Any, input: Any, dim: Dim, keepdims: bool) -> Any:
 def norm(input: Any, p: Any = 2, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The p-norm of all elements or along axes: p a number, inf, -inf or 'fro' (2); its slope at 0 is 0.
 
-    With p = 'nuc', the sum of the singular values of a matrix, or of each matrix that two axes span.
+    With p = 'nuc', the sum of the singular values of a matrix, or of each matrix in the plane of two axes.
     """
     input = _converted(input, dtype)
     if input._dtype.kind not in "fc":
@@ -372,7 +372,7 @@ def norm(input: Any, p: Any = 2, dim: Dim = None, keepdim: bool = False, *, dtyp
 
 
 def _check_matrix_norm(order: str, ndim: int, axes: tuple[int, ...], *, given: bool) -> None:
-    """Refuse norms with a name that there are not; Frobenius' is that of a vector where it is over all or over one axis."""
+    """Raise for unknown names of norms; 'fro' over all axes or one axis is the norm of a vector."""
     if order not in ("fro", "nuc"):
         raise RuntimeError(
             f"linalg.matrix_norm: Order {order} not supported. p is a number, math.inf, -math.inf, 'fro' or 'nuc'"
@@ -395,7 +395,7 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
 
 
 def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
-    """The input with those of its slices along a dim scaled down whose p-norm is larger than maxnorm.
+    """The input with slices along a dim scaled down to the p-norm maxnorm if theirs is larger.
 
     >>> import pullback
     >>> pullback.renorm(pullback.tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0)
@@ -451,7 +451,7 @@ def _along(name: str, primitive: Any, input: Any, dim: int | None, dtype: Any, a
 
 @in_both_spellings
 def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """The running sum along a dim; of integers and bools in int64."""
+    """The cumulative sum along a dim; of integers and bools in int64."""
     input = scanned("cumsum", input, dtype)
     place = normalize_axis(dim, input.ndim)
     return ops.cumsum(input, axis=place) if input.ndim else input.clone()

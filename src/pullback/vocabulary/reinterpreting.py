@@ -1,4 +1,4 @@
-"""The same bytes as numbers of another dtype: `x.view(dtype)`."""
+"""Views of a tensor's bytes as another dtype: `x.view(dtype)`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .._tape.views import alias
 
 
 def reinterpreted(input: Any, dtype: Any) -> Any:
-    """The elements' bytes, where they lie, as numbers of another dtype: of fewer, or more, along the last axis.
+    """A view of the elements' bytes as another dtype; the size of the last axis changes with the itemsize.
 
-    It lies in the memory of the tensor, and has no gradient.
+    It shares the memory of the tensor, and has no gradient.
     """
     array = input._concrete("view")
     wanted = dtypes.as_dtype(dtype)

@@ -1,4 +1,4 @@
-"""Images of other sizes: interpolation, sampling at the points of a grid, and pixels moved between channels and places."""
+"""Resampling of images: interpolation, sampling at grid points, and pixels moved between channels and positions."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .promotion import cast
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-# 1. Interpolation: the elements along an axis, and their weights, that each element of the result is made of
+# 1. Interpolation: for each output element along an axis, the input elements and their weights
 
 
 def _source(length: int, size: int, scale: float | None, corners: bool) -> Array:
-    """Where in the input, counted in elements, the elements of a result of some length lie."""
+    """The positions of the output elements along an axis, in units of input elements."""
     places = np.arange(length)
     if corners:
         return places * ((size - 1) / (length - 1) if length > 1 else 0.0)
@@ -33,7 +33,7 @@ def _source(length: int, size: int, scale: float | None, corners: bool) -> Array
 
 
 def _nearest(size: int, length: int, scale: float | None, corners: bool, *, centre: float = 0.0) -> Taps:
-    step = np.float32(1 / scale if scale else size / length)  # torch computes these places in single precision
+    step = np.float32(1 / scale if scale else size / length)  # torch computes these positions in float32
     columns = np.floor((np.arange(length, dtype=np.float32) + np.float32(centre)) * step).astype(np.int64)
     return Taps(np.arange(length), np.minimum(columns, size - 1), None, length, size)
 
@@ -90,7 +90,7 @@ FILTERS: dict[str, tuple[Callable[[Array], Any], int]] = {
 
 
 def _smoothed(size: int, length: int, scale: float | None, corners: bool, *, mode: str) -> Taps:
-    """A filter as wide as the elements of the result are apart, so that fine patterns do not show up as coarse ones."""
+    """A filter as wide as the spacing of the output elements, which prevents aliasing."""
     function, reach = FILTERS[mode]
     step = 1 / scale if scale else size / length
     if corners:
@@ -107,7 +107,7 @@ def _smoothed(size: int, length: int, scale: float | None, corners: bool, *, mod
     return Taps(rows[inside], columns[inside], weights[inside], length, size)
 
 
-METHODS: dict[str, tuple[Callable[..., Taps], int | None]] = {  # and the number of axes, where there is but one
+METHODS: dict[str, tuple[Callable[..., Taps], int | None]] = {  # and the number of axes, if only one is supported
     "nearest": (_nearest, None),
     "nearest-exact": (functools.partial(_nearest, centre=0.5), None),
     "linear": (_linear, 1),
@@ -126,7 +126,7 @@ def _taps(mode: str, smooth: bool, size: int, length: int, scale: float | None, 
 
 MODES = "nearest | linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact"
 BYTES = ("nearest", "nearest-exact", "bilinear", "bicubic", "lanczos")
-"""The modes that take images of bytes."""
+"""The modes that accept images of uint8."""
 AREAS = {1: adaptive_avg_pool1d, 2: adaptive_avg_pool2d, 3: adaptive_avg_pool3d}
 
 
@@ -153,7 +153,7 @@ def _check_mode(input: Any, mode: str, align_corners: bool | None, antialias: bo
 
 
 def _sized(input: Any, size: Any, scale_factor: Any, recompute: bool | None) -> tuple[list[int], list[float | None]]:
-    """The lengths of the result, and the factors that the places of its elements come from, if they do."""
+    """The lengths of the output, and the scale factors that determine its positions, if they do."""
     have = list(input.shape[2:])
     if size is not None and scale_factor is not None:
         raise ValueError("only one of size or scale_factor should be defined")
@@ -191,10 +191,10 @@ def interpolate(
     input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None, antialias: bool = False,
 ) -> Any:  # fmt: skip
-    """Signals, images or volumes, (batch, channels, *lengths), in another size.
+    """Signals, images or volumes, (batch, channels, *lengths), interpolated to another size.
 
-    `mode` is 'nearest', 'nearest-exact', 'linear', 'bilinear', 'bicubic', 'trilinear' or 'area'. With `align_corners` the
-    first and last elements stay at the ends, else the edges of the elements do.
+    `mode` is 'nearest', 'nearest-exact', 'linear', 'bilinear', 'bicubic', 'trilinear' or 'area'. With `align_corners`
+    the centres of the first and last elements stay in place, otherwise their outer edges do.
 
     >>> import pullback
     >>> x = pullback.tensor([[[0.0, 4.0]]])
@@ -211,7 +211,7 @@ def interpolate(
     if mode == "area":
         return AREAS[input.ndim - 2](input, lengths)
     axes = list(zip(range(2, input.ndim), lengths, factors, strict=True))
-    if input._dtype == np.uint8 and mode in FILTERS:  # every axis is rounded, so that the order counts; as in torch
+    if input._dtype == np.uint8 and mode in FILTERS:  # rounded after every axis, so their order matters; as in torch
         axes = [(axis, length, factor) for axis, length, factor in reversed(axes) if length != input.shape[axis]]
     result = input if axes else ops.clone(input)
     for axis, length, factor in axes:
@@ -223,17 +223,17 @@ def interpolate(
 def upsample(
     input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
 ) -> Any:
-    """interpolate by its older name."""
+    """`interpolate` under its older name."""
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
-    """interpolate with the mode 'nearest'."""
+    """`interpolate` with mode 'nearest'."""
     return interpolate(input, size, scale_factor, "nearest")
 
 
 def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
-    """interpolate with the mode 'bilinear' and the corners aligned."""
+    """`interpolate` with mode 'bilinear' and aligned corners."""
     return interpolate(input, size, scale_factor, "bilinear", align_corners=True)
 
 
@@ -241,13 +241,13 @@ def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) ->
 
 
 def _clipped(place: Any, size: int) -> Any:
-    """Places moved inside; those at the ends pass no cotangent on, as in torch."""
+    """Positions clamped to the image; clamped ones get no gradient, as in torch."""
     known = place.detach()
     return arithmetic.where((known > 0) & (known < size - 1), place, arithmetic.clamp(known, 0, size - 1))
 
 
 def _reflected(place: Any, size: int, corners: bool) -> Any:
-    """Places outside reflected at the centres (corners) or the edges of the outermost elements."""
+    """Positions outside reflected at the centres (corners) or the outer edges of the first and last elements."""
     low, span = (0.0, size - 1.0) if corners else (-0.5, float(size))
     if span == 0:
         return place * 0
@@ -265,7 +265,7 @@ def _inside(place: Any, size: int, padding_mode: str, corners: bool) -> Any:
 
 
 def _neighbours(point: Any, size: int, mode: str, padding_mode: str, corners: bool) -> list[tuple[Any, Any, Any]]:
-    """For points along an axis, from -1 to 1: each neighbour's index, whether it is there, and its weight."""
+    """For points along an axis, from -1 to 1: each neighbour's index, whether it is inside, and its weight."""
     place = (point + 1) * ((size - 1) / 2) if corners else ((point + 1) * size - 1) / 2
     if mode != "bicubic":
         place = _inside(place, size, padding_mode, corners)
@@ -288,7 +288,7 @@ def _neighbours(point: Any, size: int, mode: str, padding_mode: str, corners: bo
     last = size - 1
     return [
         (
-            cast(arithmetic.where(at >= 0, arithmetic.clamp(at, 0, last), 0), np.dtype(np.int64)),  # NaN is at 0
+            cast(arithmetic.where(at >= 0, arithmetic.clamp(at, 0, last), 0), np.dtype(np.int64)),  # NaN becomes 0
             (at >= 0) & (at <= last),
             weight,
         )
@@ -383,7 +383,7 @@ def _warn_of_corners(name: str) -> None:
 
 
 def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any:
-    """The grid for `grid_sample` that affine maps, (batch, 2, 3) or (batch, 3, 4), make of the points of an image of a size.
+    """The grid for `grid_sample` of an image size transformed by affine maps, (batch, 2, 3) or (batch, 3, 4).
 
     >>> import pullback
     >>> turn = pullback.tensor([[[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]])
@@ -429,7 +429,7 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
     return ops.reshape(grid, shape=(shape[0], *shape[2:], axes))
 
 
-# 3. Pixels moved between channels and places
+# 3. Pixels moved between channels and positions
 
 
 def _images(name: str, input: Any) -> tuple[tuple[int, ...], tuple[int, int, int]]:
@@ -444,14 +444,14 @@ def _images(name: str, input: Any) -> tuple[tuple[int, ...], tuple[int, int, int
 
 
 def _exchanged(input: Any, batch: tuple[int, ...], parts: tuple[int, ...], order: tuple[int, ...]) -> Any:
-    """A copy with the axes behind the batch split into parts, and these put into another order."""
+    """A copy with the axes after the batch split into parts, and these permuted."""
     split = shapes.reshape(input, (*batch, *parts))
     exchanged = shapes.permute(split, (*range(len(batch)), *(len(batch) + i for i in order)))
     return ops.clone(exchanged, order="C")
 
 
 def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
-    """Images of r times the height and width, made of r * r times as many channels.
+    """Images of r times the height and width, from r * r times as many channels.
 
     >>> import pullback
     >>> pullback.pixel_shuffle(pullback.arange(4.0).reshape(4, 1, 1), 2)
@@ -489,7 +489,7 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
 
 
 def channel_shuffle(input: Any, groups: int) -> Any:
-    """The channels dealt out again: the first of each group, then the second of each, and so on.
+    """The channels interleaved: the first of each group, then the second of each, and so on.
 
     >>> import pullback
     >>> pullback.channel_shuffle(pullback.arange(4.0).reshape(1, 4, 1), 2).flatten()

@@ -1,4 +1,4 @@
-"""Scans and differences along an axis: running products and extremes, differences, slopes and integrals."""
+"""Scans and differences along an axis: cumulative products and extremes, differences, gradients and integrals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .sorting import Selection, alone, gathered
 
 
 def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """The running product along a dim; of integers and bools in int64."""
+    """The cumulative product along a dim; of integers and bools in int64."""
     input = scanned("cumprod", input, dtype)
     place = normalize_axis(dim, input.ndim, "cumprod")
     return ops.cumprod(input, axis=place, exclusive=False) if input.ndim else input.clone()
@@ -31,12 +31,12 @@ def logcumsumexp(input: Any, dim: int) -> Any:
 
 
 def cummax(input: Any, dim: int) -> Selection:
-    """The largest element so far along a dim, and where it stands, the last of several: (values, indices)."""
+    """The cumulative maximum along a dim and its index, the last of equal ones: (values, indices)."""
     return _running("cummax", input, dim, largest=True)
 
 
 def cummin(input: Any, dim: int) -> Selection:
-    """The smallest element so far along a dim, and where it stands, the last of several: (values, indices)."""
+    """The cumulative minimum along a dim and its index, the last of equal ones: (values, indices)."""
     return _running("cummin", input, dim, largest=False)
 
 
@@ -53,7 +53,7 @@ def _part(input: Any, axis: int, start: int | None, stop: int | None) -> Any:
 
 
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    """The differences of neighbours along a dim, n times; `prepend` and `append` are joined to the input before.
+    """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input.
 
     >>> import pullback
     >>> pullback.diff(pullback.tensor([1, 4, 9]))
@@ -80,7 +80,7 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
 def gradient(
     input: Any, *, spacing: Any = 1, dim: int | Sequence[int] | None = None, edge_order: int = 1
 ) -> tuple[Any, ...]:
-    """Estimates of the slope along each dim, from central differences inside and one-sided ones at the edges.
+    """Estimates of the derivative along each dim, by central differences inside and one-sided ones at the edges.
 
     `spacing` is the distance of neighbours: one number, one for each dim, or a 1-d tensor of coordinates for each dim.
 
@@ -120,8 +120,8 @@ def gradient(
 
 
 def _slope(input: Any, axis: int, spacing: Any, edge_order: int) -> Any:
-    """The estimates along one axis: the slope of the parabola through three neighbours, or of a line at the edges."""
-    weight: Any = 0.5  # of the rise behind a place; that before it is weighted with its distance behind
+    """The estimates along one axis: the slope of a parabola through three neighbours, or of a line at the edges."""
+    weight: Any = 0.5  # weight of the difference after an element
     if getattr(spacing, "ndim", 0):
         if tuple(spacing.shape) != (input.shape[axis],):
             raise RuntimeError(
@@ -133,7 +133,7 @@ def _slope(input: Any, axis: int, spacing: Any, edge_order: int) -> Any:
         weight = arithmetic.div(before, arithmetic.add(before, _part(spacing, 0, 1, None)))
     rises = arithmetic.div(diff(input, dim=axis), spacing)
     bends = diff(rises, dim=axis)
-    if isinstance(weight, float):  # what stands at the place itself does not count, so that it may be infinite
+    if isinstance(weight, float):  # the element itself does not occur, so it may be infinite
         apart = arithmetic.sub(_part(input, axis, 2, None), _part(input, axis, None, -2))
         inner = arithmetic.div(apart, 2 * spacing)
     else:
@@ -147,7 +147,7 @@ def _slope(input: Any, axis: int, spacing: Any, edge_order: int) -> Any:
 
 
 def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
-    """The integral along a dim by the trapezoidal rule: of points at coordinates x, or at a distance dx.
+    """The integral along a dim by the trapezoidal rule, for points at coordinates x or at a distance dx.
 
     >>> import pullback
     >>> pullback.trapezoid(pullback.tensor([1.0, 5.0, 10.0]), dx=2)
@@ -157,12 +157,12 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
 
 
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
-    """The integrals up to each place along a dim by the trapezoidal rule; arguments as those of `trapezoid`."""
+    """The cumulative integral along a dim by the trapezoidal rule; arguments as for `trapezoid`."""
     return reductions.cumsum(_trapezoids("cumulative_trapezoid", y, x, dx, dim), dim)
 
 
 def _trapezoids(name: str, y: Any, x: Any, dx: Any, dim: int) -> Any:
-    """The areas between neighbours."""
+    """The areas of the trapezoids between neighbours."""
     require_tensors(name, y=y, **({} if x is None else {"x": x}))
     if not y.ndim:
         raise IndexError(f"{name}(): Dimension specified as {dim} but tensor has no dimensions")

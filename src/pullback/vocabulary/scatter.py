@@ -1,7 +1,7 @@
-"""Reading and writing at places that a tensor of indices gives: along an axis, or in the flattened tensor.
+"""Reading and writing at the indices in a tensor, along an axis or in the flattened tensor.
 
-torch's rules for such indices are stricter than those of `x[index]`: they are int32 or int64, most may not be negative,
-and what is written has the dtype of what it is written to.
+torch's rules for such indices are stricter than those of `x[index]`: they are int32 or int64, most must not be
+negative, and the values written have the dtype of the target.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ REDUCTIONS = {"sum": ops.scatter_add, "prod": ops.scatter_prod, "amax": ops.scat
 UNSIGNED: dict[Any, Any] = {np.dtype(np.int64): np.dtype(np.uint64), np.dtype(np.int32): np.dtype(np.uint32)}
 
 
-# What all of them ask of their arguments
+# Checks of arguments
 
 
 def _indices(name: str, index: Any, error: type[Exception] = RuntimeError, *, wide: bool = False) -> Any:
-    """An index that is a tensor or array of int64, or of int32 unless only the `wide` will do."""
+    """An index that is a tensor or array of int64, or of int32 unless `wide` requires int64."""
     if not isinstance(index, (Carrier, np.ndarray)):
         require_operand(name.rstrip("_"), "index", index, 2 if name in ("put_", "take") else 3)
     dtype = category(index)[0]
@@ -46,12 +46,12 @@ def _type_name(value: Any) -> str:
 
 
 def _outside(index: Any, size: int, *, from_end: bool = False) -> int | None:
-    """An entry of an index that is no place on an axis of a size; None if there is none."""
+    """An entry of an index that is out of range for a size; None if there is none."""
     array = every(index)
     if not isinstance(array, np.ndarray) or not array.size:
         return None
     if not from_end and np.maximum.reduce(array.view(UNSIGNED[array.dtype]), None) < size:
-        return None  # negative numbers are large ones if read as unsigned
+        return None  # read as unsigned, negative numbers are large ones
     low, high = int(array.min()), int(array.max())
     return high if high >= size else low if low < (-size if from_end else 0) else None
 
@@ -66,26 +66,26 @@ def _check_bounds(
 
 
 def seen(primitive: Primitive, operand: Any, **metadata: Any) -> Any:
-    """An operand through a view, of which a tensor's memory knows: what a graph keeps of it survives a write."""
+    """An operand passed through a view, which is tracked, so that a value saved by a graph survives a later write."""
     return view(primitive, operand, **metadata) if isinstance(operand, Carrier) else primitive(operand, **metadata)
 
 
 def _lifted(value: Any) -> Any:
-    """A 0-d operand with one axis."""
+    """A 0-d operand reshaped to one axis."""
     return value if value.ndim else seen(ops.reshape, value, shape=(1,))
 
 
 def _like(input: Any, result: Any) -> Any:
-    """A result that was computed with one axis in the shape of its 0-d input."""
+    """A result computed with one axis, reshaped to the shape of its 0-d input."""
     return result if input.ndim else seen(ops.reshape, result, shape=())
 
 
 def scalar(input: Any, value: Any) -> Any:
-    """A number in the dtype of the tensor it is written to."""
+    """A number in the dtype of its target."""
     return held(value, input._dtype)
 
 
-# Along an axis, one index for each place along the others
+# Along an axis, with an index for each element
 
 
 def _check_axes(index: Any, other: Any, what: str) -> None:
@@ -97,7 +97,7 @@ def _check_axes(index: Any, other: Any, what: str) -> None:
 
 
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
-    """The elements along a dim that `index` names; the result has the shape of `index`.
+    """The elements along a dim selected by `index`; the result has the shape of `index`.
 
     >>> import pullback
     >>> x = pullback.tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -124,7 +124,7 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
 
 
 def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, axis: int | None = None) -> Any:
-    """The elements along a dim that `indices` names, the other axes broadcast; of the flattened tensor without a dim.
+    """The elements along a dim selected by `indices`, with other axes broadcast; of the flattened tensor without a dim.
 
     >>> import pullback
     >>> x = pullback.tensor([[3.0, 1.0, 2.0]])
@@ -167,7 +167,7 @@ def _same_dtype(input: Any, source: Any, refusal: str) -> None:
 
 
 def _source(input: Any, axis: int, index: Any, src: Any) -> Any:
-    """What a scatter writes: the part of the source that has the shape of the index, or a number."""
+    """The values that a scatter writes: the part of the source that has the shape of the index, or a number."""
     if not isinstance(src, (Carrier, np.ndarray)):
         _check_axes(index, input, "self")
         return scalar(input, src)
@@ -186,7 +186,7 @@ def _source(input: Any, axis: int, index: Any, src: Any) -> Any:
 
 
 def _scattered(name: str, combine: Any, input: Any, dim: int, index: Any, src: Any) -> Any:
-    """`combine(input, src, index, axis)` of operands that fit together."""
+    """`combine(input, src, index, axis)` of operands with checked shapes."""
     axis = normalize_axis(dim, input.ndim)
     require_operand(name, "index", index, 3)
     index = _indices("scatter", index)
@@ -205,10 +205,10 @@ def _scattered(name: str, combine: Any, input: Any, dim: int, index: Any, src: A
 
 
 def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
-    """A copy in which the places along a dim that `index` names hold the elements of `src`, or one number.
+    """A copy in which the elements along a dim selected by `index` are those of `src`, or one number.
 
-    With `reduce='add'` or `'multiply'` they are added to, or multiplied with, what stood there. Of several elements that
-    are written to one place, one stays.
+    With `reduce='add'` or `'multiply'` they are added to, or multiplied with, the existing elements. If several
+    elements are written to one position, one of them remains.
 
     >>> import pullback
     >>> pullback.zeros(2, 3).scatter(1, pullback.tensor([[0], [2]]), 1.0)
@@ -228,7 +228,7 @@ def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = N
 
 
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
-    """A copy in which the elements of `src` are added to the places along a dim that `index` names.
+    """A copy in which the elements of `src` are added to those along a dim selected by `index`.
 
     >>> import pullback
     >>> pullback.zeros(3).scatter_add(0, pullback.tensor([0, 2, 2]), pullback.tensor([1.0, 2.0, 3.0]))
@@ -239,10 +239,9 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
 
 
 def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
-    """A copy in which the places that `index` names hold the sum, prod, mean, amax or amin of what comes there.
+    """A copy with the sum, prod, mean, amax or amin of the elements of `src` that `index` assigns to each position.
 
-    What stood there counts with the elements of `src`, unless `include_self` is False. Extremes that are equal share the
-    gradient.
+    The existing elements are included unless `include_self` is False. Equal extremes share the gradient.
 
     >>> import pullback
     >>> places, values = pullback.tensor([0, 1, 1]), pullback.tensor([1.0, 2.0, 4.0])
@@ -264,7 +263,7 @@ def _reduced(input: Any, src: Any, index: Any, axis: int, reduce: str, include_s
         input = ops.scatter(input, _neutral(reduce, input._dtype), index, axis=axis)
     if reduce != "mean":
         return REDUCTIONS[reduce](input, src, index, axis=axis, label=label)
-    if input._dtype == np.float16:  # which has no count above 65 504
+    if input._dtype == np.float16:  # float16 cannot represent counts above 65 504
         wide, added = (cast(x, np.dtype(np.float32)) for x in (input, src))
         return cast(_reduced(wide, added, index, axis, reduce, include_self, label), input._dtype)
     total = ops.scatter_add(input, src, index, axis=axis)
@@ -277,7 +276,7 @@ def _reduced(input: Any, src: Any, index: Any, axis: int, reduce: str, include_s
 
 
 def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
-    """What changes nothing where something else comes."""
+    """The identity element of a reduction."""
     if reduce not in ("amax", "amin"):
         return np.asarray(int(reduce == "prod"), dtype)
     if dtype.kind == "f":
@@ -292,12 +291,12 @@ def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
 
 
 def _along(axis: int) -> tuple[Any, ...]:
-    """The metadata of an index that picks slices along an axis."""
+    """The metadata of an index that selects slices along an axis."""
     return (*[slice(None)] * axis, _xp.array)
 
 
 def index_select(input: Any, dim: int, index: Any) -> Any:
-    """The slices along a dim that `index`, a vector, names.
+    """The slices along a dim selected by `index`, a vector.
 
     >>> import pullback
     >>> pullback.tensor([[1.0, 2.0, 3.0]]).index_select(1, pullback.tensor([2, 0]))
@@ -328,7 +327,7 @@ def _vector(name: str, index: Any, *, wide: bool = False, error: type[Exception]
 
 
 def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1) -> Any:
-    """A copy in which alpha times the slices of `source` are added to the slices along a dim that `index` names.
+    """A copy in which alpha times the slices of `source` are added to the slices along a dim selected by `index`.
 
     >>> import pullback
     >>> pullback.zeros(3).index_add(0, pullback.tensor([0, 0]), pullback.tensor([1.0, 2.0]))
@@ -346,7 +345,7 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1
 
 
 def _check_slices(name: str, input: Any, axis: int, index: Any, source: Any) -> None:
-    """Refuse slices to write that differ from those along an axis in dtype, number or shape."""
+    """Raise if slices to write differ from those along an axis in dtype, number or shape."""
     if not isinstance(source, (Carrier, np.ndarray)):
         require_operand(name.rstrip("_"), "source", source, 4)
     if category(source)[0] != input._dtype:
@@ -367,7 +366,7 @@ def _check_slices(name: str, input: Any, axis: int, index: Any, source: Any) -> 
 
 
 def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
-    """A copy in which the slices along a dim that `index` names are those of `source`.
+    """A copy in which the slices along a dim selected by `index` are those of `source`.
 
     >>> import pullback
     >>> pullback.zeros(3).index_copy(0, pullback.tensor([2, 0]), pullback.tensor([1.0, 2.0]))
@@ -398,7 +397,7 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
 
 
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
-    """A copy in which the slices along a dim that `index` names are filled with a number or a 0-d tensor.
+    """A copy in which the slices along a dim selected by `index` are filled with a number or a 0-d tensor.
 
     >>> import pullback
     >>> pullback.zeros(3).index_fill(0, pullback.tensor([0, -1]), 1.0)
@@ -420,7 +419,7 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
 
 
 def filling(name: str, input: Any, value: Any) -> Any:
-    """What a tensor is filled with, in its dtype: a number as an array, a 0-d tensor as it is."""
+    """The value with which a tensor is filled, in its dtype: a number as an array, a 0-d tensor as it is."""
     if not isinstance(value, (Carrier, np.ndarray)):
         return scalar(input, value)
     if value.ndim:
@@ -436,9 +435,9 @@ def filling(name: str, input: Any, value: Any) -> Any:
 
 
 def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
-    """A copy in which the slices that `index` names are the prod, mean, amax or amin of what comes there.
+    """A copy with the prod, mean, amax or amin of the slices of `source` that `index` assigns to each position.
 
-    What stood there counts with the slices of `source`, unless `include_self` is False.
+    The existing slices are included unless `include_self` is False.
 
     >>> import pullback
     >>> pullback.ones(2).index_reduce(0, pullback.tensor([1, 1]), pullback.tensor([2.0, 3.0]), "prod")
@@ -470,7 +469,7 @@ def _flat_places(name: str, input: Any, index: Any) -> Any:
 
 
 def take(input: Any, index: Any) -> Any:
-    """The elements of the flattened tensor that `index` names, in the shape of `index`.
+    """The elements of the flattened tensor selected by `index`, in the shape of `index`.
 
     >>> import pullback
     >>> pullback.tensor([[1.0, 2.0], [3.0, 4.0]]).take(pullback.tensor([0, -1]))
@@ -481,7 +480,7 @@ def take(input: Any, index: Any) -> Any:
 
 
 def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
-    """A copy in which the elements of the flattened tensor that `index` names are those of `source`, or add them.
+    """A copy in which the elements of `source` replace, or are added to, those of the flattened tensor at `index`.
 
     >>> import pullback
     >>> pullback.zeros(2, 2).put(pullback.tensor([0, -1]), pullback.tensor([1.0, 2.0]))

@@ -1,4 +1,4 @@
-"""Reductions of segments: of parts of an axis that follow one another, each with a length of its own."""
+"""Reductions of segments: consecutive parts of an axis, of given lengths."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from . import arithmetic, scatter
 from .promotion import held
 from .slicing import narrow
 
-# The reduction that gathers elements at a place, and what stands there before.
+# The scatter reduction of each name, including the initial value.
 REDUCTIONS: dict[str, tuple[str, float]] = {
     "sum": ("sum", 0.0),
     "mean": ("sum", 0.0),
@@ -30,20 +30,20 @@ def segment_reduce(
     data: Any, reduce: str, *, lengths: Any = None, indices: Any = None, offsets: Any = None, axis: int = 0,
     unsafe: bool = False, initial: float | None = None,
 ) -> Any:  # fmt: skip
-    """The sums, means, maxima, minima or products of segments along an axis: of parts that follow one another.
+    """The sums, means, maxima, minima or products of segments: consecutive parts of an axis.
 
-    `lengths` says how many elements each segment has, or `offsets`, which wins, where each begins and the last one ends.
+    `lengths` has the number of elements of each segment; `offsets`, which takes precedence, has each start and the last end.
     They are tensors of integers, whose last axis is that of the segments; axes before are those of `data` before `axis`. So
-    each row may be cut in its own way. `reduce` is 'sum', 'mean', 'max', 'min' or 'prod'. What is reduced begins with
-    `initial`, so that this is the result of a segment without elements; without it such a sum is 0, a product 1, a maximum
-    -inf, a minimum inf and a mean NaN. Extremes that are equal share the gradient. Lengths must add up to the length of the
-    axis unless `unsafe` is True; elements that no segment has do not count then, as with offsets.
+    each row may have its own segments. `reduce` is 'sum', 'mean', 'max', 'min' or 'prod'. Each reduction starts with
+    `initial`, which is the result for an empty segment; without it an empty sum is 0, a product 1, a maximum
+    -inf, a minimum inf and a mean NaN. Equal extremes share the gradient. Lengths must add up to the length of the
+    axis unless `unsafe` is True; then elements in no segment are ignored, as with offsets.
 
     Raises
     ------
     RuntimeError
-        If neither lengths nor offsets are given, or these do not fit to the data, or the reduction is another, or if there
-        are indices, which torch has not built either.
+        If neither lengths nor offsets are given, or these do not fit the data, or the reduction is unknown, or if there
+        are indices, which torch does not implement either.
     NotImplementedError
         If the data are not real floating-point numbers, or lengths or offsets neither int32 nor int64.
 
@@ -71,7 +71,7 @@ def segment_reduce(
 
 
 def _bounds(data: Any, lengths: Any, offsets: Any, axis: int, *, unsafe: bool) -> tuple[int, Any]:
-    """The axis, and where its segments begin, and the last one ends, as an array."""
+    """The axis, and the boundaries of its segments as an array."""
     name, given = ("lengths", lengths) if offsets is None else ("offsets", offsets)
     if given is None:
         raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
@@ -117,7 +117,7 @@ def _bounds(data: Any, lengths: Any, offsets: Any, axis: int, *, unsafe: bool) -
 
 
 def _gathered(data: Any, reduction: tuple[str, float], axis: int, bounds: Any) -> Any:
-    """The elements of each segment, reduced; those of none meet in a place behind, which is left out."""
+    """The reduction of each segment; elements in no segment go to an extra position, which is dropped."""
     count, size = bounds.shape[-1] - 1, data.shape[axis]
     rows = [np.searchsorted(row, np.arange(size), "right") - 1 for row in bounds.reshape(-1, count + 1)]
     places = np.asarray(rows, np.int64).reshape(*data.shape[: axis + 1], *[1] * (data.ndim - axis - 1))
@@ -130,7 +130,7 @@ def _gathered(data: Any, reduction: tuple[str, float], axis: int, bounds: Any) -
 
 
 def _begun(found: Any, reduce: str, lengths: Any, start: Any) -> Any:
-    """The reductions that begin with a number; means of them."""
+    """The reductions combined with an initial value; means of them."""
     if start is not None:
         if reduce == "prod":
             found = arithmetic.mul(found, start)

@@ -1,4 +1,4 @@
-"""Shapes: views of tensors with other axes, and the joins and pieces that every program needs."""
+"""Shapes: views of tensors with other axes, and the basic functions that join and split tensors."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from . import in_both_spellings
 from .promotion import cast, common
 from .reinterpreting import reinterpreted
 
-# What is asked of the same shapes again and again.
+# Caches for shapes that are requested repeatedly.
 _inferred = functools.lru_cache(maxsize=1024)(infer_shape)
 _expanded = functools.lru_cache(maxsize=1024)(expand_shape)
 
 
 def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
-    """The same elements in another shape, one entry of which may be -1; a view where the layout allows it."""
+    """The same elements in another shape, one entry of which may be -1; a view if the strides allow it."""
     target = parse_sizes(sizes if shape is None else (shape,))
     return view_of(ops.reshape, input, shape=_inferred(target, math.prod(input.shape)))
 
 
 def view(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
-    """A view with another shape, refused where the layout would need a copy; with a dtype, the bytes as its numbers."""
+    """A view with another shape, an error if that would require a copy; with a dtype, the bytes as that dtype."""
     if dtype is not None or (shape and type(shape[0]) is dtypes.dtype):
         return reinterpreted(input, shape[0] if dtype is None else dtype)
     array = input._array
@@ -59,7 +59,7 @@ def reshape_as(input: Any, other: Any) -> Any:
 
 
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    """The axes from start_dim to end_dim made one."""
+    """The axes from start_dim to end_dim flattened into one."""
     shape = tuple(input.shape)
     if not shape:
         return reshape(input, 1)
@@ -74,7 +74,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 
 def ravel(input: Any) -> Any:
-    """All elements along one axis, next to each other in memory."""
+    """All elements along one axis, contiguous in memory."""
     return reshape(input, -1).contiguous()
 
 
@@ -105,7 +105,7 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
 
 @functools.lru_cache(maxsize=1024)
 def _order(axes: Shape, ndim: int) -> Shape:
-    """The order of axes that permute was given, counted from 0."""
+    """The order of axes passed to permute, normalised."""
     if len(axes) != ndim:
         raise RuntimeError(
             f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
@@ -119,7 +119,7 @@ def _order(axes: Shape, ndim: int) -> Shape:
 
 @functools.lru_cache(maxsize=1024)
 def _exchanged(first: int, second: int, ndim: int) -> Shape:
-    """All axes in their order, but for two that change places."""
+    """All axes in order, except that two are exchanged."""
     order = list(range(ndim))
     first, second = normalize_axis(first, ndim), normalize_axis(second, ndim)
     if ndim:
@@ -142,7 +142,7 @@ def _swapped(input: Any, first: int, second: int, label: str) -> Any:
 
 
 def alias(input: Any) -> Any:
-    """All of a tensor, as a view of it."""
+    """A view of the whole tensor."""
     return view_of(ops.getitem, input, index=(...,))
 
 
@@ -174,7 +174,7 @@ def swapdims(input: Any, dim0: int, dim1: int) -> Any:
 
 
 def t(input: Any) -> Any:
-    """The transpose of a matrix; a tensor with fewer axes as it is."""
+    """The transpose of a matrix; a tensor with fewer axes is returned as it is."""
     if input.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D: use .mT or permute")
     return alias(input) if input.ndim < 2 else _swapped(input, 0, 1, "TBackward0")
@@ -203,7 +203,7 @@ def adjoint(input: Any) -> Any:
 
 
 def _adjoint_of_matrix(input: Any) -> Any:
-    """A matrix transposed, and complex elements conjugated."""
+    """The conjugate transpose of a matrix."""
     if input.ndim not in (0, 2):
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {input.ndim}-D tensor.")
     return _conjugate(reversed_axes(input))
@@ -214,7 +214,7 @@ mH = property(lambda input: _conjugate(_of_matrices(input, "mH")), doc=adjoint._
 
 
 def movedim(input: Any, source: Any, destination: Any) -> Any:
-    """Axes moved to other places; the others keep their order."""
+    """Axes moved to other positions; the others keep their order."""
     places = [(axes,) if isinstance(axes, int | np.integer) else parse_sizes((axes,)) for axes in (source, destination)]
     if len(places[0]) != len(places[1]):
         raise RuntimeError(
@@ -232,11 +232,11 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
 
 
 def moveaxis(input: Any, source: Any, destination: Any) -> Any:
-    """Axes moved to other places; the others keep their order."""
+    """Axes moved to other positions; the others keep their order."""
     return movedim(input, source, destination)
 
 
-# Axes repeated, added and taken away
+# Axes repeated, added and removed
 
 
 def expand(input: Any, *sizes: Any, size: Any = None, implicit: bool = False) -> Any:
@@ -257,7 +257,7 @@ def broadcast_to(input: Any, size: Sequence[int]) -> Any:
 
 
 def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Any:
-    """The sums that undo a broadcasting from a size to the input's.
+    """The sum over broadcast axes: the transpose of expanding from a size to the input's.
 
     >>> import pullback
     >>> pullback.ones(2, 3).sum_to_size(1, 3)
@@ -276,7 +276,7 @@ def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Any:
 
 
 def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
-    """A view without its axes of length 1, or without those of the given ones that have length 1."""
+    """A view without its axes of length 1, or without those of the given axes that have length 1."""
     dim = axis if dim is None else dim
     shape = input.shape
     axes = range(len(shape)) if dim is None else normalize_axes(dim, len(shape))
@@ -298,11 +298,11 @@ def flip(input: Any, *axes: Any, dims: Any = None) -> Any:
     return ops.flip(input, axis=normalize_axes(given, input.ndim))
 
 
-# Joins and pieces
+# Joining and splitting
 
 
 def _sequence(name: str, tensors: Any) -> list[Any]:
-    """What is to be joined, in one dtype."""
+    """The tensors to be joined, in one dtype."""
     listed = list(unbind(tensors) if isinstance(tensors, Carrier) else tensors)
     if not listed:
         what = "stack expects a non-empty TensorList" if name == "stack" else "expected a non-empty list of Tensors"
@@ -320,7 +320,7 @@ def _sequence(name: str, tensors: Any) -> list[Any]:
 
 
 def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
-    """Tensors joined along an existing axis; their other axes agree."""
+    """Tensors joined along an existing axis; their other axes must agree."""
     listed = _sequence("cat", tensors)
     shapes = [tensor.shape for tensor in listed]
     empty = (0,) in shapes
@@ -328,9 +328,9 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
     if not first:
         raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated: use stack")
     if first == (0,):
-        return ops.concat(*listed, axis=0, sizes=(0,) * len(listed))  # along any axis, by torch's old way
+        return ops.concat(*listed, axis=0, sizes=(0,) * len(listed))  # along any axis: legacy behaviour of torch
     place = normalize_axis(dim if axis is None else axis, len(first))
-    if len(first) > 1 and empty:  # torch's old way to begin a list with nothing
+    if len(first) > 1 and empty:  # torch skips 1-d empty tensors, a legacy behaviour
         nothing = (*first[:place], 0, *first[place + 1 :])
         listed = [ops.reshape(t, shape=nothing) if t.shape == (0,) else t for t in listed]
         shapes = [tensor.shape for tensor in listed]
@@ -341,7 +341,7 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
 
 
 def _check_joined(first: Shape, shape: Shape, place: int, index: int) -> None:
-    """Refuse what cannot be joined to the first tensor along an axis."""
+    """Raise for tensors that cannot be joined to the first one along an axis."""
     if len(shape) != len(first):
         raise RuntimeError(
             f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}: shapes {first} and {shape}"
@@ -373,7 +373,7 @@ def stack(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
 
 @in_both_spellings
 def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
-    """The slices along an axis, as views with one node behind them all."""
+    """The slices along an axis, as views with a common node."""
     if input.ndim == 0:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions: unbind needs an axis")
     result: tuple[Any, ...] = view_of(ops.unbind, input, axis=normalize_axis(dim, input.ndim))
@@ -381,7 +381,7 @@ def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
 
 
 def split(input: Any, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None) -> tuple[Any, ...]:
-    """Consecutive pieces along an axis: of one size (the last may be smaller), or of the sizes given.
+    """Consecutive parts along an axis: of one size (the last may be smaller), or of the given sizes.
 
     `split_size` is the method's name in torch for `split_size_or_sections`.
     """
@@ -414,7 +414,7 @@ def _pieces(input: Any, sizes: tuple[int, ...], axis: int, label: str) -> tuple[
 
 @in_both_spellings
 def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
-    """At most `chunks` consecutive pieces of one size along an axis; the last may be smaller."""
+    """At most `chunks` consecutive parts of one size along an axis; the last may be smaller."""
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     length = input.shape[normalize_axis(dim, input.ndim)]

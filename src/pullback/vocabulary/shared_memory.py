@@ -1,7 +1,8 @@
-"""Fills of tensors whose elements share memory, as those of an expanded one do.
+"""Fills of tensors whose elements share memory, such as expanded tensors.
 
-A fill writes one value, whichever element of those that share a place it is written through. So it is the fill of one
-element of each such group, wherever the group has an element to be filled; and that is a write like others, with a history.
+A fill writes one value, so it does not matter through which of several elements a memory location is written. It is
+computed as a fill of one element for each location that contains an element to be filled; this is an ordinary write,
+with a history.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .promotion import category
 from .slicing import masked_fill
 
 Fill = tuple[Any, Any]
-"""A mask of what is filled, and the value."""
+"""A mask of the filled elements, and the value."""
 
 
 def _by_index(probe: Any, index: Any, values: Any, accumulate: bool = False) -> Fill | None:
@@ -55,12 +56,12 @@ WARNS = {
     "index_put_": "index_put_",
     "x[...] = value": "index_put_",
 }
-"""The fills that torch means to end, and what it calls them."""
+"""The fills that torch announces to forbid, and its names for them."""
 
 
 def is_filled(name: str, target: Any, args: tuple[Any, ...], options: dict[str, Any]) -> bool:
-    """Fill a tensor whose elements share memory, or say that this write is none that it can have."""
-    probe = arithmetic.eq(ops.zeros_like(target), 0)  # of the level of the target
+    """Fill a tensor whose elements share memory; False if the write is not a fill."""
+    probe = arithmetic.eq(ops.zeros_like(target), 0)  # at the transform level of the target
     fill = FILLS[name](probe, *args, **options)
     if fill is None:
         return False
@@ -70,7 +71,7 @@ def is_filled(name: str, target: Any, args: tuple[Any, ...], options: dict[str, 
     if tuple(mask.shape) != tuple(target.shape):
         return False
     if tracked and mode.get().grad and overlaps(base):
-        return False  # the history of a base is that of its elements, which do not each have memory
+        return False  # a base's history has one entry for each element, but these elements share memory
     if name in WARNS:
         warnings.warn(
             f"Use of {WARNS[name]} on expanded tensors is deprecated. Please clone() the tensor before performing this "

@@ -19,7 +19,7 @@ from . import arithmetic
 from .promotion import broadcast, cast, category
 from .scatter import filling, seen
 
-MASK = (_xp.array,)  # the metadata of an index that is one mask
+MASK = (_xp.array,)  # the metadata of an index that is a single mask
 
 
 # Masks
@@ -35,12 +35,12 @@ def _mask(mask: Any, refusal: str) -> Any:
 
 
 def _spread(value: Any, shape: tuple[int, ...]) -> Any:
-    """An operand repeated to a shape, if it has another."""
+    """An operand broadcast to a shape, if it has another."""
     return value if tuple(value.shape) == shape else seen(ops.broadcast_to, value, shape=shape)
 
 
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:
-    """A copy that holds a number, or a 0-d tensor, where the mask is True.
+    """A copy with a number, or a 0-d tensor, written where the mask is True.
 
     >>> import pullback
     >>> x = pullback.tensor([1.0, -2.0])
@@ -54,7 +54,7 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
 
 
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
-    """A copy that holds, where the mask is True, the elements of `source` one after another.
+    """A copy with the elements of `source`, in order, written where the mask is True.
 
     >>> import pullback
     >>> mask = pullback.tensor([True, False, True])
@@ -79,7 +79,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
 
 
 def masked_select(input: Any, mask: Any) -> Any:
-    """The elements where the mask is True, along one axis.
+    """The elements where the mask is True, along a single axis.
 
     >>> import pullback
     >>> x = pullback.tensor([1.0, -2.0, 3.0])
@@ -95,12 +95,12 @@ def masked_select(input: Any, mask: Any) -> Any:
 
 
 def _at(axis: int, entry: Any) -> tuple[Any, ...]:
-    """The index that has an entry at one axis."""
+    """The index with an entry at one axis, and full slices elsewhere."""
     return (*[slice(None)] * axis, entry, ...)
 
 
 def select(input: Any, dim: int, index: int) -> Any:
-    """The slice of a tensor at one place along a dim: a view."""
+    """The slice of a tensor at an index along a dim: a view."""
     return view(ops.getitem, input, index=_at(*_place(input, dim, index)))
 
 
@@ -116,7 +116,7 @@ def _place(input: Any, dim: int, index: int) -> tuple[int, int]:
 
 
 def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
-    """`length` slices of a tensor from a start on along a dim: a view.
+    """`length` slices of a tensor from a start index along a dim: a view.
 
     >>> import pullback
     >>> pullback.tensor([1.0, 2.0, 3.0]).narrow(0, 1, 2)
@@ -141,7 +141,7 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
 
 
 def overwritten(name: str, input: Any, src: Any, *path: Step) -> Any:
-    """A copy whose view along a chain of views holds `src`, which has its shape."""
+    """A copy in which the view reached by a chain of views is overwritten by `src`, which has its shape."""
     require_operand(name, "src", src, 2)
     want = list(_xp.replay(np.broadcast_to(np.empty(()), tuple(input.shape)), path=path).shape)
     if list(src.shape) != want:
@@ -156,7 +156,7 @@ def overwritten(name: str, input: Any, src: Any, *path: Step) -> Any:
 
 
 def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
-    """A copy whose slice at one place along a dim is `src`.
+    """A copy whose slice at an index along a dim is `src`.
 
     >>> import pullback
     >>> pullback.zeros(2, 2).select_scatter(pullback.ones(2), 0, 1)
@@ -182,7 +182,7 @@ def slice_scatter(
 
 
 def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
-    """A copy of a contiguous tensor in which the elements that lie in memory `stride` apart are those of `src`.
+    """A copy of a contiguous tensor in which the elements of an `as_strided` view are those of `src`.
 
     >>> import pullback
     >>> pullback.zeros(4).as_strided_scatter(pullback.ones(2), (2,), (2,))
@@ -219,16 +219,16 @@ def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_off
     return seen(ops.reshape, flat, shape=tuple(input.shape))
 
 
-# Places as numbers
+# Indices as tensors
 
 
 def argwhere(input: Any) -> Any:
-    """The indices of the nonzero elements, a row each."""
+    """The indices of the nonzero elements, one per row."""
     return arithmetic.nonzero(input)
 
 
 def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
-    """The indices of the first `size` nonzero elements, a row each; rows of `fill_value` where there are fewer.
+    """The indices of the first `size` nonzero elements, one per row; missing ones are filled with `fill_value`.
 
     >>> import pullback
     >>> pullback.nonzero_static(pullback.tensor([0, 3]), size=2)

@@ -1,6 +1,6 @@
-"""Sorting: orders, ranks, distinct elements, and places among ordered ones.
+"""Sorting: sorted orders, ranks, distinct elements, and insertion indices.
 
-What is selected is gathered from its place, so that gradients return there.
+Selected elements are gathered by their indices, so that gradients flow to them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .promotion import cast, category, common, together
 
 
 class Selection(NamedTuple):
-    """Elements that were selected along an axis, and where they stand."""
+    """Elements selected along an axis, and their indices."""
 
     values: Any
     indices: Any
@@ -31,12 +31,12 @@ def _refuse_complex(name: str, input: Any) -> None:
 
 
 def gathered(input: Any, places: Any, axis: int, label: str) -> Selection:
-    """The elements at several places along an axis."""
+    """The elements at several indices along an axis."""
     return Selection(ops.take_along_axis(input, places, axis=axis, label=label), places)
 
 
 def picked(input: Any, places: Any, axis: int, keepdim: bool, label: str) -> Selection:
-    """The elements at one place along an axis."""
+    """The elements at one index along an axis."""
     values = ops.select_along(input, places, axis=axis, keepdims=keepdim, label=label)
     return Selection(values, places if keepdim else beside(ops.squeeze, places, axis=axis, given=True))
 
@@ -47,14 +47,14 @@ def alone(input: Any) -> Selection:
 
 
 def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
-    """The places along a dim that sort the input; equal elements keep their order, NaN counts as the largest."""
+    """The indices that sort the input along a dim; equal elements keep their order, NaN counts as the largest."""
     _refuse_complex("argsort", input)
     place = normalize_axis(dim, input.ndim, "argsort")
     return ops.argsort(input, axis=place, descending=descending) if input.ndim else alone(input).indices
 
 
 def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Selection:
-    """The elements in order along a dim, and where they stood: (values, indices), as `argsort` has them.
+    """The sorted elements along a dim, and their original indices: (values, indices); indices as from `argsort`.
 
     >>> import pullback
     >>> pullback.sort(pullback.tensor([3.0, 1.0, 2.0])).values
@@ -68,12 +68,12 @@ def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = Fal
 
 
 def msort(input: Any) -> Any:
-    """The elements in order along the first dim."""
+    """The elements sorted along the first dim."""
     return sort(input, 0).values
 
 
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Selection:
-    """The k largest (or smallest) elements along a dim, in order, and where they stand: (values, indices)."""
+    """The k largest (or smallest) elements along a dim, in order, and their indices: (values, indices)."""
     _refuse_complex("topk", input)
     place = normalize_axis(dim, input.ndim, "topk")
     size = input.shape[place] if input.ndim else 1
@@ -85,7 +85,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
 
 
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Selection:
-    """The k-th smallest element along a dim, k from 1, and where it stands: (values, indices)."""
+    """The k-th smallest element along a dim, k from 1, and its index: (values, indices)."""
     arithmetic.refuse_unordered("kthvalue", input._dtype)
     place = normalize_axis(dim, input.ndim, "kthvalue")
     if not 1 <= k <= (input.shape[place] if input.ndim else 1):
@@ -98,9 +98,9 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Select
 def unique(
     input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """The distinct elements, or slices along a dim, in order.
+    """The sorted distinct elements, or slices along a dim.
 
-    With `return_inverse` also the number each element or slice has among them, with `return_counts` how often each
+    With `return_inverse` also the index of each input element or slice among them, with `return_counts` how often each
     occurs. No NaN equals another. The result is always sorted.
 
     >>> import pullback
@@ -113,7 +113,7 @@ def unique(
 def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """The elements, or slices along a dim, without those that equal the one before; results as those of `unique`."""
+    """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
     return _distinct(ops.unique_consecutive, input, return_inverse, return_counts, dim)
 
 
@@ -137,10 +137,10 @@ def searchsorted(
     side: str | None = None,
     sorter: Any = None,
 ) -> Any:
-    """Where values go in a sorted sequence, or in each row of several, to keep it sorted.
+    """The indices at which values would be inserted into a sorted sequence, or into each row of several.
 
-    Before their equals, or behind them with `right=True` or `side='right'`; `sorter` holds the places that sort a
-    sequence that is not sorted itself.
+    They are inserted before equal elements, or after them with `right=True` or `side='right'`; `sorter` holds the
+    indices that sort a sequence that is not sorted itself.
 
     >>> import pullback
     >>> pullback.searchsorted(pullback.tensor([1, 3, 5]), pullback.tensor([3, 4]))
@@ -188,7 +188,7 @@ def _check_searched(ordered: Any, values: Any, sorter: Any) -> None:
 
 
 def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
-    """The number of the bucket between ordered boundaries in which each value lies.
+    """The index of the bucket between sorted boundaries in which each value lies.
 
     A value on a boundary belongs to the bucket below it, or with `right=True` to the one above.
 

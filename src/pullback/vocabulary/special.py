@@ -17,11 +17,11 @@ from .._tape.shortcuts import is_primitive
 from .promotion import broadcast, category, common, fractional, inexact, together
 
 MOST_TERMS = 1 << 27
-"""How many numbers `mvlgamma` adds at most."""
+"""The largest number of terms that `mvlgamma` adds."""
 
 
 def of_one(primitive: Primitive, name: str, text: str, **params: Any) -> Callable[[Any], Any]:
-    """A function of one real tensor: a primitive with its metadata."""
+    """A function of one real tensor, made of a primitive with its metadata."""
 
     def function(input: Any) -> Any:
         require_tensor(name, "input", input)
@@ -33,7 +33,7 @@ def of_one(primitive: Primitive, name: str, text: str, **params: Any) -> Callabl
 
 
 def of_two(primitive: Primitive, name: str, text: str, **params: Any) -> Callable[[Any, Any], Any]:
-    """A function of two real operands, of which one is a tensor: a primitive with its metadata."""
+    """A function of two real operands, at least one a tensor, made of a primitive with its metadata."""
 
     def function(input: Any, other: Any) -> Any:
         return of_several(primitive, name, input, other, **params)
@@ -42,7 +42,7 @@ def of_two(primitive: Primitive, name: str, text: str, **params: Any) -> Callabl
 
 
 def of_several(primitive: Primitive, name: str, *operands: Any, **params: Any) -> Any:
-    """A primitive of real operands, of which one at least is a tensor, promoted and broadcast."""
+    """A primitive of real operands, at least one a tensor, promoted and broadcast."""
     if not any(isinstance(operand, Carrier) for operand in operands):
         raise errors.no_tensor(name, "input", 1, operands[0])
     _refuse_complex(name, *operands)
@@ -90,9 +90,9 @@ i0 = of_one(ops.bessel_i, "i0", "The modified Bessel function of the first kind 
 
 
 def polygamma(input: Any, n: int) -> Any:
-    """The n-th derivative of digamma, for n from 0.
+    """The n-th derivative of digamma, n >= 0.
 
-    As a function the order comes first, as torch has it.
+    The function, as opposed to this method, has the order first, as in torch.
 
     >>> import pullback
     >>> pullback.polygamma(1, pullback.tensor([1.0]))  # pi * pi / 6
@@ -109,7 +109,7 @@ def polygamma(input: Any, n: int) -> Any:
 
 
 def polygamma_of_order(n: int, input: Any) -> Any:
-    """The n-th derivative of digamma, for n from 0.
+    """The n-th derivative of digamma, n >= 0.
 
     >>> import pullback
     >>> pullback.special.polygamma(2, pullback.tensor([1.0]))
@@ -150,7 +150,7 @@ def mvlgamma(input: Any, p: int) -> Any:
 
 
 def _incomplete(primitive: Primitive, name: str, text: str) -> Callable[[Any, Any], Any]:
-    """A function of two tensors of real numbers, the first of which is a shape."""
+    """A function of two real tensors, the first of which is a shape parameter."""
 
     def function(input: Any, other: Any) -> Any:
         require_tensors(name, input=input, other=other)

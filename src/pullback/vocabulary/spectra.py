@@ -1,4 +1,4 @@
-"""Short-time Fourier transforms: signals cut into overlapping frames, and put together again."""
+"""Short-time Fourier transforms: signals split into overlapping frames, and reconstructed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _refusal(name: str, input: Any, text: str) -> RuntimeError:
 
 
 def _frames(count: int, length: int, hop: int) -> Any:
-    """Where the elements of each frame stand in the signal."""
+    """The indices of the elements of each frame in the signal."""
     return np.arange(count)[:, None] * hop + np.arange(length)
 
 
@@ -30,7 +30,7 @@ def _last(input: Any) -> tuple[Any, ...]:
 
 
 def _window(name: str, input: Any, window: Any, win_length: int, n_fft: int) -> Any:
-    """The window in the middle of a frame; all ones, of the signal's dtype, unless one is given."""
+    """The window, padded to the middle of a frame; by default all ones, in the signal's dtype."""
     if window is None:
         window = np.ones(win_length, np.finfo(input._dtype).dtype)
     else:
@@ -53,7 +53,7 @@ def _is_complex(value: Any) -> bool:
 
 
 def _padded(input: Any, count: int, mode: str) -> Any:
-    """A signal with `count` more elements on both sides."""
+    """A signal padded with `count` elements on both sides."""
     length = input.shape[-1]
     if mode == "constant":
         shape = (*input.shape[:-1], length + 2 * count)
@@ -76,7 +76,7 @@ def _padded(input: Any, count: int, mode: str) -> Any:
 
 
 def _checked(name: str, input: Any, n_fft: int, hop_length: int | None, win_length: int | None) -> tuple[int, int]:
-    """The hop and the length of the window, which have defaults."""
+    """The hop and the window length, checked, with defaults."""
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
     if hop <= 0:
@@ -109,8 +109,8 @@ def stft(
 ) -> Any:
     """The Fourier transforms of overlapping frames of signals, of shape (..., frequency, frame).
 
-    A frame has n_fft elements, and the next begins `hop_length` later. With `center` the first has the beginning of the
-    signal in its middle. Of a real signal half of the spectrum is given, unless `onesided` is False.
+    A frame has n_fft elements, and the next one starts `hop_length` later. With `center` the first frame is centred on
+    the start of the signal. For a real signal half of the spectrum is returned, unless `onesided` is False.
 
     >>> import pullback
     >>> signal = pullback.ones(16)
@@ -136,7 +136,7 @@ def stft(
     hop, width = _checked("stft", input, n_fft, hop_length, win_length)
     places = _frames(1 + (length - n_fft) // hop, n_fft, hop)
     along_first = ops.index(shapes.movedim(input, -1, 0), places, spec=(_xp.array,))
-    frames = shapes.movedim(along_first, (0, 1), (-2, -1))  # signals lie innermost: sums over them come first
+    frames = shapes.movedim(along_first, (0, 1), (-2, -1))  # signals are innermost in memory: sums over them come first
     if window is not None or width < n_fft:
         frames = arithmetic.mul(frames, _window("stft", input, window, width, n_fft))
     spectrum = _spectrum(frames, n_fft, not is_complex if onesided is None else onesided, normalized)
@@ -168,7 +168,7 @@ def _check_spectra(input: Any) -> None:
 
 
 def _is_half(input: Any, n_fft: int, onesided: bool | None) -> bool:
-    """Whether spectra are those of real signals, of which one half is given."""
+    """True if spectra are halves, of real signals."""
     rows = input.shape[-2]
     onesided = rows != n_fft if onesided is None else onesided
     if rows != (n_fft // 2 + 1 if onesided else n_fft):
@@ -193,7 +193,7 @@ def istft(
     length: int | None = None,
     return_complex: bool = False,
 ) -> Any:
-    """The inverse of `stft`: the signals whose frames have these spectra, by the least squares where they disagree.
+    """The inverse of `stft`: the signals whose frames have these spectra, in the least-squares sense.
 
     >>> import pullback
     >>> signal = pullback.arange(16.0)
@@ -217,7 +217,7 @@ def istft(
 
 
 def _signals(input: Any, n_fft: int, onesided: bool, return_complex: bool, normalized: bool) -> Any:
-    """The frames whose spectra are given, as rows."""
+    """The frames with the given spectra, as rows."""
     spectra = shapes.transpose(input, -2, -1)
     scale = n_fft**-0.5 if normalized else 1 / n_fft
     axis = spectra.ndim - 1
@@ -230,7 +230,7 @@ def _signals(input: Any, n_fft: int, onesided: bool, return_complex: bool, norma
 
 
 def _joined(input: Any, frames: Any, window: Any, hop: int, part: slice, end: int) -> Any:
-    """Frames added where they overlap, divided by what the windows add up to there."""
+    """Overlapping frames added, and divided by the sum of the squared windows."""
     count, n_fft = frames.shape[-2:]
     places = _frames(count, n_fft, hop)
     total = n_fft + hop * (count - 1)

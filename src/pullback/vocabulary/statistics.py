@@ -20,9 +20,9 @@ from .sorting import Selection
 
 
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
-    """The covariances of variables, the rows of the input, over observations, its columns.
+    """The covariance matrix of variables, the rows of the input, over observations, its columns.
 
-    `fweights` are how often each observation occurred, `aweights` their relative weights.
+    `fweights` are the numbers of occurrences of the observations, `aweights` their relative weights.
 
     >>> import pullback
     >>> pullback.cov(pullback.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
@@ -75,7 +75,7 @@ def _check_weights(name: str, weights: Any, count: int, kinds: str, wanted: str)
 
 
 def corrcoef(input: Any) -> Any:
-    """The correlations of variables, the rows of the input, over observations, its columns: from -1 to 1."""
+    """The correlation matrix of variables, the rows of the input, over observations, its columns: from -1 to 1."""
     if input.ndim > 2:
         raise RuntimeError(
             f"corrcoef(): expected input to have two or fewer dimensions but got {input.ndim} dimensions"
@@ -90,12 +90,12 @@ def corrcoef(input: Any) -> Any:
 
 
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The median, of an even number of elements the lower one; along a dim, (values, indices). NaN if there is one."""
+    """The median, the lower one of an even number of elements; along a dim, (values, indices). NaN if any is NaN."""
     return _median("median", input, dim, keepdim, skip=False)
 
 
 def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The median of what is not NaN; arguments and results as those of `median`."""
+    """The median of the elements that are not NaN; arguments and results as those of `median`."""
     return _median("nanmedian", input, dim, keepdim, skip=True)
 
 
@@ -119,7 +119,7 @@ def _nonempty(name: str, input: Any, dim: int) -> int:
 
 
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Selection:
-    """The most frequent element along a dim, the smallest of several, and where it stands: (values, indices)."""
+    """The most frequent element along a dim, the smallest of several, and its index: (values, indices)."""
     arithmetic.refuse_unordered("mode", input._dtype)
     place = _nonempty("mode", input, dim)
     if not input.ndim:
@@ -133,10 +133,10 @@ INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 def quantile(
     input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Any:
-    """The values below which fractions q of the elements lie, of all or along a dim; NaN if there is one.
+    """The quantiles for fractions q, of all elements or along a dim; NaN if any element is.
 
-    A 1-d q gives its results along a new first axis. Between two elements `interpolation` decides: 'linear', 'lower',
-    'higher', 'midpoint' or 'nearest'.
+    A 1-d q gives results along a new first axis. `interpolation` between two elements is 'linear', 'lower', 'higher',
+    'midpoint' or 'nearest'.
 
     >>> import pullback
     >>> pullback.quantile(pullback.tensor([0.0, 1.0, 2.0, 3.0]), 0.6)
@@ -148,7 +148,7 @@ def quantile(
 def nanquantile(
     input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Any:
-    """The quantiles of what is not NaN; arguments and results as those of `quantile`."""
+    """The quantiles of the elements that are not NaN; arguments and results as those of `quantile`."""
     return _quantile("nanquantile", input, q, dim, keepdim, interpolation)
 
 
@@ -200,7 +200,7 @@ def _checked_fractions(name: str, input: Any, q: Any, interpolation: str) -> Any
 
 
 def _ranks(ordered: Any, fractions: Any, *, skip: bool) -> Any:
-    """Where fractions lie among the elements of each row, as real numbers; at the last, a NaN, for rows with a NaN."""
+    """The fractional index of each quantile in the sorted rows; the last index, a NaN, for rows with a NaN."""
     size = ordered.shape[-1]
     absent = reductions.sum(ops.isnan(ordered), -1, True)
     if not skip:
@@ -211,7 +211,7 @@ def _ranks(ordered: Any, fractions: Any, *, skip: bool) -> Any:
 
 
 def _between(ordered: Any, ranks: Any, interpolation: str) -> Any:
-    """The elements of each row at ranks, interpolated."""
+    """The elements of each row at fractional indices, interpolated."""
 
     def taken(rank: Any) -> Any:
         places = cast(rank.detach(), np.dtype(np.int64))
@@ -230,11 +230,11 @@ def _between(ordered: Any, ranks: Any, interpolation: str) -> Any:
     return functions.lerp(low, above, weight)
 
 
-# Counts have no derivative: they are NumPy's, of the values.
+# Counts have no derivative: they are computed by NumPy from the values.
 
 
 class Histogram(NamedTuple):
-    """Counts, and the edges between which they were counted."""
+    """Counts, and the bin edges."""
 
     hist: Any
     bin_edges: Any
@@ -245,7 +245,7 @@ def _value(tensor: Any) -> Any:
 
 
 def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
-    """How many elements lie in each of several bins of equal width from min to max, or over their range if both are 0.
+    """The number of elements in each of several bins of equal width from min to max, or over their range if both are 0.
 
     >>> import pullback
     >>> pullback.histc(pullback.tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3)
@@ -277,10 +277,10 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
 def histogram(
     input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False
 ) -> Histogram:
-    """How many elements lie in each of several bins: (hist, bin_edges).
+    """The number of elements in each of several bins: (hist, bin_edges).
 
-    `bins` is the number of bins of equal width over `range`, or a 1-d tensor of their edges. With `weight` elements count
-    as much as their weights, and with `density` the histogram integrates to 1.
+    `bins` is the number of bins of equal width over `range`, or a 1-d tensor of their edges. With `weight` each element
+    counts with its weight, and with `density` the histogram integrates to 1.
     """
     weights = _histogram_weights("histogram", input, weight, tuple(input.shape))
     counts, found = _counted(np.histogram, _value(input).reshape(-1), _edges(bins), range, weights, density)
@@ -318,7 +318,7 @@ def _histogram_weights(name: str, input: Any, weight: Any, shape: tuple[int, ...
 
 @of_tensor
 def histogramdd(input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> Histogram:
-    """How many points, the rows along the last axis, lie in each cell of a grid: (hist, bin_edges), edges per dim.
+    """The number of points, the rows along the last axis, in each cell of a grid: (hist, bin_edges), edges per dim.
 
     `bins` is a number, a list of numbers or a list of 1-d tensors of edges, and `range` holds the lowest and the highest
     edge of each dim, one dim after the other.
@@ -345,7 +345,7 @@ def histogramdd(input: Any, bins: Any, *, range: Any = None, weight: Any = None,
 
 
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """How often each of the numbers 0, 1, 2, ... occurs, or the sum of its weights.
+    """The number of occurrences of each of the numbers 0, 1, 2, ..., or the sum of its weights.
 
     >>> import pullback
     >>> pullback.bincount(pullback.tensor([1, 3, 1]))

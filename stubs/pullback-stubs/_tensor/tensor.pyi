@@ -61,7 +61,7 @@ class _TriangularSolveResult(_NamedTuple):
     cloned_coefficient: Tensor
 
 class Tensor:
-    """An array of numbers that records what is done to it when it, or what it came from, requires grad."""
+    """An array of numbers that records operations if it, or a tensor it was computed from, requires grad."""
     def __init__(self, *data: object, size: object = None, **placement: object) -> None: ...
     def __add__(self, other: _TensorLike, /) -> Tensor: ...
     def __radd__(self, other: _TensorLike, /) -> Tensor: ...
@@ -175,9 +175,9 @@ class Tensor:
     def adjoint(self) -> Tensor:
         """The last two axes exchanged, and complex elements conjugated."""
     def all(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
-        """Whether every element is nonzero, over everything or along axes; with dim=(), along none: whether each is."""
+        """True if every element is nonzero, of all or along axes; with dim=(), elementwise."""
     def allclose(self, other: _TensorLike, rtol: _builtins.float = 1e-05, atol: _builtins.float = 1e-08, equal_nan: _builtins.bool = False) -> _builtins.bool:
-        """Whether two tensors agree within atol + rtol * abs(other), everywhere."""
+        """True if two tensors agree within atol + rtol * abs(other), everywhere."""
     def amax(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
         """The largest element along axes; ties share the gradient."""
     def amin(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
@@ -191,9 +191,9 @@ class Tensor:
     def angle(self) -> Tensor:
         """The angle of complex numbers; pi for negative real ones, 0 for others."""
     def any(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
-        """Whether some element is nonzero, over everything or along axes; with dim=(), along none: whether each is."""
+        """True if some element is nonzero, of all or along axes; with dim=(), elementwise."""
     def apply_(self, callable: _Callable[[_Any], _Any]) -> Tensor:
-        """In place: a Python function of each element, which is slow."""
+        """Apply a Python function to each element, in place; slow."""
     def arccos(self) -> Tensor:
         """The inverse cosine, elementwise; NaN outside [-1, 1]."""
     def arccos_(self) -> Tensor:
@@ -224,32 +224,32 @@ class Tensor:
         """The inverse hyperbolic tangent, elementwise; NaN outside [-1, 1]."""
     @_overload
     def argmax(self, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | None = None) -> Tensor:
-        """Where the largest element stands: in the flattened tensor, or along a dim; the first of several."""
+        """The index of the largest element, in the flattened tensor or along a dim; the first if there are several."""
     @_overload
     def argmax(self, dim: _builtins.int | None = None, keepdims: _builtins.bool = False, *, axis: _builtins.int | None = None) -> Tensor:
-        """Where the largest element stands: in the flattened tensor, or along a dim; the first of several."""
+        """The index of the largest element, in the flattened tensor or along a dim; the first if there are several."""
     @_overload
     def argmin(self, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | None = None) -> Tensor:
-        """Where the smallest element stands: in the flattened tensor, or along a dim; the first of several."""
+        """The index of the smallest element, in the flattened tensor or along a dim; the first if there are several."""
     @_overload
     def argmin(self, dim: _builtins.int | None = None, keepdims: _builtins.bool = False, *, axis: _builtins.int | None = None) -> Tensor:
-        """Where the smallest element stands: in the flattened tensor, or along a dim; the first of several."""
+        """The index of the smallest element, in the flattened tensor or along a dim; the first if there are several."""
     @_overload
     def argsort(self, dim: _builtins.int = -1, descending: _builtins.bool = False, *, stable: _builtins.bool = False) -> Tensor:
-        """The places along a dim that sort the input; equal elements keep their order, NaN counts as the largest."""
+        """The indices that sort the input along a dim; equal elements keep their order, NaN counts as the largest."""
     @_overload
     def argsort(self, axis: _builtins.int = -1, descending: _builtins.bool = False, *, stable: _builtins.bool = False) -> Tensor:
-        """The places along a dim that sort the input; equal elements keep their order, NaN counts as the largest."""
+        """The indices that sort the input along a dim; equal elements keep their order, NaN counts as the largest."""
     def argwhere(self) -> Tensor:
-        """The indices of the nonzero elements, a row each."""
+        """The indices of the nonzero elements, one per row."""
     def as_strided(self, size: _builtins.int | _Sequence[_builtins.int] | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None, storage_offset: _Any = None) -> Tensor:
-        """A view of the memory in which a tensor lies, with a size and strides of its own, counted in elements."""
+        """A view of the tensor's memory with another size and strides, counted in elements."""
     def as_strided_(self, *args: _Any, **options: _Any) -> Tensor:
-        """In place: A view of the memory in which a tensor lies, with a size and strides of its own, counted i"""
+        """In place: A view of the tensor's memory with another size and strides, counted in elements."""
     def as_strided_scatter(self, src: Tensor, size: _builtins.int | _Sequence[_builtins.int] | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None, storage_offset: _builtins.int | None = None) -> Tensor:
-        """A copy of a contiguous tensor in which the elements that lie in memory `stride` apart are those of `src`."""
+        """A copy of a contiguous tensor in which the elements of an `as_strided` view are those of `src`."""
     def as_subclass(self, cls: _Any) -> Tensor:
-        """The tensor as one of a class derived from Tensor, on the same memory and with the same history."""
+        """The tensor as an instance of a class derived from Tensor, with the same memory and history."""
     def asin(self) -> Tensor:
         """The inverse sine, elementwise; NaN outside [-1, 1]."""
     def asin_(self) -> Tensor:
@@ -277,13 +277,13 @@ class Tensor:
     def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * input + alpha * (batch1 @ batch2) for batches of matrices; the input is broadcast."""
     def bernoulli(self, p: _Any = None, *, generator: _Generator | None = None) -> Tensor:
-        """1 with the probability that each element gives, or with probability p, else 0."""
+        """1 with the probability given by each element, or with probability p, else 0."""
     def bernoulli_(self, p: _Any = 0.5, *, generator: _Generator | None = None) -> Tensor:
-        """1 with probability p, a number or one for each element, else 0."""
+        """Samples of 1 with probability p, else 0; p is a number or a tensor with one for each element."""
     def bincount(self, weights: Tensor | None = None, minlength: _builtins.int = 0) -> Tensor:
-        """How often each of the numbers 0, 1, 2, ... occurs, or the sum of its weights."""
+        """The number of occurrences of each of the numbers 0, 1, 2, ..., or the sum of its weights."""
     def binomial(self, prob: _Any, generator: _Generator | None = None) -> Tensor:
-        """How many of so many trials succeed, each with a probability."""
+        """Samples of binomial distributions: the number of successes in `count` trials with probability `prob`."""
     def bitwise_and(self, other: _TensorLike) -> Tensor:
         """The bitwise and of integers or bools."""
     def bitwise_and_(self, other: _TensorLike) -> Tensor:
@@ -317,7 +317,7 @@ class Tensor:
     def byte(self, memory_format: object | None = None) -> Tensor:
         """This tensor in uint8; itself if it has that dtype."""
     def cauchy_(self, median: _builtins.float = 0, sigma: _builtins.float = 1, *, generator: _Generator | None = None) -> Tensor:
-        """Numbers drawn from the Cauchy distribution of a median and a scale."""
+        """Samples of the Cauchy distribution with a median and a scale."""
     def cdouble(self, memory_format: object | None = None) -> Tensor:
         """This tensor in complex128; itself if it has that dtype."""
     def ceil(self) -> Tensor:
@@ -329,37 +329,37 @@ class Tensor:
     def char(self, memory_format: object | None = None) -> Tensor:
         """This tensor in int8; itself if it has that dtype."""
     def cholesky(self, upper: _builtins.bool = False) -> Tensor:
-        """The lower triangular L with L @ L.mH the Hermitian positive-definite input; with `upper`, its adjoint."""
+        """The lower triangular L with input = L @ L.mH, for a Hermitian positive-definite input; with `upper`, L.mH."""
     def cholesky_inverse(self, upper: _builtins.bool = False) -> Tensor:
         """The inverse of L @ L.mH, or of L.mH @ L with `upper`."""
     def cholesky_solve(self, L: Tensor, upper: _builtins.bool = False) -> Tensor:
         """The X with A @ X = input, where A = L @ L.mH, or L.mH @ L with `upper`."""
     @_overload
     def chunk(self, chunks: _builtins.int, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
-        """At most `chunks` consecutive pieces of one size along an axis; the last may be smaller."""
+        """At most `chunks` consecutive parts of one size along an axis; the last may be smaller."""
     @_overload
     def chunk(self, chunks: _builtins.int, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
-        """At most `chunks` consecutive pieces of one size along an axis; the last may be smaller."""
+        """At most `chunks` consecutive parts of one size along an axis; the last may be smaller."""
     def clamp(self, min: _TensorLike | None = None, max: _TensorLike | None = None) -> Tensor:
         """input limited to [min, max]; the gradient passes inside and at the bounds."""
     def clamp_(self, min: _TensorLike | None = None, max: _TensorLike | None = None) -> Tensor:
         """input limited to [min, max]; the gradient passes inside and at the bounds."""
     def clamp_max(self, max: _TensorLike | None) -> Tensor:
-        """input, but not above max, a number or a tensor."""
+        """The minimum of input and max, a number or a tensor."""
     def clamp_max_(self, max: _TensorLike | None) -> Tensor:
-        """input, but not above max, a number or a tensor."""
+        """The minimum of input and max, a number or a tensor."""
     def clamp_min(self, min: _TensorLike | None) -> Tensor:
-        """input, but not below min, a number or a tensor."""
+        """The maximum of input and min, a number or a tensor."""
     def clamp_min_(self, min: _TensorLike | None) -> Tensor:
-        """input, but not below min, a number or a tensor."""
+        """The maximum of input and min, a number or a tensor."""
     def clip(self, min: _TensorLike | None = None, max: _TensorLike | None = None) -> Tensor:
         """input limited to [min, max]; the gradient passes inside and at the bounds."""
     def clip_(self, min: _TensorLike | None = None, max: _TensorLike | None = None) -> Tensor:
         """input limited to [min, max]; the gradient passes inside and at the bounds."""
     def clone(self, *, memory_format: object | None = None) -> Tensor:
-        """A recorded copy; inside a transform, one that can be written to with values of the transform."""
+        """A recorded copy; inside a transform, the transform's values can be written to it."""
     def coalesce(self) -> Tensor:
-        """This tensor, with one number for each index, in order."""
+        """This tensor: a dense tensor has one value per index, in order."""
     def conj(self) -> Tensor:
         """The complex conjugate; a real tensor as it is."""
     def conj_(self) -> Tensor:
@@ -369,15 +369,15 @@ class Tensor:
     def conj_physical_(self) -> Tensor:
         """The complex conjugate; a real tensor as it is."""
     def contiguous(self, memory_format: object | None = None) -> Tensor:
-        """This tensor, or a copy whose elements lie in the order of the axes."""
+        """This tensor, or a contiguous copy of it."""
     def copy_(self, other: _TensorLike, non_blocking: _builtins.bool = False) -> Tensor:
-        """In place: the elements of another tensor or array, broadcast and converted."""
+        """Copy the elements of another tensor or array to this one, broadcast and converted, in place."""
     def copysign(self, other: _TensorLike) -> Tensor:
         """The size of input with the sign of other."""
     def copysign_(self, other: _TensorLike) -> Tensor:
         """The size of input with the sign of other."""
     def corrcoef(self) -> Tensor:
-        """The correlations of variables, the rows of the input, over observations, its columns: from -1 to 1."""
+        """The correlation matrix of variables, the rows of the input, over observations, its columns: from -1 to 1."""
     def cos(self) -> Tensor:
         """The cosine, elementwise."""
     def cos_(self) -> Tensor:
@@ -388,14 +388,14 @@ class Tensor:
         """The hyperbolic cosine, elementwise."""
     @_overload
     def count_nonzero(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None) -> Tensor:
-        """The number of elements that are not zero, of all or along axes."""
+        """The number of nonzero elements, of all or along axes."""
     @_overload
     def count_nonzero(self, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None) -> Tensor:
-        """The number of elements that are not zero, of all or along axes."""
+        """The number of nonzero elements, of all or along axes."""
     def cov(self, *, correction: _builtins.int = 1, fweights: _Any = None, aweights: _Any = None) -> Tensor:
-        """The covariances of variables, the rows of the input, over observations, its columns."""
+        """The covariance matrix of variables, the rows of the input, over observations, its columns."""
     def cpu(self) -> Tensor:
-        """This tensor."""
+        """This tensor, which is on the CPU already."""
     @_overload
     def cross(self, other: _TensorLike, dim: _builtins.int | None = None) -> Tensor:
         """The vector product along an axis of length 3: the first such axis, unless one is given."""
@@ -403,43 +403,43 @@ class Tensor:
     def cross(self, other: _TensorLike, axis: _builtins.int | None = None) -> Tensor:
         """The vector product along an axis of length 3: the first such axis, unless one is given."""
     def cuda(self, device: _Any = None, non_blocking: _builtins.bool = False, memory_format: object | None = None) -> Tensor:
-        """Refused: there is no other device than the CPU."""
+        """Refused: the CPU is the only device."""
     @_overload
     def cummax(self, dim: _builtins.int) -> _Selection:
-        """The largest element so far along a dim, and where it stands, the last of several: (values, indices)."""
+        """The cumulative maximum along a dim and its index, the last of equal ones: (values, indices)."""
     @_overload
     def cummax(self, axis: _builtins.int) -> _Selection:
-        """The largest element so far along a dim, and where it stands, the last of several: (values, indices)."""
+        """The cumulative maximum along a dim and its index, the last of equal ones: (values, indices)."""
     @_overload
     def cummin(self, dim: _builtins.int) -> _Selection:
-        """The smallest element so far along a dim, and where it stands, the last of several: (values, indices)."""
+        """The cumulative minimum along a dim and its index, the last of equal ones: (values, indices)."""
     @_overload
     def cummin(self, axis: _builtins.int) -> _Selection:
-        """The smallest element so far along a dim, and where it stands, the last of several: (values, indices)."""
+        """The cumulative minimum along a dim and its index, the last of equal ones: (values, indices)."""
     @_overload
     def cumprod(self, dim: _builtins.int, *, dtype: _DType | None = None) -> Tensor:
-        """The running product along a dim; of integers and bools in int64."""
+        """The cumulative product along a dim; of integers and bools in int64."""
     @_overload
     def cumprod(self, axis: _builtins.int, *, dtype: _DType | None = None) -> Tensor:
-        """The running product along a dim; of integers and bools in int64."""
+        """The cumulative product along a dim; of integers and bools in int64."""
     @_overload
     def cumprod_(self, dim: _builtins.int, *, dtype: _DType | None = None) -> Tensor:
-        """The running product along a dim; of integers and bools in int64."""
+        """The cumulative product along a dim; of integers and bools in int64."""
     @_overload
     def cumprod_(self, axis: _builtins.int, *, dtype: _DType | None = None) -> Tensor:
-        """The running product along a dim; of integers and bools in int64."""
+        """The cumulative product along a dim; of integers and bools in int64."""
     @_overload
     def cumsum(self, dim: _builtins.int, *, dtype: _DType | None = None) -> Tensor:
-        """The running sum along a dim; of integers and bools in int64."""
+        """The cumulative sum along a dim; of integers and bools in int64."""
     @_overload
     def cumsum(self, axis: _builtins.int, *, dtype: _DType | None = None) -> Tensor:
-        """The running sum along a dim; of integers and bools in int64."""
+        """The cumulative sum along a dim; of integers and bools in int64."""
     @_overload
     def cumsum_(self, dim: _builtins.int, *, dtype: _DType | None = None) -> Tensor:
-        """The running sum along a dim; of integers and bools in int64."""
+        """The cumulative sum along a dim; of integers and bools in int64."""
     @_overload
     def cumsum_(self, axis: _builtins.int, *, dtype: _DType | None = None) -> Tensor:
-        """The running sum along a dim; of integers and bools in int64."""
+        """The cumulative sum along a dim; of integers and bools in int64."""
     def data_ptr(self) -> _builtins.int:
         """The address of the first element."""
     def deg2rad(self) -> Tensor:
@@ -447,11 +447,11 @@ class Tensor:
     def deg2rad_(self) -> Tensor:
         """Degrees as radians."""
     def det(self) -> Tensor:
-        """The determinant; its derivative is the matrix of cofactors, also where the determinant is 0."""
+        """The determinant; its derivative is the cofactor matrix, also where the determinant is 0."""
     def detach(self) -> Tensor:
-        """The same values in the same memory, without the history."""
+        """A tensor with the same memory and without the history."""
     def detach_(self) -> Tensor:
-        """Forget this tensor's history, in place."""
+        """Drop this tensor's history, in place."""
     def diag(self, diagonal: _builtins.int = 0) -> Tensor:
         """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
     def diag_embed(self, offset: _builtins.int = 0, dim1: _builtins.int = -2, dim2: _builtins.int = -1) -> Tensor:
@@ -464,10 +464,10 @@ class Tensor:
         """A copy whose diagonal of two axes is `src`."""
     @_overload
     def diff(self, n: _builtins.int = 1, dim: _builtins.int = -1, prepend: _Any = None, append: _Any = None) -> Tensor:
-        """The differences of neighbours along a dim, n times; `prepend` and `append` are joined to the input before."""
+        """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input."""
     @_overload
     def diff(self, n: _builtins.int = 1, axis: _builtins.int = -1, prepend: _Any = None, append: _Any = None) -> Tensor:
-        """The differences of neighbours along a dim, n times; `prepend` and `append` are joined to the input before."""
+        """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input."""
     def digamma(self) -> Tensor:
         """The derivative of lgamma."""
     def digamma_(self) -> Tensor:
@@ -491,13 +491,13 @@ class Tensor:
     def dsplit(self, indices_or_sections: _Any) -> tuple[Tensor, ...]:
         """Pieces along the third axis, as views: so many of one size, or those between places."""
     def element_size(self) -> _builtins.int:
-        """Bytes of one element."""
+        """The number of bytes of one element."""
     def eq(self, other: _TensorLike) -> Tensor:
         """Where input == other."""
     def eq_(self, other: _TensorLike) -> Tensor:
         """Where input == other."""
     def equal(self, other: _TensorLike) -> _builtins.bool:
-        """Whether two tensors have the same shape and elements."""
+        """True if two tensors have the same shape and elements."""
     def erf(self) -> Tensor:
         """The error function, twice the integral of exp(-t * t) from 0 to input over the square root of pi."""
     def erf_(self) -> Tensor:
@@ -527,17 +527,17 @@ class Tensor:
     def expm1_(self) -> Tensor:
         """exp(input) - 1, exact for small inputs."""
     def exponential_(self, lambd: _builtins.float = 1, *, generator: _Generator | None = None) -> Tensor:
-        """Numbers drawn from the exponential distribution of a rate."""
+        """Samples of the exponential distribution with rate `lambd`."""
     def fill_(self, value: _TensorLike) -> Tensor:
-        """In place: one value everywhere, a number or a 0-d tensor."""
+        """Set all elements to one value, a number or a 0-d tensor, in place."""
     def fill_diagonal_(self, fill_value: _Number, wrap: _builtins.bool = False) -> Tensor:
-        """In place: the main diagonal, that of all axes, filled with a number."""
+        """In place: the main diagonal, along which all indices are equal, filled with a number."""
     def fix(self) -> Tensor:
         """The integer towards zero, elementwise; its gradient is 0."""
     def fix_(self) -> Tensor:
         """The integer towards zero, elementwise; its gradient is 0."""
     def flatten(self, start_dim: _builtins.int = 0, end_dim: _builtins.int = -1) -> Tensor:
-        """The axes from start_dim to end_dim made one."""
+        """The axes from start_dim to end_dim flattened into one."""
     def flip(self, *axes: _Any, dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """A copy with the elements reversed along axes."""
     def fliplr(self) -> Tensor:
@@ -549,7 +549,7 @@ class Tensor:
     def float_power(self, exponent: _TensorLike) -> Tensor:
         """input ** exponent in float64, or in complex128 if one of them is complex."""
     def float_power_(self, exponent: _TensorLike) -> Tensor:
-        """In place: `float_power`, of a tensor of float64 or complex128, which its result has."""
+        """In place: `float_power` of a tensor of dtype float64 or complex128, the dtype of the result."""
     def floor(self) -> Tensor:
         """The largest integer not above, elementwise; its gradient is 0."""
     def floor_(self) -> Tensor:
@@ -563,21 +563,21 @@ class Tensor:
     def fmin(self, other: _TensorLike) -> Tensor:
         """The smaller of two tensors, elementwise; NaN counts as missing, ties go to input."""
     def fmod(self, other: _TensorLike) -> Tensor:
-        """What is left of input after truncated division by other; the sign is that of input."""
+        """The remainder of truncated division by other; it has the sign of input."""
     def fmod_(self, other: _TensorLike) -> Tensor:
-        """What is left of input after truncated division by other; the sign is that of input."""
+        """The remainder of truncated division by other; it has the sign of input."""
     def frac(self) -> Tensor:
-        """What is left of the input after truncation; it has the input's sign."""
+        """The fractional part, with the input's sign."""
     def frac_(self) -> Tensor:
-        """What is left of the input after truncation; it has the input's sign."""
+        """The fractional part, with the input's sign."""
     def frexp(self) -> _Frexp:
         """The mantissa, from 0.5 to 1, and the exponent of 2 whose product is the input."""
     @_overload
     def gather(self, dim: _builtins.int, index: Tensor, *, sparse_grad: _builtins.bool = False) -> Tensor:
-        """The elements along a dim that `index` names; the result has the shape of `index`."""
+        """The elements along a dim selected by `index`; the result has the shape of `index`."""
     @_overload
     def gather(self, axis: _builtins.int, index: Tensor, *, sparse_grad: _builtins.bool = False) -> Tensor:
-        """The elements along a dim that `index` names; the result has the shape of `index`."""
+        """The elements along a dim selected by `index`; the result has the shape of `index`."""
     def gcd(self, other: _TensorLike) -> Tensor:
         """The greatest common divisor of integers."""
     def gcd_(self, other: _TensorLike) -> Tensor:
@@ -587,13 +587,13 @@ class Tensor:
     def ge_(self, other: _TensorLike) -> Tensor:
         """Where input >= other."""
     def geometric_(self, p: _builtins.float, *, generator: _Generator | None = None) -> Tensor:
-        """How many trials it takes until one succeeds, each with probability p."""
+        """Samples of the geometric distribution: the number of trials until the first success, each with probability p."""
     def geqrf(self) -> _GeqrfResult:
         """R, with below it the reflections whose product is Q, and their factors; it has no derivative."""
     def ger(self, vec2: Tensor) -> Tensor:
-        """All products of an element of one vector with one of another."""
+        """All products of an element of one vector with an element of another."""
     def get_device(self) -> _builtins.int:
-        """The number of the tensor's device: -1, the CPU's."""
+        """The index of the tensor's device: -1 for the CPU."""
     def greater(self, other: _TensorLike) -> Tensor:
         """Where input > other."""
     def greater_(self, other: _TensorLike) -> Tensor:
@@ -615,9 +615,9 @@ class Tensor:
     def heaviside_(self, values: _TensorLike) -> Tensor:
         """0 where input is negative, 1 where it is positive, and values where it is 0; it has no derivative."""
     def histc(self, bins: _builtins.int = 100, min: _builtins.float = 0, max: _builtins.float = 0) -> Tensor:
-        """How many elements lie in each of several bins of equal width from min to max, or over their range if both are 0."""
+        """The number of elements in each of several bins of equal width from min to max, or over their range if both are 0."""
     def histogram(self, bins: _Any = 100, *, range: _Any = None, weight: Tensor | None = None, density: _builtins.bool = False) -> _Histogram:
-        """How many elements lie in each of several bins: (hist, bin_edges)."""
+        """The number of elements in each of several bins: (hist, bin_edges)."""
     def hsplit(self, indices_or_sections: _Any) -> tuple[Tensor, ...]:
         """Pieces along the second axis, or the only one, as views: so many of one size, or those between places."""
     def hypot(self, other: _TensorLike) -> Tensor:
@@ -638,64 +638,64 @@ class Tensor:
         """The regularised upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
     @_overload
     def index_add(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, *, alpha: _builtins.float = 1) -> Tensor:
-        """A copy in which alpha times the slices of `source` are added to the slices along a dim that `index` names."""
+        """A copy in which alpha times the slices of `source` are added to the slices along a dim selected by `index`."""
     @_overload
     def index_add(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, *, alpha: _builtins.float = 1) -> Tensor:
-        """A copy in which alpha times the slices of `source` are added to the slices along a dim that `index` names."""
+        """A copy in which alpha times the slices of `source` are added to the slices along a dim selected by `index`."""
     @_overload
     def index_add_(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, *, alpha: _builtins.float = 1) -> Tensor:
-        """A copy in which alpha times the slices of `source` are added to the slices along a dim that `index` names."""
+        """A copy in which alpha times the slices of `source` are added to the slices along a dim selected by `index`."""
     @_overload
     def index_add_(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, *, alpha: _builtins.float = 1) -> Tensor:
-        """A copy in which alpha times the slices of `source` are added to the slices along a dim that `index` names."""
+        """A copy in which alpha times the slices of `source` are added to the slices along a dim selected by `index`."""
     @_overload
     def index_copy(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor) -> Tensor:
-        """A copy in which the slices along a dim that `index` names are those of `source`."""
+        """A copy in which the slices along a dim selected by `index` are those of `source`."""
     @_overload
     def index_copy(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor) -> Tensor:
-        """A copy in which the slices along a dim that `index` names are those of `source`."""
+        """A copy in which the slices along a dim selected by `index` are those of `source`."""
     @_overload
     def index_copy_(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor) -> Tensor:
-        """A copy in which the slices along a dim that `index` names are those of `source`."""
+        """A copy in which the slices along a dim selected by `index` are those of `source`."""
     @_overload
     def index_copy_(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor) -> Tensor:
-        """A copy in which the slices along a dim that `index` names are those of `source`."""
+        """A copy in which the slices along a dim selected by `index` are those of `source`."""
     @_overload
     def index_fill(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], value: _TensorLike) -> Tensor:
-        """A copy in which the slices along a dim that `index` names are filled with a number or a 0-d tensor."""
+        """A copy in which the slices along a dim selected by `index` are filled with a number or a 0-d tensor."""
     @_overload
     def index_fill(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], value: _TensorLike) -> Tensor:
-        """A copy in which the slices along a dim that `index` names are filled with a number or a 0-d tensor."""
+        """A copy in which the slices along a dim selected by `index` are filled with a number or a 0-d tensor."""
     @_overload
     def index_fill_(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], value: _TensorLike) -> Tensor:
-        """A copy in which the slices along a dim that `index` names are filled with a number or a 0-d tensor."""
+        """A copy in which the slices along a dim selected by `index` are filled with a number or a 0-d tensor."""
     @_overload
     def index_fill_(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], value: _TensorLike) -> Tensor:
-        """A copy in which the slices along a dim that `index` names are filled with a number or a 0-d tensor."""
+        """A copy in which the slices along a dim selected by `index` are filled with a number or a 0-d tensor."""
     def index_put(self, indices: _TensorLike, values: _TensorLike, accumulate: _builtins.bool = False) -> Tensor:
-        """A copy that holds values, or has them added, at an index: a tuple with an integer or bool tensor for each axis."""
+        """A copy with values written, or added, at an index: a tuple with an integer or bool tensor for each axis."""
     def index_put_(self, indices: _TensorLike, values: _TensorLike, accumulate: _builtins.bool = False) -> Tensor:
-        """A copy that holds values, or has them added, at an index: a tuple with an integer or bool tensor for each axis."""
+        """A copy with values written, or added, at an index: a tuple with an integer or bool tensor for each axis."""
     @_overload
     def index_reduce(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
-        """A copy in which the slices that `index` names are the prod, mean, amax or amin of what comes there."""
+        """A copy with the prod, mean, amax or amin of the slices of `source` that `index` assigns to each position."""
     @_overload
     def index_reduce(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
-        """A copy in which the slices that `index` names are the prod, mean, amax or amin of what comes there."""
+        """A copy with the prod, mean, amax or amin of the slices of `source` that `index` assigns to each position."""
     @_overload
     def index_reduce_(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
-        """A copy in which the slices that `index` names are the prod, mean, amax or amin of what comes there."""
+        """A copy with the prod, mean, amax or amin of the slices of `source` that `index` assigns to each position."""
     @_overload
     def index_reduce_(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
-        """A copy in which the slices that `index` names are the prod, mean, amax or amin of what comes there."""
+        """A copy with the prod, mean, amax or amin of the slices of `source` that `index` assigns to each position."""
     @_overload
     def index_select(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor]) -> Tensor:
-        """The slices along a dim that `index`, a vector, names."""
+        """The slices along a dim selected by `index`, a vector."""
     @_overload
     def index_select(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor]) -> Tensor:
-        """The slices along a dim that `index`, a vector, names."""
+        """The slices along a dim selected by `index`, a vector."""
     def indices(self) -> Tensor:
-        """The indices of the elements that are not zero, a column for each; those that a sparse tensor was made of."""
+        """The indices of the nonzero elements, one per column; for a tensor created from indices, those."""
     def inner(self, other: _TensorLike) -> Tensor:
         """The sums of products along the last axes of two tensors, for all pairs; with a number, the product."""
     def int(self, memory_format: object | None = None) -> Tensor:
@@ -704,44 +704,44 @@ class Tensor:
     def inverse(self) -> Tensor:
         """The inverse of square matrices; LinAlgError for one that has none."""
     def is_coalesced(self) -> _builtins.bool:
-        """Whether there is one number for each index, in order."""
+        """True: a dense tensor has one value per index, in order."""
     def is_complex(self) -> _builtins.bool:
-        """Whether the elements are complex numbers."""
+        """True if the dtype is complex."""
     def is_conj(self) -> _builtins.bool:
-        """False: conjugation is never put off here."""
+        """False: conjugation is never lazy here."""
     def is_contiguous(self, memory_format: object | None = None) -> _builtins.bool:
-        """Whether the elements lie in memory in the order of the axes."""
+        """True if the elements are contiguous in the given memory format."""
     is_cpu: _builtins.bool
     is_cuda: _builtins.bool
     def is_floating_point(self) -> _builtins.bool:
-        """Whether the elements are real floating-point numbers."""
+        """True if the dtype is a real floating-point dtype."""
     def is_inference(self) -> _builtins.bool:
-        """Whether the tensor was made under inference_mode."""
+        """True if the tensor was created under inference_mode."""
     is_meta: _builtins.bool
     is_mkldnn: _builtins.bool
     is_mps: _builtins.bool
     def is_neg(self) -> _builtins.bool:
-        """False: negation is never put off here."""
+        """False: negation is never lazy here."""
     is_nested: _builtins.bool
     def is_nonzero(self) -> _builtins.bool:
-        """Whether the only element is not zero."""
+        """True if the only element is not zero."""
     def is_pinned(self, device: _Any = None) -> _builtins.bool:
         """False: there is no device for which memory could be pinned."""
     is_quantized: _builtins.bool
     def is_same_size(self, other: _TensorLike) -> _builtins.bool:
-        """Whether two tensors have the same shape."""
+        """True if two tensors have the same shape."""
     def is_shared(self) -> _builtins.bool:
-        """Whether the elements lie in memory that `share_memory_` has made."""
+        """True if the elements are in memory created by `share_memory_`."""
     def is_signed(self) -> _builtins.bool:
-        """Whether the dtype has negative numbers."""
+        """True if the dtype has negative numbers."""
     is_sparse: _builtins.bool
     is_xpu: _builtins.bool
     def isclose(self, other: _TensorLike, rtol: _builtins.float = 1e-05, atol: _builtins.float = 1e-08, equal_nan: _builtins.bool = False) -> Tensor:
-        """Where abs(input - other) is at most atol + rtol * abs(other); both must have one dtype."""
+        """True where abs(input - other) is at most atol + rtol * abs(other); both must have one dtype."""
     def isfinite(self) -> Tensor:
         """Where the input is neither NaN nor infinite."""
     def isin(self, test_elements: _TensorLike, *, assume_unique: _builtins.bool = False, invert: _builtins.bool = False) -> Tensor:
-        """Where the elements are among the test elements, or, with `invert`, are not; one of the two may be a number."""
+        """True where the elements are among the test elements, or with `invert` are not; one of the two may be a number."""
     def isinf(self) -> Tensor:
         """Where the input is inf or -inf."""
     def isnan(self) -> Tensor:
@@ -751,19 +751,19 @@ class Tensor:
     def isposinf(self) -> Tensor:
         """Where the input is inf."""
     def isreal(self) -> Tensor:
-        """Where the imaginary part is 0: everywhere in a real tensor."""
+        """True where the imaginary part is 0: everywhere in a real tensor."""
     def istft(self, n_fft: _builtins.int, hop_length: _builtins.int | None = None, win_length: _builtins.int | None = None, window: Tensor | None = None, center: _builtins.bool = True, normalized: _builtins.bool = False, onesided: _builtins.bool | None = None, length: _builtins.int | None = None, return_complex: _builtins.bool = False) -> Tensor:
-        """The inverse of `stft`: the signals whose frames have these spectra, by the least squares where they disagree."""
+        """The inverse of `stft`: the signals whose frames have these spectra, in the least-squares sense."""
     def item(self) -> _builtins.int | _builtins.float:
         """The only element, as a Python number."""
     def kron(self, other: _TensorLike) -> Tensor:
         """The Kronecker product: all products of an element of one tensor with one of the other, as blocks."""
     @_overload
     def kthvalue(self, k: _builtins.int, dim: _builtins.int = -1, keepdim: _builtins.bool = False) -> _Selection:
-        """The k-th smallest element along a dim, k from 1, and where it stands: (values, indices)."""
+        """The k-th smallest element along a dim, k from 1, and its index: (values, indices)."""
     @_overload
     def kthvalue(self, k: _builtins.int, axis: _builtins.int = -1, keepdims: _builtins.bool = False) -> _Selection:
-        """The k-th smallest element along a dim, k from 1, and where it stands: (values, indices)."""
+        """The k-th smallest element along a dim, k from 1, and its index: (values, indices)."""
     def lcm(self, other: _TensorLike) -> Tensor:
         """The least common multiple of integers."""
     def lcm_(self, other: _TensorLike) -> Tensor:
@@ -777,9 +777,9 @@ class Tensor:
     def le_(self, other: _TensorLike) -> Tensor:
         """Where input <= other."""
     def lerp(self, end: _TensorLike, weight: Tensor) -> Tensor:
-        """input + weight * (end - input): the input for weight 0, the end for weight 1."""
+        """input + weight * (end - input): the input at weight 0, the end at weight 1."""
     def lerp_(self, end: _TensorLike, weight: Tensor) -> Tensor:
-        """input + weight * (end - input): the input for weight 0, the end for weight 1."""
+        """input + weight * (end - input): the input at weight 0, the end at weight 1."""
     def less(self, other: _TensorLike) -> Tensor:
         """Where input < other."""
     def less_(self, other: _TensorLike) -> Tensor:
@@ -810,7 +810,7 @@ class Tensor:
     def log_(self) -> Tensor:
         """The natural logarithm, elementwise; -inf at 0, NaN below."""
     def log_normal_(self, mean: _builtins.float = 1, std: _builtins.float = 2, *, generator: _Generator | None = None) -> Tensor:
-        """Numbers whose logarithms are normally distributed."""
+        """Samples of a log-normal distribution, whose logarithms have this mean and standard deviation."""
     def log_softmax(self, dim: _builtins.int | None = None, dtype: _DType | None = None, *, axis: _builtins.int | None = None) -> Tensor:
         """The logarithm of softmax along a dim, without overflow."""
     def logaddexp(self, other: _TensorLike) -> Tensor:
@@ -842,9 +842,9 @@ class Tensor:
     def logical_xor_(self, other: _TensorLike) -> Tensor:
         """Where exactly one input is nonzero."""
     def logit(self, eps: _builtins.float | None = None) -> Tensor:
-        """log(input / (1 - input)), the inverse of sigmoid; `eps` keeps the input within [eps, 1 - eps]."""
+        """log(input / (1 - input)), the inverse of sigmoid; `eps` clamps the input to [eps, 1 - eps]."""
     def logit_(self, eps: _builtins.float | None = None) -> Tensor:
-        """log(input / (1 - input)), the inverse of sigmoid; `eps` keeps the input within [eps, 1 - eps]."""
+        """log(input / (1 - input)), the inverse of sigmoid; `eps` clamps the input to [eps, 1 - eps]."""
     @_overload
     def logsumexp(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None, keepdim: _builtins.bool = False, *, keepdims: _builtins.bool = False) -> Tensor:
         """log(sum(exp(input))) along axes, without overflow."""
@@ -858,25 +858,25 @@ class Tensor:
     def lt_(self, other: _TensorLike) -> Tensor:
         """Where input < other."""
     def lu(self, pivot: _builtins.bool = True, get_infos: _builtins.bool = False) -> _LUFactorResult | _LUFactorExResult:
-        """L and U in one matrix, and the rows that were exchanged; with `get_infos`, which pivots are zero."""
+        """L and U in one matrix, and the pivots; with `get_infos`, also which pivots are zero."""
     def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-        """The X with A @ X = input from what `lu` has made of A."""
+        """The X with A @ X = input from the result of `lu` for A."""
     def map_(self, tensor: Tensor, callable: _Callable[[_Any, _Any], _Any]) -> Tensor:
-        """In place: a Python function of each element and that of another tensor, which is slow."""
+        """Apply a Python function to each pair of elements of this tensor and another, in place; slow."""
     def masked_fill(self, mask: Tensor, value: _TensorLike) -> Tensor:
-        """A copy that holds a number, or a 0-d tensor, where the mask is True."""
+        """A copy with a number, or a 0-d tensor, written where the mask is True."""
     def masked_fill_(self, mask: Tensor, value: _TensorLike) -> Tensor:
-        """A copy that holds a number, or a 0-d tensor, where the mask is True."""
+        """A copy with a number, or a 0-d tensor, written where the mask is True."""
     def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
-        """A copy that holds, where the mask is True, the elements of `source` one after another."""
+        """A copy with the elements of `source`, in order, written where the mask is True."""
     def masked_scatter_(self, mask: Tensor, source: Tensor) -> Tensor:
-        """A copy that holds, where the mask is True, the elements of `source` one after another."""
+        """A copy with the elements of `source`, in order, written where the mask is True."""
     def masked_select(self, mask: Tensor) -> Tensor:
-        """The elements where the mask is True, along one axis."""
+        """The elements where the mask is True, along a single axis."""
     def matmul(self, other: _TensorLike) -> Tensor:
         """input @ other: matrices, vectors, and batches of them, with broadcasting of the batch axes."""
     def matrix_exp(self) -> Tensor:
-        """The exponential of square matrices: the sum of A to the power k over k!."""
+        """The exponential of square matrices: the sum of A^k / k! over k."""
     def matrix_power(self, n: _builtins.int) -> Tensor:
         """A square matrix multiplied by itself n times, or its inverse -n times."""
     @_overload
@@ -897,13 +897,13 @@ class Tensor:
         """The mean of all elements, or along axes; of floating or complex tensors only."""
     @_overload
     def median(self) -> Tensor:
-        """The median, of an even number of elements the lower one; along a dim, (values, indices). NaN if there is one."""
+        """The median, the lower one of an even number of elements; along a dim, (values, indices). NaN if any is NaN."""
     @_overload
     def median(self, dim: _builtins.int, keepdim: _builtins.bool=False) -> _Selection:
-        """The median, of an even number of elements the lower one; along a dim, (values, indices). NaN if there is one."""
+        """The median, the lower one of an even number of elements; along a dim, (values, indices). NaN if any is NaN."""
     @_overload
     def median(self, axis: _builtins.int, keepdims: _builtins.bool=False) -> _Selection:
-        """The median, of an even number of elements the lower one; along a dim, (values, indices). NaN if there is one."""
+        """The median, the lower one of an even number of elements; along a dim, (values, indices). NaN if any is NaN."""
     @_overload
     def min(self) -> Tensor:
         """The smallest element; with a dim, (values, indices) along it; with a tensor, the elementwise minimum."""
@@ -922,22 +922,22 @@ class Tensor:
         """The product of two matrices."""
     @_overload
     def mode(self, dim: _builtins.int = -1, keepdim: _builtins.bool = False) -> _Selection:
-        """The most frequent element along a dim, the smallest of several, and where it stands: (values, indices)."""
+        """The most frequent element along a dim, the smallest of several, and its index: (values, indices)."""
     @_overload
     def mode(self, axis: _builtins.int = -1, keepdims: _builtins.bool = False) -> _Selection:
-        """The most frequent element along a dim, the smallest of several, and where it stands: (values, indices)."""
+        """The most frequent element along a dim, the smallest of several, and its index: (values, indices)."""
     def moveaxis(self, source: Tensor, destination: _Any) -> Tensor:
-        """Axes moved to other places; the others keep their order."""
+        """Axes moved to other positions; the others keep their order."""
     def movedim(self, source: Tensor, destination: _Any) -> Tensor:
-        """Axes moved to other places; the others keep their order."""
+        """Axes moved to other positions; the others keep their order."""
     def msort(self) -> Tensor:
-        """The elements in order along the first dim."""
+        """The elements sorted along the first dim."""
     def mul(self, other: _TensorLike) -> Tensor:
         """input * other, with broadcasting."""
     def mul_(self, other: _TensorLike) -> Tensor:
         """input * other, with broadcasting."""
     def multinomial(self, num_samples: _builtins.int, replacement: _builtins.bool = False, *, generator: _Generator | None = None) -> Tensor:
-        """Places drawn at random from each row of weights, each with a probability in proportion to its weight."""
+        """Indices drawn from each row of weights, with probabilities proportional to the weights."""
     def multiply(self, other: _TensorLike) -> Tensor:
         """input * other, with broadcasting."""
     def multiply_(self, other: _TensorLike) -> Tensor:
@@ -949,42 +949,42 @@ class Tensor:
     def mvlgamma_(self, p: _builtins.int) -> Tensor:
         """The logarithm of the multivariate gamma function of dimension p."""
     def nan_to_num(self, nan: _builtins.float | None = None, posinf: _builtins.float | None = None, neginf: _builtins.float | None = None) -> Tensor:
-        """The input with numbers for NaN (0), inf and -inf (the largest and smallest there are); they pass no gradient."""
+        """The input with NaN replaced by 0, and inf and -inf by the largest and smallest number, without gradient."""
     def nan_to_num_(self, nan: _builtins.float | None = None, posinf: _builtins.float | None = None, neginf: _builtins.float | None = None) -> Tensor:
-        """The input with numbers for NaN (0), inf and -inf (the largest and smallest there are); they pass no gradient."""
+        """The input with NaN replaced by 0, and inf and -inf by the largest and smallest number, without gradient."""
     @_overload
     def nanmean(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None) -> Tensor:
-        """The mean of all elements but NaNs, or along axes; of floating or complex tensors only."""
+        """The mean of all elements that are not NaN, or along axes; of floating or complex tensors only."""
     @_overload
     def nanmean(self, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None) -> Tensor:
-        """The mean of all elements but NaNs, or along axes; of floating or complex tensors only."""
+        """The mean of all elements that are not NaN, or along axes; of floating or complex tensors only."""
     @_overload
     def nanmedian(self) -> Tensor:
-        """The median of what is not NaN; arguments and results as those of `median`."""
+        """The median of the elements that are not NaN; arguments and results as those of `median`."""
     @_overload
     def nanmedian(self, dim: _builtins.int, keepdim: _builtins.bool=False) -> _Selection:
-        """The median of what is not NaN; arguments and results as those of `median`."""
+        """The median of the elements that are not NaN; arguments and results as those of `median`."""
     @_overload
     def nanmedian(self, axis: _builtins.int, keepdims: _builtins.bool=False) -> _Selection:
-        """The median of what is not NaN; arguments and results as those of `median`."""
+        """The median of the elements that are not NaN; arguments and results as those of `median`."""
     @_overload
     def nanquantile(self, q: _Any, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, interpolation: str = 'linear') -> Tensor:
-        """The quantiles of what is not NaN; arguments and results as those of `quantile`."""
+        """The quantiles of the elements that are not NaN; arguments and results as those of `quantile`."""
     @_overload
     def nanquantile(self, q: _Any, axis: _builtins.int | None = None, keepdims: _builtins.bool = False, *, interpolation: str = 'linear') -> Tensor:
-        """The quantiles of what is not NaN; arguments and results as those of `quantile`."""
+        """The quantiles of the elements that are not NaN; arguments and results as those of `quantile`."""
     @_overload
     def nansum(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None) -> Tensor:
-        """The sum of all elements but NaNs, or along axes."""
+        """The sum of all elements that are not NaN, or along axes."""
     @_overload
     def nansum(self, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None) -> Tensor:
-        """The sum of all elements but NaNs, or along axes."""
+        """The sum of all elements that are not NaN, or along axes."""
     @_overload
     def narrow(self, dim: _builtins.int, start: _Number, length: _builtins.int) -> Tensor:
-        """`length` slices of a tensor from a start on along a dim: a view."""
+        """`length` slices of a tensor from a start index along a dim: a view."""
     @_overload
     def narrow(self, axis: _builtins.int, start: _Number, length: _builtins.int) -> Tensor:
-        """`length` slices of a tensor from a start on along a dim: a view."""
+        """`length` slices of a tensor from a start index along a dim: a view."""
     def ndimension(self) -> _builtins.int:
         """The number of axes."""
     def ne(self, other: _TensorLike) -> Tensor:
@@ -1026,7 +1026,7 @@ class Tensor:
     def nonzero(self, *, as_tuple: _Literal[True]) -> tuple[Tensor, ...]:
         """The indices of the nonzero elements: one row each, or one tensor per axis with `as_tuple`."""
     def nonzero_static(self, *, size: _builtins.int, fill_value: _builtins.int = -1) -> Tensor:
-        """The indices of the first `size` nonzero elements, a row each; rows of `fill_value` where there are fewer."""
+        """The indices of the first `size` nonzero elements, one per row; missing ones are filled with `fill_value`."""
     @_overload
     def norm(self, p: _Any = 2, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None) -> Tensor:
         """The p-norm of all elements or along axes: p a number, inf, -inf or 'fro' (2); its slope at 0 is 0."""
@@ -1034,7 +1034,7 @@ class Tensor:
     def norm(self, p: _Any = 2, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None) -> Tensor:
         """The p-norm of all elements or along axes: p a number, inf, -inf or 'fro' (2); its slope at 0 is 0."""
     def normal_(self, mean: _builtins.float = 0, std: _builtins.float = 1, *, generator: _Generator | None = None) -> Tensor:
-        """Normally distributed numbers."""
+        """Samples of a normal distribution."""
     def not_equal(self, other: _TensorLike) -> Tensor:
         """Where input != other."""
     def not_equal_(self, other: _TensorLike) -> Tensor:
@@ -1042,13 +1042,13 @@ class Tensor:
     def numel(self) -> _builtins.int:
         """The number of elements."""
     def numpy(self, *, force: _builtins.bool = False) -> _np.ndarray[_Any, _Any]:
-        """The NumPy array in which the elements lie; with `force`, also of a tensor that requires grad."""
+        """The tensor's NumPy array, which shares its memory; with `force`, also for a tensor that requires grad."""
     def orgqr(self, tau: Tensor) -> Tensor:
-        """The first columns of a product of reflections: Q, from what `geqrf` returns."""
+        """The leading columns of a product of Householder reflections: Q, from the result of `geqrf`."""
     def ormqr(self, tau: Tensor, other: _TensorLike, left: _builtins.bool = True, transpose: _builtins.bool = False) -> Tensor:
-        """Q @ other for the square Q of `geqrf`, other @ Q if not `left`, with Q.mH for Q if `transpose`."""
+        """Q @ other for the square Q of `geqrf`; other @ Q if not `left`; with Q.mH instead of Q if `transpose`."""
     def outer(self, vec2: Tensor) -> Tensor:
-        """All products of an element of one vector with one of another."""
+        """All products of an element of one vector with an element of another."""
     def permute(self, *axes: _Any, dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """The axes in another order."""
     def pin_memory(self, device: _Any = None) -> Tensor:
@@ -1056,11 +1056,11 @@ class Tensor:
     def pinverse(self, rcond: _builtins.float = 1e-15) -> Tensor:
         """The pseudoinverse; singular values up to rcond times the largest count as zero."""
     def poisson(self, generator: _Generator | None = None) -> Tensor:
-        """Counts of events, for each element the rate of them."""
+        """Samples of Poisson distributions, with each element as the rate."""
     def polygamma(self, n: _builtins.int) -> Tensor:
-        """The n-th derivative of digamma, for n from 0."""
+        """The n-th derivative of digamma, n >= 0."""
     def polygamma_(self, n: _builtins.int) -> Tensor:
-        """The n-th derivative of digamma, for n from 0."""
+        """The n-th derivative of digamma, n >= 0."""
     def positive(self) -> Tensor:
         """The input itself."""
     def pow(self, exponent: _TensorLike) -> Tensor:
@@ -1070,33 +1070,33 @@ class Tensor:
     def prelu(self, weight: Tensor) -> Tensor:
         """The input above 0, elsewhere weight times it; a weight for all elements or for each channel (axis 1)."""
     def prod(self, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, axis: _builtins.int | None = None, keepdims: _builtins.bool = False) -> Tensor:
-        """The product of all elements, or along an axis; of integers and bools in int64."""
+        """The product of all elements, or along an axis; integers and bools are multiplied as int64."""
     def put(self, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, accumulate: _builtins.bool = False) -> Tensor:
-        """A copy in which the elements of the flattened tensor that `index` names are those of `source`, or add them."""
+        """A copy in which the elements of `source` replace, or are added to, those of the flattened tensor at `index`."""
     def put_(self, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, accumulate: _builtins.bool = False) -> Tensor:
-        """A copy in which the elements of the flattened tensor that `index` names are those of `source`, or add them."""
+        """A copy in which the elements of `source` replace, or are added to, those of the flattened tensor at `index`."""
     def qr(self, some: _builtins.bool = True) -> _QRResult:
         """Q and R with input = Q @ R; Q is square unless `some`."""
     @_overload
     def quantile(self, q: _Any, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, interpolation: str = 'linear') -> Tensor:
-        """The values below which fractions q of the elements lie, of all or along a dim; NaN if there is one."""
+        """The quantiles for fractions q, of all elements or along a dim; NaN if any element is."""
     @_overload
     def quantile(self, q: _Any, axis: _builtins.int | None = None, keepdims: _builtins.bool = False, *, interpolation: str = 'linear') -> Tensor:
-        """The values below which fractions q of the elements lie, of all or along a dim; NaN if there is one."""
+        """The quantiles for fractions q, of all elements or along a dim; NaN if any element is."""
     def rad2deg(self) -> Tensor:
         """Radians as degrees."""
     def rad2deg_(self) -> Tensor:
         """Radians as degrees."""
     def random_(self, start: _Number | None = None, to: _Any = ..., *, generator: _Generator | None = None) -> Tensor:
-        """Whole numbers drawn evenly from [start, to), from [0, to), or from all that the dtype can hold without gaps."""
+        """Uniformly distributed integers in [start, to), [0, to), or the range of consecutive integers of the dtype."""
     def ravel(self) -> Tensor:
-        """All elements along one axis, next to each other in memory."""
+        """All elements along one axis, contiguous in memory."""
     def reciprocal(self) -> Tensor:
         """1 / input, elementwise."""
     def reciprocal_(self) -> Tensor:
         """1 / input, elementwise."""
     def register_hook(self, hook: _Callable[[_Any], _Any]) -> _RemovableHandle:
-        """Call `hook(grad)` when this tensor's gradient is computed; a tensor it returns takes its place."""
+        """Call `hook(grad)` when this tensor's gradient is computed; a tensor that it returns replaces the gradient."""
     def register_post_accumulate_grad_hook(self, hook: _Callable[[_Any], _Any]) -> _RemovableHandle:
         """Call `hook(tensor)` after a pass has updated this leaf's `.grad`."""
     def relu(self) -> Tensor:
@@ -1104,125 +1104,125 @@ class Tensor:
     def relu_(self) -> Tensor:
         """max(input, 0), elementwise; its slope at 0 is 0."""
     def remainder(self, other: _TensorLike) -> Tensor:
-        """What is left of input after floor division by other; the sign is that of other."""
+        """The remainder of floor division by other; it has the sign of other."""
     def remainder_(self, other: _TensorLike) -> Tensor:
-        """What is left of input after floor division by other; the sign is that of other."""
+        """The remainder of floor division by other; it has the sign of other."""
     @_overload
     def renorm(self, p: _builtins.float, dim: _builtins.int, maxnorm: _builtins.float) -> Tensor:
-        """The input with those of its slices along a dim scaled down whose p-norm is larger than maxnorm."""
+        """The input with slices along a dim scaled down to the p-norm maxnorm if theirs is larger."""
     @_overload
     def renorm(self, p: _builtins.float, axis: _builtins.int, maxnorm: _builtins.float) -> Tensor:
-        """The input with those of its slices along a dim scaled down whose p-norm is larger than maxnorm."""
+        """The input with slices along a dim scaled down to the p-norm maxnorm if theirs is larger."""
     @_overload
     def renorm_(self, p: _builtins.float, dim: _builtins.int, maxnorm: _builtins.float) -> Tensor:
-        """The input with those of its slices along a dim scaled down whose p-norm is larger than maxnorm."""
+        """The input with slices along a dim scaled down to the p-norm maxnorm if theirs is larger."""
     @_overload
     def renorm_(self, p: _builtins.float, axis: _builtins.int, maxnorm: _builtins.float) -> Tensor:
-        """The input with those of its slices along a dim scaled down whose p-norm is larger than maxnorm."""
+        """The input with slices along a dim scaled down to the p-norm maxnorm if theirs is larger."""
     def repeat(self, *times: _builtins.int | _Sequence[_builtins.int] | None, repeats: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
-        """Copies side by side: so many along each axis, of which there may be new ones in front."""
+        """Copies side by side, a number for each axis; axes are added in front if there are more numbers."""
     @_overload
     def repeat_interleave(self, repeats: _builtins.int | _Sequence[_builtins.int] | None = None, dim: _builtins.int | _Sequence[_builtins.int] | None = None, *, output_size: _builtins.float | _Sequence[_builtins.int] | str | None = None) -> Tensor:
-        """Each element repeated along an axis, or, without one, in the flat order: as often as one number says, or several."""
+        """Each element repeated along an axis, or in flat order if none is given, as often as `repeats` says."""
     @_overload
     def repeat_interleave(self, repeats: _builtins.int | _Sequence[_builtins.int] | None = None, axis: _builtins.int | _Sequence[_builtins.int] | None = None, *, output_size: _builtins.float | _Sequence[_builtins.int] | str | None = None) -> Tensor:
-        """Each element repeated along an axis, or, without one, in the flat order: as often as one number says, or several."""
+        """Each element repeated along an axis, or in flat order if none is given, as often as `repeats` says."""
     def requires_grad_(self, requires_grad: _builtins.bool = True) -> Tensor:
         """Start (or stop) recording operations on this leaf, in place."""
     def reshape(self, *sizes: _builtins.int | _Sequence[_builtins.int] | None, shape: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
-        """The same elements in another shape, one entry of which may be -1; a view where the layout allows it."""
+        """The same elements in another shape, one entry of which may be -1; a view if the strides allow it."""
     def reshape_as(self, other: _TensorLike) -> Tensor:
         """input.reshape(other.shape)."""
     def resize(self, *sizes: _builtins.int | _Sequence[_builtins.int] | None) -> Tensor:
-        """The elements in another shape, with a warning: the old name of `reshape`, for as many elements."""
+        """The elements in another shape, with a warning: the old name of `reshape`, for the same number of elements."""
     def resize_(self, *sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, memory_format: object | None = None) -> Tensor:
-        """In place: another shape for the elements, in their order in memory; what is added is not set."""
+        """In place: another shape for the elements, in memory order; elements that are added are not initialis"""
     def resize_as(self, tensor: Tensor) -> Tensor:
         """The elements in the shape of another tensor, with a warning: the old name of `reshape_as`."""
     def resize_as_(self, the_template: _Any, *, memory_format: object | None = None) -> Tensor:
-        """In place: the shape of another tensor, as by `resize_`."""
+        """In place: `resize_` to the shape of another tensor."""
     def resolve_conj(self) -> Tensor:
-        """The tensor itself: conjugation is never put off here."""
+        """The tensor itself: conjugation is never lazy here."""
     def resolve_neg(self) -> Tensor:
-        """The tensor itself: negation is never put off here."""
+        """The tensor itself: negation is never lazy here."""
     def retain_grad(self) -> None:
-        """Have passes store this tensor's gradient in `.grad`, although it is not a leaf."""
+        """Make passes store this tensor's gradient in `.grad`, although it is not a leaf."""
     @_overload
     def roll(self, shifts: _Any, dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
-        """A copy with the elements moved along axes, those beyond the end to the beginning; without axes, in the flat order."""
+        """A copy with the elements rolled along axes, from the end to the beginning; without axes, in flat order."""
     @_overload
     def roll(self, shifts: _Any, axes: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
-        """A copy with the elements moved along axes, those beyond the end to the beginning; without axes, in the flat order."""
+        """A copy with the elements rolled along axes, from the end to the beginning; without axes, in flat order."""
     @_overload
     def rot90(self, k: _builtins.int = 1, dims: _builtins.int | _Sequence[_builtins.int] | None = ...) -> Tensor:
-        """A copy turned k times by 90 degrees, from the first of two axes towards the second."""
+        """A copy rotated k times by 90 degrees, from the first of two axes towards the second."""
     @_overload
     def rot90(self, k: _builtins.int = 1, axes: _builtins.int | _Sequence[_builtins.int] | None = ...) -> Tensor:
-        """A copy turned k times by 90 degrees, from the first of two axes towards the second."""
+        """A copy rotated k times by 90 degrees, from the first of two axes towards the second."""
     def round(self, *, decimals: _builtins.int = 0) -> Tensor:
-        """The nearest integer, halves to even, or the nearest number of so many decimals; its gradient is 0."""
+        """The nearest integer, halves to even, or the nearest number with `decimals` decimals; its gradient is 0."""
     def round_(self, *, decimals: _builtins.int = 0) -> Tensor:
-        """The nearest integer, halves to even, or the nearest number of so many decimals; its gradient is 0."""
+        """The nearest integer, halves to even, or the nearest number with `decimals` decimals; its gradient is 0."""
     def rsqrt(self) -> Tensor:
         """1 / sqrt(input), elementwise; -inf slope at 0."""
     def rsqrt_(self) -> Tensor:
         """1 / sqrt(input), elementwise; -inf slope at 0."""
     @_overload
     def scatter(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor | None = None, *, value: _TensorLike | None = None, reduce: str | None = None) -> Tensor:
-        """A copy in which the places along a dim that `index` names hold the elements of `src`, or one number."""
+        """A copy in which the elements along a dim selected by `index` are those of `src`, or one number."""
     @_overload
     def scatter(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor | None = None, *, value: _TensorLike | None = None, reduce: str | None = None) -> Tensor:
-        """A copy in which the places along a dim that `index` names hold the elements of `src`, or one number."""
+        """A copy in which the elements along a dim selected by `index` are those of `src`, or one number."""
     @_overload
     def scatter_(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor | None = None, *, value: _TensorLike | None = None, reduce: str | None = None) -> Tensor:
-        """A copy in which the places along a dim that `index` names hold the elements of `src`, or one number."""
+        """A copy in which the elements along a dim selected by `index` are those of `src`, or one number."""
     @_overload
     def scatter_(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor | None = None, *, value: _TensorLike | None = None, reduce: str | None = None) -> Tensor:
-        """A copy in which the places along a dim that `index` names hold the elements of `src`, or one number."""
+        """A copy in which the elements along a dim selected by `index` are those of `src`, or one number."""
     @_overload
     def scatter_add(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor) -> Tensor:
-        """A copy in which the elements of `src` are added to the places along a dim that `index` names."""
+        """A copy in which the elements of `src` are added to those along a dim selected by `index`."""
     @_overload
     def scatter_add(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor) -> Tensor:
-        """A copy in which the elements of `src` are added to the places along a dim that `index` names."""
+        """A copy in which the elements of `src` are added to those along a dim selected by `index`."""
     @_overload
     def scatter_add_(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor) -> Tensor:
-        """A copy in which the elements of `src` are added to the places along a dim that `index` names."""
+        """A copy in which the elements of `src` are added to those along a dim selected by `index`."""
     @_overload
     def scatter_add_(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor) -> Tensor:
-        """A copy in which the elements of `src` are added to the places along a dim that `index` names."""
+        """A copy in which the elements of `src` are added to those along a dim selected by `index`."""
     @_overload
     def scatter_reduce(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor, reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
-        """A copy in which the places that `index` names hold the sum, prod, mean, amax or amin of what comes there."""
+        """A copy with the sum, prod, mean, amax or amin of the elements of `src` that `index` assigns to each position."""
     @_overload
     def scatter_reduce(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor, reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
-        """A copy in which the places that `index` names hold the sum, prod, mean, amax or amin of what comes there."""
+        """A copy with the sum, prod, mean, amax or amin of the elements of `src` that `index` assigns to each position."""
     @_overload
     def scatter_reduce_(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor, reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
-        """A copy in which the places that `index` names hold the sum, prod, mean, amax or amin of what comes there."""
+        """A copy with the sum, prod, mean, amax or amin of the elements of `src` that `index` assigns to each position."""
     @_overload
     def scatter_reduce_(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor, reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
-        """A copy in which the places that `index` names hold the sum, prod, mean, amax or amin of what comes there."""
+        """A copy with the sum, prod, mean, amax or amin of the elements of `src` that `index` assigns to each position."""
     @_overload
     def select(self, dim: _builtins.int, index: _builtins.int) -> Tensor:
-        """The slice of a tensor at one place along a dim: a view."""
+        """The slice of a tensor at an index along a dim: a view."""
     @_overload
     def select(self, axis: _builtins.int, index: _builtins.int) -> Tensor:
-        """The slice of a tensor at one place along a dim: a view."""
+        """The slice of a tensor at an index along a dim: a view."""
     @_overload
     def select_scatter(self, src: Tensor, dim: _builtins.int, index: _builtins.int) -> Tensor:
-        """A copy whose slice at one place along a dim is `src`."""
+        """A copy whose slice at an index along a dim is `src`."""
     @_overload
     def select_scatter(self, src: Tensor, axis: _builtins.int, index: _builtins.int) -> Tensor:
-        """A copy whose slice at one place along a dim is `src`."""
+        """A copy whose slice at an index along a dim is `src`."""
     def set_(self, source: Tensor | None = None, storage_offset: _builtins.int = 0, size: _builtins.int | _Sequence[_builtins.int] | None = None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = None) -> Tensor:
-        """Let the tensor lie in the memory of another, or of a storage, from an element on; in no memory without one."""
+        """Make the tensor use the memory of another tensor or a storage, from an element on; without a source, no memory."""
     def sgn(self) -> Tensor:
-        """input / abs(input), of complex numbers too; 0 at 0."""
+        """input / abs(input), for complex numbers too; 0 at 0."""
     def sgn_(self) -> Tensor:
-        """input / abs(input), of complex numbers too; 0 at 0."""
+        """input / abs(input), for complex numbers too; 0 at 0."""
     def share_memory_(self) -> Tensor:
-        """Move the elements, in place, to memory that is shared with the processes started with this tensor."""
+        """Move the elements, in place, to memory shared with the processes that are started with this tensor."""
     def short(self, memory_format: object | None = None) -> Tensor:
         """This tensor in int16; itself if it has that dtype."""
     def sigmoid(self) -> Tensor:
@@ -1254,23 +1254,23 @@ class Tensor:
     def slice_scatter(self, src: Tensor, axis: _builtins.int = 0, start: _builtins.int | None = None, end: _builtins.int | None = None, step: _builtins.int = 1) -> Tensor:
         """A copy whose slices from `start` to `end` along a dim are those of `src`."""
     def slogdet(self) -> _SlogdetResult:
-        """The sign of the determinant, or its direction if it is complex, and the logarithm of its absolute value."""
+        """The sign of the determinant, or its phase if it is complex, and the logarithm of its absolute value."""
     def softmax(self, dim: _builtins.int | None = None, dtype: _DType | None = None, *, axis: _builtins.int | None = None) -> Tensor:
         """exp(input) divided by its sum along a dim."""
     @_overload
     def sort(self, dim: _builtins.int = -1, descending: _builtins.bool = False, stable: _builtins.bool = False) -> _Selection:
-        """The elements in order along a dim, and where they stood: (values, indices), as `argsort` has them."""
+        """The sorted elements along a dim, and their original indices: (values, indices); indices as from `argsort`."""
     @_overload
     def sort(self, axis: _builtins.int = -1, descending: _builtins.bool = False, stable: _builtins.bool = False) -> _Selection:
-        """The elements in order along a dim, and where they stood: (values, indices), as `argsort` has them."""
+        """The sorted elements along a dim, and their original indices: (values, indices); indices as from `argsort`."""
     def sparse_mask(self, mask: Tensor) -> Tensor:
-        """This tensor where another has elements, and zero elsewhere."""
+        """This tensor where `mask` has elements, and zero elsewhere."""
     @_overload
     def split(self, split_size_or_sections: _Any = None, dim: _builtins.int = 0, *, split_size: _Any = None) -> tuple[Tensor, ...]:
-        """Consecutive pieces along an axis: of one size (the last may be smaller), or of the sizes given."""
+        """Consecutive parts along an axis: of one size (the last may be smaller), or of the given sizes."""
     @_overload
     def split(self, split_size_or_sections: _Any = None, axis: _builtins.int = 0, *, split_size: _Any = None) -> tuple[Tensor, ...]:
-        """Consecutive pieces along an axis: of one size (the last may be smaller), or of the sizes given."""
+        """Consecutive parts along an axis: of one size (the last may be smaller), or of the given sizes."""
     @_overload
     def split_with_sizes(self, split_sizes: _Any, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
         """Consecutive pieces of given sizes along an axis, as views."""
@@ -1286,9 +1286,9 @@ class Tensor:
     def square_(self) -> Tensor:
         """input * input."""
     def squeeze(self, dim: _builtins.int | _Sequence[_builtins.int] | None = None, *, axis: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
-        """A view without its axes of length 1, or without those of the given ones that have length 1."""
+        """A view without its axes of length 1, or without those of the given axes that have length 1."""
     def squeeze_(self, *args: _Any, **options: _Any) -> Tensor:
-        """In place: A view without its axes of length 1, or without those of the given ones that have length 1"""
+        """In place: A view without its axes of length 1, or without those of the given axes that have length 1"""
     @_overload
     def std(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdim: _builtins.bool = False, **options: _Any) -> Tensor:
         """The standard deviation: the square root of `var`, with its arguments; the slope at 0 is 0."""
@@ -1298,15 +1298,15 @@ class Tensor:
     def stft(self, n_fft: _builtins.int, hop_length: _builtins.int | None = None, win_length: _builtins.int | None = None, window: Tensor | None = None, center: _builtins.bool = True, pad_mode: str = 'reflect', normalized: _builtins.bool = False, onesided: _builtins.bool | None = None, return_complex: _builtins.bool | None = None, align_to_window: _builtins.bool | None = None) -> Tensor:
         """The Fourier transforms of overlapping frames of signals, of shape (..., frequency, frame)."""
     def storage(self) -> _TypedStorage:
-        """The memory that the tensor, and those that are views of the same one, lie in, as its elements."""
+        """The memory of the tensor, shared by all views of the same base, as elements."""
     def storage_offset(self) -> _builtins.int:
-        """How many elements of the memory lie before the first of this tensor's."""
+        """The index of this tensor's first element in its storage."""
     @_overload
     def stride(self, dim: _builtins.int | None = None) -> Tensor:
-        """How many elements lie between neighbours along each axis, or along one."""
+        """The number of elements between neighbours along each axis, or along one."""
     @_overload
     def stride(self, axis: _builtins.int | None = None) -> Tensor:
-        """How many elements lie between neighbours along each axis, or along one."""
+        """The number of elements between neighbours along each axis, or along one."""
     def sub(self, other: _TensorLike, *rest: _Any, alpha: _Number = 1) -> Tensor:
         """input - alpha * other, with broadcasting."""
     def sub_(self, other: _TensorLike, *rest: _Any, alpha: _Number = 1) -> Tensor:
@@ -1316,9 +1316,9 @@ class Tensor:
     def subtract_(self, other: _TensorLike, *rest: _Any, alpha: _Number = 1) -> Tensor:
         """input - alpha * other, with broadcasting."""
     def sum(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
-        """The sum of all elements, or along axes; integers and bools are summed in int64."""
+        """The sum of all elements, or along axes; integers and bools are summed as int64."""
     def sum_to_size(self, *sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
-        """The sums that undo a broadcasting from a size to the input's."""
+        """The sum over broadcast axes: the transpose of expanding from a size to the input's."""
     def svd(self, some: _builtins.bool = True, compute_uv: _builtins.bool = True) -> _SingularResult:
         """U, the singular values S, descending, and V, with input = U @ diag(S) @ V.mH; square U and V unless `some`."""
     def swapaxes(self, axis0: _builtins.int, axis1: _builtins.int) -> Tensor:
@@ -1330,13 +1330,13 @@ class Tensor:
     def swapdims_(self, *args: _Any, **options: _Any) -> Tensor:
         """In place: Two axes exchanged."""
     def t(self) -> Tensor:
-        """The transpose of a matrix; a tensor with fewer axes as it is."""
+        """The transpose of a matrix; a tensor with fewer axes is returned as it is."""
     def t_(self, *args: _Any, **options: _Any) -> Tensor:
-        """In place: The transpose of a matrix; a tensor with fewer axes as it is."""
+        """In place: The transpose of a matrix; a tensor with fewer axes is returned as it is."""
     def take(self, index: Tensor | _TensorLike | _Sequence[Tensor]) -> Tensor:
-        """The elements of the flattened tensor that `index` names, in the shape of `index`."""
+        """The elements of the flattened tensor selected by `index`, in the shape of `index`."""
     def take_along_dim(self, indices: _TensorLike, dim: _builtins.int | None = None, *, axis: _builtins.int | None = None) -> Tensor:
-        """The elements along a dim that `indices` names, the other axes broadcast; of the flattened tensor without a dim."""
+        """The elements along a dim selected by `indices`, with other axes broadcast; of the flattened tensor without a dim."""
     def tan(self) -> Tensor:
         """The tangent, elementwise."""
     def tan_(self) -> Tensor:
@@ -1347,36 +1347,36 @@ class Tensor:
         """The hyperbolic tangent, elementwise."""
     @_overload
     def tensor_split(self, indices_or_sections: _Any = None, dim: _builtins.int = 0, *, indices: _TensorLike | None = None) -> tuple[Tensor, ...]:
-        """Pieces along an axis, as views: so many of nearly one size, or those between places."""
+        """Parts along an axis, as views: a number of parts of nearly equal size, or those between given indices."""
     @_overload
     def tensor_split(self, indices_or_sections: _Any = None, axis: _builtins.int = 0, *, indices: _TensorLike | None = None) -> tuple[Tensor, ...]:
-        """Pieces along an axis, as views: so many of nearly one size, or those between places."""
+        """Parts along an axis, as views: a number of parts of nearly equal size, or those between given indices."""
     @_overload
     def tile(self, *counts: _Any, dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
-        """Copies side by side: so many along the last axes, one along those before."""
+        """Copies side by side, a number for each of the last axes, one along the axes before."""
     @_overload
     def tile(self, *counts: _Any, axes: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
-        """Copies side by side: so many along the last axes, one along those before."""
+        """Copies side by side, a number for each of the last axes, one along the axes before."""
     def to(self, *args: _Any, dtype: _DType | None = None, copy: _builtins.bool = False, **options: _Any) -> Tensor:
-        """This tensor in another dtype (that of another tensor, too); itself when nothing changes."""
+        """This tensor converted to another dtype (or to another tensor's dtype); itself if nothing changes."""
     def to_dense(self, dtype: _DType | None = None, *, masked_grad: _Any = None) -> Tensor:
-        """This tensor, in another dtype if one is given: all tensors are dense."""
+        """This tensor, converted to another dtype if one is given: all tensors are dense."""
     def to_sparse(self, sparse_dim: _Any = None, *, layout: _Any = None, blocksize: _Any = None, dense_dim: _Any = None) -> Tensor:
-        """This tensor, which stays dense; its zeros take no part in gradients, as in torch what is not there does not."""
+        """This tensor, which stays dense; its zeros get no gradient, as in torch for unspecified elements."""
     def to_sparse_coo(self, dense_dim: _Any = None) -> Tensor:
-        """This tensor, which stays dense: `to_sparse`."""
+        """This tensor, which stays dense; the same as `to_sparse`."""
     def to_sparse_csc(self, dense_dim: _Any = None) -> Tensor:
-        """This tensor, which stays dense: `to_sparse`."""
+        """This tensor, which stays dense; the same as `to_sparse`."""
     def to_sparse_csr(self, dense_dim: _Any = None) -> Tensor:
-        """This tensor, which stays dense: `to_sparse`."""
+        """This tensor, which stays dense; the same as `to_sparse`."""
     def tolist(self) -> _Any:
         """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
     @_overload
     def topk(self, k: _builtins.int, dim: _builtins.int = -1, largest: _builtins.bool = True, sorted: _builtins.bool = True) -> _Selection:
-        """The k largest (or smallest) elements along a dim, in order, and where they stand: (values, indices)."""
+        """The k largest (or smallest) elements along a dim, in order, and their indices: (values, indices)."""
     @_overload
     def topk(self, k: _builtins.int, axis: _builtins.int = -1, largest: _builtins.bool = True, sorted: _builtins.bool = True) -> _Selection:
-        """The k largest (or smallest) elements along a dim, in order, and where they stand: (values, indices)."""
+        """The k largest (or smallest) elements along a dim, in order, and their indices: (values, indices)."""
     def trace(self) -> Tensor:
         """The sum of the diagonal of a matrix."""
     def transpose(self, *dims: _builtins.int | _Sequence[_builtins.int] | None, dim0: _Any = None, dim1: _Any = None) -> Tensor:
@@ -1402,15 +1402,15 @@ class Tensor:
     def trunc_(self) -> Tensor:
         """The integer towards zero, elementwise; its gradient is 0."""
     def type(self, dtype: _DType | None = None, non_blocking: _builtins.bool = False) -> Tensor:
-        """The name of this tensor's type, or the tensor in another dtype: torch's old tensor types stand for theirs."""
+        """The name of this tensor's type, or the tensor converted to another dtype or old tensor type."""
     def type_as(self, other: _TensorLike) -> Tensor:
         """This tensor in the dtype of another."""
     @_overload
     def unbind(self, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
-        """The slices along an axis, as views with one node behind them all."""
+        """The slices along an axis, as views with a common node."""
     @_overload
     def unbind(self, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
-        """The slices along an axis, as views with one node behind them all."""
+        """The slices along an axis, as views with a common node."""
     @_overload
     def unflatten(self, dim: _builtins.int, sizes: _builtins.int | _Sequence[_builtins.int] | None) -> Tensor:
         """An axis divided into several, one of whose sizes may be -1."""
@@ -1418,45 +1418,45 @@ class Tensor:
     def unflatten(self, axis: _builtins.int, sizes: _builtins.int | _Sequence[_builtins.int] | None) -> Tensor:
         """An axis divided into several, one of whose sizes may be -1."""
     def unfold(self, dimension: _builtins.int, size: _builtins.int, step: _builtins.int) -> Tensor:
-        """A view of windows along an axis, one at every `step` elements, with their elements along a new last axis."""
+        """A view of windows along an axis, one every `step` elements, with their elements along a new last axis."""
     def uniform_(self, start: _builtins.float = 0, to: _builtins.float = 1, *, generator: _Generator | None = None, **options: _Any) -> Tensor:
-        """Numbers drawn evenly from one bound to another, which torch calls `from` and `to`."""
+        """Samples of the uniform distribution on [start, to), where torch calls `start` `from`."""
     @_overload
     def unique(self, sorted: _builtins.bool=True, *, dim: _builtins.int | None=None) -> Tensor:
-        """The distinct elements, or slices along a dim, in order."""
+        """The sorted distinct elements, or slices along a dim."""
     @_overload
     def unique(self, sorted: _builtins.bool=True, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, dim: _builtins.int | None=None) -> _Any:
-        """The distinct elements, or slices along a dim, in order."""
+        """The sorted distinct elements, or slices along a dim."""
     @_overload
     def unique(self, sorted: _builtins.bool=True, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, axis: _builtins.int | None=None) -> _Any:
-        """The distinct elements, or slices along a dim, in order."""
+        """The sorted distinct elements, or slices along a dim."""
     @_overload
     def unique_consecutive(self, *, dim: _builtins.int | None=None) -> Tensor:
-        """The elements, or slices along a dim, without those that equal the one before; results as those of `unique`."""
+        """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
     @_overload
     def unique_consecutive(self, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, dim: _builtins.int | None=None) -> _Any:
-        """The elements, or slices along a dim, without those that equal the one before; results as those of `unique`."""
+        """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
     @_overload
     def unique_consecutive(self, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, axis: _builtins.int | None=None) -> _Any:
-        """The elements, or slices along a dim, without those that equal the one before; results as those of `unique`."""
+        """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
     @_overload
     def unsafe_chunk(self, chunks: _builtins.int, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
-        """`chunk`: what torch leaves unchecked here is checked."""
+        """`chunk`, with the checks that torch leaves out."""
     @_overload
     def unsafe_chunk(self, chunks: _builtins.int, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
-        """`chunk`: what torch leaves unchecked here is checked."""
+        """`chunk`, with the checks that torch leaves out."""
     @_overload
     def unsafe_split(self, split_size: _Any, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
-        """`split`: what torch leaves unchecked here is checked."""
+        """`split`, with the checks that torch leaves out."""
     @_overload
     def unsafe_split(self, split_size: _Any, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
-        """`split`: what torch leaves unchecked here is checked."""
+        """`split`, with the checks that torch leaves out."""
     @_overload
     def unsafe_split_with_sizes(self, split_sizes: _Any, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
-        """`split_with_sizes`: what torch leaves unchecked here is checked."""
+        """`split_with_sizes`, with the checks that torch leaves out."""
     @_overload
     def unsafe_split_with_sizes(self, split_sizes: _Any, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
-        """`split_with_sizes`: what torch leaves unchecked here is checked."""
+        """`split_with_sizes`, with the checks that torch leaves out."""
     @_overload
     def unsqueeze(self, dim: _builtins.int) -> Tensor:
         """A view with a new axis of length 1."""
@@ -1466,7 +1466,7 @@ class Tensor:
     def unsqueeze_(self, *args: _Any, **options: _Any) -> Tensor:
         """In place: A view with a new axis of length 1."""
     def untyped_storage(self) -> _UntypedStorage:
-        """The memory that the tensor, and those that are views of the same one, lie in, as bytes."""
+        """The memory of the tensor, shared by all views of the same base, as bytes."""
     def values(self) -> Tensor:
         """The elements at `indices`."""
     @_overload
@@ -1476,9 +1476,9 @@ class Tensor:
     def var(self, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdims: _builtins.bool = False, **options: _Any) -> Tensor:
         """The variance over all elements or along axes, divided by count - correction (1 unless given)."""
     def vdot(self, other: _TensorLike) -> Tensor:
-        """The sum of the products of two vectors, the first of which is conjugated."""
+        """The sum of the products of two vectors, the first one conjugated."""
     def view(self, *shape: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None) -> Tensor:
-        """A view with another shape, refused where the layout would need a copy; with a dtype, the bytes as its numbers."""
+        """A view with another shape, an error if that would require a copy; with a dtype, the bytes as that dtype."""
     def view_as(self, other: _TensorLike) -> Tensor:
         """input.view(other.shape)."""
     def vsplit(self, indices_or_sections: _Any) -> tuple[Tensor, ...]:
@@ -1490,37 +1490,37 @@ class Tensor:
     def xlogy_(self, other: _TensorLike) -> Tensor:
         """input * log(other); 0 where input is 0."""
     def zero_(self) -> Tensor:
-        """In place: zeros."""
+        """Set all elements to zero, in place."""
     @_builtins.property
     def H(self) -> Tensor:
-        """A matrix transposed, and complex elements conjugated."""
+        """The conjugate transpose of a matrix."""
     @_builtins.property
     def T(self) -> Tensor:
         """The axes in reverse order."""
     @_builtins.property
     def data(self) -> Tensor:
-        """The same values in the same memory, without the history; assigning exchanges the values."""
+        """A tensor with the same memory and without the history; assigning replaces the values."""
     @data.setter
     def data(self, value: _Any, /) -> None: ...
     @_builtins.property
     def device(self) -> _device:
-        """Where the elements are: always 'cpu'."""
+        """The device of the elements: always 'cpu'."""
     @_builtins.property
     def dtype(self) -> _dtype:
-        """The type of the elements, one of pullback's own dtype objects."""
+        """The dtype of the elements, one of pullback's own dtype objects."""
     @_builtins.property
     def grad(self) -> Tensor | None:
-        """The gradient that passes have accumulated here: None before the first; settable."""
+        """The gradient accumulated by backward passes: None before the first; settable."""
     @grad.setter
     def grad(self, value: _Any, /) -> None: ...
     @_builtins.property
     def grad_dtype(self) -> _Any:
-        """The dtype that `.grad` must have: the tensor's own unless set; None allows any."""
+        """The dtype that `.grad` must have: the tensor's own by default; None allows any."""
     @grad_dtype.setter
     def grad_dtype(self, value: _Any, /) -> None: ...
     @_builtins.property
     def grad_fn(self) -> _Node | None:
-        """The node of the operation that made this tensor; None for a leaf."""
+        """The node of the operation that computed this tensor; None for a leaf."""
     @_builtins.property
     def imag(self) -> Tensor:
         """The imaginary part of a complex tensor, as a view; assigning writes to it."""
@@ -1528,13 +1528,13 @@ class Tensor:
     def imag(self, value: _Any, /) -> None: ...
     @_builtins.property
     def is_leaf(self) -> _builtins.bool:
-        """Whether no recorded operation made this tensor."""
+        """True if no recorded operation computed this tensor."""
     @_builtins.property
     def itemsize(self) -> _builtins.int:
-        """Bytes of one element."""
+        """The number of bytes of one element."""
     @_builtins.property
     def layout(self) -> _layout:
-        """How the memory is organised: always `strided`."""
+        """The memory layout: always `strided`."""
     @_builtins.property
     def mH(self) -> Tensor:
         """The last two axes exchanged, and complex elements conjugated."""
@@ -1543,13 +1543,13 @@ class Tensor:
         """The last two axes exchanged."""
     @_builtins.property
     def nbytes(self) -> _builtins.int:
-        """Bytes of all elements."""
+        """The number of bytes of all elements."""
     @_builtins.property
     def ndim(self) -> _builtins.int:
         """The number of axes."""
     @_builtins.property
     def output_nr(self) -> _builtins.int:
-        """Which output of its operation this tensor is."""
+        """The index of this tensor among the outputs of its operation."""
     @_builtins.property
     def real(self) -> Tensor:
         """The real part, as a view; assigning writes to it."""
@@ -1557,15 +1557,15 @@ class Tensor:
     def real(self, value: _Any, /) -> None: ...
     @_builtins.property
     def requires_grad(self) -> _builtins.bool:
-        """Whether operations on this tensor are recorded; settable on leaves. A view made under `no_grad` tells its base's."""
+        """True if operations on this tensor are recorded; settable on leaves. For a `no_grad` view: its base's."""
     @requires_grad.setter
     def requires_grad(self, value: _Any, /) -> None: ...
     @_builtins.property
     def retains_grad(self) -> _builtins.bool:
-        """Whether `retain_grad()` has been called on this non-leaf."""
+        """True if `retain_grad()` has been called on this non-leaf."""
     @_builtins.property
     def shape(self) -> _Size:
         """The length of each axis."""
     @_builtins.property
     def size(self) -> _CallableInt:
-        """The number of elements, as in NumPy; called, the shape or the length of one axis, as in torch."""
+        """The number of elements, as in NumPy; if called, the shape or the length of one axis, as in torch."""

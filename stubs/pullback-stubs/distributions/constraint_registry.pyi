@@ -26,7 +26,7 @@ from .transforms import AffineTransform, ComposeTransform, ExpTransform, Indepen
 Factory = Callable[[Any], Transform]
 
 class ConstraintRegistry:
-    """A map from classes of constraints to functions of a constraint that make a transform to its set."""
+    """A map from classes of constraints to functions that return a transform to a given constraint."""
 
     def __init__(self) -> None:
         ...
@@ -35,7 +35,7 @@ class ConstraintRegistry:
         """Add a function for the class of a constraint; a decorator when the function is left out."""
 
     def __call__(self, constraint: Any) -> Transform:
-        """A transform from free numbers to the set."""
+        """A transform from unconstrained numbers to the set."""
     _registry: _Any
 biject_to, transform_to = (ConstraintRegistry(), ConstraintRegistry())
 
@@ -50,4 +50,4 @@ def _between(constraint: Any) -> Transform:
 _SAME: dict[Any, Factory] = {constraints.real: lambda constraint: identity_transform, constraints.greater_than: _from_lower, constraints.greater_than_eq: _from_lower, constraints.less_than: _from_upper, constraints.interval: _between, constraints.half_open_interval: _between, constraints.corr_cholesky: lambda constraint: CorrCholeskyTransform()}
 
 def _of_parts(registry: ConstraintRegistry) -> None:
-    """The sets that are made of others, whose transforms are made of those to the others."""
+    """Register the sets composed of others, whose transforms are composed of the others' transforms."""

@@ -26,7 +26,7 @@ from .constraints import Constraint
 from .distribution import LOG_ROOT_TAU, Distribution, ExponentialFamily, alias, broadcast_all, drawn_evenly
 
 class _Scaled(Distribution):
-    """A family of which each member is moved and stretched from a standard one."""
+    """The base of location-scale families."""
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real, 'scale': constraints.positive}
     support = constraints.real
@@ -37,10 +37,10 @@ class _Scaled(Distribution):
         ...
 
     def _standard(self, shape: Any) -> Any:
-        """Samples of the standard member."""
+        """Samples of the standard member, with location 0 and scale 1."""
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
 
     def _standardized(self, value: Any) -> Any:
         ...
@@ -74,13 +74,13 @@ class Normal(_Scaled, ExponentialFamily):
         ...
 
     def icdf(self, value: Any) -> _Tensor:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
 
     def entropy(self) -> _Tensor:
         """The entropy, in nats."""
 
 class Laplace(_Scaled):
-    """The distribution whose density falls off as exp(-abs(x - loc) / scale)."""
+    """The distribution with density proportional to exp(-abs(x - loc) / scale)."""
 
     def _standard(self, shape: Any) -> Any:
         ...
@@ -104,20 +104,20 @@ class Laplace(_Scaled):
         ...
 
     def icdf(self, value: Any) -> _Tensor:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
 
     def entropy(self) -> _Tensor:
         """The entropy, in nats."""
 
 class Cauchy(_Scaled):
-    """The distribution of the quotient of two normal values: no mean, no variance."""
+    """The Cauchy distribution, which has no mean and no variance."""
 
     def _standard(self, shape: Any) -> Any:
         ...
 
     @property
     def mean(self) -> _Tensor:
-        """NaN: there is none."""
+        """NaN: the mean does not exist."""
 
     @property
     def mode(self) -> _Tensor:
@@ -134,13 +134,13 @@ class Cauchy(_Scaled):
         ...
 
     def icdf(self, value: Any) -> _Tensor:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
 
     def entropy(self) -> _Tensor:
         """The entropy, in nats."""
 
 class Uniform(Distribution):
-    """The distribution on [low, high) with the same density everywhere."""
+    """The distribution on [low, high) with constant density."""
     has_rsample = True
     low: _Tensor
     high: _Tensor
@@ -150,11 +150,11 @@ class Uniform(Distribution):
 
     @property
     def arg_constraints(self) -> dict[str, Constraint]:
-        """Which values the bounds may have."""
+        """The constraints on the bounds."""
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
-        """The values that there are."""
+        """The set of possible values."""
 
     @property
     def mean(self) -> _Tensor:
@@ -162,14 +162,14 @@ class Uniform(Distribution):
 
     @property
     def mode(self) -> _Tensor:
-        """NaN: no value is more probable than others."""
+        """NaN: all values have the same density."""
 
     @property
     def variance(self) -> _Tensor:
         """The variance."""
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -178,7 +178,7 @@ class Uniform(Distribution):
         ...
 
     def icdf(self, value: Any) -> _Tensor:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
 
     def entropy(self) -> _Tensor:
         """The entropy, in nats."""
@@ -209,7 +209,7 @@ class Exponential(ExponentialFamily):
         """The variance."""
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -218,7 +218,7 @@ class Exponential(ExponentialFamily):
         ...
 
     def icdf(self, value: Any) -> _Tensor:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
 
     def entropy(self) -> _Tensor:
         """The entropy, in nats."""

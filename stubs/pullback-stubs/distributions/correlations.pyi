@@ -31,7 +31,7 @@ def tril_matrix_to_vec(mat: Any, diag: int=0) -> Any:
     """The elements of a square matrix up to a diagonal, row by row."""
 
 class CorrCholeskyTransform(Transform):
-    """n (n - 1) / 2 numbers as the lower triangular factor of an n by n matrix of correlations."""
+    """A vector of n (n - 1) / 2 numbers as the Cholesky factor of an n by n correlation matrix."""
     domain, codomain = (constraints.real_vector, constraints.corr_cholesky)
     bijective = True
 
@@ -42,10 +42,10 @@ class CorrCholeskyTransform(Transform):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |det dy/dx| at the argument x, whose value is y."""
+        """log |det dy/dx| at the argument x, with the value y."""
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value of an argument of some shape."""
+        """The shape of the value, given that of the argument."""
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument of a value of some shape."""
+        """The shape of the argument, given that of the value."""

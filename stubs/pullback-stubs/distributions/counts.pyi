@@ -48,20 +48,20 @@ class NegativeBinomial(_Counted):
         """The variance."""
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random."""
+        """Random samples."""
 
     def _log_prob(self, value: Any) -> Any:
         ...
 
 class Multinomial(OfChoices):
-    """The distribution of how often each of K things is chosen in `total_count` trials, by a `Categorical`."""
+    """The distribution of the counts of K categories in `total_count` trials of a `Categorical`."""
 
     def __init__(self, total_count: int=1, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:
-        """The values that there are."""
+        """The set of possible values."""
 
     @property
     def mean(self) -> _Tensor:
@@ -72,11 +72,11 @@ class Multinomial(OfChoices):
         """The variance of each entry."""
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random."""
+        """Random samples."""
 
     def _log_prob(self, value: Any) -> Any:
         ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats: a sum over what each entry may be."""
+        """The entropy, in nats: a sum over the possible values of each entry."""
     total_count: _Tensor

@@ -31,7 +31,7 @@ from .constraints import Constraint
 from .distribution import Distribution, ExponentialFamily, alias, broadcast_all, clamped
 
 class OfOdds(Distribution):
-    """A family whose parameter is a probability: given as such, or as the logarithm of its odds."""
+    """The base of families with a probability as parameter, given as such or by its log-odds."""
     arg_constraints: ClassVar[dict[str, Constraint]] = {'probs': constraints.unit_interval, 'logits': constraints.real}
 
     def __init__(self, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
@@ -52,7 +52,7 @@ def _check_one(probs: Any, logits: Any) -> None:
     ...
 
 class _Counted(OfOdds):
-    """One of them with a number of trials, or of failures."""
+    """The base of such families with a number of trials, or of failures."""
 
     def __init__(self, total_count: _Tensor | float, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
@@ -70,14 +70,14 @@ class Bernoulli(OfOdds, ExponentialFamily):
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value; NaN where both are."""
+        """The most probable value; NaN if both are equally probable."""
 
     @property
     def variance(self) -> _Tensor:
         """The variance."""
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random."""
+        """Random samples."""
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -108,7 +108,7 @@ class Geometric(OfOdds):
         """The variance."""
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random."""
+        """Random samples."""
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -137,7 +137,7 @@ class Poisson(ExponentialFamily):
         """The most probable value."""
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random."""
+        """Random samples."""
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -153,7 +153,7 @@ class Binomial(_Counted):
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
-        """The values that there are."""
+        """The set of possible values."""
 
     @property
     def mean(self) -> _Tensor:
@@ -168,13 +168,13 @@ class Binomial(_Counted):
         """The variance."""
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random."""
+        """Random samples."""
 
     def _log_prob(self, value: Any) -> Any:
         ...
 
     def _count(self, asked: str) -> int:
-        """The number of trials, if it is one for all."""
+        """The number of trials, if it is the same for the whole batch."""
 
     def entropy(self) -> _Tensor:
         """The entropy, in nats: a sum over all values."""
@@ -190,13 +190,13 @@ class OfChoices(Distribution):
         ...
 
     def _one_value(self) -> Any:
-        """The shape of one value: a vector over the places."""
+        """The shape of one value: a vector over the categories."""
 
     def __getattr__(self, name: str) -> Any:
         ...
 
     def expand(self, batch_shape: Any, _instance: Any=None) -> _Self:
-        """The same distribution with its parameters repeated to another batch shape."""
+        """The same distribution with its parameters broadcast to another batch shape."""
 
     @property
     def param_shape(self) -> Size:
@@ -207,10 +207,10 @@ class OfChoices(Distribution):
         ...
 
     def _drawn(self, sample_shape: Any) -> Any:
-        """Places drawn at random."""
+        """Random category indices."""
 
     def _log_prob_at(self, places: Any) -> Any:
-        """The logarithm of the probability of places."""
+        """The log-probability of category indices."""
 
     def entropy(self) -> _Tensor:
         """The entropy, in nats."""
@@ -225,11 +225,11 @@ class Categorical(OfChoices):
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
-        """The values that there are."""
+        """The set of possible values."""
 
     @property
     def mean(self) -> _Tensor:
-        """NaN: places have no mean."""
+        """NaN: category indices have no mean."""
 
     @property
     def variance(self) -> _Tensor:
@@ -240,16 +240,16 @@ class Categorical(OfChoices):
         """The most probable value."""
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random."""
+        """Random samples."""
 
     def _log_prob(self, value: Any) -> Any:
         ...
 
     def enumerate_support(self, expand: bool=True) -> _Tensor:
-        """All places, along a new first axis."""
+        """All category indices, along a new first axis."""
 
 class OneHotCategorical(OfChoices):
-    """A choice among K places, as a vector with a 1 at the place; probabilities are given as to `Categorical`."""
+    """One of K categories, as a one-hot vector; parameters as for `Categorical`."""
     has_enumerate_support = True
     support = constraints.one_hot
 
@@ -269,7 +269,7 @@ class OneHotCategorical(OfChoices):
         ...
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random."""
+        """Random samples."""
 
     def _log_prob(self, value: Any) -> Any:
         ...

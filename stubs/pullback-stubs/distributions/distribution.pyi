@@ -36,7 +36,7 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
     """Tensors and numbers as tensors of one shape; numbers take the dtype of the first tensor, or the default one."""
 
 class Distribution:
-    """A family of random values with a batch of parameters; subclasses say how they are drawn and how probable they are."""
+    """A probability distribution with a batch of parameters; subclasses define sampling and log-probabilities."""
     has_rsample = False
     has_enumerate_support = False
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
@@ -45,7 +45,7 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Choose whether parameters and values are checked where nothing is said."""
+        """Set the default of `validate_args`."""
 
     def __init__(self, batch_shape: Any=(), event_shape: Any=(), validate_args: bool | None=None) -> None:
         ...
@@ -54,16 +54,16 @@ class Distribution:
         ...
 
     def _given(self) -> Mapping[str, Any]:
-        """The parameters that the distribution was made of."""
+        """The parameters with which the distribution was constructed."""
 
     def _shown(self) -> Mapping[str, Any]:
         """The parameters that are printed."""
 
     def expand(self, batch_shape: Any, _instance: Any=None) -> _Self:
-        """The same distribution with its parameters repeated to another batch shape."""
+        """The same distribution with its parameters broadcast to another batch shape."""
 
     def _get_checked_instance(self, cls: type, _instance: Any=None) -> Any:
-        """An instance without attributes, or the one given, for the `expand` of a class of one's own to fill."""
+        """The given instance, or an empty one, to be filled by the `expand` of a user's subclass."""
 
     @property
     def batch_shape(self) -> Size:
@@ -90,31 +90,31 @@ class Distribution:
         """The standard deviation."""
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random, which cannot be differentiated."""
+        """Random samples, which cannot be differentiated."""
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
 
     def sample_n(self, n: int) -> _Tensor:
-        """`sample((n,))`, by its old name."""
+        """`sample((n,))`, under its deprecated name."""
 
     def log_prob(self, value: Any) -> _Tensor:
-        """The logarithm of the probability, or of its density, at a value."""
+        """The log-probability, or log-density, of a value."""
 
     def _log_prob(self, value: Any) -> Any:
-        """`log_prob` of a value that has been checked."""
+        """`log_prob` of a checked value."""
 
     def cdf(self, value: Any) -> _Tensor:
-        """The probability of values up to this one."""
+        """The cumulative distribution function."""
 
     def _cdf(self, value: Any) -> Any:
-        """`cdf` of a value that has been checked."""
+        """`cdf` of a checked value."""
 
     def icdf(self, value: Any) -> _Tensor:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
 
     def enumerate_support(self, expand: bool=True) -> _Tensor:
-        """All values that there are, along a new first axis."""
+        """All values, along a new first axis."""
 
     def entropy(self) -> _Tensor:
         """The entropy, in nats."""
@@ -126,7 +126,7 @@ class Distribution:
         ...
 
     def _validate_sample(self, value: Any) -> None:
-        """Refuse a value that the distribution cannot have."""
+        """Raise for a value outside the support."""
 
     def __repr__(self) -> str:
         ...
@@ -151,18 +151,18 @@ class ExponentialFamily(Distribution):
         """The entropy, in nats."""
 
 def alias(path: str, meaning: str) -> property:
-    """A property that has the value of another attribute, whose path may lead through others: `base_dist.loc`."""
+    """A property with the value of another attribute, given by a dotted path such as `base_dist.loc`."""
 
 def clamped(probs: Any) -> Any:
-    """Probabilities kept from 0 and 1 by as little as their dtype knows, so that their logarithms are finite."""
+    """Probabilities clamped to exclude 0 and 1, by their dtype's precision, so that their logarithms are finite."""
 
 def drawn_evenly(shape: Any, dtype: Any) -> Any:
-    """Numbers drawn evenly from (0, 1), of which neither end occurs."""
+    """Uniform samples from the open interval (0, 1)."""
 
 def _text(value: Any) -> str:
-    """A parameter or a value as texts have it: of a single number the number, if it is known."""
+    """A parameter or a value as text: a single value as a number, if it is known."""
 
 def summed(value: Any, axes: int) -> Any:
-    """A sum over the last axes, as many as are given."""
+    """The sum over a number of last axes."""
 LOG_ROOT_TAU = math.log(2 * math.pi) / 2
 EULER = 0.5772156649015329

@@ -33,7 +33,7 @@ from .constraints import Constraint
 from .distribution import Distribution, ExponentialFamily, alias, broadcast_all
 
 class _Moving(Function):
-    """Samples, drawn before, which move with the parameter of their family as their distribution function has it."""
+    """The identity of given samples, whose derivative by the parameter follows from the distribution function."""
     generate_vmap_rule = True
 
     @staticmethod
@@ -42,27 +42,27 @@ class _Moving(Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        """Keep the parameter and the samples."""
+        """Save the parameter and the samples."""
 
 class _MovingGamma(_Moving):
-    """Gamma samples of rate 1: F(sample; shape) stays what it is when the shape moves, which gives their slope."""
+    """Gamma samples of rate 1, differentiated by the shape such that F(sample; shape) is constant."""
 
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:
-        """Minus the slope of the distribution function by the shape, over the density."""
+        """Minus the derivative of the distribution function by the shape, divided by the density."""
 
 class _MovingDirichlet(_Moving):
-    """Vectors of gamma samples over their sums."""
+    """Dirichlet samples: vectors of gamma samples divided by their sums."""
 
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:
         """Minus the slope of each entry's distribution function, over its density times what is left to the others."""
 
 def _gammas(rng: np.random.Generator, size: Any, shapes: Any) -> Any:
-    """Gamma samples of rate 1, not smaller than the smallest number of the dtype."""
+    """Gamma samples of rate 1, at least the smallest positive number of the dtype."""
 
 def _portions(rng: np.random.Generator, size: Any, concentration: Any) -> Any:
-    """Samples of Dirichlet's distribution, of which no entry is as small as 0 or as large as 1."""
+    """Samples of the Dirichlet distribution, with all entries strictly between 0 and 1."""
 
 def _moving(family: type[_Moving], draw: Any, parameter: Any) -> Any:
     ...
@@ -94,7 +94,7 @@ class Gamma(ExponentialFamily):
         """The variance."""
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
 
     def log_prob(self, value: Any) -> _Tensor:
         """The logarithm of the density at a value."""
@@ -113,11 +113,11 @@ class Chi2(Gamma):
         ...
 
     def expand(self, batch_shape: Any, _instance: Any=None) -> _Self:
-        """The same distribution with its parameters repeated to another batch shape."""
+        """The same distribution with its parameters broadcast to another batch shape."""
     df: _Tensor
 
 class Dirichlet(ExponentialFamily):
-    """The distribution of vectors of probabilities whose logarithms count `concentration - 1` times."""
+    """The distribution of probability vectors p with density proportional to prod(p ** (concentration - 1))."""
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration': constraints.independent(constraints.positive, 1)}
     support = constraints.simplex
@@ -131,14 +131,14 @@ class Dirichlet(ExponentialFamily):
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value: a corner where all concentrations are below 1."""
+        """The most probable value: a corner if all concentrations are below 1."""
 
     @property
     def variance(self) -> _Tensor:
         """The variance of each entry."""
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -148,7 +148,7 @@ class Dirichlet(ExponentialFamily):
     concentration: _Tensor
 
 class Beta(ExponentialFamily):
-    """The distribution on (0, 1) with density x ** (a - 1) * (1 - x) ** (b - 1), up to a factor."""
+    """The distribution on (0, 1) with density proportional to x ** (a - 1) * (1 - x) ** (b - 1)."""
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration1': constraints.positive, 'concentration0': constraints.positive}
     support = constraints.unit_interval
@@ -172,7 +172,7 @@ class Beta(ExponentialFamily):
         """The variance."""
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -183,7 +183,7 @@ class Beta(ExponentialFamily):
     concentration1: _Tensor
 
 class StudentT(Distribution):
-    """Student's distribution with `df` degrees of freedom, moved by `loc` and stretched by `scale`."""
+    """Student's distribution with `df` degrees of freedom, shifted by `loc` and scaled by `scale`."""
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'df': constraints.positive, 'loc': constraints.real, 'scale': constraints.positive}
     support = constraints.real
@@ -193,7 +193,7 @@ class StudentT(Distribution):
 
     @property
     def mean(self) -> _Tensor:
-        """The mean; NaN where there is none."""
+        """The mean; NaN if it does not exist."""
 
     @property
     def mode(self) -> _Tensor:
@@ -201,10 +201,10 @@ class StudentT(Distribution):
 
     @property
     def variance(self) -> _Tensor:
-        """The variance; infinite or NaN where there is none."""
+        """The variance; infinite or NaN if it does not exist."""
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -216,7 +216,7 @@ class StudentT(Distribution):
     scale: _Tensor
 
 class FisherSnedecor(Distribution):
-    """The distribution of Fisher and Snedecor: of the ratio of two means of `df1` and `df2` squared normal numbers."""
+    """The F-distribution: of the ratio of the means of `df1` and of `df2` squared standard normal numbers."""
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'df1': constraints.positive, 'df2': constraints.positive}
     support = constraints.positive
@@ -226,18 +226,18 @@ class FisherSnedecor(Distribution):
 
     @property
     def mean(self) -> _Tensor:
-        """The mean; NaN where there is none."""
+        """The mean; NaN if it does not exist."""
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value; NaN where there is none."""
+        """The most probable value; NaN if it does not exist."""
 
     @property
     def variance(self) -> _Tensor:
-        """The variance; NaN where there is none."""
+        """The variance; NaN if it does not exist."""
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
 
     def _log_prob(self, value: Any) -> Any:
         ...

@@ -41,10 +41,10 @@ class ContinuousBernoulli(OfOdds, ExponentialFamily):
         ...
 
     def _by_size(self, far: Any, factors: Sequence[float], power: int, offset: float) -> Any:
-        """A function of the logits: its series where they are small, and `far` of them elsewhere."""
+        """A function of the logits: its series where they are small, `far` elsewhere."""
 
     def _log_mass(self) -> Any:
-        """log((exp(t) - 1) / t) - t / 2, which is even."""
+        """log((exp(t) - 1) / t) - t / 2, an even function."""
 
     @property
     def mean(self) -> _Tensor:
@@ -55,7 +55,7 @@ class ContinuousBernoulli(OfOdds, ExponentialFamily):
         """The variance."""
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -64,7 +64,7 @@ class ContinuousBernoulli(OfOdds, ExponentialFamily):
         ...
 
     def icdf(self, value: Any) -> _Tensor:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
 
     def entropy(self) -> _Tensor:
         """The entropy, in nats."""
@@ -75,7 +75,7 @@ class ContinuousBernoulli(OfOdds, ExponentialFamily):
     _lims: _Any
 
 class GeneralizedPareto(Distribution):
-    """The distribution of what lies above `loc`: exponential for the concentration 0, with a power of x as its tail above."""
+    """The distribution of exceedances over `loc`: exponential for concentration 0, with a power-law tail above it."""
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real, 'scale': constraints.positive, 'concentration': constraints.real}
     loc: _Tensor
@@ -87,11 +87,11 @@ class GeneralizedPareto(Distribution):
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
-        """The values that there are."""
+        """The set of possible values."""
 
     @property
     def mean(self) -> _Tensor:
-        """The mean; NaN where there is none."""
+        """The mean; NaN if it does not exist."""
 
     @property
     def mode(self) -> _Tensor:
@@ -99,13 +99,13 @@ class GeneralizedPareto(Distribution):
 
     @property
     def variance(self) -> _Tensor:
-        """The variance; NaN where there is none."""
+        """The variance; NaN if it does not exist."""
 
     def _exceeded(self, value: Any) -> Any:
-        """Minus the logarithm of the probability of larger values: log(1 + c z) / c, which is z for c = 0."""
+        """Minus the logarithm of the probability of larger values: log(1 + c z) / c, or z for c = 0."""
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -117,13 +117,13 @@ class GeneralizedPareto(Distribution):
         """The logarithm of the probability of values up to this one."""
 
     def cdf(self, value: Any) -> _Tensor:
-        """The probability of values up to this one."""
+        """The cumulative distribution function."""
 
     def icdf(self, value: Any) -> _Tensor:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
 
     def entropy(self) -> _Tensor:
         """The entropy, in nats."""
 
 def _light(shape: Any) -> float:
-    """Concentrations below this are as good as 0: the square of it is below the precision."""
+    """True for concentrations equivalent to 0: their squares are below the machine precision."""

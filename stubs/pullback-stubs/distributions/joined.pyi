@@ -23,17 +23,17 @@ from . import constraints
 from .transforms import Transform
 
 class _Parts(Transform):
-    """Transforms side by side."""
+    """The common base of transforms of parts."""
 
     def __init__(self, tseq: Sequence[Any], dim: int, cache_size: int) -> None:
         ...
 
     def with_cache(self, cache_size: int=1) -> Any:
-        """The same transform, with or without a memory of its last argument."""
+        """The same transform, with or without a cache of its last argument."""
 
     @property
     def bijective(self) -> bool:
-        """Whether all parts are."""
+        """True if all parts are bijective."""
 
     def _axis(self, value: Any) -> int:
         ...
@@ -42,31 +42,31 @@ class _Parts(Transform):
         ...
 
     def _each(self, made: Callable[..., Any], *values: Any) -> list[Any]:
-        """What a function of each transform and its parts of values gives."""
+        """The results of a function of each transform and its parts of the values."""
     dim: _Any
     transforms: _Any
 
 class CatTransform(_Parts):
-    """Pieces of a value along an axis, of some lengths (1 where none are given), each by a transform of its own."""
+    """Transforms of parts along an axis, of given lengths (by default 1)."""
 
     def __init__(self, tseq: Sequence[Any], dim: int=0, lengths: Sequence[int] | None=None, cache_size: int=0) -> None:
         ...
 
     @property
     def event_dim(self) -> int:
-        """How many axes are taken together, by the part that takes the most."""
+        """The number of axes that form one value: the maximum over the parts."""
 
     @property
     def length(self) -> int:
-        """How long the pieces are together."""
+        """The total length of the parts."""
 
     @property
     def domain(self) -> Any:
-        """What it takes."""
+        """The set of arguments."""
 
     @property
     def codomain(self) -> Any:
-        """What it gives."""
+        """The set of values."""
 
     def _split(self, value: Any) -> Sequence[Any]:
         ...
@@ -82,18 +82,18 @@ class CatTransform(_Parts):
     lengths: _Any
 
 class StackTransform(_Parts):
-    """Slices of a value along an axis, each by a transform of its own."""
+    """Transforms of slices along an axis."""
 
     def __init__(self, tseq: Sequence[Any], dim: int=0, cache_size: int=0) -> None:
         ...
 
     @property
     def domain(self) -> Any:
-        """What it takes."""
+        """The set of arguments."""
 
     @property
     def codomain(self) -> Any:
-        """What it gives."""
+        """The set of values."""
 
     def _split(self, value: Any) -> Sequence[Any]:
         ...
@@ -105,4 +105,4 @@ class StackTransform(_Parts):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |det dy/dx| of each slice at the argument x, whose value is y."""
+        """log |det dy/dx| of each slice at the argument x, with the value y."""

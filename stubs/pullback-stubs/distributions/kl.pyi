@@ -79,7 +79,7 @@ def _pareto(p: Any, q: Any) -> Any:
     ...
 
 def _weighed(weight: Any, ours: Any, theirs: Any) -> Any:
-    """weight * (ours - theirs), where a weight of 0 counts as nothing, whatever it stands before."""
+    """weight * (ours - theirs), which is 0 for weight 0 even if the difference is infinite."""
 
 @register_kl(Bernoulli, Bernoulli)
 def _bernoulli(p: Any, q: Any) -> Any:

@@ -44,7 +44,7 @@ class LowRankMultivariateNormal(Distribution):
         ...
 
     def _repeated(self, value: Any, axes: int) -> Any:
-        """A vector or matrix of all variables, for each member of the batch."""
+        """A vector or matrix of all variables, expanded over the batch."""
 
     @property
     def variance(self) -> _Tensor:
@@ -63,10 +63,10 @@ class LowRankMultivariateNormal(Distribution):
         """The Cholesky factor of the covariance, by that of D^-1/2 (W W^T + D) D^-1/2, which is well conditioned."""
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
 
     def _mahalanobis(self, difference: Any) -> Any:
-        """The squared distance of vectors from 0, measured by the covariance."""
+        """The squared Mahalanobis distance of vectors from 0."""
 
     def _half_log_det(self) -> Any:
         ...

@@ -47,7 +47,7 @@ class Wishart(_Factored, ExponentialFamily):
 
     @property
     def arg_constraints(self) -> dict[str, Constraint]:
-        """What the parameters must be."""
+        """The constraints on the parameters."""
 
     def __init__(self, df: _Tensor | float, covariance_matrix: _Tensor | float | None=None, precision_matrix: _Tensor | float | None=None, scale_tril: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
@@ -61,14 +61,14 @@ class Wishart(_Factored, ExponentialFamily):
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value; NaN where there is none."""
+        """The most probable value; NaN if it does not exist."""
 
     @property
     def variance(self) -> _Tensor:
         """The variance of each entry."""
 
     def rsample(self, sample_shape: Any=(), max_try_correction: int | None=None) -> _Tensor:
-        """Values drawn at random, as differentiable functions of the parameters; `max_try_correction` changes nothing."""
+        """Random samples, as differentiable functions of the parameters; `max_try_correction` has no effect."""
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -86,7 +86,7 @@ class LKJCholesky(Distribution):
         ...
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random: each row is a direction, and a length below the diagonal."""
+        """Random samples: each row is a random direction and a length, and the diagonal follows."""
 
     def _log_prob(self, value: Any) -> Any:
         ...

@@ -28,15 +28,15 @@ from .discrete import Categorical
 from .distribution import LOG_ROOT_TAU, Distribution, alias, summed
 
 def given_matrix(covariance_matrix: Any, precision_matrix: Any, scale_tril: Any, error: type[Exception]) -> Any:
-    """The name of the one matrix that is given, and the matrix; an error if it is not one."""
+    """The name of the one matrix that is given, and the matrix; an error unless there is exactly one."""
 
 class _Factored(Distribution):
-    """A family with a covariance that is given as such, by its inverse, or by its Cholesky factor."""
+    """The base of families with a covariance given by itself, its inverse, or its Cholesky factor."""
     arg_constraints: ClassVar[dict[str, Constraint]] = {'covariance_matrix': constraints.positive_definite, 'precision_matrix': constraints.positive_definite, 'scale_tril': constraints.lower_cholesky}
     _unbroadcasted_scale_tril: Any
 
     def _begun_with(self, name: str, matrix: Any, batch: Size, event: Any, validate_args: bool | None) -> None:
-        """Begin with one of the three matrices."""
+        """Initialise with one of the three matrices."""
 
     def __getattr__(self, name: str) -> Any:
         ...
@@ -66,7 +66,7 @@ class MultivariateNormal(_Factored):
         """The variance of each entry."""
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -82,7 +82,7 @@ def _factor(matrix: Any, *, inverse: bool) -> Any:
     """The Cholesky factor of a covariance, which may be given by its inverse."""
 
 def mahalanobis(factor: Any, difference: Any) -> Any:
-    """The squared distance between two vectors, measured by a covariance with this Cholesky factor."""
+    """The squared Mahalanobis distance of two vectors, for a covariance with this Cholesky factor."""
 
 class Independent(Distribution):
     """Another distribution, of whose batch the last axes are one value: their log-probabilities are added."""
@@ -91,7 +91,7 @@ class Independent(Distribution):
         ...
 
     def expand(self, batch_shape: Any, _instance: Any=None) -> _Self:
-        """The same distribution with its parameters repeated to another batch shape."""
+        """The same distribution with its parameters broadcast to another batch shape."""
     has_rsample = alias('base_dist.has_rsample', 'Whether samples can be differentiated by the parameters.')
 
     @property
@@ -108,26 +108,26 @@ class Independent(Distribution):
 
     @property
     def has_enumerate_support(self) -> bool:
-        """Whether all values can be listed, as those of no more than one entry."""
+        """True if all values can be enumerated, which requires that no batch axes are joined."""
 
     @constraints.dependent_property
     def support(self) -> Any:
-        """The values that there are."""
+        """The set of possible values."""
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random."""
+        """Random samples."""
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
 
     def log_prob(self, value: Any) -> _Tensor:
-        """The logarithm of the probability, or of its density, at a value."""
+        """The log-probability, or log-density, of a value."""
 
     def entropy(self) -> _Tensor:
         """The entropy, in nats."""
 
     def enumerate_support(self, expand: bool=True) -> _Tensor:
-        """All values that there are, along a new first axis; refused where axes are taken together."""
+        """All values, along a new first axis; NotImplementedError if batch axes are joined."""
 
     def __repr__(self) -> str:
         ...
@@ -141,11 +141,11 @@ class MixtureSameFamily(Distribution):
         ...
 
     def expand(self, batch_shape: Any, _instance: Any=None) -> _Self:
-        """The same distribution with its parameters repeated to another batch shape."""
+        """The same distribution with its parameters broadcast to another batch shape."""
 
     @constraints.dependent_property
     def support(self) -> Any:
-        """The values that there are."""
+        """The set of possible values."""
 
     def _weights(self) -> Any:
         ...
@@ -159,7 +159,7 @@ class MixtureSameFamily(Distribution):
         """The variance of each entry."""
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random."""
+        """Random samples."""
 
     def _log_prob(self, value: Any) -> Any:
         ...

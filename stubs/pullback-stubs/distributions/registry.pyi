@@ -29,4 +29,4 @@ def kl_divergence(p: Distribution, q: Distribution) -> _Tensor:
     """The mean, over p, of log(p / q)."""
 
 def unknown(p: Distribution, q: Distribution) -> NotImplementedError:
-    """That there is no formula for two families."""
+    """The error for two families without a formula."""

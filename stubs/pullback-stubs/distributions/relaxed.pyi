@@ -28,7 +28,7 @@ from .transformed import TransformedDistribution
 from .transforms import ExpTransform, SigmoidTransform
 
 class LogitRelaxedBernoulli(OfOdds):
-    """The logarithm of the odds of a `RelaxedBernoulli`."""
+    """The log-odds of a `RelaxedBernoulli`."""
     has_rsample = True
     support = constraints.real
 
@@ -36,7 +36,7 @@ class LogitRelaxedBernoulli(OfOdds):
         ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -46,21 +46,21 @@ def _log(value: Any) -> Any:
     ...
 
 class _Relaxed(TransformedDistribution):
-    """What both have in common: the parameters, which are those of the distribution that is transformed."""
+    """The common base of both families, with the parameters of the underlying distribution."""
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
     temperature = alias('base_dist.temperature', 'How far values are from choices.')
     logits = alias('base_dist.logits', 'The logarithms of the odds, or of the probabilities.')
     probs = alias('base_dist.probs', 'The probabilities.')
 
 class RelaxedBernoulli(_Relaxed):
-    """A number in (0, 1) in the place of the value of a `Bernoulli`."""
+    """A relaxed `Bernoulli`: a number in (0, 1)."""
     support = constraints.unit_interval
 
     def __init__(self, temperature: _Tensor | float, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
 
 class ExpRelaxedCategorical(OfChoices):
-    """The logarithms of the probabilities of a `RelaxedOneHotCategorical`."""
+    """The logarithms of a `RelaxedOneHotCategorical`."""
     has_rsample = True
     support = constraints.real_vector
 
@@ -68,14 +68,14 @@ class ExpRelaxedCategorical(OfChoices):
         ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
 
     def _log_prob(self, value: Any) -> Any:
         ...
     temperature: _Tensor
 
 class RelaxedOneHotCategorical(_Relaxed):
-    """Probabilities in the place of the value of a `OneHotCategorical`."""
+    """A relaxed `OneHotCategorical`: a vector of probabilities."""
     support = constraints.simplex
 
     def __init__(self, temperature: _Tensor | float, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
@@ -86,4 +86,4 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
     has_rsample = True
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random, with the gradients of the probabilities."""
+        """Random samples, with the gradients of the probabilities."""

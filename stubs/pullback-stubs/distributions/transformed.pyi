@@ -36,18 +36,18 @@ class TransformedDistribution(Distribution):
         ...
 
     def expand(self, batch_shape: Any, _instance: Any=None) -> _Self:
-        """The same distribution with its parameters repeated to another batch shape."""
+        """The same distribution with its parameters broadcast to another batch shape."""
     has_rsample = alias('base_dist.has_rsample', 'Whether samples can be differentiated by the parameters.')
 
     @constraints.dependent_property
     def support(self) -> Any:
-        """The values that there are."""
+        """The set of possible values."""
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random, which cannot be differentiated."""
+        """Random samples, which cannot be differentiated."""
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Values drawn at random, as differentiable functions of the parameters."""
+        """Random samples, as differentiable functions of the parameters."""
 
     def _transformed(self, value: Any) -> Any:
         ...
@@ -59,24 +59,24 @@ class TransformedDistribution(Distribution):
         ...
 
     def _turned(self, chance: Any) -> Any:
-        """The probability of values up to one, of those from it on, if the transforms fall."""
+        """A probability p, or 1 - p if the transforms are decreasing."""
 
     def _cdf(self, value: Any) -> Any:
         ...
 
     def icdf(self, value: Any) -> _Tensor:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
     base_dist: _Any
     transforms: _Any
 
 class _OfBase(TransformedDistribution):
-    """One whose parameters are those of the distribution that is transformed."""
+    """The base of distributions with the parameters of the distribution that is transformed."""
 
     def _shown(self) -> dict[str, Any]:
         ...
 
 class LogNormal(_OfBase):
-    """The distribution of exp(x), of which x is normal with mean `loc` and standard deviation `scale`."""
+    """The distribution of exp(x) for normal x with mean `loc` and standard deviation `scale`."""
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real, 'scale': constraints.positive}
     support = constraints.positive
     loc = alias('base_dist.loc', 'The mean of the logarithm.')
@@ -121,7 +121,7 @@ class Gumbel(TransformedDistribution):
         """The variance."""
 
     def _exponent(self, value: Any) -> Any:
-        """y, of which exp(-exp(y)) is the probability of values up to this one."""
+        """y such that exp(-exp(y)) is the cumulative distribution function."""
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -130,7 +130,7 @@ class Gumbel(TransformedDistribution):
         ...
 
     def icdf(self, value: Any) -> _Tensor:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
 
     def entropy(self) -> _Tensor:
         """The entropy, in nats."""
@@ -138,7 +138,7 @@ class Gumbel(TransformedDistribution):
     scale: _Tensor
 
 class _Half(_OfBase):
-    """The absolute values of a distribution around zero."""
+    """The base of distributions of absolute values of a symmetric distribution."""
     arg_constraints: ClassVar[dict[str, Constraint]] = {'scale': constraints.positive}
     support = constraints.nonnegative
     scale = alias('base_dist.scale', 'How far the values are spread.')
@@ -157,13 +157,13 @@ class _Half(_OfBase):
         ...
 
     def icdf(self, value: Any) -> _Tensor:
-        """The value up to which the probability is this."""
+        """The quantile for a probability: the inverse of `cdf`."""
 
     def entropy(self) -> _Tensor:
         """The entropy, in nats."""
 
 class HalfNormal(_Half):
-    """The distribution of |x|, of which x is normal with mean 0 and standard deviation `scale`."""
+    """The distribution of |x| for normal x with mean 0 and standard deviation `scale`."""
 
     def __init__(self, scale: _Tensor | float, validate_args: bool | None=None) -> None:
         ...
@@ -177,7 +177,7 @@ class HalfNormal(_Half):
         """The variance."""
 
 class HalfCauchy(_Half):
-    """The distribution of |x|, of which x has the Cauchy distribution around 0 with `scale`."""
+    """The distribution of |x| for x from the Cauchy distribution around 0 with `scale`."""
 
     def __init__(self, scale: _Tensor | float, validate_args: bool | None=None) -> None:
         ...
@@ -191,7 +191,7 @@ class HalfCauchy(_Half):
         """The variance, which is infinite."""
 
 class Pareto(TransformedDistribution):
-    """The distribution of Pareto: values above `scale`, and those above a value x as rare as (scale / x) ** alpha."""
+    """The Pareto distribution: values above x > `scale` have probability (scale / x) ** alpha."""
     arg_constraints: ClassVar[dict[str, Constraint]] = {'alpha': constraints.positive, 'scale': constraints.positive}
 
     def __init__(self, scale: _Tensor | float, alpha: Any, validate_args: bool | None=None) -> None:
@@ -199,7 +199,7 @@ class Pareto(TransformedDistribution):
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
-        """The values that there are."""
+        """The set of possible values."""
 
     @property
     def mean(self) -> _Tensor:
@@ -219,7 +219,7 @@ class Pareto(TransformedDistribution):
     scale: _Tensor
 
 class Weibull(TransformedDistribution):
-    """The distribution of Weibull: those above a value x are as rare as exp(-(x / scale) ** concentration)."""
+    """The Weibull distribution: values above x have probability exp(-(x / scale) ** concentration)."""
     arg_constraints: ClassVar[dict[str, Constraint]] = {'scale': constraints.positive, 'concentration': constraints.positive}
     support = constraints.positive
 
@@ -258,7 +258,7 @@ class InverseGamma(_OfBase):
 
     @property
     def mean(self) -> _Tensor:
-        """The mean; infinite where there is none."""
+        """The mean; infinite if it does not exist."""
 
     @property
     def mode(self) -> _Tensor:
@@ -266,13 +266,13 @@ class InverseGamma(_OfBase):
 
     @property
     def variance(self) -> _Tensor:
-        """The variance; infinite where there is none."""
+        """The variance; infinite if it does not exist."""
 
     def entropy(self) -> _Tensor:
         """The entropy, in nats."""
 
 class Kumaraswamy(TransformedDistribution):
-    """The distribution of Kumaraswamy: values above x, between 0 and 1, have probability (1 - x ** a) ** b."""
+    """The Kumaraswamy distribution: values above x in (0, 1) have probability (1 - x ** a) ** b."""
     arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration1': constraints.positive, 'concentration0': constraints.positive}
     support = constraints.unit_interval
 
@@ -288,7 +288,7 @@ class Kumaraswamy(TransformedDistribution):
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value; NaN where the density grows without bound."""
+        """The most probable value; NaN if the density is unbounded."""
 
     @property
     def variance(self) -> _Tensor:
@@ -300,7 +300,7 @@ class Kumaraswamy(TransformedDistribution):
     concentration1: _Tensor
 
 class LogisticNormal(TransformedDistribution):
-    """The distribution of probabilities that a stick is broken into by normal numbers: one more than those."""
+    """The distribution of probabilities obtained from n normal numbers by stick breaking: n + 1 of them."""
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real, 'scale': constraints.positive}
     support = constraints.simplex
 

@@ -30,7 +30,7 @@ from . import constraints
 from .distribution import alias, summed
 
 class Transform:
-    """A function of random values: the base of those below and of your own."""
+    """A function of random values: the base of all transforms."""
     bijective = False
     domain: Any
     codomain: Any
@@ -42,7 +42,7 @@ class Transform:
         """The value at x."""
 
     def _inv_call(self, y: Any) -> Any:
-        """An argument that has the value y."""
+        """An argument whose value is y."""
 
     def _kept(self, x: Any, y: Any) -> tuple[Any, Any]:
         ...
@@ -54,28 +54,28 @@ class Transform:
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |det dy/dx| at the argument x, whose value is y."""
+        """log |det dy/dx| at the argument x, with the value y."""
 
     @property
     def event_dim(self) -> int:
-        """How many axes of its argument it takes together, where its values have as many."""
+        """The number of axes that form one argument, if values have the same number."""
 
     @property
     def inv(self) -> Transform:
-        """The inverse, as a transform."""
+        """The inverse transform."""
 
     @property
     def sign(self) -> Any:
-        """1 if it grows with its argument, -1 if it falls."""
+        """1 if the transform is increasing, -1 if it is decreasing."""
 
     def with_cache(self, cache_size: int=1) -> Any:
-        """The same transform, with or without a memory of its last argument."""
+        """The same transform, with or without a cache of its last argument."""
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value of an argument of some shape."""
+        """The shape of the value, given that of the argument."""
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument of a value of some shape."""
+        """The shape of the argument, given that of the value."""
 
     def _settings(self) -> dict[str, Any]:
         ...
@@ -124,29 +124,29 @@ class _InverseTransform(Transform):
     _inv: _Any
 
 class ComposeTransform(Transform):
-    """Transforms one after the other, the first of the list first."""
+    """Transforms applied one after the other, the first of the list first."""
 
     def __init__(self, parts: Sequence[Transform], cache_size: int=0) -> None:
         ...
 
     @property
     def domain(self) -> Any:
-        """What it takes: what its first part takes, with as many axes together as all of them need."""
+        """The set of arguments: that of the first part, with enough axes for all parts."""
 
     @property
     def codomain(self) -> Any:
-        """What it gives: what its last part gives, with as many axes together as all of them need."""
+        """The set of values: that of the last part, with enough axes for all parts."""
 
     @property
     def bijective(self) -> bool:
-        """Whether all parts are."""
+        """True if all parts are bijective."""
 
     @property
     def sign(self) -> Any:
-        """1 if it grows with its argument, -1 if it falls."""
+        """1 if the transform is increasing, -1 if it is decreasing."""
 
     def with_cache(self, cache_size: int=1) -> Any:
-        """The same transform, with or without a memory of its last argument."""
+        """The same transform, with or without a cache of its last argument."""
 
     def __call__(self, x: Any) -> Any:
         """The value at x."""
@@ -155,35 +155,35 @@ class ComposeTransform(Transform):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |det dy/dx| at the argument x, whose value is y."""
+        """log |det dy/dx| at the argument x, with the value y."""
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value of an argument of some shape."""
+        """The shape of the value, given that of the argument."""
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument of a value of some shape."""
+        """The shape of the argument, given that of the value."""
 
     def __repr__(self) -> str:
         ...
     parts: _Any
 
 def _widened(constraint: Any, axes: int) -> Any:
-    """A constraint on values of so many axes, at least its own."""
+    """A constraint on values with at least `axes` axes."""
 identity_transform = ComposeTransform([])
 
 class IndependentTransform(Transform):
-    """Another transform, of which some more axes are taken together as one value."""
+    """Another transform with additional batch axes that become part of one value."""
 
     def __init__(self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int=0) -> None:
         ...
 
     @property
     def domain(self) -> Any:
-        """What it takes."""
+        """The set of arguments."""
 
     @property
     def codomain(self) -> Any:
-        """What it gives."""
+        """The set of values."""
     bijective = property(attrgetter('base_transform.bijective'))
     sign = alias('base_transform.sign', '1 if it grows with its argument, -1 if it falls.')
 
@@ -194,13 +194,13 @@ class IndependentTransform(Transform):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |det dy/dx| at the argument x, whose value is y."""
+        """log |det dy/dx| at the argument x, with the value y."""
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value of an argument of some shape."""
+        """The shape of the value, given that of the argument."""
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument of a value of some shape."""
+        """The shape of the argument, given that of the value."""
 
     def __repr__(self) -> str:
         ...
@@ -216,11 +216,11 @@ class ReshapeTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """What it takes."""
+        """The set of arguments."""
 
     @property
     def codomain(self) -> Any:
-        """What it gives."""
+        """The set of values."""
 
     def _call(self, x: Any) -> Any:
         ...
@@ -229,21 +229,21 @@ class ReshapeTransform(Transform):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """Zeros: volumes stay as they are."""
+        """Zeros: volumes do not change."""
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value of an argument of some shape."""
+        """The shape of the value, given that of the argument."""
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument of a value of some shape."""
+        """The shape of the argument, given that of the value."""
     in_shape: _Any
     out_shape: _Any
 
 def _replaced(shape: Any, old: Size, new: Size) -> Size:
-    """A shape whose last axes are replaced."""
+    """A shape whose last axes `old` are replaced by `new`."""
 
 class _Growing(Transform):
-    """A transform of numbers that grows with its argument."""
+    """An increasing elementwise transform."""
     bijective = True
     domain, sign = (constraints.real, 1)
 
@@ -258,10 +258,10 @@ class ExpTransform(_Growing):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |dy/dx| at the argument x, whose value is y."""
+        """log |dy/dx| at the argument x, with the value y."""
 
 class SigmoidTransform(_Growing):
-    """1 / (1 + exp(-x)), kept from the ends of (0, 1)."""
+    """1 / (1 + exp(-x)), clamped to the interior of (0, 1)."""
     codomain = constraints.unit_interval
 
     def _call(self, x: Any) -> Any:
@@ -271,10 +271,10 @@ class SigmoidTransform(_Growing):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |dy/dx| at the argument x, whose value is y."""
+        """log |dy/dx| at the argument x, with the value y."""
 
 def _inside(y: Any) -> Any:
-    """Probabilities kept from 0 and 1, by as little as their dtype knows."""
+    """Probabilities clamped to exclude 0 and 1, by the precision of their dtype."""
 
 class SoftplusTransform(_Growing):
     """log(1 + exp(x))."""
@@ -287,10 +287,10 @@ class SoftplusTransform(_Growing):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |dy/dx| at the argument x, whose value is y."""
+        """log |dy/dx| at the argument x, with the value y."""
 
 class TanhTransform(_Growing):
-    """tanh(x). Its inverse is far from exact near -1 and 1: use `cache_size=1` where values are its own."""
+    """tanh(x). Its inverse is inaccurate near -1 and 1: use `cache_size=1` to invert its own values."""
     codomain = constraints.interval(-1.0, 1.0)
 
     def _call(self, x: Any) -> Any:
@@ -300,10 +300,10 @@ class TanhTransform(_Growing):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |dy/dx| at the argument x, whose value is y."""
+        """log |dy/dx| at the argument x, with the value y."""
 
 class PowerTransform(_Growing):
-    """x ** exponent, of positive numbers."""
+    """x ** exponent for positive x."""
     domain = codomain = constraints.positive
 
     def __init__(self, exponent: Any, cache_size: int=0) -> None:
@@ -311,7 +311,7 @@ class PowerTransform(_Growing):
 
     @property
     def sign(self) -> Any:
-        """1 if it grows with its argument, -1 if it falls."""
+        """1 if the transform is increasing, -1 if it is decreasing."""
 
     def _call(self, x: Any) -> Any:
         ...
@@ -320,14 +320,14 @@ class PowerTransform(_Growing):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |dy/dx| at the argument x, whose value is y."""
+        """log |dy/dx| at the argument x, with the value y."""
     exponent: _Any
 
 def _sign(value: Any) -> Any:
     ...
 
 class AbsTransform(Transform):
-    """|x|; of the two inverses it is the positive one."""
+    """|x|; its inverse returns the nonnegative argument."""
     domain, codomain = (constraints.real, constraints.positive)
 
     def _call(self, x: Any) -> Any:
@@ -337,7 +337,7 @@ class AbsTransform(Transform):
         ...
 
 class AffineTransform(Transform):
-    """loc + scale * x, with `event_dim` axes taken together."""
+    """loc + scale * x, where `event_dim` axes form one value."""
     bijective = True
 
     def __init__(self, loc: _Tensor | float, scale: _Tensor | float, event_dim: int=0, cache_size: int=0) -> None:
@@ -345,16 +345,16 @@ class AffineTransform(Transform):
 
     @property
     def event_dim(self) -> int:
-        """How many axes are taken together."""
+        """The number of axes that form one value."""
 
     @property
     def domain(self) -> Any:
-        """What it takes."""
+        """The set of arguments."""
     codomain = domain
 
     @property
     def sign(self) -> Any:
-        """1 if it grows with its argument, -1 if it falls."""
+        """1 if the transform is increasing, -1 if it is decreasing."""
 
     def _call(self, x: Any) -> Any:
         ...
@@ -363,10 +363,10 @@ class AffineTransform(Transform):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |det dy/dx| at the argument x, whose value is y."""
+        """log |det dy/dx| at the argument x, with the value y."""
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value of an argument of some shape."""
+        """The shape of the value, given that of the argument."""
     inverse_shape = forward_shape
     _event_dim: _Any
     loc: _Tensor
@@ -376,7 +376,7 @@ def _shape(value: Any) -> tuple[int, ...]:
     ...
 
 class SoftmaxTransform(Transform):
-    """The softmax over the last axis; it has an inverse, log, up to a constant."""
+    """The softmax over the last axis; the inverse is log, up to a constant."""
     domain, codomain = (constraints.real_vector, constraints.simplex)
 
     def _call(self, x: Any) -> Any:
@@ -386,12 +386,12 @@ class SoftmaxTransform(Transform):
         ...
 
 class StickBreakingTransform(Transform):
-    """n numbers as n + 1 probabilities: each says which part of what is left of a stick is broken off."""
+    """The stick-breaking transform: n numbers to n + 1 probabilities, each a fraction of the remainder."""
     bijective = True
     domain, codomain = (constraints.real_vector, constraints.simplex)
 
     def _moved(self, x: Any) -> Any:
-        """The argument, moved so that zeros give equal probabilities."""
+        """The argument shifted such that zeros give equal probabilities."""
 
     def _call(self, x: Any) -> Any:
         ...
@@ -400,16 +400,16 @@ class StickBreakingTransform(Transform):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |det dy/dx| at the argument x, whose value is y."""
+        """log |det dy/dx| at the argument x, with the value y."""
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value of an argument of some shape."""
+        """The shape of the value, given that of the argument."""
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument of a value of some shape."""
+        """The shape of the argument, given that of the value."""
 
 class LowerCholeskyTransform(Transform):
-    """Matrices as lower triangular ones with a positive diagonal: the diagonal's exponentials."""
+    """The lower triangle of matrices, with the exponential of the diagonal."""
     domain, codomain = (constraints.independent(constraints.real, 2), constraints.lower_cholesky)
 
     def _call(self, x: Any) -> Any:
@@ -419,7 +419,7 @@ class LowerCholeskyTransform(Transform):
         ...
 
 class PositiveDefiniteTransform(Transform):
-    """Matrices as positive definite ones: L @ L.T of `LowerCholeskyTransform`'s L."""
+    """Matrices mapped to positive definite ones, L @ L.T with L from `LowerCholeskyTransform`."""
     domain, codomain = (constraints.independent(constraints.real, 2), constraints.positive_definite)
 
     def _call(self, x: Any) -> Any:
@@ -429,7 +429,7 @@ class PositiveDefiniteTransform(Transform):
         ...
 
 class CumulativeDistributionTransform(Transform):
-    """The probability, in a distribution, of values up to x."""
+    """The cumulative distribution function of a distribution."""
     bijective = True
     codomain, sign = (constraints.unit_interval, 1)
 
@@ -438,7 +438,7 @@ class CumulativeDistributionTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """The values of the distribution."""
+        """The support of the distribution."""
 
     def _call(self, x: Any) -> Any:
         ...
@@ -447,6 +447,6 @@ class CumulativeDistributionTransform(Transform):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |dy/dx| at the argument x, whose value is y."""
+        """log |dy/dx| at the argument x, with the value y."""
     distribution: _Any
 __getattr__, __dir__, _ = _lazy.index(globals(), {'joined': 'CatTransform StackTransform', 'correlations': 'CorrCholeskyTransform'})

@@ -37,11 +37,11 @@ class FunctionalTensor(Boxed):
     _takes_out = True
 
 class Functional(Interpreter):
-    """The interpreter that computes each operation one level further in, where nothing is written."""
+    """The interpreter that computes each operation one level further in, where no tensor is written to."""
     carrier = FunctionalTensor
 
     def adopt(self, made: Any) -> Any:
-        """A value of this interpreter, so that it can be written to with others."""
+        """A tensor of this level, so that tensors of this level can be written to it."""
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The operation on the values."""
@@ -50,7 +50,7 @@ def functionalize(func: _Callable[_P, _R], *, remove: str='mutations') -> _Calla
     ...
 
 def _run(func: Function, args: Any, kwargs: Any, *, views: bool) -> Any:
-    """A call of a function whose writes are put off until its end."""
+    """A call of a function whose writes to the arguments are deferred until it returns."""
 
 def _lowered(interpreter: Functional, value: Any, unwritten: dict[int, Any], views: bool) -> Any:
-    """A result outside: an argument that was not written is itself, and a view of it its view, if there are to be views."""
+    """A result outside: an unwritten argument itself, or a view of it unless views are removed."""

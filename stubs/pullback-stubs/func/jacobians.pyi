@@ -44,13 +44,13 @@ def jacrev(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, *, has_aux:
     ...
 
 def _inputs(args: Sequence[Any], places: Sequence[int]) -> tuple[list[Any], Structure]:
-    """The leaves of the arguments to differentiate by, and how they nest: tensors of real or complex numbers."""
+    """The leaves of the arguments to differentiate, and their structure; refused unless real or complex."""
 
 def _rows(level: Level, outputs: Sequence[Any], variables: Sequence[Any], chunk_size: int | None) -> list[Any]:
-    """For each variable, what each element of the outputs pulls back to, along a first axis."""
+    """For each variable, the pullbacks of the unit vectors of all outputs, along a first axis."""
 
 def identity(tensors: Sequence[Any]) -> list[Any]:
-    """The unit vectors of the space in which several tensors lie together: for each its parts, along a first axis."""
+    """The unit vectors of the product space of several tensors: for each tensor its parts, along a first axis."""
 
 def _parts(rows: Sequence[Any], outputs: Sequence[Any], variables: Sequence[Any], structures: Sequence[Structure], single: bool) -> list[Any]:
     """For each output its Jacobians, nested as the arguments are."""
@@ -68,7 +68,7 @@ def jacfwd(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, has_aux: bo
     ...
 
 def _columns(columns: Sequence[Any], inputs: Sequence[Any], structures: Sequence[Structure], single: bool) -> list[Any]:
-    """For each output its Jacobians, nested as the arguments are, from one with the inputs along the last axis."""
+    """For each output its Jacobians, nested as the arguments are; `columns` have the inputs along the last axis."""
 
 @_overload
 def hessian(f: _Callable[_P, _Tensor], argnums: int=0) -> _Callable[_P, _Tensor]:

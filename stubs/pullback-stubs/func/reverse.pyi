@@ -62,16 +62,16 @@ def vjp(f: _Callable[..., tuple[_R, _T]], *primals: _Any, has_aux: _Literal[True
     ...
 
 def tracked(level: Level, args: Sequence[Any], places: Sequence[int]) -> tuple[list[Any], list[Any], list[Structure]]:
-    """The arguments with variables of a level in some places; these variables; and how each place nests them."""
+    """The arguments with a level's variables at `places`; the variables; and the structure at each place."""
 
 def regrouped(flat: Sequence[Any], structures: Sequence[Structure]) -> list[Any]:
-    """Leaves of several trees, one after the other, as these trees."""
+    """The leaves of several trees, concatenated, as these trees."""
 
 def split(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
-    """What a function returned, and the rest of it if it says that there is one."""
+    """A function's result, separated into value and aux if `has_aux`."""
 
 def _require_scalar(value: Any) -> None:
     ...
 
 def _fitting(level: Level, cotangents: Any, outputs: Sequence[Any], structure: Structure) -> list[Any]:
-    """The cotangents, each in its output's shape and dtype."""
+    """The cotangents, checked and converted to the shape and dtype of their outputs."""

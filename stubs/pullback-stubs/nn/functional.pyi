@@ -13,33 +13,33 @@ _TensorLike = Tensor | _np.ndarray[_Any, _Any] | _np.generic | _Number
 _DType = _dtype | _np.dtype[_Any] | type[_Any] | str
 
 def adaptive_avg_pool1d(input: Tensor, output_size: float | _Sequence[int] | str | None) -> Tensor:
-    """The means over as many regions of signals as are asked for, which cover them."""
+    """The means over `output_size` regions that cover the signals."""
 def adaptive_avg_pool2d(input: Tensor, output_size: float | _Sequence[int] | str | None) -> Tensor:
-    """The means over as many regions of images as are asked for; None keeps a size."""
+    """The means over `output_size` regions that cover the images; None keeps a size."""
 def adaptive_avg_pool3d(input: Tensor, output_size: float | _Sequence[int] | str | None) -> Tensor:
-    """The means over as many regions of volumes as are asked for; None keeps a size."""
+    """The means over `output_size` regions that cover the volumes; None keeps a size."""
 def adaptive_max_pool1d(input: Tensor, output_size: float | _Sequence[int] | str | None, return_indices: bool = False) -> Tensor:
-    """The maxima over as many regions of signals as are asked for, which cover them."""
+    """The maxima over `output_size` regions that cover the signals."""
 def adaptive_max_pool2d(input: Tensor, output_size: float | _Sequence[int] | str | None, return_indices: bool = False) -> Tensor:
-    """The maxima over as many regions of images as are asked for; None keeps a size."""
+    """The maxima over `output_size` regions that cover the images; None keeps a size."""
 def adaptive_max_pool3d(input: Tensor, output_size: float | _Sequence[int] | str | None, return_indices: bool = False) -> Tensor:
-    """The maxima over as many regions of volumes as are asked for; None keeps a size."""
+    """The maxima over `output_size` regions that cover the volumes; None keeps a size."""
 def affine_grid(theta: Tensor, size: int | _Sequence[int] | None, align_corners: bool | None = None) -> Tensor:
-    """The grid for `grid_sample` that affine maps, (batch, 2, 3) or (batch, 3, 4), make of the points of an image of a size."""
+    """The grid for `grid_sample` of an image size transformed by affine maps, (batch, 2, 3) or (batch, 3, 4)."""
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Dropout that keeps the mean and variance of what selu gives."""
+    """Dropout that preserves the mean and variance of the outputs of selu."""
 def avg_pool1d(input: Tensor, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, padding: float | _Sequence[int] | str | None = 0, ceil_mode: bool = False, count_include_pad: bool = True) -> Tensor:
-    """The means over windows of signals, (batch, channels, length); a window moves by its own size unless `stride` is given."""
+    """The means over windows of signals, (batch, channels, length); the default `stride` is the size of a window."""
 def avg_pool2d(input: Tensor, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, padding: float | _Sequence[int] | str | None = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The means over windows of images, (batch, channels, height, width)."""
 def avg_pool3d(input: Tensor, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, padding: float | _Sequence[int] | str | None = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The means over windows of volumes, (batch, channels, depth, height, width)."""
 def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None, bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-05) -> Tensor:
-    """Each channel (axis 1) less its mean, over its deviation, times a weight plus a bias."""
+    """Each channel (axis 1) minus its mean, divided by its standard deviation, times a weight plus a bias."""
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input1 @ weight[k] @ input2 for each k, plus a bias, over the last axes of the inputs."""
 def binary_cross_entropy(input: Tensor, target: _TensorLike, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
-    """The negative log-probability of targets in [0, 1], from probabilities; logarithms are not below -100."""
+    """The negative log-probability of targets in [0, 1], from probabilities; logarithms are clamped to -100."""
 def binary_cross_entropy_with_logits(input: Tensor, target: _TensorLike, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean', pos_weight: Tensor | None = None) -> Tensor:
     """The negative log-probability of targets in [0, 1], from scores whose sigmoid is the probability."""
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -47,7 +47,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 def celu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
     """In place: The input above 0, alpha * (exp(input / alpha) - 1) elsewhere."""
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """The channels dealt out again: the first of each group, then the second of each, and so on."""
+    """The channels interleaved: the first of each group, then the second of each, and so on."""
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: float | _Sequence[int] | str | None = 1, padding: float | _Sequence[int] | str | None = 0, dilation: float | _Sequence[int] | str | None = 1, groups: int = 1) -> Tensor:
     """The cross-correlation of signals, (batch, channels, length), with a weight, (results, channels / groups, size)."""
 def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: float | _Sequence[int] | str | None = 1, padding: float | _Sequence[int] | str | None = 0, dilation: float | _Sequence[int] | str | None = 1, groups: int = 1) -> Tensor:
@@ -57,25 +57,25 @@ def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: fl
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor | None, pad: int = 0) -> Tensor:
     """The cross-correlation of signals, (length, batch, channels), with a weight, (size, channels, results)."""
 def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: float | _Sequence[int] | str | None = 1, padding: float | _Sequence[int] | str | None = 0, output_padding: float | _Sequence[int] | str | None = 0, groups: int = 1, dilation: float | _Sequence[int] | str | None = 1) -> Tensor:
-    """The transpose of conv1d: what its derivative makes of signals; the weight is (channels, results / groups, size)."""
+    """The transpose of conv1d, its vector-Jacobian product; the weight is (channels, results / groups, size)."""
 def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: float | _Sequence[int] | str | None = 1, padding: float | _Sequence[int] | str | None = 0, output_padding: float | _Sequence[int] | str | None = 0, groups: int = 1, dilation: float | _Sequence[int] | str | None = 1) -> Tensor:
-    """The transpose of conv2d: what its derivative makes of images; the weight is (channels, results / groups, *kernel)."""
+    """The transpose of conv2d, its vector-Jacobian product; the weight is (channels, results / groups, *kernel)."""
 def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: float | _Sequence[int] | str | None = 1, padding: float | _Sequence[int] | str | None = 0, output_padding: float | _Sequence[int] | str | None = 0, groups: int = 1, dilation: float | _Sequence[int] | str | None = 1) -> Tensor:
-    """The transpose of conv3d: what its derivative makes of volumes; the weight is (channels, results / groups, *kernel)."""
+    """The transpose of conv3d, its vector-Jacobian product; the weight is (channels, results / groups, *kernel)."""
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: _TensorLike, margin: float = 0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
-    """1 - cosine where the target is 1, max(0, cosine - margin) where it is -1: of vectors along the last axis."""
+    """For vectors along the last axis, 1 - cosine where the target is 1, max(0, cosine - margin) where it is -1."""
 @_overload
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) -> Tensor:
-    """The cosine of the angle between vectors along a dim; lengths below eps count as eps."""
+    """The cosine of the angle between vectors along a dim; norms below eps are replaced by eps."""
 @_overload
 def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-08) -> Tensor:
-    """The cosine of the angle between vectors along a dim; lengths below eps count as eps."""
+    """The cosine of the angle between vectors along a dim; norms below eps are replaced by eps."""
 def cross_entropy(input: Tensor, target: _TensorLike, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100, reduce: bool | None = None, reduction: str = 'mean', label_smoothing: float = 0.0) -> Tensor:
     """The negative log-probability of the target classes, from unnormalised scores of shape (C), (N, C) or (N, C, ...)."""
 def ctc_loss(log_probs: Tensor, targets: _TensorLike, input_lengths: _Any, target_lengths: _Any, blank: int = 0, reduction: str = 'mean', zero_infinity: bool = False) -> Tensor:
     """The negative log-probability of label sequences, over all their alignments with log-probabilities (T, N, C)."""
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """While training, zeros with probability p; other elements are divided by 1 - p."""
+    """While training, zeros with probability p; the other elements are divided by 1 - p."""
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Dropout of whole channels of (N, C, L) or (C, L)."""
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -87,17 +87,17 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 def elu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
     """In place: The input above 0, alpha * (exp(input) - 1) elsewhere."""
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:
-    """The rows of `weight` that the indices in `input` name."""
+    """The rows of `weight` selected by the indices in `input`."""
 def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None, norm_type: float = 2, scale_grad_by_freq: bool = False, mode: str = 'mean', sparse: bool = False, per_sample_weights: Tensor | None = None, include_last_offset: bool = False, padding_idx: int | None = None) -> Tensor:
-    """The sum, mean or maximum of the rows of `weight` that each bag of indices names; an empty bag gives zeros."""
+    """The sum, mean or maximum of the rows of `weight` selected by each bag of indices; an empty bag gives zeros."""
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """`alpha_dropout` of whole channels."""
 def fold(input: Tensor, output_size: float | _Sequence[int] | str | None, kernel_size: float | _Sequence[int] | str | None, dilation: float | _Sequence[int] | str | None = 1, padding: float | _Sequence[int] | str | None = 0, stride: float | _Sequence[int] | str | None = 1) -> Tensor:
-    """Columns laid over an image of a size, where they overlap added: the transpose of `unfold`."""
+    """The sum of columns at their window positions in an image of a given size: the transpose of `unfold`."""
 def fractional_max_pool2d(input: Tensor, kernel_size: float | _Sequence[int] | str | None, output_size: float | _Sequence[int] | str | None = None, output_ratio: _Any = None, return_indices: bool = False, _random_samples: _Any = None) -> Tensor:
-    """The maxima over windows of images that move by a random pattern, so that a size may shrink by any ratio."""
+    """The maxima over windows of images at pseudorandom positions, so that a size can shrink by any ratio."""
 def fractional_max_pool3d(input: Tensor, kernel_size: float | _Sequence[int] | str | None, output_size: float | _Sequence[int] | str | None = None, output_ratio: _Any = None, return_indices: bool = False, _random_samples: _Any = None) -> Tensor:
-    """The maxima over windows of volumes that move by a random pattern, so that a size may shrink by any ratio."""
+    """The maxima over windows of volumes at pseudorandom positions, so that a size can shrink by any ratio."""
 def gaussian_nll_loss(input: Tensor, target: _TensorLike, var: _Any, full: bool = False, eps: float = 1e-06, reduction: str = 'mean') -> Tensor:
     """The negative log-probability of targets under normal distributions with means `input` and variances `var`."""
 def gelu(input: Tensor, approximate: str = 'none', *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -111,7 +111,7 @@ def glu(input: Tensor, axis: int = -1) -> Tensor:
 def grid_sample(input: Tensor, grid: Tensor, mode: str = 'bilinear', padding_mode: str = 'zeros', align_corners: bool | None = None) -> Tensor:
     """Images, (batch, channels, height, width), sampled at the points (x, y) of a grid, (batch, height, width, 2)."""
 def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05) -> Tensor:
-    """Groups of consecutive channels of each sample with mean 0 and variance 1, times a weight plus a bias a channel."""
+    """Groups of channels of each sample with mean 0 and variance 1, times a weight plus a bias per channel."""
 @_overload
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """A sample from the Gumbel-softmax distribution: logits plus noise, through a softmax of temperature tau."""
@@ -133,11 +133,11 @@ def hinge_embedding_loss(input: Tensor, target: _TensorLike, margin: float = 1.0
 def huber_loss(input: Tensor, target: _TensorLike, reduction: str = 'mean', delta: float = 1.0, weight: Tensor | None = None) -> Tensor:
     """Half the squared difference where it is below delta; else delta times the absolute one less delta / 2."""
 def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-05) -> Tensor:
-    """Each channel of each sample less its mean, over its deviation, times a weight plus a bias for each channel."""
+    """Each channel of each sample, less its mean, over its standard deviation, times a weight plus a bias."""
 def interpolate(input: Tensor, size: int | _Sequence[int] | None = None, scale_factor: float | _Sequence[int] | str | None = None, mode: str = 'nearest', align_corners: bool | None = None, recompute_scale_factor: bool | None = None, antialias: bool = False) -> Tensor:
-    """Signals, images or volumes, (batch, channels, *lengths), in another size."""
+    """Signals, images or volumes, (batch, channels, *lengths), interpolated to another size."""
 def kl_div(input: Tensor, target: _TensorLike, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean', log_target: bool = False) -> Tensor:
-    """The Kullback-Leibler divergence target * (log(target) - input): `input` holds logarithms, `target` too if so said."""
+    """The Kullback-Leibler divergence target * (log(target) - input), where input is a log-probability."""
 def l1_loss(input: Tensor, target: _TensorLike, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean', weight: Tensor | None = None) -> Tensor:
     """The absolute difference of two tensors."""
 def layer_norm(input: Tensor, normalized_shape: float | _Sequence[int] | str | None, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05) -> Tensor:
@@ -151,7 +151,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Te
 def linear_cross_entropy(input: Tensor, linear_weight: _Any, target: _TensorLike, *, linear_bias: _Any = None, weight: Tensor | None = None, reduction: str = 'mean', ignore_index: int | None = None, label_smoothing: float = 0.0, options: _Any = None) -> Tensor:
     """The cross-entropy of scores that are linear in the input: `input @ linear_weight.T + linear_bias`."""
 def local_response_norm(input: Tensor, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0) -> Tensor:
-    """The input over (k + alpha * the mean of the squares of `size` neighbouring channels) ** beta."""
+    """The input divided by (k + alpha * the mean square of `size` neighbouring channels) ** beta."""
 @_overload
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: _DType | None = None) -> Tensor:
     """The logarithm of softmax along a dim, without overflow."""
@@ -161,31 +161,31 @@ def log_softmax(input: Tensor, axis: int | None = None, _stacklevel: int = 3, dt
 def logsigmoid(input: Tensor) -> Tensor:
     """log(sigmoid(input)), without overflow."""
 def lp_pool1d(input: Tensor, norm_type: float, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, ceil_mode: bool = False) -> Tensor:
-    """The p-norms over windows of signals, of the elements as they are: the root of the sum of their powers."""
+    """The p-norms over windows of signals, without absolute values: the root of the sum of powers."""
 def lp_pool2d(input: Tensor, norm_type: float, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, ceil_mode: bool = False) -> Tensor:
-    """The p-norms over windows of images, of the elements as they are."""
+    """The p-norms over windows of images, without absolute values."""
 def lp_pool3d(input: Tensor, norm_type: float, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, ceil_mode: bool = False) -> Tensor:
-    """The p-norms over windows of volumes, of the elements as they are."""
+    """The p-norms over windows of volumes, without absolute values."""
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: _TensorLike, margin: float = 0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
-    """max(0, margin - target * (input1 - input2)): a target of 1 says that the first should be larger, -1 the second."""
+    """max(0, margin - target * (input1 - input2)), where target 1 ranks input1 higher, and -1 input2."""
 def max_pool1d(input: Tensor, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, padding: float | _Sequence[int] | str | None = 0, dilation: float | _Sequence[int] | str | None = 1, ceil_mode: bool = False, return_indices: bool = False) -> Tensor:
-    """The maxima over windows of signals, (batch, channels, length); with `return_indices`, also where they stand."""
+    """The maxima over windows of signals, (batch, channels, length); with `return_indices`, also their indices."""
 def max_pool2d(input: Tensor, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, padding: float | _Sequence[int] | str | None = 0, dilation: float | _Sequence[int] | str | None = 1, ceil_mode: bool = False, return_indices: bool = False) -> Tensor:
-    """The maxima over windows of images, (batch, channels, height, width); indices count in the flattened image."""
+    """The maxima over windows of images, (batch, channels, height, width); indices are into the flattened image."""
 def max_pool3d(input: Tensor, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, padding: float | _Sequence[int] | str | None = 0, dilation: float | _Sequence[int] | str | None = 1, ceil_mode: bool = False, return_indices: bool = False) -> Tensor:
-    """The maxima over windows of volumes; indices count in the flattened volume."""
+    """The maxima over windows of volumes; indices are into the flattened volume."""
 def max_unpool1d(input: Tensor, indices: _TensorLike, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, padding: float | _Sequence[int] | str | None = 0, output_size: float | _Sequence[int] | str | None = None) -> Tensor:
-    """Maxima put back to where max_pool1d found them, with zeros elsewhere."""
+    """The inverse of max_pool1d: maxima at their original indices, with zeros elsewhere."""
 def max_unpool2d(input: Tensor, indices: _TensorLike, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, padding: float | _Sequence[int] | str | None = 0, output_size: float | _Sequence[int] | str | None = None) -> Tensor:
-    """Maxima put back to where max_pool2d found them, with zeros elsewhere."""
+    """The inverse of max_pool2d: maxima at their original indices, with zeros elsewhere."""
 def max_unpool3d(input: Tensor, indices: _TensorLike, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, padding: float | _Sequence[int] | str | None = 0, output_size: float | _Sequence[int] | str | None = None) -> Tensor:
-    """Maxima put back to where max_pool3d found them, with zeros elsewhere."""
+    """The inverse of max_pool3d: maxima at their original indices, with zeros elsewhere."""
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """input * tanh(softplus(input))."""
 def mse_loss(input: Tensor, target: _TensorLike, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean', weight: Tensor | None = None) -> Tensor:
     """The squared difference of two tensors."""
 def multi_head_attention_forward(query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: int, num_heads: int, in_proj_weight: _Any, in_proj_bias: _Any, bias_k: _Any, bias_v: _Any, add_zero_attn: bool, dropout_p: float, out_proj_weight: _Any, out_proj_bias: _Any, training: bool = True, key_padding_mask: _Any = None, need_weights: bool = True, attn_mask: Tensor | None = None, use_separate_proj_weight: bool = False, q_proj_weight: _Any = None, k_proj_weight: _Any = None, v_proj_weight: _Any = None, static_k: _Any = None, static_v: _Any = None, average_attn_weights: bool = True, is_causal: bool = False) -> tuple[_Any, _Any]:
-    """Attention of several heads, between projections: the result and, if asked for, the weights."""
+    """Attention of several heads, between linear projections: the result and, with `need_weights`, the weights."""
 def multi_margin_loss(input: Tensor, target: _TensorLike, p: int = 1, margin: float = 1.0, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
     """The mean of max(0, margin - score of the target class + score) ** p over the other classes."""
 def multilabel_margin_loss(input: Tensor, target: _TensorLike, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
@@ -196,14 +196,14 @@ def nll_loss(input: Tensor, target: _TensorLike, weight: Tensor | None = None, s
     """The negative log-probability of the target classes, from log-probabilities of shape (C), (N, C) or (N, C, ...)."""
 @_overload
 def normalize(input: Tensor, p: float = 2.0, dim: int | _Sequence[int] | None = 1, eps: float = 1e-12, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The input over its p-norm along a dim; norms below eps count as eps."""
+    """The input divided by its p-norm along a dim; norms below eps are replaced by eps."""
 @_overload
 def normalize(input: Tensor, p: float = 2.0, axis: int | _Sequence[int] | None = 1, eps: float = 1e-12, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The input over its p-norm along a dim; norms below eps count as eps."""
+    """The input divided by its p-norm along a dim; norms below eps are replaced by eps."""
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """A 1 in the place that each class number says, along a new last axis, and 0 elsewhere."""
+    """A 1 at the index given by each class number, along a new last axis, and 0 elsewhere."""
 def pad(input: Tensor, pad: _Any, mode: str = 'constant', value: float | None = None) -> Tensor:
-    """An input with more elements at the ends of its last axes, or fewer: `pad` is (before, after) of the last, then of others."""
+    """An input with its last axes padded or, by negative widths, cropped: `pad` is (before, after) of the last, then others."""
 @_overload
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-06, keepdim: bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last axis."""
@@ -211,9 +211,9 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-06
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-06, keepdims: bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last axis."""
 def pdist(input: Tensor, p: float = 2) -> Tensor:
-    """The p-norm distances between the rows of a matrix, of each pair once."""
+    """The p-norm distances between the rows of a matrix, each pair once."""
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """Images of r times the height and width, made of r * r times as many channels."""
+    """Images of r times the height and width, from r * r times as many channels."""
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """The inverse of `pixel_shuffle`: images of an r-th of the height and width, with r * r times as many channels."""
 def poisson_nll_loss(input: Tensor, target: _TensorLike, log_input: bool = True, full: bool = False, size_average: bool | None = None, eps: float = 1e-08, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
@@ -227,17 +227,17 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 def relu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
     """In place: max(input, 0), elementwise; its slope at 0 is 0."""
 def rms_norm(input: Tensor, normalized_shape: float | _Sequence[int] | str | None, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
-    """The input over the root of the mean of its squares over its last axes, times a weight."""
+    """The input divided by its root mean square over its last axes, times a weight."""
 def rrelu(input: Tensor, lower: float = 0.125, upper: float = 0.3333333333333333, training: bool = False, inplace: bool = False) -> Tensor:
-    """A leaky relu whose slope is drawn for each element while training, and is the mean of its bounds otherwise."""
+    """A leaky relu whose slope is random for each element while training, and otherwise the mean of its bounds."""
 def rrelu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
-    """In place: A leaky relu whose slope is drawn for each element while training, and is the mean of its """
+    """In place: A leaky relu whose slope is random for each element while training, and otherwise the mean"""
 def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False) -> Tensor:
     """softmax(query @ key.mT * scale + mask) @ value; the scale is 1 / sqrt(the last size) unless given."""
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """The elu that keeps mean 0 and variance 1 from layer to layer."""
+    """The elu that preserves mean 0 and variance 1 from layer to layer."""
 def selu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
-    """In place: The elu that keeps mean 0 and variance 1 from layer to layer."""
+    """In place: The elu that preserves mean 0 and variance 1 from layer to layer."""
 def sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-input)), elementwise."""
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -279,8 +279,8 @@ def triplet_margin_with_distance_loss(anchor: Tensor, positive: Tensor, negative
 def unfold(input: Tensor, kernel_size: float | _Sequence[int] | str | None, dilation: float | _Sequence[int] | str | None = 1, padding: float | _Sequence[int] | str | None = 0, stride: float | _Sequence[int] | str | None = 1) -> Tensor:
     """The windows of images as columns: (batch, channels * height * width of a window, number of windows)."""
 def upsample(input: Tensor, size: int | _Sequence[int] | None = None, scale_factor: float | _Sequence[int] | str | None = None, mode: str = 'nearest', align_corners: bool | None = None) -> Tensor:
-    """interpolate by its older name."""
+    """`interpolate` under its older name."""
 def upsample_bilinear(input: Tensor, size: int | _Sequence[int] | None = None, scale_factor: float | _Sequence[int] | str | None = None) -> Tensor:
-    """interpolate with the mode 'bilinear' and the corners aligned."""
+    """`interpolate` with mode 'bilinear' and aligned corners."""
 def upsample_nearest(input: Tensor, size: int | _Sequence[int] | None = None, scale_factor: float | _Sequence[int] | str | None = None) -> Tensor:
-    """interpolate with the mode 'nearest'."""
+    """`interpolate` with mode 'nearest'."""

@@ -1,7 +1,7 @@
 """A stand-in for HIPS autograd: derivatives of programs on plain NumPy arrays, by autograd's names and rules.
 
-`from pullback.compat import autograd` gives it as a module; after `install()`, `import autograd` and
-`import autograd.numpy as np` in this process do.
+`from pullback.compat import autograd` imports it as a module; after `install()`, so do `import autograd` and `import
+autograd.numpy as np` in this process.
 """
 
 from typing import Any

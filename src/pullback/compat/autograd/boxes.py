@@ -1,7 +1,7 @@
-"""What a traced value is to a program written for autograd: a box that behaves like the array in it.
+"""Boxes: the traced values of programs written for autograd, which behave like the arrays in them.
 
-A box holds a tensor of some transform and speaks NumPy: its methods, operators and attributes are an array's, and
-NumPy's functions take it. Results that vary with what is traced are boxes again, all others plain arrays and numbers.
+A box has a tensor of some transform and NumPy's interface: the methods, operators and attributes of an array, and
+NumPy's functions accept it. Results that depend on traced values are boxes, all others plain arrays and numbers.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ..._tensor.custom import tensor_of
 
 Function = Callable[..., Any]
 
-# What is constant between its steps has no derivative in autograd, and plain results.
+# Piecewise constant functions, which in autograd have no derivative and return plain values.
 STEPS = {np.floor, np.ceil, np.rint, np.trunc, np.sign, np.floor_divide, np.fix, np.round, np.around}
 
 CONSTANT = (np.ndarray, np.generic, bool, int, float, complex, list, tuple, range)
 
 
 def seen(value: Any) -> Any:
-    """What a program sees of a value: a box if it varies with something, else an array, a number, or what it is."""
+    """A value as the program gets it: a box if it is traced, else an array, a number, or the value itself."""
     while isinstance(value, Carrier):
         if value._node is not None or getattr(value, "batched", False) or getattr(value, "tangent", None) is not None:
             return ArrayBox(value)
@@ -38,7 +38,7 @@ def seen(value: Any) -> Any:
 
 
 def opened(value: Any) -> Any:
-    """A value with tensors in the place of boxes, in lists and tuples, too."""
+    """A value with boxes replaced by tensors, also in lists and tuples."""
     if isinstance(value, Box):
         return value.tensor
     if isinstance(value, (list, tuple)) and holds_box(value):
@@ -48,12 +48,12 @@ def opened(value: Any) -> Any:
 
 
 def holds_box(value: Any) -> bool:
-    """Whether a value is a box, or a list or tuple with one in it."""
+    """True if a value is a box, or a list or tuple that contains one."""
     return isinstance(value, Box) or (isinstance(value, (list, tuple)) and any(map(holds_box, value)))
 
 
 def isbox(value: Any) -> bool:
-    """Whether a value is traced.
+    """True if a value is traced.
 
     >>> from pullback.compat import autograd
     >>> from pullback.compat.autograd.boxes import isbox
@@ -64,7 +64,7 @@ def isbox(value: Any) -> bool:
 
 
 def getval(value: Any) -> Any:
-    """The plain value of a box; anything else as it is.
+    """The plain value of a box; any other value as it is.
 
     >>> from pullback.compat import autograd
     >>> from pullback.compat.autograd.boxes import getval
@@ -88,7 +88,7 @@ def _operation(function: Function) -> Function:
 
 
 def _reflected(function: Function) -> Function:
-    """The same with the operands exchanged."""
+    """The operator with exchanged operands."""
 
     def backward(self: Box, other: Any) -> Any:
         if not isinstance(other, CONSTANT):
@@ -106,7 +106,7 @@ def _operand(value: Any) -> Any:
 
 
 def _operands(*values: Any) -> list[Any]:
-    """Operands of an operation; arrays beside a single traced number in the dtype that NumPy would compute in."""
+    """The operands of an operation; arrays get the dtype in which NumPy would compute with a traced scalar."""
     given = [_operand(value) for value in values]
     for box in values:
         if isinstance(box, Box) and not box.ndim:
@@ -120,7 +120,7 @@ def _widened(array: Any, dtype: Any) -> Any:
 
 
 def _constant(value: Any) -> Any:
-    """An operand on the left: an array as a tensor, which then decides about the operation."""
+    """A constant left operand: an array as a tensor, whose operator is then called."""
     return tensor_of(value) if isinstance(value, np.ndarray) else value
 
 
@@ -210,7 +210,7 @@ class ArrayBox:
             "parts, with np.concatenate, np.stack or np.where"
         )
 
-    # What an array knows of itself
+    # Attributes of arrays
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -235,7 +235,7 @@ class ArrayBox:
 
     @property
     def T(self) -> Any:  # noqa: N802  # NumPy's name
-        """The array with its axes in reverse."""
+        """The array with its axes in reverse order."""
         return np.transpose(self)
 
     @property
@@ -264,14 +264,14 @@ class ArrayBox:
     def __hash__(self) -> int:
         return id(self)
 
-    # Methods whose arguments are not quite those of the function
+    # Methods whose arguments differ from those of the function
 
     def astype(self, dtype: Any, *_: Any, **options: Any) -> Any:
-        """The array in another dtype; the gradient comes back in this one."""
+        """The array in another dtype; its gradient is converted back."""
         return seen(self.tensor.to(np.dtype(dtype)))
 
     def copy(self, order: str = "C") -> Any:
-        """Itself: nothing writes to a box."""
+        """The box itself: boxes cannot be written to."""
         return self
 
     def dot(self, other: Any) -> Any:
@@ -283,7 +283,7 @@ class ArrayBox:
         return np.ravel(self, order=order)
 
     def item(self, *index: int) -> Any:
-        """One element, which stays traced."""
+        """One element, which is still traced."""
         return self.flatten()[index[0] if index else 0] if len(index) < 2 else self[index]
 
     def reshape(self, *shape: Any, order: Any = "C") -> Any:
@@ -317,7 +317,7 @@ class ArrayBox:
 
 
 def _indices(index: Any) -> Any:
-    """An index as NumPy reads it: beside an array an integer is one, too, which decides where the axes go."""
+    """An index by NumPy's rules: next to an array an integer is an array too, which determines the order of axes."""
     if not isinstance(index, tuple):
         return _listed(index)
     parts = [list(part) if isinstance(part, tuple) else _listed(part) for part in index]
@@ -327,12 +327,12 @@ def _indices(index: Any) -> Any:
 
 
 def _listed(index: Any) -> Any:
-    """An index as it is; columns of data frames and their like as arrays."""
+    """An index as it is; columns of data frames and the like as arrays."""
     return np.asarray(index) if hasattr(index, "__array__") and not isinstance(index, (np.generic, Box)) else index
 
 
 def _several(given: tuple[Any, ...]) -> Any:
-    """Numbers that come one by one, or as one tuple."""
+    """Numbers passed separately, or as one tuple."""
     return given[0] if len(given) == 1 and (given[0] is None or not isinstance(given[0], int)) else given
 
 

@@ -1,4 +1,4 @@
-"""What rules that users write for broadcast arguments need: autograd.numpy.numpy_vjps."""
+"""Helpers for user-defined rules with broadcast arguments: autograd.numpy.numpy_vjps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Function = Callable[..., Any]
 
 
 def unbroadcast(x: Any, target_meta: Any, broadcast_idx: int = 0) -> Any:
-    """A cotangent summed to the shape of a broadcast argument, of which `metadata` has told; real if the argument is.
+    """A cotangent summed to the shape of a broadcast argument, given by its `metadata`; real if the argument is.
 
     >>> from pullback.compat.autograd.namespaces import metadata
     >>> unbroadcast(np.ones((2, 3)), metadata(np.zeros(3)))
@@ -29,14 +29,14 @@ def unbroadcast(x: Any, target_meta: Any, broadcast_idx: int = 0) -> Any:
 
 
 def unbroadcast_f(target: Any, f: Function) -> Function:
-    """A pullback whose results are summed to the shape of the argument that they belong to."""
+    """A pullback whose results are summed to the shape of a broadcast argument."""
     dtype = target.dtype if isinstance(target, Box) else np.result_type(target)
     meta = np.shape(target), np.ndim(target), dtype, bool(np.iscomplexobj(getval(target)))
     return lambda g: unbroadcast(f(g), meta)
 
 
 def repeat_to_match_shape(g: Any, shape: tuple[int, ...], dtype: Any, axis: Any, keepdims: bool) -> tuple[Any, Any]:
-    """A reduced array spread again along the axes that it was reduced over, and how many elements went into each.
+    """A reduced array broadcast over the reduced axes, and the number of elements in each reduction.
 
     >>> repeat_to_match_shape(np.array([1.0, 2.0]), (2, 3), float, 1, keepdims=False)[1]
     3

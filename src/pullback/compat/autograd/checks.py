@@ -1,4 +1,4 @@
-"""autograd.test_util: derivatives compared with differences, along random directions."""
+"""autograd.test_util: derivatives compared with finite differences, along random directions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ TOL = RTOL = EPS = 1e-6
 
 
 def scalar_close(a: Any, b: Any) -> bool:
-    """Whether two numbers differ by less than 1e-6, or by less than that part of their sum."""
+    """True if two numbers differ by less than 1e-6, absolutely or relative to their sum."""
     return bool(abs(a - b) < TOL or abs(a - b) / abs(a + b) < RTOL)
 
 
 def make_numerical_jvp(f: Function, x: Any) -> Function:
-    """The pushforward of a function at x, from differences."""
+    """The pushforward of a function at x, by finite differences."""
     space, image = vspace(x), vspace(f(x))
 
     def jvp(v: Any) -> Any:
@@ -33,7 +33,7 @@ def make_numerical_jvp(f: Function, x: Any) -> Function:
 
 
 def check_vjp(f: Function, x: Any) -> None:
-    """Compare the pullback of a function at x with differences."""
+    """Compare the pullback of a function at x with finite differences."""
     pull, y = make_vjp(f)(x)
     jvp = make_numerical_jvp(f, x)
     space, image = vspace(x), vspace(y)
@@ -49,7 +49,7 @@ def check_vjp(f: Function, x: Any) -> None:
 
 
 def check_jvp(f: Function, x: Any) -> None:
-    """Compare the pushforward of a function at x with differences."""
+    """Compare the pushforward of a function at x with finite differences."""
     v = vspace(x).randn()
     check_equivalent(make_jvp(f)(x)(v)[1], make_numerical_jvp(f, x)(v))
 
@@ -66,12 +66,12 @@ def check_equivalent(x: Any, y: Any) -> None:
 
 @unary_to_nary
 def check_grads(f: Function, x: Any, modes: Sequence[str] | None = None, order: int = 2) -> None:
-    """Compare the derivatives of a function with differences: `check_grads(f)(*args)`.
+    """Compare the derivatives of a function with finite differences: `check_grads(f)(*args)`.
 
     Raises
     ------
     AssertionError
-        If a derivative is wrong, and says which.
+        If a derivative is wrong; the message names it.
 
     >>> from pullback.compat.autograd.checks import check_grads
     >>> check_grads(lambda x: x**3)(2.0)
@@ -101,7 +101,7 @@ def _derivative(mode: str, f: Function) -> Function:
 
 
 def combo_check(fun: Function, *args: Any, **options: Any) -> Function:
-    """A check of a function at all combinations of values: `combo_check(f, argnums)([a, b], [c, d], axis=[0, 1])`."""
+    """A check of a function for all combinations of values: `combo_check(f, argnums)([a, b], [c, d], axis=[0, 1])`."""
 
     def check(*choices: Iterable[Any], **named: Iterable[Any]) -> None:
         pairs = [[(key, value) for value in values] for key, values in named.items()]
@@ -126,6 +126,6 @@ def subval(x: Sequence[Any], i: int, v: Any) -> tuple[Any, ...]:
 def quick_grad_check(
     fun: Function, arg0: Any, extra_args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None, **_: Any
 ) -> None:
-    """The check of autograd's first versions; `check_grads` is the one to call."""
+    """The check of autograd's first versions; use `check_grads` instead."""
     warnings.warn("quick_grad_check is deprecated: call check_grads of autograd.test_util", stacklevel=2)
     check_grads(lambda x: fun(x, *extra_args, **(kwargs or {})), modes=["rev"], order=1)(arg0)

@@ -1,4 +1,4 @@
-"""autograd.builtins. Containers are not boxed here, only what they hold: these are Python's own, which look into boxes."""
+"""autograd.builtins: Python's own containers and type checks, which also look into boxes; containers are not boxed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .boxes import getval
 dict: Any = builtins.dict
 list: Any = builtins.list
 tuple: Any = builtins.tuple
-DictBox: Any = builtins.dict  # what autograd makes of them, here themselves
+DictBox: Any = builtins.dict  # in autograd their boxed types, here the types themselves
 SequenceBox: Any = builtins.tuple
 
 
 def isinstance(value: Any, kind: Any) -> bool:
-    """Whether a value, or the one in a box, is an instance of a class.
+    """True if a value, or the value of a box, is an instance of a class.
 
     >>> from pullback.compat import autograd
     >>> float(autograd.grad(lambda x: x * autograd.isinstance(x, float))(3.0))
@@ -25,5 +25,5 @@ def isinstance(value: Any, kind: Any) -> bool:
 
 
 def type(value: Any) -> Any:
-    """The type of a value, or of the one in a box."""
+    """The type of a value, or of the value of a box."""
     return builtins.type(getval(value))

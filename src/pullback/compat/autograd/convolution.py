@@ -54,7 +54,7 @@ def _reversed(ndim: int, axes: Sequence[int]) -> tuple[slice, ...]:
 
 
 def _windows(array: Any, axis: int, length: int, size: int, mode: str) -> Any:
-    """An array with an axis cut into windows: it counts them, and a new last axis is what lies in each."""
+    """An array with an axis split into windows: the axis counts them, and a new last axis has their elements."""
     before = {"full": size - 1, "valid": 0, "same": size // 2}[mode]
     count = {"full": length + size - 1, "valid": length - size + 1, "same": length}[mode]
     after = count + size - 1 - length - before
@@ -66,7 +66,7 @@ def _windows(array: Any, axis: int, length: int, size: int, mode: str) -> Any:
 
 
 def _contracted(windows: Any, B: Any, moved: Any, dotted: Any) -> Any:
-    """The sum over what lies in each window, and over the dotted axes."""
+    """The sum over the window elements and over the dotted axes."""
     rank = windows.ndim - len(moved[0])
     left, right = list(LETTERS[:rank]), list(LETTERS[rank : rank + B.ndim])
     for a, b in zip(*dotted, strict=True):
@@ -79,7 +79,7 @@ def _contracted(windows: Any, B: Any, moved: Any, dotted: Any) -> Any:
 
 
 def _exchanged(result: Any, A: Any, B: Any, moved: Any, dotted: Any) -> Any:
-    """The axes of A before those of B, in what was computed the other way round."""
+    """A result computed with A and B exchanged, with the axes of A moved before those of B."""
     first = B.ndim - len(moved[1]) - len(dotted[1])
     second = A.ndim - len(moved[0]) - len(dotted[0])
     order = [*range(first, first + second), *range(first), *range(first + second, result.ndim)]

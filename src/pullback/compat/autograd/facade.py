@@ -1,4 +1,4 @@
-"""autograd's modules by autograd's names, each gathered from the modules here; and the finder that gives them to imports."""
+"""autograd's modules by autograd's names, each assembled from modules of this package; and their import finder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from . import namespaces, scipy_functions
 
 _CALCULUS = ("tracing", "spaces", "primitives", "boxes", "operators", "recording")
 
-# Which of the modules here have the names of each of autograd's.
+# The modules of this package that define the names of each of autograd's modules.
 GATHERED: dict[str, Sequence[str]] = {
     "autograd": ("operators", "primitives", "containers"),
     "autograd.builtins": ("containers", "primitives"),
@@ -53,7 +53,7 @@ NAMESPACES: dict[str, types.ModuleType] = {
 
 
 class Gathered(types.ModuleType):
-    """A module of autograd's, whose names are in modules here, and its submodules."""
+    """A module of autograd, with names from modules of this package, and its submodules."""
 
     def __init__(self, name: str, homes: Sequence[str]) -> None:
         super().__init__(name, f"pullback's stand-in for {name}.")
@@ -75,7 +75,7 @@ class Gathered(types.ModuleType):
             super().__setattr__(name, value)
 
     def _own(self, name: str) -> Any:
-        """What the modules here have by a name."""
+        """The object of a name in the modules of this package."""
         if not name.startswith("__"):
             for home in vars(self)["_homes"]:
                 found = vars(importlib.import_module(f"{__package__}.{home}"))
@@ -104,11 +104,11 @@ def module(name: str) -> types.ModuleType:
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Gives the stand-ins to `import`."""
+    """The import finder for the stand-ins."""
 
     @classmethod
     def find_spec(cls, fullname: str, path: Any = None, target: Any = None) -> Any:
-        """How a module of autograd's is loaded; None for all others."""
+        """The spec of a module of autograd; None for all others."""
         if fullname.partition(".")[0] != "autograd":
             return None
         if fullname not in GATHERED and fullname not in NAMESPACES:
@@ -122,11 +122,11 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return module(spec.name)
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Nothing: it is there."""
+        """Does nothing: the stand-in is complete."""
 
 
 def install() -> None:
-    """Let `import autograd` give pullback, in this process. Calling it again changes nothing; `uninstall` undoes it.
+    """Make `import autograd` import pullback, in this process. A second call has no effect; `uninstall` undoes it.
 
     Raises
     ------
@@ -154,9 +154,9 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    """Undo `install`: `import autograd` finds the real one again, if there is one.
+    """Undo `install`: `import autograd` imports the real one again, if it is installed.
 
-    Modules that have imported autograd in between keep what they have.
+    Modules that imported autograd in between keep the objects they imported.
     """
     if Finder in sys.meta_path:
         sys.meta_path.remove(Finder)

@@ -1,4 +1,4 @@
-"""autograd.misc.fixed_points: the point that an iteration ends at, differentiated there and not through its steps."""
+"""autograd.misc.fixed_points: the fixed point of an iteration, differentiated implicitly."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ Function = Callable[..., Any]
 
 @primitive
 def fixed_point(f: Function, a: Any, x0: Any, distance: Function, tol: float) -> Any:
-    """The x = f(a)(x) that is reached from x0, when two steps are no further apart than tol.
+    """The x = f(a)(x) reached by iterating from x0 until two steps are at most tol apart.
 
-    Its derivative by `a` is that of the equation (Christianson, 1994): f(a) is not differentiated step by step.
+    Its derivative by `a` is that of the equation (Christianson, 1994); the iteration is not differentiated step by
+    step.
 
     >>> from pullback.compat.autograd import grad
     >>> root = lambda a: fixed_point(lambda a: lambda x: (x + a / x) / 2, a, 1.0, lambda x, y: abs(x - y), 1e-12)

@@ -13,7 +13,7 @@ Function = Callable[..., Any]
 
 
 def flatten(value: Any) -> tuple[Any, Function]:
-    """The elements of nested tuples, lists and dicts as one vector, and the function back; dicts in the order of their keys.
+    """The elements of nested tuples, lists and dicts (in sorted order of keys) as one vector, and the inverse function.
 
     >>> from pullback.compat.autograd.flattening import flatten
     >>> vector, unflatten = flatten({"b": np.ones((1, 2)), "a": 3.0})
@@ -28,7 +28,7 @@ def flatten(value: Any) -> tuple[Any, Function]:
     count = sum(int(np.size(part)) for part in parts)
 
     def unflatten(flat: Any) -> Any:
-        """The nested arrays that a vector holds."""
+        """The nested arrays with the elements of a vector."""
         if np.shape(flat) != (count,):
             raise ValueError(
                 f"unflatten takes a vector of {count} elements, and got an array of shape {np.shape(flat)}"
@@ -39,7 +39,7 @@ def flatten(value: Any) -> tuple[Any, Function]:
 
 
 def _taken_apart(value: Any, parts: list[Any]) -> Function:
-    """Adds the elements of a value to the parts, and returns the function that makes it again from all elements."""
+    """Append the elements of a value to the parts, and return the function that restores it from all elements."""
     if isinstance(value, dict):
         entries = {key: _taken_apart(value[key], parts) for key in sorted(value)}
         return lambda flat: {key: entries[key](flat) for key in value}
@@ -63,6 +63,6 @@ def _taken_apart(value: Any, parts: list[Any]) -> Function:
 
 
 def flatten_func(func: Function, example: Any) -> tuple[Function, Function, Any]:
-    """A function from nested arrays to nested arrays as one from vector to vector; `unflatten`; and the example's vector."""
+    """A function of nested arrays as one from vector to vector; its `unflatten`; and the example's vector."""
     vector, unflatten = flatten(example)
     return lambda flat, *args: flatten(func(unflatten(flat), *args))[0], unflatten, vector

@@ -39,7 +39,7 @@ def _pulled(argnums: Sequence[int], ans: Any, args: Any, options: dict[str, Any]
         return func(y, time, *unflatten(flat))
 
     def adjoint(state: Any, time: Any, flat: Any) -> Any:
-        """How y, its cotangent, and those of time and parameters change with time."""
+        """The time derivatives of y, its cotangent, and the cotangents of time and parameters."""
         pull, dy = make_vjp(velocity, argnum=(0, 1, 2))(state[:width], time, flat)
         changes = pull(-state[width : 2 * width])
         return np.concatenate([dy, *[np.reshape(change, -1) for change in changes]])

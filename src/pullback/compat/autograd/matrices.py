@@ -1,4 +1,4 @@
-"""autograd.scipy.linalg: the functions of matrices that NumPy lacks."""
+"""autograd.scipy.linalg: functions of matrices that NumPy does not have."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ defjvp_argnums(solve_sylvester, _sylvester_pushed)
 def solve_triangular(
     a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False, **options: Any
 ) -> Any:
-    """The x of a x = b, with a triangular a, of which only that triangle is read; `trans` transposes it.
+    """The x of a x = b for a triangular a, of which one triangle is read; `trans` transposes it.
 
     >>> from pullback.compat.autograd import grad
     >>> a = np.array([[2.0, 0.0], [1.0, 4.0]])
@@ -99,12 +99,12 @@ def _tensor(value: Any) -> Any:
 
 @primitive
 def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any, **options: Any) -> Any:
-    """The x of a x = b, with a matrix given by its diagonals: `ab[u + i - j, j]` is `a[i, j]`."""
+    """The x of a x = b for a banded matrix given by its diagonals: `ab[u + i - j, j]` is `a[i, j]`."""
     return _linalg().solve_banded(l_and_u, ab, b, **options)
 
 
 def _shifted(row: Any, places: int) -> Any:
-    """A vector, or rows of a matrix, moved by some places, with zeros where nothing is left."""
+    """A vector, or rows of a matrix, shifted by `places` elements, and filled with zeros."""
     gone = np.zeros_like(row[: abs(places)])
     if not places:
         return row

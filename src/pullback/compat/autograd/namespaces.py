@@ -1,7 +1,7 @@
-"""autograd.numpy: NumPy's namespace, for arrays and for what is traced.
+"""autograd.numpy: NumPy's namespace, for arrays and for traced values.
 
-A box answers NumPy's own functions, so that almost everything here is NumPy's as it is. What differs is what NumPy would
-not ask a box about: arrays made of lists with boxes in them.
+NumPy's functions dispatch to boxes, so almost everything here is NumPy's own. The exceptions are functions for which
+NumPy does not dispatch: those that make arrays of lists containing boxes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Function = Callable[..., Any]
 
 
 class Namespace(types.ModuleType):
-    """A module whose names are those of another, but for some of its own."""
+    """A module with the names of another, some of which it overrides."""
 
     def __init__(self, name: str, source: Callable[[], Any], own: dict[str, Any], documentation: str) -> None:
         super().__init__(name, documentation)
@@ -45,7 +45,7 @@ class Namespace(types.ModuleType):
         return [name for name in dir(self) if not name.startswith("_")]
 
 
-# Functions that take a sequence of arrays: elsewhere a list with boxes in it is one array.
+# Functions of a sequence of arrays: for other functions a list that contains boxes is one array.
 SEQUENCES = set(
     "block broadcast_arrays choose column_stack concat concatenate dstack einsum einsum_path hstack ix_ meshgrid "
     "multi_dot piecewise row_stack select stack vstack lexsort result_type".split()
@@ -56,7 +56,7 @@ JOINS = set("column_stack concat concatenate dstack hstack row_stack stack vstac
 
 
 def _of_iterables(function: Function) -> Function:
-    """A function that joins arrays, of any iterable: the values of a dict, a generator."""
+    """A function that joins arrays, for any iterable: the values of a dict, a generator."""
 
     @functools.wraps(function)
     def call(arrays: Any, *args: Any, **kwargs: Any) -> Any:
@@ -67,7 +67,7 @@ def _of_iterables(function: Function) -> Function:
 
 
 def taking_lists(function: Any) -> Any:
-    """A function of NumPy that takes lists with boxes in them as arrays; anything else as it is."""
+    """A function of NumPy that converts lists containing boxes to arrays."""
     plain = isinstance(function, (types.FunctionType, types.BuiltinFunctionType)) or type(function).__name__ == (
         "_ArrayFunctionDispatcher"
     )
@@ -123,7 +123,7 @@ def full(shape: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def where(condition: Any, *args: Any, **kwargs: Any) -> Any:
-    """numpy.where; of Python's own numbers and lists it makes numbers and lists, as autograd does.
+    """numpy.where; for Python numbers and lists it returns numbers and lists, as autograd does.
 
     >>> where(True, 1, 2)
     1
@@ -144,12 +144,12 @@ def _leaves(value: Any) -> list[Any]:
 
 
 def opened_list(value: Any) -> Any:
-    """A list with boxes in it as one array; anything else as it is."""
+    """A list containing boxes as one array; any other value as it is."""
     return array(value) if isinstance(value, (list, tuple)) and holds_box(value) else value
 
 
 class Joining:
-    """r_ and c_: what NumPy makes of indices that count the elements of the parts says where each element goes."""
+    """r_ and c_: NumPy applies them to indices of the elements, and the result says where each element goes."""
 
     def __init__(self, joining: Any) -> None:
         self.joining = joining
@@ -175,7 +175,7 @@ class Joining:
 
 
 def make_diagonal(D: Any, offset: int = 0, axis1: int = -1, axis2: int = -2) -> Any:
-    """Matrices with the last axis of an array on their diagonals.
+    """Matrices with the last axis of an array as their diagonals.
 
     >>> make_diagonal(np.array([1.0, 2.0]))
     array([[1., 0.],
@@ -202,7 +202,7 @@ def result_type(*values: Any) -> np.dtype[Any]:
 
 
 def vectorize(pyfunc: Function, *args: Any, **kwargs: Any) -> Function:
-    """numpy.vectorize, whose function may be given traced values, and returns single ones."""
+    """numpy.vectorize, for functions of traced values that return scalars."""
     made = np.vectorize(pyfunc, *args, **kwargs)
 
     def call(*values: Any) -> Any:
@@ -216,7 +216,7 @@ def vectorize(pyfunc: Function, *args: Any, **kwargs: Any) -> Function:
 
 
 def _of_triangle(function: Function) -> Function:
-    """A function of Hermitian matrices that reads one triangle alone, in its derivative, too."""
+    """A function of Hermitian matrices that reads only one triangle, and whose derivative does too."""
 
     @functools.wraps(function)
     def call(a: Any, UPLO: str = "L") -> Any:

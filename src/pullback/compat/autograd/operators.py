@@ -1,4 +1,4 @@
-"""autograd's differential operators: functions from functions to their derivatives, by autograd's names."""
+"""autograd's differential operators: functions that return derivatives of functions, by autograd's names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Function = Callable[..., Any]
 
 
 def name_of(function: Any) -> str:
-    """What a function is called.
+    """The name of a function.
 
     >>> from pullback.compat.autograd.operators import name_of
     >>> name_of(abs)
@@ -30,10 +30,10 @@ def name_of(function: Any) -> str:
 
 
 def unary_to_nary(operator: Function) -> Callable[..., Function]:
-    """The operator on functions of many arguments, made of one on functions of one: `argnum` says which argument.
+    """The operator on functions of several arguments from one on functions of one: `argnum` selects the argument.
 
-    `operator(function, x)` becomes `operator(function, argnum=0)(*args, **kwargs)`; with a tuple or list of numbers x is
-    the tuple of these arguments.
+    `operator(function, x)` becomes `operator(function, argnum=0)(*args, **kwargs)`; with a tuple or list of numbers, x
+    is the tuple of these arguments.
 
     >>> from pullback.compat.autograd.operators import unary_to_nary
     >>> twice = unary_to_nary(lambda function, x: function(2 * x))
@@ -113,7 +113,7 @@ def grad(fun: Function, x: Any) -> Any:
 
 @unary_to_nary
 def value_and_grad(fun: Function, x: Any) -> tuple[Any, Any]:
-    """A function that gives the value of a scalar function and its gradient, as SciPy's optimizers want it.
+    """A function that returns the value and the gradient of a scalar function, as SciPy's optimizers expect.
 
     >>> from pullback.compat.autograd import value_and_grad
     >>> tuple(map(float, value_and_grad(lambda x: x**3)(2.0)))
@@ -124,7 +124,7 @@ def value_and_grad(fun: Function, x: Any) -> tuple[Any, Any]:
 
 @unary_to_nary
 def elementwise_grad(fun: Function, x: Any) -> Any:
-    """A function that gives the sum of each column of the Jacobian: for a function of each element alone, its slopes.
+    """A function that returns the sum of each column of the Jacobian: for an elementwise function, its derivatives.
 
     >>> from pullback.compat.autograd import elementwise_grad
     >>> elementwise_grad(np.square)(np.array([1.0, 2.0]))
@@ -138,7 +138,7 @@ def elementwise_grad(fun: Function, x: Any) -> Any:
 
 @unary_to_nary
 def deriv(fun: Function, x: Any) -> Any:
-    """A function that gives the derivative in the direction of ones, in forward mode: for a number its derivative.
+    """A function that returns the derivative in the direction of ones, by forward mode: for a scalar its derivative.
 
     >>> from pullback.compat.autograd import deriv
     >>> float(deriv(lambda x: x**3)(2.0))
@@ -149,7 +149,7 @@ def deriv(fun: Function, x: Any) -> Any:
 
 @unary_to_nary
 def jacobian(fun: Function, x: Any) -> Any:
-    """A function that gives the Jacobian of a function of one array or number, of the output's shape and then the input's.
+    """A function that returns the Jacobian of a function of one array, of the output's shape and then the input's.
 
     >>> from pullback.compat.autograd import jacobian
     >>> jacobian(lambda x: x * x[0])(np.array([2.0, 3.0]))
@@ -168,7 +168,7 @@ def jacobian(fun: Function, x: Any) -> Any:
 
 @unary_to_nary
 def holomorphic_grad(fun: Function, x: Any) -> Any:
-    """A function that gives the complex derivative of a holomorphic function of numbers.
+    """A function that returns the complex derivative of a holomorphic scalar function.
 
     >>> from pullback.compat.autograd import holomorphic_grad
     >>> complex(holomorphic_grad(lambda z: z**2)(1.0 + 2.0j))
@@ -180,7 +180,7 @@ def holomorphic_grad(fun: Function, x: Any) -> Any:
 
 
 def grad_named(fun: Function, argname: str) -> Function:
-    """A function that gives the gradient by an argument, which is named.
+    """A function that returns the gradient by an argument given by name.
 
     >>> from pullback.compat.autograd import grad_named
     >>> float(grad_named(lambda x, y: x * y, "y")(2.0, 3.0))
@@ -194,7 +194,7 @@ def grad_named(fun: Function, argname: str) -> Function:
 
 @unary_to_nary
 def hessian(fun: Function, x: Any) -> Any:
-    """A function that gives the Hessian of a scalar function of one array.
+    """A function that returns the Hessian of a scalar function of one array.
 
     >>> from pullback.compat.autograd import hessian
     >>> hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
@@ -206,7 +206,7 @@ def hessian(fun: Function, x: Any) -> Any:
 
 @unary_to_nary
 def make_hvp(fun: Function, x: Any) -> Any:
-    """A function that gives, at a point, the product of the Hessian with a vector as a function of it, and the gradient.
+    """A function that returns, at a point, the Hessian-vector product as a function of the vector, and the gradient.
 
     >>> from pullback.compat.autograd import make_hvp
     >>> product, gradient = make_hvp(lambda x: (x**3).sum())(np.array([1.0, 2.0]))
@@ -217,7 +217,7 @@ def make_hvp(fun: Function, x: Any) -> Any:
 
 
 def hessian_tensor_product(fun: Function, argnum: int = 0) -> Function:
-    """A function of `(*args, tensor)` that gives the product of the Hessian with a tensor of the argument's shape.
+    """A function of `(*args, tensor)`: the product of the Hessian with a tensor of the argument's shape.
 
     >>> from pullback.compat.autograd import hessian_tensor_product
     >>> hessian_tensor_product(lambda x: (x**3).sum())(np.array([1.0, 2.0]), np.array([1.0, 1.0]))
@@ -236,7 +236,7 @@ hessian_vector_product = hessian_tensor_product
 
 
 def tensor_jacobian_product(fun: Function, argnum: int = 0) -> Function:
-    """A function of `(*args, tensor)` that gives the tensor times the Jacobian, contracted over the tensor's axes.
+    """A function of `(*args, tensor)`: the tensor times the Jacobian, contracted over the tensor's axes.
 
     >>> from pullback.compat.autograd import tensor_jacobian_product
     >>> tensor_jacobian_product(lambda x: x**2)(np.array([1.0, 2.0]), np.array([1.0, 10.0]))
@@ -255,7 +255,7 @@ vector_jacobian_product = tensor_jacobian_product
 
 @unary_to_nary
 def make_jvp_reversemode(fun: Function, x: Any) -> Function:
-    """A function that gives the pushforward at a point, by pulling back through the pullback, which is linear.
+    """A function that returns the pushforward at a point, as the pullback of the pullback, which is linear.
 
     >>> from pullback.compat.autograd.operators import make_jvp_reversemode
     >>> make_jvp_reversemode(lambda x: x**2)(np.array([1.0, 2.0]))(np.array([1.0, 10.0]))
@@ -270,7 +270,7 @@ def _half_square(x: Any) -> Any:
 
 
 def make_ggnvp(f: Function, g: Function = _half_square, f_argnum: Any = 0) -> Function:
-    """A function that gives, at a point, the product of the generalized Gauss-Newton matrix of g(f) with a vector.
+    """A function that returns, at a point, the product of the generalized Gauss-Newton matrix of g(f) with a vector.
 
     That is J^T H J v, with the Jacobian J of f and the Hessian H of g (Schraudolph, 2002).
 
@@ -291,7 +291,7 @@ def make_ggnvp(f: Function, g: Function = _half_square, f_argnum: Any = 0) -> Fu
 
 @unary_to_nary
 def grad_and_aux(fun: Function, x: Any) -> tuple[Any, Any]:
-    """A function that gives the gradient of the first of two outputs, and the second as it is.
+    """A function that returns the gradient of the first of two outputs, and the second output.
 
     >>> from pullback.compat.autograd import grad_and_aux
     >>> tuple(map(float, grad_and_aux(lambda x: (x**2, x + 1))(3.0)))
@@ -302,7 +302,7 @@ def grad_and_aux(fun: Function, x: Any) -> tuple[Any, Any]:
 
 
 def multigrad_dict(fun: Function) -> Function:
-    """A function that gives the gradients by all arguments, as a dict from their names.
+    """A function that returns the gradients by all arguments, as a dict by their names.
 
     >>> from pullback.compat.autograd import multigrad_dict
     >>> {name: float(g) for name, g in multigrad_dict(lambda x, y=2.0: x * y)(3.0).items()}

@@ -14,7 +14,7 @@ Function = Callable[..., Any]
 
 
 def unflatten_optimizer(optimize: Function) -> Function:
-    """An optimizer of vectors as one of nested arrays: gradient and callback see them nested.
+    """An optimizer of vectors as one of nested arrays, in which form gradient and callback get them.
 
     >>> from pullback.compat.autograd.optimizers import sgd
     >>> found = sgd(lambda p, i: {"x": 2 * p["x"]}, {"x": np.array([1.0, -1.0])}, num_iters=300)
@@ -62,7 +62,7 @@ def rmsprop(
     gamma: float = 0.9,
     eps: float = 1e-8,
 ) -> Any:
-    """Gradient descent with steps divided by the root of a running mean of squared gradients (Tieleman & Hinton, 2012)."""
+    """Gradient descent with steps divided by the running root mean square of gradients (Tieleman & Hinton, 2012)."""
     square = np.ones(len(x))
     for i in range(num_iters):
         g = grad(x, i)
@@ -83,7 +83,7 @@ def adam(
     b2: float = 0.999,
     eps: float = 1e-8,
 ) -> Any:
-    """Adam (Kingma & Ba, 2015): steps by running means of the gradient and of its square."""
+    """Adam (Kingma & Ba, 2015): steps from running means of the gradient and of its square."""
     mean, square = np.zeros(len(x)), np.zeros(len(x))
     for i in range(num_iters):
         g = grad(x, i)

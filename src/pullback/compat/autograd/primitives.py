@@ -1,7 +1,7 @@
-"""Functions whose derivative the user writes: primitive, defvjp, defjvp and their kin.
+"""Functions with user-defined derivatives: primitive, defvjp, defjvp and others.
 
-A primitive is called on plain values alone, whatever is traced. Its rules see boxes where a derivative of the derivative
-is wanted, and must be written in autograd.numpy.
+A primitive is called only with plain values, even if its arguments are traced. Its rules get boxes if a derivative of
+the derivative is computed, and must be written in autograd.numpy.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ from .tracing import active, conjugate
 Function = Callable[..., Any]
 
 primitive_vjps: dict[Any, Function] = {}
-"""For each primitive a function of `(argnums, ans, args, kwargs)` that makes its pullback, by these arguments."""
+"""For each primitive the function of `(argnums, ans, args, kwargs)` that returns its pullback for these arguments."""
 
 primitive_jvps: dict[Any, Function] = {}
-"""For each primitive a function of `(argnums, tangents, ans, args, kwargs)` that gives the tangent of its value."""
+"""For each primitive the function of `(argnums, tangents, ans, args, kwargs)` that returns its value's tangent."""
 
 
 class VJPNode:
-    """What `register_notrace` calls reverse mode."""
+    """The name of reverse mode in `register_notrace`."""
 
 
 class JVPNode:
-    """What `register_notrace` calls forward mode."""
+    """The name of forward mode in `register_notrace`."""
 
 
 # 1. Calls
 
 
 class ByHand(RulePrimitive):
-    """The primitive behind one of the user's."""
+    """The internal primitive of a user's primitive."""
 
 
 class Rule(Backward):
-    """One call of a user's primitive: its arguments, taken apart, and the rules that hold for it."""
+    """One call of a user's primitive: its flattened arguments, and the rules that apply to it."""
 
     def __init__(self, function: Function, structure: Structure, leaves: Sequence[Any], kwargs: dict[str, Any]) -> None:
         self.function = function
@@ -72,7 +72,7 @@ class Rule(Backward):
             traced.by_hand = True
 
     def names(self) -> list[str]:
-        """How the leaves of the arguments are reached."""
+        """Names for the leaves of the arguments."""
         return paths(self.structure, "args")
 
     def value(self, leaves: Sequence[Any]) -> list[Any]:
@@ -82,7 +82,7 @@ class Rule(Backward):
         return [_as_tensor(out) for out in outs]
 
     def forward(self, leaves: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        """The leaves of the result; the rules get them, and those of the arguments."""
+        """The leaves of the result; they are saved with those of the arguments."""
         if self.function not in primitive_vjps:
             raise NotImplementedError(
                 f"VJP of {name_of(self.function)} wrt argnums {self.argnums} not defined: define it with defvjp"
@@ -109,7 +109,7 @@ class Rule(Backward):
         return [_like(answer, residual) for answer, residual in zip(answers, residuals, strict=False)]
 
     def apart(self, residuals: Sequence[Any]) -> tuple[Any, Any]:
-        """The arguments and the value, from their leaves."""
+        """The arguments and the value, unflattened from their leaves."""
         assert self.result is not None
         count = sum(self.counts)
         leaves = [_shown(leaf) for leaf in residuals]
@@ -117,7 +117,7 @@ class Rule(Backward):
 
 
 def _shown(leaf: Any) -> Any:
-    """A leaf as the user's code sees it: a plain array where nothing is recorded, whatever it was computed from."""
+    """A leaf as passed to the user's code: a plain array if nothing is recorded."""
     constant = isinstance(leaf, Carrier) and not leaf.level and not mode.get().grad
     return seen(leaf._array if constant else leaf)
 
@@ -136,7 +136,7 @@ def _conjugated(value: Any) -> Any:
 
 
 def _like(answer: Any, leaf: Any) -> Any:
-    """A cotangent of a leaf: its real part where the leaf is real, and None where it is a constant."""
+    """A cotangent of a leaf: its real part if the leaf is real, None if it is a constant."""
     if answer is None or not isinstance(leaf, Carrier):
         return None
     real = leaf._dtype.kind != "c" and answer._dtype.kind == "c"
@@ -144,7 +144,7 @@ def _like(answer: Any, leaf: Any) -> Any:
 
 
 def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params) -> Any:
-    """The tangents of the results: by the user's pushforward if there is one, else by transposing the pullback."""
+    """The tangents of the results: by the user's pushforward, or else by transposing the pullback."""
     call = params["call"]
     rule = call.rule
     if rule.function not in primitive_jvps:
@@ -169,7 +169,7 @@ def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any]
 
 
 def batched(count: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """The results for all examples of a batch, of which the user's function sees one at a time."""
+    """The results for all examples of a batch, one call of the user's function for each."""
     call = params["call"]
     rows = []
     for number in range(count):
@@ -185,7 +185,7 @@ RULES[ByHand] = Rules(pushed, batched)
 
 
 def primitive(f_raw: Function) -> Function:
-    """A function as one operation, whose derivative `defvjp` and `defjvp` say; it is given plain arrays and numbers.
+    """A function as a single operation of plain values, whose derivative `defvjp` and `defjvp` define.
 
     >>> from pullback.compat import autograd
     >>> from pullback.compat.autograd.primitives import defvjp, primitive
@@ -229,12 +229,12 @@ _untraced: set[Any] = set()
 
 
 def register_notrace(trace_type: Any, primitive_fun: Function) -> None:
-    """Say that a primitive has no derivative, and its value is a plain one."""
+    """Declare that a primitive has no derivative, and that its value is plain."""
     _untraced.add(primitive_fun)
 
 
 def notrace_primitive(f_raw: Function) -> Function:
-    """A function of plain values, which has no derivative.
+    """A function of plain values without a derivative.
 
     >>> from pullback.compat import autograd
     >>> from pullback.compat.autograd.primitives import notrace_primitive
@@ -302,7 +302,7 @@ def defjvp_argnums(fun: Function, jvpmaker: Function) -> None:
 
 
 def defjvp_argnum(fun: Function, jvpmaker: Function) -> None:
-    """Define it by `jvpmaker(argnum, tangent, ans, args, kwargs)`, for one argument at a time: the changes add up."""
+    """Define it by `jvpmaker(argnum, tangent, ans, args, kwargs)`, for each argument; the tangents are added."""
 
     def maker(argnums: Sequence[int], tangents: Sequence[Any], ans: Any, args: Any, kwargs: Any) -> Any:
         pairs = zip(argnums, tangents, strict=True)
@@ -337,12 +337,12 @@ def defjvp(fun: Function, *jvpfuns: Any, argnums: Iterable[int] | None = None) -
 
 
 def def_linear(fun: Function) -> None:
-    """Say that a primitive is linear in each of its arguments, which is its derivative in forward mode."""
+    """Declare that a primitive is linear in each of its arguments, which defines its derivative in forward mode."""
     defjvp(fun, *["same"] * 64)
 
 
 def checkpoint(fun: Function) -> Function:
-    """A function that keeps its arguments alone, and is run again when its derivative is wanted.
+    """A function that saves only its arguments, and is computed again for its derivative.
 
     >>> from pullback.compat.autograd import checkpoint, grad
     >>> float(grad(checkpoint(lambda x: (x * x) ** 2))(1.0))
@@ -353,7 +353,7 @@ def checkpoint(fun: Function) -> Function:
     return wrapped
 
 
-# 4. Spellings that autograd has given up
+# 4. Deprecated names of autograd
 
 
 def _added(function: Function, maker: Function | None, argnum: int) -> None:

@@ -1,4 +1,4 @@
-"""autograd.misc.tracers: functions whose control flow is the same at every call."""
+"""autograd.misc.tracers: functions with constant control flow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Function = Callable[..., Any]
 
 
 def const_graph(fun: Function, *args: Any, **kwargs: Any) -> Function:
-    """The function with its first arguments given. autograd runs its Python code once only; here it runs each time.
+    """The function with its first arguments fixed. autograd traces it only once; here its Python code runs each time.
 
     >>> from pullback.compat.autograd.recording import const_graph
     >>> const_graph(lambda x, y: x * y, 3.0)(2.0)

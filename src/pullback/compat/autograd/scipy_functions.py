@@ -1,7 +1,7 @@
 """autograd.scipy.special and autograd.scipy.stats: SciPy's functions, with formulas for traced arguments.
 
-Most special functions are ufuncs, which ask the box themselves. The others, and densities, are SciPy's own for plain
-arguments, and for traced ones the formulas below.
+Most special functions are ufuncs, which dispatch to the box. The others, and densities, are SciPy's functions for plain
+arguments, and the formulas below for traced ones.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LOG_TWO_PI = math.log(2 * math.pi)
 
 
 def _stats() -> Any:
-    special()  # says what to install, if SciPy is not there
+    special()  # raises with the name of the extra to install, if SciPy is missing
     return importlib.import_module("scipy.stats")
 
 
@@ -45,11 +45,11 @@ def _opened_list(value: Any) -> Any:
     return array(value) if isinstance(value, (list, tuple)) and holds_box(value) else value
 
 
-# 1. Special functions that are no ufuncs
+# 1. Special functions that are not ufuncs
 
 
 def logsumexp(a: Any, axis: Any = None, b: Any = 1.0, keepdims: bool = False, return_sign: bool = False) -> Any:
-    """The logarithm of a sum of exponentials, weighted by b."""
+    """The logarithm of a sum of exponentials with weights b."""
     if return_sign:
         raise NotImplementedError("logsumexp has no derivative with return_sign=True")
     top = np.max(np.asarray(getval(a)), axis=axis, keepdims=True)
@@ -69,7 +69,7 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
 
 
 def polygamma(n: Any, x: Any) -> Any:
-    """The derivatives of the digamma function, by their number n: the zeta function of Hurwitz (DLMF 5.15.2)."""
+    """The n-th derivative of digamma, by the Hurwitz zeta function (DLMF 5.15.2)."""
     n, sp = np.asarray(n), special()
     order = np.where(n == 0, 1, n)
     higher = (-1.0) ** (order + 1) * sp.gamma(order + 1.0) * sp.zeta(order + 1, x)
@@ -92,7 +92,7 @@ defvjp(rgamma, lambda ans, x: lambda g: -g * rgamma(x) * special().psi(x))
 
 
 def _complex_too(name: str, sign: int) -> Function:
-    """erf and erfc, which SciPy has for complex numbers, too."""
+    """erf and erfc, which SciPy also defines for complex numbers."""
 
     @primitive
     def entire(x: Any) -> Any:
@@ -122,11 +122,11 @@ SPECIAL = Namespace(
 
 # 2. Distributions
 #
-# A distribution is a dict of formulas. Where a standard one has `loc` and `scale`, `_located` shifts and stretches it.
+# A distribution is a dict of formulas. `_located` adds `loc` and `scale` to those of a standard distribution.
 
 
 def _located(function: Function, change: str) -> Function:
-    """A function of a standard distribution as one of (x, *shapes, loc=0, scale=1); `change` says what a scale does."""
+    """A function of a standard distribution as one of (x, *shapes, loc=0, scale=1); `change` applies the scale."""
     names = tuple(inspect.signature(function).parameters)[1:]
 
     def located(x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -140,13 +140,13 @@ def _located(function: Function, change: str) -> Function:
 
 
 def _inside(condition: Any, x: Any, function: Function, outside: float = -np.inf) -> Any:
-    """A function where a condition holds, and a constant elsewhere, with no trace of NaN from there."""
+    """A function where a condition is True, and a constant elsewhere, without NaN gradients."""
     within = np.where(condition, x, 0.5)
     return np.where(condition, function(within), outside)
 
 
 def _densities(logpdf: Function, cdf: Function | None = None) -> dict[str, Function]:
-    """logpdf, pdf, and what follows from a cdf, of a distribution that can be shifted and stretched."""
+    """logpdf, pdf, and functions of the cdf, of a distribution with location and scale."""
 
     def pdf(x: Any, *args: Any, **kwargs: Any) -> Any:
         return np.exp(located(x, *args, **kwargs))
@@ -257,7 +257,7 @@ DIRICHLET: dict[str, Function] = {"logpdf": _dirichlet, "pdf": lambda x, alpha: 
 
 
 def _spread(mean: Any, cov: Any, count: int) -> tuple[Any, Any]:
-    """A mean and a covariance as a vector and a matrix."""
+    """A mean and a covariance, given in short form, as a vector and a matrix."""
     mean = np.zeros(count) if mean is None else np.reshape(mean, -1) * np.ones(count)
     if np.ndim(cov) == 0:
         return mean, cov * np.eye(count)
@@ -265,9 +265,9 @@ def _spread(mean: Any, cov: Any, count: int) -> tuple[Any, Any]:
 
 
 def _volume(cov: Any, allow_singular: bool) -> tuple[Any, int, Function]:
-    """The logarithm of a covariance's determinant, its rank, and the function of deviations that gives its quadratic form.
+    """The log-determinant and rank of a covariance, and the function of deviations that gives its quadratic form.
 
-    A singular one counts in the space that it spans.
+    For a singular covariance these are taken in its range.
     """
     count = np.shape(cov)[0]
     scales = np.linalg.eigvalsh(getval(cov))

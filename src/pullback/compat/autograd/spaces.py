@@ -1,4 +1,4 @@
-"""Vector spaces of nested arrays: zeros, ones, a basis, and inner products for whatever can be differentiated by."""
+"""Vector spaces of nested arrays: zeros, ones, a basis, and inner products of differentiable values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Function = Callable[..., Any]
 
 
 class VSpace:
-    """The space of values that nest as one does, with arrays of its shapes and dtypes.
+    """The space of values with the same nesting, shapes and dtypes as a given one.
 
     >>> from pullback.compat.autograd.spaces import vspace
     >>> space = vspace({"a": 1.0, "b": np.zeros(2)})
@@ -30,12 +30,12 @@ class VSpace:
 
     @classmethod
     def register(cls, kind: type, maker: Function | None = None) -> None:
-        """Say how the space of another type of values is made."""
+        """Register the function that makes the space of another type of values."""
         VSpace.mappings[kind] = maker or cls
 
     @property
     def shape(self) -> Any:
-        """The shape of an array; of nested values the spaces of its leaves, nested."""
+        """The shape of an array; for nested values the spaces of their leaves, nested."""
         if self.structure.kind is None:
             return self.metas[0][0]
         return self._nested(lambda shape, dtype: vspace(np.zeros(shape, dtype)))
@@ -52,23 +52,23 @@ class VSpace:
 
     @property
     def iscomplex(self) -> bool:
-        """Whether any of the leaves is complex."""
+        """True if any leaf is complex."""
         return any(dtype.kind == "c" for _, dtype in self.metas)
 
     @property
     def size(self) -> int:
-        """The number of real numbers that a value consists of."""
+        """The number of real numbers in a value."""
         return sum(int(np.prod(shape)) * (1 + (dtype.kind == "c")) for shape, dtype in self.metas)
 
     def _nested(self, made: Function) -> Any:
         return unflatten(self.structure, [seen(made(*meta)) for meta in self.metas])
 
     def zeros(self) -> Any:
-        """The value that consists of zeros."""
+        """The value of zeros."""
         return self._nested(np.zeros)
 
     def ones(self) -> Any:
-        """The value that consists of ones; of 1 + 1j where it is complex."""
+        """The value of ones; of 1 + 1j where it is complex."""
         return self._nested(lambda shape, dtype: np.full(shape, 1 + 1j if dtype.kind == "c" else 1, dtype))
 
     def randn(self) -> Any:
@@ -81,7 +81,7 @@ class VSpace:
         return self._nested(drawn)
 
     def standard_basis(self) -> Iterator[Any]:
-        """The values with a single one, and where they are complex a single 1j, for each element."""
+        """For each element the value with a single one and, if it is complex, the value with a single 1j."""
         for place, (shape, dtype) in enumerate(self.metas):
             for index in np.ndindex(*shape):
                 for number in (1, 1j) if dtype.kind == "c" else (1,):
@@ -100,7 +100,7 @@ class VSpace:
         return unflatten(self.structure, self._each(lambda a, b: a + b, x, y))
 
     def mut_add(self, x: Any, y: Any) -> Any:
-        """The sum of two values, the first of which may be None for zeros."""
+        """The sum of two values, the first of which may be None, which means zeros."""
         return self.add(self.zeros() if x is None else x, y)
 
     _add, _mut_add = add, mut_add
@@ -120,7 +120,7 @@ class VSpace:
         return sum(self._each(product, x, y))
 
     def covector(self, x: Any) -> Any:
-        """The value whose inner product with another is this one's pairing with it: the conjugate."""
+        """The value whose real inner product with another equals their pairing: the conjugate."""
         return unflatten(self.structure, self._each(lambda leaf: np.conj(leaf) if np.iscomplexobj(leaf) else leaf, x))
 
     def __eq__(self, other: object) -> bool:
@@ -134,7 +134,7 @@ class VSpace:
 
 
 def vspace(value: Any) -> Any:
-    """The vector space that a value lies in.
+    """The vector space of a value.
 
     >>> from pullback.compat.autograd.spaces import vspace
     >>> vspace(np.zeros((2, 3))).shape

@@ -1,8 +1,8 @@
 """Derivatives of functions of nested arrays: vector-Jacobian products, Jacobian-vector products, and Jacobians.
 
-What a function is given is taken apart into leaves, which become tensors of a transform, in boxes. Everything else is
-the transform's. autograd's gradient of a complex function is the conjugate of torch's: cotangents are conjugated on
-their way in, and what they pull back to on its way out.
+A function's arguments are flattened to leaves, which become boxed tensors of a transform; the transform does the rest.
+autograd's gradient of a complex function is the conjugate of torch's: cotangents are conjugated before the pullback,
+and its results after it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Function = Callable[..., Any]
 
 
 class Ground:
-    """The outermost trace: its values are tensors on the tape that every program runs on, whose passes are the fastest."""
+    """The outermost trace: its values are tensors on the default tape, whose passes are the fastest."""
 
     def __enter__(self) -> Self:
         self._mode = FieldBlock(grad=True)
@@ -46,14 +46,14 @@ class Ground:
         return tensor.detach().requires_grad_()
 
     def holds(self, value: Any) -> bool:
-        """Whether a value is tracked on this tape."""
+        """True if a value is tracked on this tape."""
         return isinstance(value, Carrier) and not value.level and value._node is not None
 
     def pulled(self, outputs: Sequence[Any], cotangents: Sequence[Any], variables: Sequence[Any]) -> list[Any]:
-        """What cotangents of outputs pull back to."""
+        """The cotangents of the variables: the pullback of those of the outputs."""
         if not outputs:
             return [tensor_of(np.zeros(tuple(v.shape), v._dtype)) for v in variables]
-        recorded = any(map(self.holds, cotangents))  # within another outermost trace, which shares the tape
+        recorded = any(map(self.holds, cotangents))  # in another outermost trace, which shares the tape
         found = backward.grad(
             outputs, variables, cotangents, retain_graph=True, create_graph=recorded, allow_unused=True
         )
@@ -64,21 +64,21 @@ class Ground:
 
 
 class Further(Level):
-    """A trace within another: a level of its own."""
+    """A trace nested in another one, with its own level."""
 
     def pulled(self, outputs: Sequence[Any], cotangents: Sequence[Any], variables: Sequence[Any]) -> list[Any]:
-        """What cotangents of outputs pull back to."""
+        """The cotangents of the variables: the pullback of those of the outputs."""
         triples = enumerate(zip(outputs, cotangents, strict=True))
         start = [cotangent(self, output, g, place, False) for place, (output, g) in triples]
         return self.pull(outputs, start, variables, retain_graph=True)
 
 
 active: ContextVar[tuple[Traced, ...]] = ContextVar("active", default=())
-"""The runs that have not ended yet, the outermost first."""
+"""The active runs, the outermost first."""
 
 
 def leaf_tensor(value: Any, name: str = "the argument") -> Any:
-    """An array or number to differentiate by as a tensor."""
+    """An array or number as a tensor with respect to which to differentiate."""
     if isinstance(value, Box):
         return value.tensor
     if not isinstance(value, (np.ndarray, np.generic, int, float, complex)) or isinstance(value, bool):
@@ -90,27 +90,27 @@ def leaf_tensor(value: Any, name: str = "the argument") -> Any:
 
 
 def leaf_tensors(tree: Any, name: str = "x") -> tuple[list[Any], Structure]:
-    """The leaves of an argument as tensors, and how they nest."""
+    """The leaves of an argument as tensors, and its tree structure."""
     leaves, structure = flatten(tree)
     return [leaf_tensor(leaf, path) for leaf, path in zip(leaves, paths(structure, name), strict=True)], structure
 
 
 def conjugate(value: Any) -> Any:
-    """The conjugate of a carrier; itself if it is real."""
+    """The conjugate of a carrier; the carrier itself if it is real."""
     return ops.conj(value) if value._dtype.kind == "c" else value
 
 
 def given_back(value: Any) -> Any:
-    """A result as its caller gets it: an array of its own, which may be written to."""
+    """A result for the caller: an array with its own memory, which may be written to."""
     found = seen(value)
     owned = not isinstance(found, np.ndarray) or (found.flags.writeable and found.base is None)
     return found if owned else found.copy()
 
 
 class Traced:
-    """One run of a function on a trace of its own: what went in, and what came out.
+    """One run of a function on its own trace: its inputs and outputs.
 
-    `by_hand` says that a function with a derivative of the user's own was called, which takes one cotangent at a time.
+    `by_hand` is True if a primitive with a user-defined derivative was called, which accepts one cotangent at a time.
     """
 
     def __init__(self, function: Function, x: Any) -> None:
@@ -130,15 +130,15 @@ class Traced:
             warnings.warn("Output seems independent of input.", stacklevel=4)
 
     def depends(self, output: Any) -> bool:
-        """Whether an output varies with what is traced here."""
+        """True if an output depends on the traced inputs."""
         return isinstance(output, Box) and self.trace.holds(output.tensor)
 
     def value(self) -> Any:
-        """What the function returned, outside the level."""
+        """The function's result, outside the level."""
         return unflatten(self.structure, [out._value if self.depends(out) else out for out in self.outputs])
 
     def pull(self, tree: Any) -> Any:
-        """What a cotangent, nested as the value is, pulls back to."""
+        """The pullback of a cotangent, nested like the value."""
         leaves, structure = flatten(tree)
         if structure != self.structure:
             raise TypeError(
@@ -150,7 +150,7 @@ class Traced:
         return unflatten(self.nesting, [given_back(conjugate(g)) for g in pulled])
 
     def _fitted(self, output: Box, g: Any) -> Any:
-        """A cotangent of an output: autograd takes any that broadcasts to its shape, and the real part for a real one."""
+        """The cotangent of an output: any that broadcasts to its shape, as in autograd; of a real output the real part."""
         tensor = conjugate(g.tensor if isinstance(g, Box) else tensor_of(np.asarray(g)))
         if tensor._dtype.kind == "c" and output.tensor._dtype.kind != "c":
             tensor = ops.real(tensor)
@@ -162,7 +162,7 @@ class Traced:
         return tensor
 
     def rows(self) -> list[Any]:
-        """For each leaf of the argument the Jacobian of the one output, whose elements are counted by a first axis."""
+        """For each leaf of the argument, the Jacobian of the single output, flattened along the first axis."""
         (output,) = self.outputs
         count = int(np.size(output)) if not isinstance(output, Box) else output.size
         if not self.depends(output) or not count:
@@ -191,7 +191,7 @@ def make_vjp(function: Function, x: Any) -> tuple[Function, Any]:
 
 
 def make_jvp(function: Function, x: Any) -> Function:
-    """The pushforward of a function at x: from a tangent to the value and its change.
+    """The pushforward of a function at x: a function from a tangent to the value and its tangent.
 
     >>> from pullback.compat.autograd.tracing import make_jvp
     >>> tuple(map(float, make_jvp(lambda x: x * x, 3.0)(1.0)))
@@ -199,7 +199,7 @@ def make_jvp(function: Function, x: Any) -> Function:
     """
 
     def push(tangent: Any) -> tuple[Any, Any]:
-        """The value, and its change in the direction of a tangent."""
+        """The value, and its derivative in the direction of a tangent."""
         leaves, nesting = leaf_tensors(x)
         moves, given = leaf_tensors(tangent, "the tangent")
         if given != nesting:

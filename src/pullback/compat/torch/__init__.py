@@ -16,7 +16,7 @@ from . import facade
 
 _HOME = Tensor.__module__
 _PATH = str(Path(__file__).with_name("path"))
-"""A directory with a package `torch` that calls `install`: processes that are started afresh are given `sys.path`."""
+"""A directory with a package `torch` that calls `install`, put on the `sys.path` of spawned processes."""
 
 
 def install() -> None:
@@ -52,13 +52,13 @@ def install() -> None:
     sys.path.insert(1, _PATH)
     sys.modules["torch"] = facade.made("torch")
     dtypes.set_package("torch")
-    Tensor.__module__ = "torch"  # libraries know torch's tensors by the text of their type
+    Tensor.__module__ = "torch"  # libraries recognise torch's tensors by the name of their type
 
 
 def uninstall() -> None:
-    """Undo `install`: `import torch` finds the real one again, if there is one.
+    """Undo `install`: `import torch` imports the real one again, if it is installed.
 
-    Modules that have imported torch in between keep what they have.
+    Modules that imported torch in between keep the objects they imported.
     """
     for finder in (facade.Finder, facade.Companions):
         if finder in sys.meta_path:

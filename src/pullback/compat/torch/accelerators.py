@@ -1,7 +1,7 @@
-"""torch.cuda and its like on a machine without any: nothing is there, and waiting for it is over at once.
+"""torch.cuda and similar modules on a machine without accelerators: no devices, and nothing to wait for.
 
-What asks about devices says that there are none; what frees, waits or counts does nothing; what would compute on one
-raises, with torch's words.
+Functions that query devices report none; functions that free memory, wait or count have no effect; functions that would
+compute on a device raise torch's errors.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _NO_CUDA = "Torch not compiled with CUDA enabled: pullback computes on the CPU"
 
 
 def _refuse(*args: Any, **options: Any) -> Any:
-    """Refused: there is no device."""
+    """Raises: there is no device."""
     raise AssertionError(_NO_CUDA)
 
 
 class _Typed(type):
-    """The old tensor types of accelerators, of which there are no tensors."""
+    """The deprecated tensor types of accelerators, which have no instances."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return False
@@ -34,7 +34,7 @@ class _CudaTensor(metaclass=_Typed):
 
 
 class _Accelerator:
-    """What the modules of all accelerators have."""
+    """The common functions of the modules of all accelerators."""
 
     is_available = is_initialized = is_bf16_supported = is_built = is_tf32_supported = staticmethod(no)
     device_count = memory_allocated = max_memory_allocated = memory_reserved = max_memory_reserved = staticmethod(zero)
@@ -50,11 +50,11 @@ class _Accelerator:
 
 
 class OutOfMemoryError(RuntimeError):
-    """The memory of an accelerator is full, which cannot happen here; programs name it to catch it."""
+    """The error for a full accelerator memory, which cannot occur here; programs name it to catch it."""
 
 
 class nvtx:
-    """torch.cuda.nvtx: marks for a profiler that is not there."""
+    """torch.cuda.nvtx: marks for a profiler that does not exist here."""
 
     mark = range_push = range_pop = staticmethod(does_nothing)
     range = staticmethod(block)
@@ -82,14 +82,14 @@ class xpu(_Accelerator):
 
 
 class accelerator(_Accelerator):
-    """torch.accelerator: whichever there is, and there is none."""
+    """torch.accelerator: the current accelerator, None."""
 
     current_accelerator = staticmethod(does_nothing)
     current_device_index = current_device_idx = staticmethod(_refuse)
 
 
 class cpu:
-    """torch.cpu: the device that there is."""
+    """torch.cpu: the only device."""
 
     amp = precision.cpu_amp
     is_available: Callable[..., bool] = staticmethod(lambda: True)

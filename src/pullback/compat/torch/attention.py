@@ -1,4 +1,4 @@
-"""torch.nn.attention: which kernel is to compute attention, of which there is one."""
+"""torch.nn.attention: the choice of an attention kernel, of which there is only one."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ class SDPBackend(enum.IntEnum):
 
 @contextlib.contextmanager
 def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
-    """A block in which attention is computed by certain kernels: the results are the same."""
+    """A context in which attention is computed by certain kernels; it has no effect on results."""
     yield

@@ -1,4 +1,4 @@
-"""What torch.autograd has beside derivatives."""
+"""The functions of torch.autograd that are not about derivatives."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 
 def is_multithreading_enabled() -> bool:
-    """False: a backward pass runs in the thread that asked for it."""
+    """False: a backward pass runs in the thread that called it."""
     return False
 
 
 def set_multithreading_enabled(mode: Any) -> Any:
-    """A block in which backward passes may run in several threads, as they do not."""
+    """A context in which backward passes may run in several threads; it has no effect."""
     return contextlib.nullcontext()

@@ -1,6 +1,6 @@
-"""torch.backends: the settings of libraries that torch computes with, and pullback does not.
+"""torch.backends: the settings of libraries that torch uses, and pullback does not.
 
-They can be read and written, as programs do; nothing follows.
+They can be read and written, without effect.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .inert import block, does_nothing, no
 
 
 class _Settings:
-    """Attributes that can be set."""
+    """Attributes that can be assigned."""
 
     allow_tf32 = False
     allow_fp16_reduced_precision_reduction = False
@@ -21,7 +21,7 @@ class _Settings:
 
 
 class _Backend:
-    """What the modules of all backends have."""
+    """The common attributes of all backends."""
 
     is_available = is_built = staticmethod(no)
     enabled = False

@@ -1,4 +1,4 @@
-"""torch.utils.benchmark: statements and how long they take, as numbers, texts and tables."""
+"""torch.utils.benchmark: the run time of statements, as numbers, texts and tables."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def _unit(seconds: float) -> tuple[str, float]:
 
 
 class Measurement:
-    """How long a statement took, in several runs: `times` are seconds for one execution in each."""
+    """The run time of a statement in several runs: `times` are seconds per execution in each run."""
 
     def __init__(self, number_per_run: int, raw_times: list[float], timer: Timer) -> None:
         self.number_per_run, self.raw_times, self.task_spec = number_per_run, raw_times, timer
 
     @property
     def times(self) -> list[float]:
-        """Seconds for one execution, in each run."""
+        """Seconds per execution, in each run."""
         return [time / self.number_per_run for time in self.raw_times]
 
     @property
@@ -42,7 +42,7 @@ class Measurement:
 
     @property
     def iqr(self) -> float:
-        """The distance between the quarter of the times and three quarters of them."""
+        """The interquartile range of the times."""
         if len(self.times) == 1:
             return 0.0
         low, _, high = statistics.quantiles(self.times, n=4, method="inclusive")
@@ -67,9 +67,10 @@ class Measurement:
 
 
 class Timer:
-    """A statement that can be measured, with what runs before it and the names it may use.
+    """A statement to be measured, with its setup and the names it can use.
 
-    `num_threads` is the number of threads during measurements; `label`, `sub_label`, `description` and `env` are for texts.
+    `num_threads` is the number of threads during measurements; `label`, `sub_label`, `description` and `env` are for
+    texts.
     """
 
     def __init__(
@@ -97,7 +98,7 @@ class Timer:
 
     @property
     def title(self) -> str:
-        """What is measured, in a line."""
+        """A one-line description of the measurement."""
         name = self.label or self.stmt
         return f"{name}{f': {self.sub_label}' if self.sub_label else ''}"
 
@@ -110,7 +111,7 @@ class Timer:
             set_num_threads(before)
 
     def timeit(self, number: int = 1_000_000) -> Measurement:
-        """One run of so many executions, after one that is not counted."""
+        """One run of `number` executions, after one that is not counted."""
 
         def measure() -> Measurement:
             self._timer.timeit(max(number // 100, 2))
@@ -119,18 +120,18 @@ class Timer:
         return self._measured(measure)
 
     def repeat(self, repeat: int = -1, number: int = -1) -> None:
-        """Refused, as in torch: `timeit` and `blocked_autorange` say how often something was measured."""
+        """Raises, as in torch: use `timeit` or `blocked_autorange`."""
         raise NotImplementedError("See `Timer.blocked_autorange.`")
 
     def _block(self, least: float) -> int:
-        """How many executions take at least so long."""
+        """The number of executions that take at least a given time."""
         number = 1
         while (time := self._timer.timeit(number)) < least:
             number = max(number * 2, min(number * 10, int(number * least / max(time, 1e-9))))
         return number
 
     def blocked_autorange(self, callback: Any = None, min_run_time: float = 0.2) -> Measurement:
-        """Runs of as many executions as a clock can tell, until `min_run_time` seconds have passed."""
+        """Runs long enough for the resolution of the clock, until `min_run_time` seconds have passed."""
 
         def measure() -> Measurement:
             number = self._block(min_run_time / 1000)
@@ -146,7 +147,7 @@ class Timer:
     def adaptive_autorange(
         self, threshold: float = 0.1, *, min_run_time: float = 0.01, max_run_time: float = 10.0, callback: Any = None
     ) -> Measurement:
-        """Runs until their times agree: half of them within `threshold` of the median, or until `max_run_time`."""
+        """Runs until the interquartile range is within `threshold` of the median, or until `max_run_time`."""
 
         def measure() -> Measurement:
             number = self._block(min_run_time / 10)
@@ -168,7 +169,7 @@ _WORDS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nan
 
 
 class Compare:
-    """A table of measurements: a row for each statement and number of threads, a column for each description."""
+    """A table of measurements: one row for each statement and number of threads, one column for each description."""
 
     def __init__(self, results: Sequence[Measurement]) -> None:
         self._results = list(results)
@@ -178,10 +179,10 @@ class Compare:
         self._results.extend(results)
 
     def trim_significant_figures(self) -> None:
-        """Nothing follows from it: all numbers have one digit behind the point."""
+        """Has no effect: all numbers have one decimal."""
 
     def colorize(self, rowwise: bool = False) -> None:
-        """Nothing follows from it: tables are plain text."""
+        """Has no effect: tables are plain text."""
 
     highlight_warnings = trim_significant_figures
 

@@ -1,4 +1,4 @@
-"""torch.distributions.utils: what families of distributions are written with."""
+"""torch.distributions.utils: helpers for writing families of distributions."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ def _standard_normal(shape: Any, dtype: Any, device: Any) -> Any:
 
 
 def _sum_rightmost(value: Any, dim: int) -> Any:
-    """The sum over the last axes, as many as are given."""
+    """The sum over a number of last axes."""
     return summed(value, dim)
 
 
 def probs_to_logits(probs: Any, is_binary: bool = False) -> Any:
-    """The logarithms of probabilities, of their odds if they are those of one of two events."""
+    """The logarithms of probabilities, or with `is_binary` the log-odds."""
     inner = clamp_probs(probs)
     return inner.log() - (-inner).log1p() if is_binary else inner.log()
 
 
 def logits_to_probs(logits: Any, is_binary: bool = False) -> Any:
-    """The probabilities whose logarithms, or those of whose odds, are given."""
+    """The probabilities with given logarithms, or with `is_binary` log-odds."""
     return logits.sigmoid() if is_binary else functional.softmax(logits, -1)
 
 
 class lazy_property:
-    """A property that is computed when it is first asked for, and kept."""
+    """A property that is computed on first access and then stored."""
 
     def __init__(self, wrapped: Callable[[Any], Any]) -> None:
         self.wrapped = wrapped
@@ -48,7 +48,7 @@ class lazy_property:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
-        with enable_grad():  # it is kept, also for later, whatever holds now
+        with enable_grad():  # recorded, because it is stored for later uses
             value = self.wrapped(instance)
         setattr(instance, self.wrapped.__name__, value)
         return value

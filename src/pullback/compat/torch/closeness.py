@@ -13,7 +13,7 @@ from ..._tensor.creation import as_tensor
 _TOLERANCES = {"float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
 _TOLERANCES |= {"complex64": _TOLERANCES["float32"], "complex128": _TOLERANCES["float64"]}
 _OLD_TOLERANCES = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-8)}
-"""What `assert_allclose` allows; it knows no complex numbers, which must be equal."""
+"""The tolerances of `assert_allclose`; none for complex numbers, which must be equal."""
 
 Options = dict[str, Any]
 
@@ -32,7 +32,7 @@ def assert_close(
     check_stride: bool = False,
     msg: str | Callable[[str], str] | None = None,
 ) -> None:
-    """AssertionError unless two tensors, numbers, or containers of such have the same shape, dtype, and close values.
+    """AssertionError unless two tensors, numbers, or containers of them have the same shape, dtype, and close values.
 
     >>> import pullback
     >>> from pullback.compat.torch.closeness import assert_close
@@ -47,7 +47,7 @@ def assert_close(
 
 
 def _difference(actual: Any, expected: Any, place: str, options: Options) -> str | None:
-    """What is different, in words; None if nothing is."""
+    """The difference of two values as text; None if there is none."""
     if isinstance(actual, Mapping) and isinstance(expected, Mapping):
         if actual.keys() != expected.keys():
             return f"The keys of the mappings do not match: {list(actual)} and {list(expected)}{_at(place)}"
@@ -100,7 +100,7 @@ def _of_elements(a: Any, b: Any, tolerances: tuple[float, float, bool], place: s
         return None
     if a.dtype.kind == "b":
         a, b = a.astype(int), b.astype(int)
-    with np.errstate(all="ignore"):  # as torch: what is not a number, or should have been zero, counts
+    with np.errstate(all="ignore"):  # as in torch: NaN, and elements that should be zero, count
         absolute = np.where(close, 0, np.abs(a - b))
         relative = np.where(close, 0, absolute / np.abs(b))
     kind = "Scalars" if not a.ndim else "Tensor-likes"
@@ -114,7 +114,7 @@ def _of_elements(a: Any, b: Any, tolerances: tuple[float, float, bool], place: s
 def assert_allclose(
     actual: Any, expected: Any, rtol: Any = None, atol: Any = None, equal_nan: bool = True, msg: str = ""
 ) -> None:
-    """`assert_close` by its old name: dtypes are not compared, NaNs are equal, and the tolerances are wider.
+    """`assert_close` by its deprecated name: without comparing dtypes, with equal NaNs and wider tolerances.
 
     >>> import pullback
     >>> from pullback.compat.torch.closeness import assert_allclose

@@ -1,4 +1,4 @@
-"""torch.utils._pytree: nested containers taken apart, and put together again."""
+"""torch.utils._pytree: nested containers flattened and unflattened."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TreeSpec = trees.Structure
 
 
 def tree_flatten(tree: Any) -> tuple[list[Any], TreeSpec]:
-    """The leaves of nested containers, and how they nest.
+    """The leaves of nested containers, and their tree structure.
 
     >>> from pullback.compat.torch.containers import tree_flatten, tree_unflatten
     >>> leaves, nesting = tree_flatten({"a": [1, 2], "b": 3})
@@ -22,7 +22,7 @@ def tree_flatten(tree: Any) -> tuple[list[Any], TreeSpec]:
 
 
 def tree_unflatten(leaves: Sequence[Any], treespec: TreeSpec) -> Any:
-    """The containers that nest in a way, with leaves."""
+    """The containers of a tree structure, with given leaves."""
     return trees.unflatten(treespec, leaves)
 
 
@@ -32,12 +32,12 @@ def tree_leaves(tree: Any) -> list[Any]:
 
 
 def tree_map(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
-    """The containers with a function of each leaf, and of those at the same places of others."""
+    """The containers with a function applied to each leaf, and to the corresponding leaves of other containers."""
     leaves, structure = trees.flatten(tree)
     others = [tree_leaves(other) for other in rest]
     return trees.unflatten(structure, [function(*each) for each in zip(leaves, *others, strict=True)])
 
 
 def tree_map_only(kind: Any, function: Callable[[Any], Any], tree: Any) -> Any:
-    """The containers with a function of each leaf of a type."""
+    """The containers with a function applied to each leaf of a type."""
     return trees.mapped(lambda leaf: function(leaf) if isinstance(leaf, kind) else leaf, tree)

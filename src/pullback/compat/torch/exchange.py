@@ -1,4 +1,4 @@
-"""torch.utils.dlpack: capsules, which give a tensor's memory to another library once."""
+"""torch.utils.dlpack: capsules, which pass a tensor's memory to another library once."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from ..._tensor import legacy
 
 _WRITABLE = {"max_version": (1, 0)} if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else {}
-"""What NumPy is asked for: an older capsule does not say that its memory may be written, and is copied."""
+"""The DLPack version requested from NumPy: an older capsule cannot mark memory as writable, and is copied."""
 
 
 class _Given:
-    """A capsule as NumPy wants it: from an object that is asked for it."""
+    """A capsule wrapped in an object with `__dlpack__`, as NumPy requires."""
 
     def __init__(self, capsule: Any) -> None:
         self._capsule = capsule
@@ -26,7 +26,7 @@ class _Given:
 
 
 def to_dlpack(tensor: Any) -> Any:
-    """A capsule of a tensor's memory, for one library to take.
+    """A capsule of a tensor's memory, to be consumed by one library.
 
     >>> import pullback
     >>> from pullback.compat.torch.exchange import from_dlpack, to_dlpack
@@ -37,6 +37,6 @@ def to_dlpack(tensor: Any) -> Any:
 
 
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
-    """`pullback.from_dlpack`, which takes a capsule, too."""
+    """`pullback.from_dlpack`, which also accepts a capsule."""
     given = _Given(ext_tensor) if type(ext_tensor).__name__ == "PyCapsule" else ext_tensor
     return legacy.from_dlpack(given, device=device, copy=copy)

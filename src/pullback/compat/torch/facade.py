@@ -1,6 +1,6 @@
-"""The modules that `import torch` gives: each has its names from modules of pullback, which it imports when asked.
+"""The modules that `import torch` finds: each has names from modules of pullback, which are imported on access.
 
-`places` says which; where it says nothing, `torch.a.b` is made of `pullback.a.b`.
+`places` lists them; a module that is not listed there, `torch.a.b`, has the names of `pullback.a.b`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _WHERE = "docs/operators.md and docs/torch-differences.md list what there is"
 
 
 def _lacking(path: str) -> str:
-    """What is said of a name that there is not, with the reason, if there is one for it or for its module."""
+    """The error message for a missing name, with the reason, if there is one for it or for its module."""
     return f"{path} is not in pullback: {ABSENT.get(path) or ABSENT.get(path.rpartition('.')[0], _WHERE)}"
 
 
 class Facade(ModuleType):
-    """A module with another's name: the names of its sources, of which earlier ones come first."""
+    """A module under another name, with the names of its sources, of which earlier ones take precedence."""
 
     def __init__(self, name: str, sources: Iterable[Any]) -> None:
         super().__init__(name, f"{name}, as pullback has it.")
@@ -40,19 +40,19 @@ class Facade(ModuleType):
         path = f"{self.__name__}.{name}"
         found = self._find(name)
         if path in PLACES and _places(path) is not None and not isinstance(found, FunctionType):
-            found = importlib.import_module(path)  # a function goes before the module of its name, as in torch
+            found = importlib.import_module(path)  # a function precedes the module of its name, as in torch
         if found is _MISSING:
             raise AttributeError(_lacking(path), name=name, obj=self)
         setattr(self, name, found)
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Importing a module sets it here, unless a function has its name."""
+        """Importing a submodule sets an attribute here, unless a function has its name."""
         if not (isinstance(value, Facade) and isinstance(self._find(name), FunctionType)):
             super().__setattr__(name, value)
 
     def _find(self, name: str) -> Any:
-        """What the first source has that has the name; a module of pullback only as the one of torch that it is."""
+        """The attribute of the first source that has it; modules of pullback only as modules of torch."""
         for source in self._sources:
             found = getattr(source, name, _MISSING)
             if isinstance(found, ModuleType) and found.__name__.startswith("pullback."):
@@ -70,14 +70,14 @@ class Facade(ModuleType):
 
 
 def _source(place: str) -> Any:
-    """A module by its dotted path, or what it defines under the name after a colon."""
+    """A module by its dotted path, or the attribute named after a colon."""
     module, _, name = place.partition(":")
     found = importlib.import_module(module)
     return getattr(found, name) if name else found
 
 
 def _installed(place: str) -> bool:
-    """Whether the package is there of a module that is not pullback's."""
+    """True if the package of an external module is installed."""
     package = place.partition(".")[0]
     return package == "pullback" or importlib.util.find_spec(package) is not None
 
@@ -92,12 +92,12 @@ def _places(name: str) -> Sequence[str] | None:
         return None
     try:
         return [ours] if importlib.util.find_spec(ours) else None
-    except ModuleNotFoundError:  # its parent is no package
+    except ModuleNotFoundError:  # its parent is not a package
         return None
 
 
 def made(name: str) -> ModuleType:
-    """The stand-in for a module of torch that there is, not yet in `sys.modules`."""
+    """The stand-in for an existing module of torch that is not yet in `sys.modules`."""
     spec = Finder.find_spec(name)
     module = importlib.util.module_from_spec(spec)
     Finder.exec_module(module)
@@ -105,11 +105,11 @@ def made(name: str) -> ModuleType:
 
 
 class Finder:
-    """Finds torch and its modules, ahead of all other finders."""
+    """The import finder for torch and its modules, ahead of all other finders."""
 
     @classmethod
     def find_spec(cls, name: str, path: Any = None, target: Any = None) -> Any:
-        """The specification of a module of torch; ModuleNotFoundError for one that pullback does not have."""
+        """The spec of a module of torch; ModuleNotFoundError for one that pullback does not have."""
         if name.partition(".")[0] not in {"torch", "functorch"}:
             return None
         if _places(name) is None:
@@ -118,16 +118,16 @@ class Finder:
 
     @staticmethod
     def create_module(spec: ModuleSpec) -> ModuleType:
-        """The stand-in, and its sources imported."""
+        """The stand-in, with its sources imported."""
         return Facade(spec.name, map(_source, _places(spec.name) or ()))
 
     @staticmethod
     def exec_module(module: ModuleType) -> None:
-        """Nothing to run: names are looked up when they are asked for."""
+        """Does nothing: names are looked up on access."""
 
 
 class Companions:
-    """Says of the packages that extend torch, after all other finders, that they are not part of pullback."""
+    """The last import finder: it reports that packages that extend torch are not part of pullback."""
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> None:

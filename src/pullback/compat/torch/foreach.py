@@ -1,4 +1,4 @@
-"""torch._foreach_add_ and its kin, one operation for each tensor of lists, which optimizers of others call."""
+"""torch._foreach_add_ and similar functions, one operation for each tensor of lists, used by external optimizers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _least(function: Callable[..., Any], x: Any, other: Any) -> Any:
 
 
 def _one(name: str) -> Callable[..., Any] | None:
-    """The operation on one tensor that a name is made of, the part after `_foreach_`."""
+    """The operation on one tensor for a name, without the prefix `_foreach_`."""
     if name.endswith("_"):
         bare = name[:-1]
         return _IN_PLACE.get(bare) or (getattr(pullback.Tensor, name) if bare in _NAMES else None)
@@ -40,7 +40,7 @@ def _one(name: str) -> Callable[..., Any] | None:
 
 
 def foreach(name: str) -> Callable[..., Any]:
-    """The function `torch._foreach_...` of a name: lists are taken element by element, other arguments for all.
+    """The function `torch._foreach_...` of a name: applied to the elements of lists, with other arguments in common.
 
     >>> import pullback
     >>> from pullback.compat.torch.foreach import foreach

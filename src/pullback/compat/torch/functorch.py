@@ -1,4 +1,4 @@
-"""functorch, the package that torch.func was: its transforms are those, and these are what it had beside them."""
+"""functorch, the predecessor of torch.func: the same transforms, and the functions that torch.func does not have."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _split(model: Any, tracked: bool) -> tuple[Callable[..., Any], tuple[Any, ..
 
 
 def make_functional(model: Any, disable_autograd_tracking: bool = False) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """A module as a function of its parameters, and these: `f(parameters, *args)` is what the module computes.
+    """A module as a function of its parameters, and these: `f(parameters, *args)` is the module's result.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def make_functional_with_buffers(
 
 
 def combine_state_for_ensemble(models: Sequence[Any]) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
-    """Modules of one kind as a function, and their parameters and buffers, stacked along a new first axis."""
+    """Modules of one kind as a function, with their parameters and buffers stacked along a new first axis."""
     notes.note(f"combine_state_for_ensemble {_LATER}")
     if not models:
         raise RuntimeError("combine_state_for_ensemble: Expected at least one model, got 0.")
@@ -64,7 +64,7 @@ def combine_state_for_ensemble(models: Sequence[Any]) -> tuple[Callable[..., Any
 def chunk_vmap(
     func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", chunks: int = 2
 ) -> Callable[..., Any]:
-    """`vmap` of so many parts of a batch, one after the other: its `chunk_size` is the size of a part.
+    """`vmap` in a number of chunks of the batch, one after the other; `vmap` itself has `chunk_size` instead.
 
     >>> import pullback
     >>> from pullback.compat.torch.functorch import chunk_vmap

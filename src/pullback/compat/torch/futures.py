@@ -1,4 +1,4 @@
-"""torch.futures: results that are there later, which are those of Python's `concurrent.futures`."""
+"""torch.futures: results that become available later, as Python's `concurrent.futures`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Future(Generic[T]):
-    """A result that is set once, and may be waited for.
+    """A result that is set once, and can be waited for.
 
     >>> from pullback.compat.torch.futures import Future
     >>> future = Future()
@@ -24,25 +24,25 @@ class Future(Generic[T]):
         self._result: concurrent.futures.Future[Any] = concurrent.futures.Future()
 
     def done(self) -> bool:
-        """Whether there is a result, or an exception."""
+        """True if there is a result, or an exception."""
         return self._result.done()
 
     def wait(self) -> Any:
-        """The result, once it is there; an exception that was set is raised."""
+        """Wait for the result and return it; an exception that was set is raised."""
         return self._result.result()
 
     def value(self) -> Any:
-        """The result; RuntimeError if it is not there yet."""
+        """The result; RuntimeError if it is not available yet."""
         if not self.done():
             raise RuntimeError("the Future is not completed: wait() waits for it")
         return self._result.result()
 
     def set_result(self, result: Any) -> None:
-        """Set the result; RuntimeError if there is one."""
+        """Set the result; RuntimeError if it is set already."""
         self._set(self._result.set_result, result)
 
     def set_exception(self, result: Any) -> None:
-        """Set an exception, which those who wait are given."""
+        """Set an exception, which `wait` and `value` raise."""
         if not isinstance(result, Exception):
             raise TypeError(f"{result} is of type {type(result)}, not an Exception.")
         self._set(self._result.set_exception, result)
@@ -54,7 +54,7 @@ class Future(Generic[T]):
             raise RuntimeError("Attempting to mark a completed Future as complete again") from None
 
     def then(self, callback: Callable[[Any], Any]) -> Future[Any]:
-        """A future for what a function of this one gives, which is called once this one is done."""
+        """A future for the result of a function of this future, called when it is done."""
         following: Future[Any] = Future()
 
         def call(_: Any) -> None:
@@ -67,12 +67,12 @@ class Future(Generic[T]):
         return following
 
     def add_done_callback(self, callback: Callable[[Any], Any]) -> None:
-        """Call a function of this future once it is done."""
+        """Call a function of this future when it is done."""
         self._result.add_done_callback(lambda _: callback(self))
 
 
 def collect_all(futures: Sequence[Future[Any]]) -> Future[list[Future[Any]]]:
-    """A future for the list of some, done when all of them are."""
+    """A future for the list of futures, done when all of them are."""
     collected: Future[list[Future[Any]]] = Future()
     left = [len(futures)]
 
@@ -89,5 +89,5 @@ def collect_all(futures: Sequence[Future[Any]]) -> Future[list[Future[Any]]]:
 
 
 def wait_all(futures: Sequence[Future[Any]]) -> list[Any]:
-    """The results of some, once all of them are there."""
+    """The results of several futures, when all are done."""
     return [future.wait() for future in collect_all(futures).wait()]

@@ -1,4 +1,4 @@
-"""Functions that answer for what pullback does not have: accelerators, other libraries, other processes, other compilers."""
+"""Functions without effect, for things that pullback does not have: accelerators, other libraries, other compilers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def does_nothing(*args: Any, **options: Any) -> None:
-    """Nothing follows from it."""
+    """Has no effect."""
 
 
 def zero(*args: Any, **options: Any) -> int:
@@ -17,16 +17,16 @@ def zero(*args: Any, **options: Any) -> int:
 
 
 def no(*args: Any, **options: Any) -> bool:
-    """False: it is not there."""
+    """False."""
     return False
 
 
 def none_found(*args: Any, **options: Any) -> list[Any]:
-    """An empty list: there are none."""
+    """An empty list."""
     return []
 
 
 @contextlib.contextmanager
 def block(*args: Any, **options: Any) -> Iterator[None]:
-    """A block that runs as if it were not one."""
+    """A context without effect."""
     yield

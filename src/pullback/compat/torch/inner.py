@@ -1,4 +1,4 @@
-"""What torch has for itself, in modules with an underscore, and programs import all the same."""
+"""Private modules of torch, with an underscore, that programs import nevertheless."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _vmap = vmap
 
 
 class Value:
-    """A value in a graph of TorchScript, of which there are none."""
+    """A value in a graph of TorchScript, which has no instances."""
 
 
 def _log_api_usage_once(*args: Any) -> None:
-    """Nothing is counted."""
+    """Has no effect: usage is not counted."""
 
 
 def _get_tracing_state() -> None:
@@ -27,12 +27,12 @@ def _get_tracing_state() -> None:
 
 
 def _copy_to_script_wrapper(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, as it is."""
+    """The function itself."""
     return function
 
 
 def _flatten_dense_tensors(tensors: Sequence[Any]) -> Any:
-    """All elements of tensors, one tensor after another, as one vector."""
+    """All elements of tensors, concatenated to one vector."""
     return cat([tensor.reshape(-1) for tensor in tensors])
 
 
@@ -43,32 +43,32 @@ def _unflatten_dense_tensors(flat: Any, tensors: Sequence[Any]) -> tuple[Any, ..
 
 
 def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int:
-    """-1, which stands for the CPU; ValueError where another device is asked for."""
+    """-1, which means the CPU; ValueError for another device."""
     if not (optional or allow_cpu):
         raise ValueError(f"Expected a torch.device with a specified index or an integer, but got: {device}")
     return -1
 
 
 class _functions:
-    """Classes of nodes that programs ask `isinstance` about."""
+    """Classes of nodes that programs use in `isinstance`."""
 
     AccumulateGrad = AccumulateGrad
 
 
 class fx:
-    """torch.fx: marks on functions that graphs are to call as they are. There are no graphs."""
+    """torch.fx: marks for functions that graphs call without tracing them. There are no graphs."""
 
     @staticmethod
     def wrap(fn_or_name: Any) -> Any:
-        """The function, or name, as it is."""
+        """The function, or name, itself."""
         return fn_or_name
 
 
 class processes:
-    """Classes of torch.distributed that programs ask `isinstance` about, and that nothing is an instance of."""
+    """Classes of torch.distributed that programs use in `isinstance`, without instances."""
 
     class DTensor:
-        """A tensor that lies in several processes, which is refused: there is one."""
+        """A tensor distributed over several processes, which cannot be created: there is only one."""
 
         def __init__(self, *args: Any, **options: Any) -> None:
             raise RuntimeError("Distributed package doesn't have what is asked for: pullback computes in one process")

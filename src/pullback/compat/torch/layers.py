@@ -1,4 +1,4 @@
-"""What torch.nn has beside layers."""
+"""The names of torch.nn that are not layers."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def _reverse_repeat_tuple(values: Iterable[Any], times: int) -> tuple[Any, ...]:
 
 
 def _addindent(text: str, spaces: int) -> str:
-    """A text whose further lines are some columns further in."""
+    """A text with all lines but the first indented."""
     return text.replace("\n", "\n" + " " * spaces)
 
 
 def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
-    """Take a prefix such as `module.` off the keys of a state dict, in place."""
+    """Remove a prefix such as `module.` from the keys of a state dict, in place."""
     for key in [*state_dict]:
         if key.startswith(prefix):
             state_dict[key.removeprefix(prefix)] = state_dict.pop(key)

@@ -1,4 +1,4 @@
-"""torch.testing.make_tensor: tensors of random numbers to test with."""
+"""torch.testing.make_tensor: tensors of random numbers for tests."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def make_tensor(
     exclude_zero: bool = False,
     memory_format: Any = None,
 ) -> Carrier:
-    """Random numbers of a dtype, evenly from `low`, included, to `high`, excluded: about -9 to 9 unless they are given.
+    """Random numbers of a dtype, uniform in [low, high): by default about -9 to 9.
 
-    Whole numbers reach 9, those without a sign begin at 0, and bools are any. Bounds beyond the numbers of the dtype are
-    brought back to them. `noncontiguous` leaves a gap after every number; `exclude_zero` has ones instead of zeros, and the
-    smallest normal number among fractions. ValueError if `low` is not below `high`.
+    By default integers are at most 9, unsigned ones at least 0, and bools are any. Bounds outside the range of the
+    dtype are clamped to it. `noncontiguous` leaves a gap after every element; `exclude_zero` replaces zeros by ones, or
+    by the smallest normal number for floating-point dtypes. ValueError if `low` is not below `high`.
 
     >>> import pullback
     >>> from pullback.compat.torch.made import make_tensor
@@ -65,7 +65,7 @@ def make_tensor(
 
 
 def _bounds(kind: Kind, low: float | None, high: float | None) -> tuple[Any, Any]:
-    """The lowest number, and the one that none reaches: whole where the numbers are."""
+    """The lower and the exclusive upper bound; integers for integer dtypes."""
     letter = kind.numpy.kind
     if letter in "fc":
         limits = np.finfo(kind.numpy)
@@ -90,7 +90,7 @@ def _bounds(kind: Kind, low: float | None, high: float | None) -> tuple[Any, Any
 
 
 def _fractions(sizes: tuple[int, ...], kind: Any, lowest: float, highest: float) -> Any:
-    """Numbers from `lowest` to below `highest`; neither their distance nor a rounding goes beyond the dtype."""
+    """Numbers in [lowest, highest), without overflow of their difference, and without rounding beyond the bounds."""
     parts = random.source().random(sizes)
     values = np.asarray(lowest * (1 - parts) + highest * parts).astype(kind)
     below = np.nextafter(kind.type(highest), kind.type(lowest))

@@ -1,4 +1,4 @@
-"""What is said, once in a process, about calls that do nothing or less than torch's."""
+"""Warnings, each issued once per process, about calls with no effect or less effect than in torch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _said: set[str] = set()
 
 
 def note(text: str) -> None:
-    """Warn of something the first time it comes up."""
+    """Issue a warning the first time it occurs."""
     if text not in _said:
         _said.add(text)
         warnings.warn(text, UserWarning, stacklevel=3)

@@ -1,6 +1,6 @@
-"""torch.overrides: whether an argument takes a call for itself, by a method `__torch_function__`.
+"""torch.overrides: dispatch to arguments with a method `__torch_function__`.
 
-pullback's own functions do not ask for it. Programs that copy one of torch's functions do, and get their answer.
+pullback's own functions do not dispatch to it. Programs that reimplement a function of torch can.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ..._core.primitives import Carrier
 
 
 def _overloaded(arguments: Iterable[Any]) -> list[Any]:
-    """Those with `__torch_function__`, one of each type, those of derived types before those of their bases."""
+    """The arguments with `__torch_function__`, one of each type, subclasses before their bases."""
     found: list[Any] = []
     for argument in arguments:
         kind = type(argument)
@@ -24,7 +24,7 @@ def _overloaded(arguments: Iterable[Any]) -> list[Any]:
 
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
-    """Whether one of the arguments has a method `__torch_function__`.
+    """True if one of the arguments has a method `__torch_function__`.
 
     >>> from pullback.compat.torch.overrides import has_torch_function
     >>> has_torch_function((1, "a"))
@@ -46,12 +46,12 @@ def has_torch_function_variadic(*objs: Any) -> bool:
 def handle_torch_function(
     public_api: Callable[..., Any], relevant_args: Iterable[Any], /, *args: Any, **kwargs: Any
 ) -> Any:
-    """What the first of the arguments' `__torch_function__` answers to a call of `public_api`.
+    """The result of the first `__torch_function__` of the arguments that implements `public_api`.
 
     Raises
     ------
     TypeError
-        If none answers.
+        If none does.
     """
     overloaded = _overloaded(relevant_args)
     types = tuple(map(type, overloaded))
@@ -64,5 +64,5 @@ def handle_torch_function(
 
 
 def is_tensor_like(inp: Any) -> bool:
-    """Whether it is a tensor, or has a method `__torch_function__`."""
+    """True if it is a tensor, or has a method `__torch_function__`."""
     return isinstance(inp, Carrier) or hasattr(inp, "__torch_function__")

@@ -1,4 +1,4 @@
-"""Where the names of torch's modules come from, by module; one that is not named here is pullback's of the same path."""
+"""The sources of the names in torch's modules; a module not listed has those of pullback's module of the same path."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PLACES: dict[str, str] = {
     "torch.functional": f"{_HERE}.top pullback",
     "torch.sparse": f"{_HERE}.sparse",
     "torch.serialization": f"{_HERE}.storing",
-    # accelerators, which there are none of
+    # accelerators, which do not exist
     "torch.cuda": f"{_HERE}.accelerators:cuda",
     "torch.cuda.nvtx": f"{_HERE}.accelerators:nvtx",
     "torch.cuda.random": f"{_HERE}.accelerators:cuda",
@@ -51,7 +51,7 @@ PLACES: dict[str, str] = {
         ("torch.distributed.tensor", "torch.distributed.optim", "torch.distributed.fsdp"), f"{_HERE}.inner:processes"
     ),
     "torch.futures": f"{_HERE}.futures",
-    # what begins with an underscore
+    # private modules
     **dict.fromkeys(("torch._C", "torch._utils", "torch._vmap_internals"), f"{_HERE}.inner"),
     "torch._jit_internal": f"{_HERE}.inner typing",
     "torch._tensor": f"{_HERE}.inner",
@@ -60,7 +60,7 @@ PLACES: dict[str, str] = {
     # profilers
     "torch.profiler": f"{_HERE}.profiling",
     "torch.autograd.profiler": f"{_HERE}.profiling",
-    # other names of modules that pullback has
+    # other names of pullback's modules
     **{
         f"torch.distributions.{name}": "pullback.distributions"
         for name in (
@@ -105,7 +105,7 @@ PLACES: dict[str, str] = {
     "torch.utils.data._utils": "pullback.utils.data",
     "torch.utils.data._utils.collate": "pullback.utils.data",
     "torch.utils.tensorboard": "tensorboardX",
-    # nothing: programs import these at their top, whether or not they come to use them
+    # modules that programs import but may never use
     **dict.fromkeys(
         ("torch.onnx", "torch.hub", "torch.utils.model_zoo", "torch.export", "torch.quantization", "torch.ao"), ""
     ),
@@ -130,6 +130,6 @@ ABSENT: dict[str, str] = {
     "torch.utils.cpp_extension": "nothing is compiled from C++",
     "torch.distributed.rpc": _ONE_DEVICE,
 }
-"""What a program may ask for in vain, and what is said then, of the names below it, too."""
+"""Names that do not exist, with the explanation for the error message, which also applies to names below them."""
 
 COMPANIONS = {"torchvision", "torchaudio", "torchtext", "torchdata", "torchmetrics"}

@@ -1,4 +1,4 @@
-"""torch.amp: blocks of mixed precision, in which everything keeps the precision it has, and GradScaler."""
+"""torch.amp: contexts of mixed precision, which change no precision here, and GradScaler."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _ON_CPU = "cpu"
 
 
 def is_autocast_available(device_type: str) -> bool:
-    """Whether there is such a device."""
+    """True if there is such a device."""
     return device_type == _ON_CPU
 
 
 class autocast(contextlib.ContextDecorator):
-    """A block of mixed precision for a kind of device.
+    """A context of mixed precision for a kind of device.
 
-    On the CPU torch computes products in half the digits there; pullback computes them in all, and says so once.
+    On the CPU torch computes products in half precision there; pullback keeps full precision, and warns once.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class autocast(contextlib.ContextDecorator):
 
 
 class _CudaAutocast(autocast):
-    """torch.cuda.amp.autocast, for a device that is not there."""
+    """torch.cuda.amp.autocast, for a device that does not exist."""
 
     def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
         super().__init__("cuda", dtype, enabled, cache_enabled)
@@ -62,10 +62,10 @@ class _CpuAutocast(autocast):
 
 
 class GradScaler:
-    """Scales losses up, so that gradients of half precision do not vanish, and gradients down before a step.
+    """Scales losses up, so that float16 gradients do not underflow, and gradients down before a step.
 
-    A step whose gradients are not finite is left out, and the scale becomes smaller; after `growth_interval` good ones
-    it becomes larger. It is off for devices that are not there.
+    A step with gradients that are not finite is skipped, and the scale is reduced; after `growth_interval` successful
+    steps it is increased. It is disabled for devices that do not exist.
 
     >>> import pullback
     >>> from pullback.compat.torch.precision import GradScaler
@@ -102,14 +102,14 @@ class GradScaler:
             raise AssertionError("The backoff factor must be < 1.0.")
         self._scale, self._growth_factor, self._backoff_factor = float(init_scale), growth_factor, backoff_factor
         self._growth_interval, self._growth_tracker = growth_interval, 0
-        self._finite: dict[int, bool] = {}  # of the optimizers whose gradients have been scaled down
+        self._finite: dict[int, bool] = {}  # of the optimizers whose gradients have been unscaled
 
     def is_enabled(self) -> bool:
-        """Whether it scales."""
+        """True if it scales."""
         return self._enabled
 
     def get_scale(self) -> float:
-        """What losses are multiplied by; 1 if it is off."""
+        """The factor for losses; 1 if disabled."""
         return self._scale if self._enabled else 1.0
 
     def scale(self, outputs: Any) -> Any:
@@ -121,7 +121,7 @@ class GradScaler:
         return outputs * self._scale
 
     def unscale_(self, optimizer: Any) -> None:
-        """Divide the gradients of an optimizer's parameters by the scale: for clipping, before `step`, which does it, too."""
+        """Divide the gradients of an optimizer's parameters by the scale, for clipping; otherwise `step` does it."""
         if not self._enabled:
             return
         if id(optimizer) in self._finite:
@@ -142,7 +142,7 @@ class GradScaler:
         return optimizer.step(*args, **options) if self._finite[id(optimizer)] else None
 
     def update(self, new_scale: Any = None) -> None:
-        """Change the scale by how the steps since the last call went, or to a number."""
+        """Change the scale according to the steps since the last call, or set it."""
         if not self._enabled:
             return
         if new_scale is not None:
@@ -158,14 +158,14 @@ class GradScaler:
         self._finite = {}
 
     def state_dict(self) -> dict[str, Any]:
-        """What is needed to go on; nothing if it is off."""
+        """The state needed to resume; empty if disabled."""
         if not self._enabled:
             return {}
         names = ("scale", "growth_factor", "backoff_factor", "growth_interval")
         return {name: getattr(self, f"_{name}") for name in names} | {"_growth_tracker": self._growth_tracker}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from a state that `state_dict` gave."""
+        """Restore a result of `state_dict`."""
         if not self._enabled:
             return
         if not state_dict:
@@ -177,12 +177,12 @@ class GradScaler:
 
 
 def custom_fwd(function: Any = None, *, device_type: str = "cuda", cast_inputs: Any = None) -> Any:
-    """A decorator for the forward of a custom function under autocast: the function as it is."""
+    """A decorator for the forward of a custom function under autocast: the function is returned unchanged."""
     return functools.partial(custom_fwd, device_type=device_type) if function is None else function
 
 
 def custom_bwd(function: Any = None, *, device_type: str = "cuda") -> Any:
-    """A decorator for the backward of a custom function under autocast: the function as it is."""
+    """A decorator for the backward of a custom function under autocast: the function is returned unchanged."""
     return functools.partial(custom_bwd, device_type=device_type) if function is None else function
 
 

@@ -1,4 +1,4 @@
-"""torch.distributed, torch.multiprocessing and torch.nn.parallel: one process on one device, and Python's own others."""
+"""torch.distributed, torch.multiprocessing, torch.nn.parallel: a single process on one device; Python's processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _refuse(*args: Any, **options: Any) -> Any:
 
 
 class distributed:
-    """torch.distributed, where it is not available."""
+    """torch.distributed, which is not available."""
 
     is_available = is_initialized = is_torchelastic_launched = staticmethod(no)
     is_nccl_available = is_gloo_available = is_mpi_available = staticmethod(no)
@@ -48,7 +48,7 @@ class multiprocessing:
 
 
 class DataParallel(Module):
-    """A module that computes on several devices: of those there is one, and it is the module in it that computes."""
+    """A module that computes on several devices; there is only one, on which the wrapped module computes."""
 
     def __init__(self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
         super().__init__()
@@ -57,12 +57,12 @@ class DataParallel(Module):
         self.device_ids: list[int] = []
 
     def forward(self, *args: Any, **options: Any) -> Any:
-        """What the module computes."""
+        """The result of the wrapped module."""
         return self.module(*args, **options)
 
 
 class DistributedDataParallel(Module):
-    """A module that computes in several processes, which is refused: there is one."""
+    """A module that computes in several processes; it raises, since there is only one."""
 
     def __init__(self, module: Any, *args: Any, **options: Any) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""torch.profiler and torch.autograd.profiler: names for parts of a program, and Python's profiler under torch's name."""
+"""torch.profiler and torch.autograd.profiler: names for parts of a program, and Python's profiler by torch's names."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import Any, Self
 
 SORTS = {"cpu_time_total": "cumulative", "self_cpu_time_total": "tottime", "count": "ncalls"}
-"""torch's orders of a table, and those of `pstats`."""
+"""torch's sort keys of a table, and those of `pstats`."""
 
 
 class record_function(contextlib.ContextDecorator):
-    """A block with a name for profilers; as a decorator, a function with one."""
+    """A context with a name for profilers; also a decorator."""
 
     def __init__(self, name: str, args: str | None = None) -> None:
         self.name, self.args = name, args
@@ -28,20 +28,20 @@ class record_function(contextlib.ContextDecorator):
 
 
 class ProfilerActivity(enum.Enum):
-    """What a profiler may look at: there is the CPU."""
+    """The activities that a profiler may record: the CPU's."""
 
     CPU = 0
     CUDA = 1
 
 
 class Averages:
-    """The calls of a profiled block, by function."""
+    """The calls in a profiled block, by function."""
 
     def __init__(self, profiler: cProfile.Profile) -> None:
         self._profiler = profiler
 
     def table(self, sort_by: str | None = None, row_limit: int = 100, **options: Any) -> str:
-        """The calls as text, those that took longest first."""
+        """The calls as text, the longest first."""
         text = io.StringIO()
         stats = pstats.Stats(self._profiler, stream=text)
         stats.sort_stats(SORTS.get(sort_by or "", "tottime")).print_stats(max(row_limit, 0) or 100)
@@ -49,7 +49,7 @@ class Averages:
 
 
 class profile(contextlib.ContextDecorator):
-    """A block whose Python calls are counted and timed, by Python's own profiler; options for other devices are ignored.
+    """A context whose Python calls are counted and timed by Python's profiler; options for devices are ignored.
 
     >>> from pullback.compat.torch.profiling import profile
     >>> with profile() as seen:
@@ -77,7 +77,7 @@ class profile(contextlib.ContextDecorator):
         self.__exit__()
 
     def step(self) -> None:
-        """The end of one step of a program, of which nothing is made."""
+        """Mark the end of a step of a program; it has no effect."""
 
     def key_averages(self, **options: Any) -> Averages:
         """The calls, by function."""
@@ -95,9 +95,9 @@ class profile(contextlib.ContextDecorator):
 
 
 def schedule(*args: Any, **options: Any) -> None:
-    """Which steps are to be profiled: all of them are."""
+    """The steps to be profiled: always all."""
 
 
 def tensorboard_trace_handler(folder: str, *args: Any, **options: Any) -> Callable[[Any], None]:
-    """Refused: there is no trace for TensorBoard."""
+    """Raises: there is no trace for TensorBoard."""
     raise NotImplementedError("pullback writes no traces for TensorBoard: profile.key_averages().table() is text")

@@ -1,4 +1,4 @@
-"""torch.compile, which is pullback's; torch.jit and torch.compiler, which leave functions and modules as they are."""
+"""torch.compile, which is pullback's; torch.jit and torch.compiler, which return their arguments unchanged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .notes import note
 
 
 def _same(function: Any = None, *args: Any, **options: Any) -> Any:
-    """The function or module itself; a decorator that gives it when called with options alone."""
+    """The function or module itself; with options only, a decorator that returns it."""
     return functools.partial(_same) if function is None else function
 
 
@@ -29,7 +29,7 @@ def _as_python(name: str) -> Callable[..., Any]:
 
 
 def compile(model: Any = None, **options: Any) -> Any:
-    """What pullback.compile makes of a function or module; what it cannot take runs as Python, as torch has it."""
+    """A function or module compiled by pullback.compile; what cannot be compiled runs as Python, as in torch."""
     return importlib.import_module("pullback.compile").compile(model, **options, lenient=True)
 
 
@@ -40,11 +40,11 @@ def _no_files(*args: Any, **options: Any) -> Any:
 
 
 class ScriptModule(Module):
-    """torch.jit.ScriptModule: a base of modules; what `torch.jit.script` returns is an instance only if it was one."""
+    """torch.jit.ScriptModule: a base class; the result of `torch.jit.script` is an instance only if its input is."""
 
 
 class ScriptFunction:
-    """torch.jit.ScriptFunction: nothing is an instance, since functions stay what they are."""
+    """torch.jit.ScriptFunction: without instances, since functions are not changed."""
 
 
 class jit:
@@ -80,14 +80,14 @@ class compiler:
 
 
 class dynamo_config:
-    """torch._dynamo.config: settings that nothing follows from."""
+    """torch._dynamo.config: settings without effect."""
 
     suppress_errors = verbose = False
     cache_size_limit = 8
 
 
 class inductor_config:
-    """torch._inductor.config: settings that nothing follows from."""
+    """torch._inductor.config: settings without effect."""
 
     coordinate_descent_tuning = fx_graph_cache = False
 

@@ -1,4 +1,4 @@
-"""torch.sparse, on dense tensors: what torch keeps sparse has the same values here, and takes the memory of all of them."""
+"""torch.sparse, on dense tensors: the values are torch's, but all elements are stored."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DENSE = "sparse tensors are kept as dense ones: the numbers are the same, and z
 
 
 def _given(indices: Any, values: Any, size: Any, dtype: Any) -> tuple[Any, Any, tuple[int, ...]]:
-    """Indices, values and sizes as they are needed; RuntimeError where they do not fit together."""
+    """Indices, values and sizes, checked and converted; RuntimeError if they are inconsistent."""
     indices = creation.as_tensor(indices).to("int64")
     values = creation.as_tensor(values) if dtype is None else creation.as_tensor(values).to(dtype)
     if indices.ndim != 2:
@@ -52,7 +52,7 @@ def sparse_coo_tensor(
     requires_grad: bool = False,
     **options: Any,
 ) -> Any:
-    """A dense tensor of values at indices, a column for each, and zeros elsewhere; values of one index are summed.
+    """A dense tensor with values at indices, one column for each, and zeros elsewhere; duplicates are summed.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def sparse_coo_tensor(
 def sparse_csr_tensor(
     crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: Any = None, **options: Any
 ) -> Any:
-    """A dense matrix of values row by row: `crow_indices` says where each row begins, `col_indices` the columns."""
+    """A dense matrix in compressed row form: `crow_indices` has the start of each row, `col_indices` the columns."""
     starts, columns = creation.as_tensor(crow_indices), creation.as_tensor(col_indices)
     counts = starts[1:] - starts[:-1]
     rows = creation.arange(len(counts)).repeat_interleave(counts)
@@ -79,7 +79,7 @@ def sparse_csr_tensor(
 
 
 def _typed(dtype: str) -> Any:
-    """torch's old constructor of sparse tensors of a dtype."""
+    """torch's deprecated constructor of sparse tensors of a dtype."""
 
     def make(*args: Any) -> Any:
         sizes = args and all(isinstance(arg, int) for arg in args)
@@ -107,17 +107,17 @@ def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
 
 
 def _absent(input: Any) -> Any:
-    """The elements with minus infinity in the place of zeros."""
+    """The elements with zeros replaced by minus infinity."""
     return arithmetic.where(input != 0, input, float("-inf"))
 
 
 def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """The softmax of the elements along an axis that are not zero, which stay zero."""
+    """The softmax over the nonzero elements along an axis; zeros stay zero."""
     scores = functional.softmax(_absent(input), dim, dtype=dtype)
     return arithmetic.where(input != 0, scores, 0)
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """The logarithm of the softmax of the elements along an axis that are not zero, which stay zero."""
+    """The logarithm of the softmax over the nonzero elements along an axis; zeros stay zero."""
     scores = functional.log_softmax(_absent(input), dim, dtype=dtype)
     return arithmetic.where(input != 0, scores, 0)

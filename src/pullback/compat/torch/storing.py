@@ -1,7 +1,7 @@
-"""torch.save and torch.load: pullback's, and pickles for what its files do not hold, such as whole modules.
+"""torch.save and torch.load: pullback's, and pickles for values its files cannot hold, such as whole modules.
 
-A pickle runs what it names when it is read. Those that were written here are read if a program says
-`weights_only=False`, or names the classes that it trusts, by `torch.serialization.safe_globals`; torch does the same.
+Loading a pickle executes code that it names. Pickles written here are loaded only if a program passes
+`weights_only=False`, or names the classes that it trusts by `torch.serialization.safe_globals`, as in torch.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import pickle  # for programs that ask for it
+import pickle  # programs access it as an attribute
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
@@ -27,7 +27,7 @@ __all__ = [
 
 _HEADER = b"a pickle of pullback.compat.torch\n"
 
-# What tensors, parameters and arrays are made of, which computes nothing but them.
+# The constructors of tensors, parameters and arrays, which execute nothing else.
 _PLAIN = {
     ("pullback._tensor.tensor", "rebuild"),
     ("pullback.nn.parameter", "Parameter"),
@@ -38,7 +38,7 @@ _PLAIN = {
     ("numpy._core.multiarray", "scalar"),
     ("numpy.core.multiarray", "_reconstruct"),
     ("numpy.core.multiarray", "scalar"),
-    ("numpy._core.numeric", "_frombuffer"),  # from protocol 5 on, which is Python's own choice from 3.14 on
+    ("numpy._core.numeric", "_frombuffer"),  # since pickle protocol 5, Python's default since 3.14
     ("numpy.core.numeric", "_frombuffer"),
     ("_codecs", "encode"),
     ("collections", "OrderedDict"),
@@ -49,27 +49,27 @@ _PLAIN = {
 _trusted: list[Any] = []
 
 MAP_LOCATION: TypeAlias = Any
-"""What `map_location` may be, for annotations."""
+"""The types of `map_location`, for annotations."""
 
 
 def add_safe_globals(safe_globals: Iterable[Any]) -> None:
-    """Trust classes and functions: files that name no others are read."""
+    """Trust classes and functions: files that name no others can be loaded."""
     _trusted.extend(safe_globals)
 
 
 def clear_safe_globals() -> None:
-    """Trust none any more."""
+    """Remove all trusted classes and functions."""
     _trusted.clear()
 
 
 def get_safe_globals() -> list[Any]:
-    """The classes and functions that are trusted."""
+    """The trusted classes and functions."""
     return [*_trusted]
 
 
 @contextlib.contextmanager
 def safe_globals(safe_globals: Iterable[Any]) -> Iterator[None]:
-    """A block in which classes and functions are trusted: files that name no others are read."""
+    """A context in which classes and functions are trusted: files that name no others can be loaded."""
     before = get_safe_globals()
     add_safe_globals(safe_globals)
     try:
@@ -79,14 +79,14 @@ def safe_globals(safe_globals: Iterable[Any]) -> Iterator[None]:
 
 
 class _Trusting(pickle.Unpickler):
-    """Reads pickles that name nothing but what is trusted."""
+    """An unpickler that accepts only trusted names."""
 
     def __init__(self, file: Any, name: str) -> None:
         super().__init__(file)
         self.file_name = name
 
     def find_class(self, module: str, name: str) -> Any:
-        """What a name of a pickle stands for; UnsafeFileError if it is not trusted."""
+        """The object of a name in a pickle; UnsafeFileError if it is not trusted."""
         if (module, name) in _PLAIN:
             return super().find_class(module, name)
         for each in _trusted:
@@ -100,7 +100,7 @@ class _Trusting(pickle.Unpickler):
 
 
 def save(obj: Any, f: Any, *args: Any, **options: Any) -> None:
-    """Write a value to a file, as `pullback.save` does; with a note, as a pickle if it is none that such a file holds.
+    """Write a value to a file as `pullback.save` does; one that such a file cannot hold as a pickle, with a warning.
 
     >>> import io
     >>> import pullback
@@ -124,12 +124,12 @@ def save(obj: Any, f: Any, *args: Any, **options: Any) -> None:
 
 
 def load(f: Any, map_location: Any = None, *args: Any, weights_only: bool | None = None, **options: Any) -> Any:
-    """What a file holds, as `pullback.load` gives it, or a pickle that `save` wrote.
+    """The value in a file, as `pullback.load` returns it, or from a pickle that `save` wrote.
 
     Raises
     ------
     UnsafeFileError
-        If it is a pickle that names what is not trusted, and `weights_only` is not False.
+        If it is a pickle that names untrusted objects, and `weights_only` is not False.
     """
     if not isinstance(f, (str, bytes, os.PathLike)) and not (hasattr(f, "seekable") and f.seekable()):
         return load_values(f, map_location, *args, weights_only=weights_only, **options)

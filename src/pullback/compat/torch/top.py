@@ -1,4 +1,4 @@
-"""What the module torch has beside operators: versions, switches, and names of things that NumPy lacks."""
+"""The names of the torch module that are not operators: versions, switches, and dtypes that NumPy lacks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ has_lapack = True
 
 
 class _Absent:
-    """A dtype that NumPy does not have: programs may name it, and no tensor is of it."""
+    """A dtype that NumPy does not have: programs may name it, but no tensor has it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -55,7 +55,7 @@ _deterministic = False
 
 
 def set_product_precision(precision: str) -> None:
-    """Allow products of float32 to be less exact, which NumPy's never are; ValueError for a word that torch lacks."""
+    """Set the precision of float32 products, without effect on NumPy's; ValueError for an unknown value."""
     global _precision  # noqa: PLW0603  # one setting in a process, as in torch
     if precision not in {"highest", "high", "medium"}:
         raise ValueError(f"invalid float32 matmul precision {precision!r}: choose 'highest', 'high' or 'medium'")
@@ -63,7 +63,7 @@ def set_product_precision(precision: str) -> None:
 
 
 def get_product_precision() -> str:
-    """What `set_float32_matmul_precision` was last given."""
+    """The last argument of `set_float32_matmul_precision`."""
     return _precision
 
 
@@ -71,28 +71,28 @@ set_float32_matmul_precision, get_float32_matmul_precision = set_product_precisi
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Ask for results that are the same in every run, as pullback's are."""
+    """Request results that are the same in every run, as pullback's always are."""
     global _deterministic  # noqa: PLW0603  # one setting in a process, as in torch
     _deterministic = bool(mode)
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """What `use_deterministic_algorithms` was last given."""
+    """The last argument of `use_deterministic_algorithms`."""
     return _deterministic
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """False: nothing has to be warned of."""
+    """False: there is nothing to warn of."""
     return False
 
 
 def set_flush_denormal(mode: bool) -> bool:
-    """False: the mode of the processor is left as it is."""
+    """False: the processor's mode is not changed."""
     return False
 
 
 def set_num_interop_threads(number: int) -> None:
-    """Nothing follows from it: operations run one after the other."""
+    """Has no effect: operations run one after the other."""
 
 
 def get_num_interop_threads() -> int:
@@ -101,16 +101,16 @@ def get_num_interop_threads() -> int:
 
 
 def set_warn_always(mode: bool) -> None:
-    """Nothing follows from it: Python's filters say how often a warning is given."""
+    """Has no effect: Python's filters decide how often a warning is shown."""
 
 
 def is_warn_always_enabled() -> bool:
-    """False: Python's filters say how often a warning is given."""
+    """False: Python's filters decide how often a warning is shown."""
     return False
 
 
 def set_default_device(device: Any) -> None:
-    """Choose the device of new tensors; RuntimeError for one other than the CPU."""
+    """Set the device of new tensors; RuntimeError for one other than the CPU."""
     placement.accept("set_default_device", {"device": device})
 
 
@@ -120,45 +120,45 @@ def get_default_device() -> Any:
 
 
 def set_default_tensor_type(t: Any) -> None:
-    """The old form of `set_default_dtype`: by a tensor type such as `torch.DoubleTensor`, or its name."""
+    """The deprecated form of `set_default_dtype`: by a tensor type such as `torch.DoubleTensor`, or its name."""
     dtypes.set_default_dtype(dtypes.of_tensor_type(t))
 
 
 def typename(obj: Any) -> str:
-    """The name of an object's type, with its module; of a tensor, its old type."""
+    """The name of an object's type, with its module; for a tensor, its legacy type."""
     if isinstance(obj, type):
         return f"{obj.__module__}.{obj.__qualname__}"
     return str(obj.type()) if hasattr(obj, "requires_grad") and hasattr(obj, "type") else typename(type(obj))
 
 
 def is_distributed(input: Any) -> bool:
-    """False: tensors are in one process."""
+    """False: tensors belong to one process."""
     return False
 
 
 def is_vulkan_available() -> bool:
-    """False: there is one device."""
+    """False: there is only the CPU."""
     return False
 
 
 def is_autocast_enabled(device_type: Any = None) -> bool:
-    """False: everything is computed in the precision that it has."""
+    """False: the precision of operations is not changed."""
     return False
 
 
 def is_autocast_available(device_type: str) -> bool:
-    """Whether there is such a device."""
+    """True if there is such a device."""
     return precision.is_autocast_available(device_type)
 
 
 def clear_autocast_cache() -> None:
-    """Nothing to clear."""
+    """Has no effect: there is no cache."""
 
 
 def __getattr__(name: str) -> Any:
     if name == "default_generator":
         return random.default_generator()
-    if name == "torch":  # in torch the module has itself under its name, and programs say torch.torch.Tensor
+    if name == "torch":  # torch has itself as an attribute, and programs use torch.torch.Tensor
         return importlib.import_module("torch")
     if name.startswith("_foreach_"):
         return importlib.import_module("pullback.compat.torch.foreach").foreach(name)

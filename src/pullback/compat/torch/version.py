@@ -1,4 +1,4 @@
-"""torch's version, as programs ask for it."""
+"""torch's version."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ debug = False
 
 
 class TorchVersion(str):
-    """A version that compares with texts and tuples, number by number.
+    """A version that compares with strings and tuples, number by number.
 
     >>> from pullback.compat.torch.version import TorchVersion
     >>> version = TorchVersion("2.13.0")
@@ -42,7 +42,7 @@ class TorchVersion(str):
 
 
 def _numbers(version: Any) -> tuple[int, ...]:
-    """The numbers that a version begins with, without zeros at the end, which make no difference."""
+    """The leading numbers of a version, without trailing zeros."""
     text = ".".join(map(str, version)) if isinstance(version, tuple) else str(version)
     release = re.match(r"\d+(\.\d+)*", text)
     numbers = [int(number) for number in release.group().split(".")] if release else []

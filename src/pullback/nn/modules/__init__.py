@@ -1,4 +1,4 @@
-"""The modules, by torch's families; the index says where each is defined, and it is imported when first asked for."""
+"""The modules, by torch's families; the index says where each is defined, and it is imported on first access."""
 
 from ..._core import lazy as _lazy
 

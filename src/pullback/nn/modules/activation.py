@@ -44,7 +44,7 @@ class RReLU(Module):
 
 @declared(F.hardtanh)
 class Hardtanh(Module):
-    """x, moved to the nearer of two bounds where it lies outside of them."""
+    """x clamped to the interval between two bounds."""
 
     min_val: float = -1.0
     max_val: float = 1.0
@@ -61,7 +61,7 @@ class Hardtanh(Module):
 
 
 class ReLU6(Hardtanh):
-    """x, moved to the nearer of 0 and 6 where it lies outside of them."""
+    """x clamped to [0, 6]."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
@@ -82,7 +82,7 @@ class Sigmoid(Module):
 
 @declared(F.hardsigmoid, shows="")
 class Hardsigmoid(Module):
-    """A sigmoid of straight lines: x / 6 + 1 / 2, between 0 and 1."""
+    """A piecewise linear sigmoid: x / 6 + 1 / 2, clamped to [0, 1]."""
 
     inplace: bool = False
 
@@ -131,7 +131,7 @@ class CELU(Module):
 
 @declared(F.selu)
 class SELU(Module):
-    """A scaled ELU, with which activations keep mean 0 and variance 1."""
+    """A scaled ELU that preserves mean 0 and variance 1 of activations."""
 
     inplace: bool = False
 
@@ -241,7 +241,7 @@ class PReLU(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """The slopes as they were at the start."""
+        """Reset the slopes to their initial value."""
         init.constant_(self.weight, self.init)
 
     def forward(self, input: Any) -> Any:

@@ -21,7 +21,7 @@ from .module import Module
 
 
 class _ASMoutput(NamedTuple):
-    """The log-probability of each target, and minus their mean."""
+    """The log-probability of each target, and the negative mean of these."""
 
     output: Any
     loss: Any
@@ -80,7 +80,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             self.tail.append(Sequential(inner, Linear(features, high - low, False, device, dtype)))
 
     def reset_parameters(self) -> None:
-        """New random weights."""
+        """Reset to new random weights."""
         for module in self.modules():
             if isinstance(module, Linear):
                 module.reset_parameters()

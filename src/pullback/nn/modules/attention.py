@@ -12,7 +12,7 @@ from .module import Module
 
 
 class NonDynamicallyQuantizableLinear(Linear):
-    """A `Linear` by the name that torch gives the last projection of attention."""
+    """A `Linear` under torch's name for the output projection of attention."""
 
 
 class MultiheadAttention(Module):
@@ -85,7 +85,7 @@ class MultiheadAttention(Module):
         self._reset_parameters()
 
     def _reset_parameters(self) -> None:
-        """New random weights; those of the last projection start as those of a `Linear`."""
+        """Reset to new random weights; the output projection is initialised like a `Linear`."""
         for weight in (self.in_proj_weight, self.q_proj_weight, self.k_proj_weight, self.v_proj_weight):
             if weight is not None:
                 init.xavier_uniform_(weight)
@@ -107,7 +107,7 @@ class MultiheadAttention(Module):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Any, Any]:
-        """The result and the weights."""
+        """The attention result and the weights."""
         separate = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
         weights = self.in_proj_weight if self._qkv_same_embed_dim else separate
         return of_heads(

@@ -10,11 +10,11 @@ from .normalization import Scaled
 
 
 class _NormBase(Scaled):
-    """What normalisations of channels have: weight and bias, and running statistics as buffers."""
+    """The common base of normalisations of channels: weight, bias, and running statistics as buffers."""
 
     _version = 2
     _axes: tuple[int, ...]
-    """How many axes the input may have."""
+    """The allowed numbers of axes of the input."""
 
     def __init__(
         self,
@@ -43,14 +43,14 @@ class _NormBase(Scaled):
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
-        """Forget the statistics: mean 0, variance 1, no batches."""
+        """Reset the statistics: mean 0, variance 1, no batches."""
         if self.track_running_stats:
             self.running_mean.zero_()
             self.running_var.fill_(1)
             self.num_batches_tracked.zero_()
 
     def reset_parameters(self) -> None:
-        """Weight, bias and statistics as they were at the start."""
+        """Reset weight, bias and statistics to their initial values."""
         self.reset_running_stats()
         super().reset_parameters()
 
@@ -66,7 +66,7 @@ class _NormBase(Scaled):
         )
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: Any, *rest: Any) -> None:
-        """States older than version 2 know nothing of `num_batches_tracked`."""
+        """Load a state; one older than version 2 has no `num_batches_tracked`."""
         if (local_metadata.get("version") or 1) < 2 and self.track_running_stats:
             count = self.num_batches_tracked
             state_dict.setdefault(f"{prefix}num_batches_tracked", tensor(0) if count is None else count)
@@ -74,7 +74,7 @@ class _NormBase(Scaled):
 
 
 class _BatchNorm(_NormBase):
-    """Normalisation over the batch, or, in evaluation, by the running statistics."""
+    """Normalisation over the batch or, in evaluation, with the running statistics."""
 
     def forward(self, input: Any) -> Any:
         self._check_input_dim(input)
@@ -125,7 +125,7 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over several processes, of which there is one here: as `BatchNorm1d`, for any axes."""
+    """Batch normalisation over several processes, always one here: as `BatchNorm1d`, for any number of axes."""
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
-"""What calling a module does: forward, with hooks before and after it, and errors that name the module.
+"""Calling a module: forward, with hooks before and after it, and errors that name the module.
 
-A module without hooks costs one condition more than its forward.
+For a module without hooks the overhead is one condition.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ MIXED = (
 
 
 def forward(self: Any, *input: Any) -> Any:
-    """What the module computes: to be defined by every subclass.
+    """The computation of the module: to be defined by every subclass.
 
     Raises
     ------
     NotImplementedError
-        Where it is not.
+        If the subclass does not define it.
     """
     raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
 
 class Calls(Members):
-    """A module as what can be called."""
+    """The part of a module that makes it callable."""
 
     _forward_hooks: dict[int, Hook]
     _forward_hooks_with_kwargs: dict[int, bool]
@@ -43,10 +43,10 @@ class Calls(Members):
     _backward_pre_hooks: dict[int, Hook]
     _is_full_backward_hook: bool | None
 
-    forward: Callable[..., Any] = forward  # subclasses have any arguments
+    forward: Callable[..., Any] = forward  # subclasses may have any arguments
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What `forward` computes, with the hooks before and after it."""
+        """The result of `forward`, with the hooks before and after it."""
         try:
             if (
                 self._forward_hooks
@@ -99,7 +99,7 @@ class Calls(Members):
         return Handle(self._forward_hooks, hook, *notes, prepend=prepend)
 
     def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> Handle:
-        """Call `hook(module, grad_output)` before gradients pass the module; a tuple it returns takes their place."""
+        """Call `hook(module, grad_output)` before gradients pass through the module; a returned tuple replaces them."""
         return Handle(self._backward_pre_hooks, hook, prepend=prepend)
 
     def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> Handle:
@@ -142,13 +142,13 @@ class _Call:
         self.ran: set[int] = set()
 
     def _hooks(self, kind: str) -> Iterator[tuple[int, Hook, Any]]:
-        """The hooks of a kind, those on every module first, each with whom it is registered on."""
+        """The hooks of a kind, global ones first, each with the object on which it is registered."""
         for owner in (EVERYWHERE, self.module):
             for number, hook in list(getattr(owner, kind).items()):
                 yield number, hook, owner
 
     def run(self) -> Any:
-        """forward, and every hook."""
+        """Run forward, and every hook."""
         module = self.module
         for number, hook, owner in self._hooks("_forward_pre_hooks"):
             self._prepare(hook, number in owner._forward_pre_hooks_with_kwargs)
@@ -194,7 +194,7 @@ class _Call:
             self.result = answer
 
     def run_always_called(self) -> None:
-        """While an exception is on its way: the hooks that are always called, and have not been."""
+        """Run, during an exception, the hooks registered with `always_call` that have not run yet."""
         for number, hook, owner in self._hooks("_forward_hooks"):
             if number in owner._forward_hooks_always_called and number not in self.ran:
                 try:
@@ -207,7 +207,7 @@ class _Call:
                     )
 
     def _hook_last_operation(self) -> None:
-        """torch's old backward hooks, on the node of the first tensor in the result."""
+        """Register torch's old backward hooks on the node of the first tensor in the result."""
         tensor = self.result
         while not isinstance(tensor, Carrier):
             tensor = next(iter(tensor.values())) if isinstance(tensor, dict) else tensor[0]
@@ -218,11 +218,11 @@ class _Call:
 
 # Errors
 #
-# The modules of this package say which of them could not work with what: "Linear(784, 512) got (128, 512)".
+# Errors in modules of this package name the module and the shapes of its arguments: "Linear(784, 512) got (128, 512)".
 
 
 def _name_module(module: Any, args: tuple[Any, ...], error: Exception) -> None:
-    """Add to an error from a layer of this package the layer and the shapes it was given, once."""
+    """Add the layer and the shapes of its arguments to an error from a layer of this package, once."""
     forward = type(module).forward
     ours = forward is not Calls.forward and forward.__module__.startswith("pullback.nn.")
     said = getattr(error, "_said", False) or len(error.args) != 1 or not isinstance(error.args[0], str)
@@ -234,7 +234,7 @@ def _name_module(module: Any, args: tuple[Any, ...], error: Exception) -> None:
 
 
 def _headline(module: Any) -> str:
-    """The class of a module with the settings it cannot be made without: `Linear(784, 512)`."""
+    """The class of a module with its required settings: `Linear(784, 512)`."""
     parameters = list(inspect.signature(type(module).__init__).parameters.values())[1:]
     needed = [p.name for p in parameters if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
     settings = [str(getattr(module, name)) for name in needed if hasattr(module, name)]

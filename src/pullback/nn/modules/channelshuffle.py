@@ -1,4 +1,4 @@
-"""Channels mixed between groups: Zhang, Zhou, Lin and Sun, ShuffleNet, 2018."""
+"""Channels interleaved between groups: Zhang, Zhou, Lin and Sun, ShuffleNet, 2018."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from .module import Module, indented
 
 
 def _place(index: Any, length: int) -> int:
-    """An index, counted from the front."""
+    """A nonnegative index."""
     place = operator.index(index)
     if not -length <= place < length:
         raise IndexError(f"index {place} is out of range: there are {length}")
@@ -23,10 +23,10 @@ def _place(index: Any, length: int) -> int:
 
 
 class _Numbered(Module):
-    """Modules one after another: what Sequential and ModuleList have in common with a list."""
+    """Modules in a sequence: the list methods that Sequential and ModuleList share."""
 
     def _renumber(self, modules: Iterable[Any]) -> None:
-        """Hold these modules, numbered from 0."""
+        """Replace the modules by these, numbered from 0."""
         self._modules = {str(place): module for place, module in enumerate(modules)}
 
     def __len__(self) -> int:
@@ -69,16 +69,16 @@ class _Numbered(Module):
         return self
 
     def pop(self, key: int | slice) -> Any:
-        """Take out and return the module at an index."""
+        """Remove and return the module at an index."""
         module = self[key]  # type: ignore[index]  # what has a length here has items
         del self[key]
         return module
 
 
 class Sequential(_Numbered):
-    """Modules called one after another, each with the result of the one before.
+    """Modules called one after another, each with the result of the previous one.
 
-    Made from modules, or from an OrderedDict that names them. Indexing gives a module, slicing a Sequential.
+    Constructed from modules, or from an OrderedDict of named modules. Indexing gives a module, slicing a Sequential.
 
     >>> import pullback
     >>> from pullback import nn
@@ -224,11 +224,11 @@ class ModuleDict(Module):
         return key in self._modules
 
     def clear(self) -> None:
-        """Take out all modules."""
+        """Remove all modules."""
         self._modules.clear()
 
     def pop(self, key: str) -> Any:
-        """Take out and return the module under a key."""
+        """Remove and return the module under a key."""
         return self._modules.pop(key)
 
     def keys(self) -> KeysView[str]:
@@ -250,7 +250,7 @@ class ModuleDict(Module):
 
 
 def _registered(value: Any) -> Any:
-    """A value as it is held: a tensor as a parameter."""
+    """A value as it is stored: a tensor becomes a parameter."""
     return Parameter(value) if isinstance(value, Carrier) and not isinstance(value, Parameter) else value
 
 
@@ -262,7 +262,7 @@ def _described(key: object, value: Any, dtype: str) -> str:
 
 
 class ParameterList(Module):
-    """A list of parameters, which are registered; tensors become parameters, anything else is held as it is.
+    """A list of parameters, which are registered; tensors become parameters, any other value is stored as it is.
 
     >>> import pullback
     >>> from pullback import nn
@@ -324,7 +324,7 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """A dictionary of parameters, which are registered; tensors become parameters, anything else is held as it is.
+    """A dictionary of parameters, which are registered; tensors become parameters, other values are stored as they are.
 
     >>> import pullback
     >>> from pullback import nn
@@ -375,24 +375,24 @@ class ParameterDict(Module):
         return ParameterDict(OrderedDict(self.items()))
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """The parameter under a key, which is `default` from now on if there is none."""
+        """The parameter under a key, after setting it to `default` if there is none."""
         if key not in self:
             self[key] = default
         return self[key]
 
     def clear(self) -> None:
-        """Take out all parameters."""
+        """Remove all parameters."""
         for key in list(self._keys):
             del self[key]
 
     def pop(self, key: str) -> Any:
-        """Take out and return the parameter under a key."""
+        """Remove and return the parameter under a key."""
         value = self[key]
         del self[key]
         return value
 
     def popitem(self) -> tuple[str, Any]:
-        """Take out and return the last key with its parameter."""
+        """Remove and return the last key with its parameter."""
         if not self._keys:
             raise KeyError("popitem(): dictionary is empty")
         key = next(reversed(self._keys))

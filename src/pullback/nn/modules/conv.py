@@ -1,7 +1,6 @@
 """Convolutions and transposed convolutions over one, two and three axes.
 
-The weight starts evenly distributed between -b and b, where 1 / b**2 is the number of inputs of each output; so does the
-bias.
+Weights and biases start uniformly distributed between -b and b, where 1 / b**2 is the number of inputs of each output.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ PADDINGS = ("same", "valid")
 
 
 class _ConvNd(Module):
-    """What convolutions of all kinds have in common: their settings and weights."""
+    """The common base of all convolutions: their settings and weights."""
 
     _axes: ClassVar[int]
     _function: ClassVar[Callable[..., Any]]
@@ -40,7 +39,7 @@ class _ConvNd(Module):
         groups: int,
         padding_mode: str,
     ) -> None:
-        """Take the settings, one for each axis."""
+        """Set the settings, one for each axis."""
         if groups <= 0:
             raise ValueError(f"groups must be a positive integer: got {groups}")
         for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
@@ -69,13 +68,13 @@ class _ConvNd(Module):
         return (ends[0], ends[1] // self.groups, *self.kernel_size)
 
     def _weigh(self, bias: bool, device: Any, dtype: Any) -> None:
-        """Make the weights."""
+        """Create the weights."""
         self.weight = allocate(*self._weight_shape(), device=device, dtype=dtype)
         self.register_parameter("bias", allocate(self.out_channels, device=device, dtype=dtype) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """New random weights."""
+        """Reset to new random weights."""
         evenly(self.weight, self.bias, fan_in=_calculate_fan_in_and_fan_out(self.weight)[0])
 
     def extra_repr(self) -> str:
@@ -94,7 +93,7 @@ class _ConvNd(Module):
 
 
 class _Convolution(_ConvNd):
-    """A convolution, over as many axes as its class says."""
+    """A convolution over the number of axes of its class."""
 
     def __init__(
         self,
@@ -186,7 +185,7 @@ class Conv3d(_Convolution):
 
 
 class _ConvTransposeNd(_ConvNd):
-    """The transpose of a convolution: the map that carries its gradients."""
+    """The transpose of a convolution: its vector-Jacobian product."""
 
     transposed = True
 
@@ -220,7 +219,7 @@ class _ConvTransposeNd(_ConvNd):
         )
 
     def _output_padding(self, input: Any, output_size: list[int]) -> list[int]:
-        """What is to be added at the end of each axis so that the output has a size."""
+        """The padding at the end of each axis with which the output has the requested size."""
         axes = self._axes
         before = 2 if input.ndim == axes + 2 else 1
         if len(output_size) == before + axes:

@@ -26,20 +26,21 @@ M = TypeVar("M", bound=type[Module])
 
 @dataclass_transform(eq_default=False)
 def settings(cls: M) -> M:
-    """A decorator for a class that declares settings which several modules have: a base of those."""
+    """A decorator for a base class that declares settings shared by several modules."""
     if not hasattr(cls, "__post_init__"):
         cls.__post_init__ = _begun  # type: ignore[attr-defined]  # a module's first duty
     dataclasses.dataclass(eq=False, repr=False)(cls)
     for name in cls.__dict__.keys() & cls.__annotations__.keys():
-        delattr(cls, name)  # a default on the class would hide a buffer of its name
+        delattr(cls, name)  # a default on the class would hide a buffer with its name
     return cls
 
 
 @dataclass_transform(eq_default=False)
 def declared(function: Callable[..., Any], shows: str | None = None) -> Callable[[M], M]:
-    """A decorator that makes a module of a class: of a function and the settings that the class declares.
+    """A decorator that turns a class into a module computed by a function, with the settings that the class declares.
 
-    `shows` is how they are printed, with braces as for `str.format`; all of them, `inplace` only if set, when left out.
+    `shows` is the format of the printed settings, as for `str.format`; by default all are printed, `inplace` only if
+    set.
     """
 
     def declare(cls: M) -> M:
@@ -55,12 +56,12 @@ def declared(function: Callable[..., Any], shows: str | None = None) -> Callable
 
 
 def _begun(module: Any) -> None:
-    """The end of `__init__`, which has assigned the settings: the module itself."""
+    """Initialise a module as such, after the generated `__init__` has assigned the settings."""
     Module.__init__(module)
 
 
 def per_axis(value: Any, count: int) -> tuple[Any, ...]:
-    """A setting for each of some axes, from one for all or one for each.
+    """A setting for each of several axes, from a single value or one for each.
 
     >>> per_axis(2, 3), per_axis([1, 2], 2)
     ((2, 2, 2), (1, 2))
@@ -69,20 +70,20 @@ def per_axis(value: Any, count: int) -> tuple[Any, ...]:
 
 
 def _settings(self: Any) -> str:
-    """All settings as text: `inplace` only if it is set."""
+    """All settings as text; `inplace` only if it is set."""
     shown = [name for name in self.__dataclass_fields__ if name in vars(self)]
     return ", ".join(f"{name}={getattr(self, name)!r}" for name in shown if name != "inplace" or self.inplace)
 
 
 def _chosen(shows: str) -> Callable[[Any], str]:
-    """The text of chosen settings."""
+    """The text of selected settings."""
     return lambda self: shows.format(**vars(self))
 
 
 def _forward(cls: type, function: Callable[..., Any], fields: list[str]) -> Any:
     """A method that calls a function with its arguments and the module's settings.
 
-    Written out, since looking the settings up by name would cost more than some of the functions.
+    It is generated as source code, since looking up the settings by name would take longer than some of the functions.
     """
     takes = inspect.signature(function).parameters
     given = [name for name, p in takes.items() if name not in fields and p.default is p.empty and name != "training"]

@@ -1,4 +1,4 @@
-"""Dropout: parts of the input set to zero at random in training, and nothing changed in evaluation.
+"""Dropout: parts of the input set to zero at random in training; no effect in evaluation.
 
 Srivastava, Hinton, Krizhevsky, Sutskever and Salakhutdinov, Dropout: a simple way to prevent neural networks from
 overfitting, 2014. Alpha dropout: Klambauer, Unterthiner, Mayr and Hochreiter, Self-normalizing neural networks, 2017.
@@ -53,7 +53,7 @@ class Dropout3d(_DropoutNd):
 
 @declared(F.alpha_dropout, SHOWS)
 class AlphaDropout(_DropoutNd):
-    """Dropout for SELU: elements take its least value, and mean and variance stay."""
+    """Dropout for SELU: elements are set to its least value, and mean and variance are preserved."""
 
 
 @declared(F.feature_alpha_dropout, SHOWS)

@@ -1,4 +1,4 @@
-"""Axes joined, and split."""
+"""Axes flattened into one, and split again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .module import Module
 
 
 class Flatten(Module):
-    """The axes from start_dim to end_dim joined into one: all but the first, unless told otherwise.
+    """The axes from start_dim to end_dim flattened into one; by default all but the first.
 
     >>> import pullback
     >>> pullback.nn.Flatten()(pullback.zeros(2, 3, 4)).shape

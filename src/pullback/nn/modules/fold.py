@@ -1,4 +1,4 @@
-"""Windows of images as columns, and columns added up to images."""
+"""Windows of images as columns (im2col), and their transpose (col2im)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Hooks of modules: handles to take them away, hooks on every module, and how gradients are caught at a module's ends.
+"""Hooks of modules: handles to remove them, global hooks, and how backward hooks observe gradients.
 
-For backward hooks the tensors that enter and leave a module pass through a node each, which knows all their gradients
-at once: the node behind the module keeps what arrives, the node before it hands both to the hooks.
+For backward hooks, the inputs and the outputs of a module each pass through a node that gets all their gradients at
+once: the output node saves them, and the input node passes both to the hooks.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _count = itertools.count()
 
 
 class Handle(RemovableHandle):
-    """What registering a hook on a module returns: `remove()` takes the hook away, as does leaving a `with` block."""
+    """The result of registering a hook on a module: `remove()` removes the hook, as does leaving a `with` block."""
 
     def __init__(self, hooks: dict[int, Any], hook: Any, *notes: dict[int, Any], prepend: bool = False) -> None:
         self.id = next(_count)
@@ -37,16 +37,16 @@ class Handle(RemovableHandle):
             hooks.move_to_end(self.id, last=False)
 
     def remove(self) -> None:
-        """Take the hook away; a second call does nothing."""
+        """Remove the hook; a second call does nothing."""
         for place in self._places:
             place.pop(self.id, None)
 
 
 class Everywhere:
-    """The hooks on every module, under the names that a module's own have."""
+    """The global hooks, which run on every module, under the same names as a module's own."""
 
     used = False
-    """Whether there has ever been one; modules look no further if not."""
+    """True once a hook has been registered; until then calls skip all checks."""
 
     def __init__(self) -> None:
         for name in ("", "_with_kwargs", "_always_called"):
@@ -89,17 +89,17 @@ def register_module_full_backward_hook(hook: Hook) -> Handle:
 
 
 def register_module_parameter_registration_hook(hook: Hook) -> Handle:
-    """Call `hook(module, name, param)` whenever any module registers a parameter; what it returns is taken instead."""
+    """Call `hook(module, name, param)` when any module registers a parameter; its result replaces the parameter."""
     return Handle(REGISTRATION["_parameters"], hook)
 
 
 def register_module_buffer_registration_hook(hook: Hook) -> Handle:
-    """Call `hook(module, name, buffer)` whenever any module registers a buffer; what it returns is taken instead."""
+    """Call `hook(module, name, buffer)` when any module registers a buffer; its result replaces the buffer."""
     return Handle(REGISTRATION["_buffers"], hook)
 
 
 def register_module_module_registration_hook(hook: Hook) -> Handle:
-    """Call `hook(module, name, submodule)` whenever any module registers another; what it returns is taken instead.
+    """Call `hook(module, name, submodule)` when any module registers a submodule; its result replaces it.
 
     >>> from pullback import nn
     >>> from pullback.nn.modules.module import register_module_module_registration_hook
@@ -113,7 +113,7 @@ def register_module_module_registration_hook(hook: Hook) -> Handle:
 
 # Gradients at the ends of a module
 #
-# The node's tensors are copies: what the module writes to its input in place is nobody else's.
+# The node's tensors are copies, so that in-place writes of the module to its input affect no other tensor.
 
 _pass_through = general(
     "pass_through",
@@ -126,7 +126,7 @@ _pass_through = general(
 
 
 class _End:
-    """One end of a module, in one call: which of its values are tensors, and the node behind those that are tracked."""
+    """The inputs or outputs of a module in one call: which are tensors, and the node of those that require grad."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -135,7 +135,7 @@ class _End:
         self.arrived: set[int] = set()
 
     def passed(self, values: tuple[Any, ...], hook: Hook) -> tuple[Any, ...]:
-        """The values after the node, on which a hook runs after the gradients have passed it."""
+        """The values after passing through the node, with a hook on the node's gradients."""
         self.count = len(values)
         tensors = {place: value for place, value in enumerate(values) if isinstance(value, Carrier)}
         places = [place for place, tensor in tensors.items() if tensor._node is not None]
@@ -153,7 +153,7 @@ class _End:
         self.arrived.add(place)
 
     def full(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
-        """One gradient for each value, None for what is no tensor: as torch has it, zeros where none can arrive."""
+        """One gradient for each value, None for values that are no tensors, zeros where none can arrive, as in torch."""
         found = dict(zip(self.places, gradients, strict=True))
         found |= {place: zeros(shape, dtype=dtype) for place, (shape, dtype) in self.untracked.items()}
         return tuple(found.get(place) for place in range(self.count))
@@ -165,7 +165,7 @@ class _End:
         return tuple(found.get(place) for place in range(self.count))
 
     def short(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
-        """The gradients that the node hands on."""
+        """The gradients that the node passes on."""
         return tuple(gradients[place] for place in self.places)
 
 
@@ -178,14 +178,14 @@ class BackwardHooks:
         self.grad_outputs: Any = None
 
     def enter(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments of the module, after the node at its front."""
+        """The arguments of the module, passed through the input node."""
         return self.front.passed(args, self._after)
 
     def leave(self, result: Any) -> Any:
-        """The result of the module, after the node at its back."""
+        """The result of the module, passed through the output node."""
         if isinstance(result, tuple):
             passed = self.back.passed(result, self._before)
-            return type(result)._make(passed) if hasattr(result, "_make") else passed  # a named one keeps its names
+            return type(result)._make(passed) if hasattr(result, "_make") else passed  # a namedtuple keeps its names
         if not isinstance(result, Carrier):
             warnings.warn(
                 "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "
@@ -196,7 +196,7 @@ class BackwardHooks:
         return self.back.passed((result,), self._before)[0]
 
     def _before(self, _: Any, given: Sequence[Any]) -> tuple[Any, ...]:
-        """What happens when the gradients of the outputs are there."""
+        """The hook that runs when the gradients of the outputs are known."""
         gradients = self.back.arriving(given)
         for hook in self.pre_hooks:
             answer = hook(self.module, gradients)
@@ -223,9 +223,9 @@ class BackwardHooks:
         return self.back.short(gradients)
 
     def _after(self, given: Sequence[Any], _: Any) -> Any:
-        """What happens when the gradients of the inputs are there."""
+        """The hook that runs when the gradients of the inputs are known."""
         if self.grad_outputs is None:
-            return None  # they came another way than through the outputs
+            return None  # they did not come through the outputs
         gradients = self.front.full(given)
         for hook in self.hooks:
             answer = hook(self.module, gradients, self.grad_outputs)

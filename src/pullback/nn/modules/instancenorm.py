@@ -63,7 +63,7 @@ class _InstanceNorm(_NormBase):
         unexpected: list[str],
         errors: list[str],
     ) -> None:
-        """States from before version 2 may have statistics that are no longer tracked."""
+        """Load a state; one from before version 2 may have statistics that are no longer tracked."""
         names = [name for name in ("running_mean", "running_var") if f"{prefix}{name}" in state_dict]
         if local_metadata.get("version") is None and not self.track_running_stats and names:
             kind = type(self).__name__

@@ -1,7 +1,7 @@
-"""Modules that learn the size of their input from the first one: the Lazy... of other layers.
+"""Modules that infer the size of their input from the first one: the Lazy... variants of other layers.
 
-Until then their parameters are `UninitializedParameter`s. The first call gives them shapes and start values, and makes
-the module one of the ordinary class.
+Until then their parameters are `UninitializedParameter`s. The first call gives them shapes and initial values, and
+changes the module's class to the ordinary one.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ class LazyModuleMixin(State):
         self._initialize_hook = self.register_forward_pre_hook(_infer, with_kwargs=True)
 
     def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
-        """Give shapes and start values to the parameters, from the arguments of the first call; to be defined."""
+        """Give shapes and initial values to the parameters, from the arguments of the first call; for subclasses."""
         raise NotImplementedError(f"initialize_parameters is not implemented for {type(self).__name__}")
 
     def has_uninitialized_params(self) -> bool:
-        """Whether a parameter or buffer of this module, those of its children aside, has no shape yet."""
+        """True if a parameter or buffer of this module, not counting submodules, has no shape yet."""
         return any(map(is_lazy, [*self._parameters.values(), *self._buffers.values()]))
 
     def _load_member(
         self, name: str, member: Any, key: str, value: Any, assign: bool, errors: list[str], writes: list[Any]
     ) -> None:
-        """A state gives shapes, too; one without leaves a parameter without."""
+        """Load a parameter: the state gives it its shape; an uninitialized one in the state leaves it uninitialized."""
         if not (is_lazy(member) and isinstance(value, Carrier)):
             super()._load_member(name, member, key, value, assign, errors, writes)
         elif not is_lazy(value):
@@ -69,7 +69,7 @@ class LazyModuleMixin(State):
 
 
 def _infer(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Before the first call: shapes for the parameters; nothing of it is left afterwards."""
+    """The hook before the first call: it initialises the parameters and removes itself."""
     module.initialize_parameters(*args, **kwargs)
     if module.has_uninitialized_params():
         raise RuntimeError(f"module {module._get_name()} has not been fully initialized")
@@ -80,7 +80,7 @@ def _infer(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
 
 
 class _Learning(LazyModuleMixin):
-    """A lazy module of this library: the first argument of its class is read off its first input."""
+    """A lazy module of this library, which infers the first argument of its class from its first input."""
 
     _learned: ClassVar[str]
     """The name of that argument."""
@@ -92,12 +92,12 @@ class _Learning(LazyModuleMixin):
                 self._parameters[name] = UninitializedParameter(dtype=parameter.dtype)
 
     def reset_parameters(self) -> None:
-        """New start values, if the shapes are known."""
+        """Reset to random initial values, if the shapes are known."""
         if getattr(self, self._learned) != 0 and not self.has_uninitialized_params():
             super().reset_parameters()  # type: ignore[misc]  # that of the class to become
 
     def initialize_parameters(self, input: Any, *args: Any, **kwargs: Any) -> None:
-        """Read the size off an input, and give shapes and start values to what has none."""
+        """Infer the size from an input, and give shapes and initial values to uninitialized parameters."""
         setattr(self, self._learned, self._size_of(input))
         if self.has_uninitialized_params():
             with no_grad():
@@ -107,11 +107,11 @@ class _Learning(LazyModuleMixin):
             self.reset_parameters()
 
     def _size_of(self, input: Any) -> int:
-        """The size that is learned from an input."""
+        """The size to be inferred from an input."""
         raise NotImplementedError
 
     def _shape_of(self, name: str) -> tuple[int, ...]:
-        """The shape of a parameter or buffer, when the size is known."""
+        """The shape of a parameter or buffer, given the size."""
         raise NotImplementedError
 
 
@@ -141,7 +141,7 @@ class LazyLinear(_Learning, linear.Linear):
 
 
 class _Channels(_Learning):
-    """A convolution whose `in_channels` is that of its first input."""
+    """A convolution whose `in_channels` is inferred from its first input."""
 
     _learned = "in_channels"
     _axes: int
@@ -165,7 +165,7 @@ class _Channels(_Learning):
 
 
 class _LazyConvolution(_Channels):
-    """A convolution that learns its `in_channels`."""
+    """A convolution that infers its `in_channels`."""
 
     def __init__(
         self,
@@ -185,7 +185,7 @@ class _LazyConvolution(_Channels):
 
 
 class _LazyTransposed(_Channels):
-    """A transposed convolution that learns its `in_channels`."""
+    """A transposed convolution that infers its `in_channels`."""
 
     def __init__(
         self,
@@ -302,7 +302,7 @@ class LazyBatchNorm3d(_LazyNorm, batchnorm.BatchNorm3d):
 class LazyInstanceNorm1d(_LazyNorm, instancenorm.InstanceNorm1d):
     """`InstanceNorm1d` whose `num_features` is the size of axis 1 of its first input.
 
-    Weights and running statistics are there unless they are not wanted, other than with `InstanceNorm1d`, as in torch.
+    Unlike `InstanceNorm1d`, it has weights and running statistics by default, as in torch.
     """
 
     cls_to_become = instancenorm.InstanceNorm1d

@@ -12,7 +12,7 @@ from .module import Module
 
 
 class Identity(Module):
-    """What passes on its input; takes any arguments, to stand in for any module."""
+    """A module that returns its input; it accepts any arguments, to replace any module."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """New random weights."""
+        """Reset to new random weights."""
         evenly(self.weight, self.bias, fan_in=self.in_features)
 
     def forward(self, input: Any) -> Any:
@@ -59,7 +59,7 @@ class Linear(Module):
 
 
 def evenly(*parameters: Any, fan_in: int) -> None:
-    """Fill parameters evenly, within 1 / sqrt(fan_in): torch's start of linear maps and convolutions."""
+    """Fill parameters uniformly within 1 / sqrt(fan_in): torch's initialisation of linear maps and convolutions."""
     bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0.0
     for parameter in parameters:
         if parameter is not None:
@@ -97,7 +97,7 @@ class Bilinear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """New random weights."""
+        """Reset to new random weights."""
         evenly(self.weight, self.bias, fan_in=self.in1_features)
 
     def forward(self, input1: Any, input2: Any) -> Any:

@@ -1,7 +1,7 @@
 """Losses: each a function of nn.functional with its settings.
 
-`reduction` is 'mean', 'sum' or 'none'; `size_average` and `reduce` are torch's old words for it. A weight for each
-class is a buffer.
+`reduction` is 'mean', 'sum' or 'none'; `size_average` and `reduce` are torch's deprecated arguments for it. A weight
+for each class is a buffer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .module import Module
 
 
 class _Loss(Module):
-    """What all losses begin with: torch's old words for the reduction, and tensors among the settings as buffers."""
+    """The common base of losses: torch's deprecated reduction arguments, and tensors among the settings as buffers."""
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__()
@@ -100,7 +100,7 @@ class HuberLoss(_Loss):
 
 @declared(F.nll_loss, shows="")
 class NLLLoss(_WeightedLoss):
-    """Minus the log-probability of the class that the target names, of log-probabilities (N, C, ...) or (C,)."""
+    """Minus the log-probability of the target class, from log-probabilities (N, C, ...) or (C,)."""
 
     weight: Any = None
     size_average: InitVar[bool | None] = None
@@ -111,7 +111,7 @@ class NLLLoss(_WeightedLoss):
 
 @declared(F.cross_entropy, shows="")
 class CrossEntropyLoss(_WeightedLoss):
-    """Minus the log-probability of the target's class, or of its probabilities, of scores (N, C, ...) or (C,).
+    """The cross-entropy of target classes, or target probabilities, and scores (N, C, ...) or (C,).
 
     >>> import pullback
     >>> pullback.nn.CrossEntropyLoss()(pullback.zeros(1, 2), pullback.tensor([1]))
@@ -127,7 +127,7 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):
-    """A linear layer and the cross entropy of its scores: `linear` is the layer.
+    """A linear layer, `linear`, and the cross-entropy of its scores.
 
     With `out_features=(d1, ...)` each input gives scores (num_classes, d1, ...).
     """
@@ -205,7 +205,7 @@ class BCEWithLogitsLoss(_Loss):
 
 @declared(F.kl_div, shows="")
 class KLDivLoss(_ReducedLoss):
-    """The Kullback-Leibler divergence, elementwise, of log-probabilities from a target ('batchmean' sums it rightly)."""
+    """The elementwise Kullback-Leibler divergence of log-probabilities from a target; use 'batchmean' for its mean."""
 
     log_target: bool = False
 
@@ -241,12 +241,12 @@ class HingeEmbeddingLoss(_MarginLoss):
 
 @declared(F.margin_ranking_loss, shows="")
 class MarginRankingLoss(_MarginLoss):
-    """How far the first input is from being above the second by a margin, or below it where the target is -1."""
+    """max(0, margin - target * (input1 - input2)): target 1 means that input1 should be larger, -1 input2."""
 
 
 @declared(F.multilabel_margin_loss, shows="")
 class MultiLabelMarginLoss(_ReducedLoss):
-    """The hinge loss of scores for classes, of which the target lists the right ones."""
+    """The multi-class, multi-label hinge loss of scores; the target lists the correct classes."""
 
 
 @declared(F.multilabel_soft_margin_loss, shows="")
@@ -261,7 +261,7 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
 @declared(F.multi_margin_loss, shows="")
 class MultiMarginLoss(_WeightedLoss):
-    """The hinge loss of scores for classes, of which one is right."""
+    """The multi-class hinge loss of scores with one correct class."""
 
     p: int = 1
     margin: float = 1.0
@@ -287,7 +287,7 @@ class SoftMarginLoss(_ReducedLoss):
 
 @declared(F.cosine_embedding_loss, shows="")
 class CosineEmbeddingLoss(_MarginLoss):
-    """1 - cosine of two vectors where the target is 1, the cosine above a margin where it is -1."""
+    """1 - cosine of two vectors where the target is 1, max(0, cosine - margin) where it is -1."""
 
 
 def _check_margin(loss: Any) -> None:
@@ -297,7 +297,7 @@ def _check_margin(loss: Any) -> None:
 
 @declared(F.triplet_margin_loss, shows="")
 class TripletMarginLoss(_Loss):
-    """How far an anchor is from being nearer to the positive than to the negative by a margin."""
+    """max(0, margin + distance of anchor and positive - distance of anchor and negative)."""
 
     margin: float = 1.0
     p: float = 2.0
@@ -313,7 +313,7 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """The triplet margin loss with a distance of one's own, a function of two tensors or a module."""
+    """The triplet margin loss with a custom distance, a function of two tensors or a module."""
 
     def __init__(
         self,

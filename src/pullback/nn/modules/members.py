@@ -1,4 +1,4 @@
-"""What belongs to a module: parameters, buffers and submodules, registered when they are assigned and found by name.
+"""The members of a module: parameters, buffers and submodules, registered when assigned, and looked up by name.
 
 Each kind has a dictionary of its own, in the order of registration. A name is in one of them, or an ordinary attribute.
 """
@@ -23,7 +23,7 @@ HOOKS = (
 
 
 REGISTRATION: dict[str, dict[int, Callable[[Any, str, Any], Any]]] = {place: OrderedDict() for place in PLACES}
-"""Hooks on what any module registers; what one returns, unless it is None, is registered instead."""
+"""Global hooks on registration; a result other than None is registered instead."""
 
 
 def _admitted(place: str, module: Any, name: str, value: Any) -> Any:
@@ -34,7 +34,7 @@ def _admitted(place: str, module: Any, name: str, value: Any) -> Any:
 
 
 def type_name(value: Any) -> str:
-    """The name of a value's type in full, as torch's errors say it."""
+    """The qualified name of a value's type, as in torch's errors."""
     if isinstance(value, Carrier):
         return str(value.type())
     cls = type(value)
@@ -60,7 +60,7 @@ class Members:
         self._begin()
 
     def _begin(self) -> None:
-        """Start without members and hooks."""
+        """Initialise without members and hooks."""
         members = self.__dict__
         members["training"] = True
         for place in PLACES:
@@ -71,7 +71,7 @@ class Members:
             members[hooks] = OrderedDict()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take up a pickled state; what an older one lacks is empty."""
+        """Restore a pickled state; attributes that an older one lacks are empty."""
         self._begin()
         self.__dict__.update(state)
 
@@ -115,12 +115,12 @@ class Members:
 
     @staticmethod
     def _empty(value: Any, expected: str) -> None:
-        """None, which is all that a registered name takes besides values of its kind."""
+        """None, the only value that a registered name accepts besides those of its kind."""
         if value is not None:
             raise TypeError(f"cannot assign '{type_name(value)}' as {expected}")
 
     def _free(self, name: str, kept: str) -> None:
-        """Free a name for a kind of member, whatever else it stands for; among its kind it keeps its place."""
+        """Remove a name from all other kinds of member, and attributes; among its own kind it keeps its position."""
         for place in PLACES:
             if place != kept:
                 self.__dict__[place].pop(name, None)
@@ -300,7 +300,7 @@ class Members:
         recurse: bool = True,
         remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, Any]]:
-        """What each module has, with its path: every object once, unless told otherwise."""
+        """The members of each module with their paths; each object once, unless `remove_duplicate` is False."""
         seen: set[int] = set()
         walk = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
         for path, module in walk:
@@ -314,11 +314,11 @@ class Members:
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """The parameters with their paths, each once even if it has several: own ones first, then the submodules'."""
+        """The parameters with their paths, each once even if it has several; the module's own before the submodules'."""
         yield from self._named_members(lambda module: module._parameters.items(), prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """The parameters of this module and, unless told otherwise, of all below it."""
+        """The parameters of this module and, with `recurse`, of all below it."""
         for _, parameter in self.named_parameters(recurse=recurse):
             yield parameter
 
@@ -329,12 +329,12 @@ class Members:
         yield from self._named_members(lambda module: module._buffers.items(), prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Any]:
-        """The buffers of this module and, unless told otherwise, of all below it."""
+        """The buffers of this module and, with `recurse`, of all below it."""
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
     def named_children(self) -> Iterator[tuple[str, Any]]:
-        """The submodules just below this one, with their names, each once."""
+        """The direct submodules with their names, each once."""
         seen: set[int] = set()
         for name, module in self._modules.items():
             if module is not None and id(module) not in seen:
@@ -342,7 +342,7 @@ class Members:
                 yield name, module
 
     def children(self) -> Iterator[Any]:
-        """The submodules just below this one."""
+        """The direct submodules."""
         for _, module in self.named_children():
             yield module
 

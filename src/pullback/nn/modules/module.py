@@ -1,7 +1,7 @@
-"""Module: the base of every layer and model, in torch's words.
+"""Module: the base of every layer and model, by torch's names.
 
-Its parts are in files of their own: what belongs to it (`members`), what calling it does (`calls`), and its state as a
-dictionary (`state`). Here is what it does to all that belongs to it at once, and how it is printed.
+Its parts are modules of their own: its parameters, buffers and submodules (`members`), calling it (`calls`), and its
+state as a dictionary (`state`). This one has the operations on all members at once, and how a module is printed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .state import _IncompatibleKeys as _IncompatibleKeys
 
 
 def _take(tensor: Any, value: Any) -> None:
-    """Put a value in the place of a tensor's, unless it was computed there."""
+    """Replace a tensor's values by those of another, unless it is the same."""
     if value is not tensor:
         tensor.data = value
 
@@ -58,7 +58,7 @@ class Module(State, Calls):
     # All at once
 
     def apply(self, fn: Callable[[Any], Any]) -> Self:
-        """Call a function with each module below this one, then with this one: to initialise weights, say.
+        """Call a function with each module below this one, then with this one, for example to initialise weights.
 
         >>> from pullback import nn
         >>> net = nn.Sequential(nn.Linear(1, 1), nn.ReLU()).apply(print)
@@ -90,7 +90,7 @@ class Module(State, Calls):
         return self
 
     def eval(self) -> Self:
-        """Set the mode in which a model is used: `train(False)`."""
+        """Set evaluation mode: `train(False)`."""
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
@@ -100,7 +100,7 @@ class Module(State, Calls):
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of every parameter; zero them in place with `set_to_none=False`."""
+        """Delete the gradients of every parameter; with `set_to_none=False` fill them with zeros in place."""
         for parameter in self.parameters():
             if parameter.grad is not None:
                 if set_to_none:
@@ -109,7 +109,7 @@ class Module(State, Calls):
                     parameter.grad.detach_().zero_()
 
     def _apply(self, fn: Callable[[Any], Any], recurse: bool = True) -> Self:
-        """Put what a function makes of them in the place of the values of parameters, gradients and buffers."""
+        """Replace the values of parameters, gradients and buffers by the results of a function."""
         for module in self.children() if recurse else ():
             module._apply(fn)
         with no_grad():
@@ -172,7 +172,7 @@ class Module(State, Calls):
         return self._apply(lambda t: t.to(dtype) if t.is_floating_point() or t.is_complex() else t)
 
     def type(self, dst_type: Any) -> Self:
-        """Convert all parameters and buffers to a dtype, in place, whatever they are."""
+        """Convert all parameters and buffers to a dtype, in place."""
         return self._apply(lambda t: t.type(dst_type))
 
     def _floating(self, dtype: Any) -> Self:
@@ -191,7 +191,7 @@ class Module(State, Calls):
         return self._floating(dtypes.float16)
 
     def cpu(self) -> Self:
-        """This module: all is on the CPU."""
+        """This module: everything is on the CPU."""
         return self
 
     def cuda(self, device: Any = None) -> Self:
@@ -206,22 +206,22 @@ class Module(State, Calls):
         return self
 
     def share_memory(self) -> Self:
-        """Move parameters and buffers to memory that processes share: see `Tensor.share_memory_`."""
+        """Move parameters and buffers to memory shared between processes: see `Tensor.share_memory_`."""
         return self._apply(lambda t: t.share_memory_())
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Nothing follows from it but a note: the module computes as before, and `pullback.compile(module)` is faster."""
+        """Compatibility with torch: only issues a note. Use `pullback.compile(module)`, which is faster."""
         warnings.warn("Module.compile() changes nothing here: use what compile(module) returns", stacklevel=2)
 
     def to_empty(self, *, device: Any = None, recurse: bool = True) -> Self:
-        """Give parameters and buffers new memory with whatever lies in it."""
+        """Replace parameters and buffers by uninitialised memory."""
         placement.accept("to_empty", {"device": device})
         return self._apply(lambda t: t.new_empty(t.shape), recurse)
 
     # Text
 
     def extra_repr(self) -> str:
-        """What stands in the brackets of the module's text: its settings, to be defined by subclasses."""
+        """The text in the brackets of a printed module: its settings, defined by subclasses."""
         return ""
 
     def _get_name(self) -> str:
@@ -237,5 +237,5 @@ class Module(State, Calls):
 
 
 def indented(text: str) -> str:
-    """A text whose further lines are two columns further in."""
+    """A text with all lines but the first indented by two columns."""
     return text.replace("\n", "\n  ")

@@ -1,4 +1,4 @@
-"""Normalisation of each sample by itself: over its last axes, its groups of channels, or neighbouring channels."""
+"""Normalisation of each sample separately: over its last axes, groups of channels, or neighbouring channels."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .module import Module
 
 
 class Scaled(Module):
-    """What normalisations have in common: a weight that starts at 1 and a bias that starts at 0, or none."""
+    """The common base of normalisations: a weight that starts at 1 and a bias that starts at 0, or none."""
 
     def _scale(self, sizes: tuple[int, ...], weight: bool, bias: bool, device: Any, dtype: Any) -> None:
-        """Make the weight and the bias, if wanted."""
+        """Create the weight and the bias, if requested."""
         self.register_parameter("weight", allocate(*sizes, device=device, dtype=dtype) if weight else None)
         self.register_parameter("bias", allocate(*sizes, device=device, dtype=dtype) if bias else None)
 
     def reset_parameters(self) -> None:
-        """The weight as it was at the start, 1, and the bias, 0."""
+        """Reset the weight to 1, and the bias to 0."""
         if self.weight is not None:
             init.ones_(self.weight)
         if self.bias is not None:
@@ -133,7 +133,7 @@ class RMSNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """The weight as it was at the start, 1."""
+        """Reset the weight to 1."""
         if self.weight is not None:
             init.ones_(self.weight)
 

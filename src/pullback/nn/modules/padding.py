@@ -10,7 +10,7 @@ from .module import Module
 
 
 class _Padding(Module):
-    """Padding of some last axes: how much before and after each, the last axis first."""
+    """Padding of some last axes, with widths before and after each, starting with the last axis."""
 
     _axes: ClassVar[int]
     _mode: ClassVar[str]
@@ -89,31 +89,31 @@ class ZeroPad3d(_ZeroPadNd, ConstantPad3d):
 
 
 class _ReflectionPadNd(_Padding):
-    """Padding with the mirror image of what is inside, without the border itself."""
+    """Padding by reflection at the border, without repeating it."""
 
     _mode = "reflect"
 
 
 class ReflectionPad1d(_ReflectionPadNd):
-    """The mirror image before and after the last axis."""
+    """A reflection before and after the last axis."""
 
     _axes = 1
 
 
 class ReflectionPad2d(_ReflectionPadNd):
-    """The mirror image around the last two axes."""
+    """A reflection around the last two axes."""
 
     _axes = 2
 
 
 class ReflectionPad3d(_ReflectionPadNd):
-    """The mirror image around the last three axes."""
+    """A reflection around the last three axes."""
 
     _axes = 3
 
 
 class _ReplicationPadNd(_Padding):
-    """Padding with the border."""
+    """Padding by repeating the border."""
 
     _mode = "replicate"
 
@@ -137,24 +137,24 @@ class ReplicationPad3d(_ReplicationPadNd):
 
 
 class _CircularPadNd(_Padding):
-    """Padding with what lies at the other end."""
+    """Padding by wrapping around to the other end."""
 
     _mode = "circular"
 
 
 class CircularPad1d(_CircularPadNd):
-    """The other end before and after the last axis."""
+    """Wrapped elements before and after the last axis."""
 
     _axes = 1
 
 
 class CircularPad2d(_CircularPadNd):
-    """The other ends around the last two axes."""
+    """Wrapped elements around the last two axes."""
 
     _axes = 2
 
 
 class CircularPad3d(_CircularPadNd):
-    """The other ends around the last three axes."""
+    """Wrapped elements around the last three axes."""
 
     _axes = 3

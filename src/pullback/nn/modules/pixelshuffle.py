@@ -1,4 +1,4 @@
-"""Channels turned into pixels, and back: Shi and others, Real-time single image super-resolution, 2016."""
+"""Channels rearranged into pixels and back: Shi and others, Real-time single image super-resolution, 2016."""
 
 from __future__ import annotations
 

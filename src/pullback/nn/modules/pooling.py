@@ -1,6 +1,6 @@
 """Pooling over one, two and three axes: windows reduced to their maximum, mean or norm.
 
-`kernel_size`, `stride` (the kernel's size when left out), `padding` and `dilation` are integers, or one for each axis.
+`kernel_size`, `stride` (by default the kernel's size), `padding` and `dilation` are integers, or one for each axis.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NORM = "norm_type={norm_type}, kernel_size={kernel_size}, stride={stride}, ceil_
 
 
 class _Strided(Module):
-    """What begins with windows side by side unless told otherwise."""
+    """The base of poolings whose stride is by default the kernel size."""
 
     kernel_size: Any
     stride: Any
@@ -42,7 +42,7 @@ class _MaxPoolNd(_Strided):
 
 @declared(F.max_pool1d, MAX)
 class MaxPool1d(_MaxPoolNd):
-    """The maximum of each window of (N, C, L) or (C, L); with `return_indices`, and where it was.
+    """The maximum of each window of (N, C, L) or (C, L); with `return_indices`, also its index.
 
     >>> import pullback
     >>> pullback.nn.MaxPool1d(2)(pullback.tensor([[1.0, 5.0, 3.0, 4.0]]))
@@ -52,17 +52,17 @@ class MaxPool1d(_MaxPoolNd):
 
 @declared(F.max_pool2d, MAX)
 class MaxPool2d(_MaxPoolNd):
-    """The maximum of each window of (N, C, H, W) or (C, H, W); with `return_indices`, and where it was."""
+    """The maximum of each window of (N, C, H, W) or (C, H, W); with `return_indices`, also its index."""
 
 
 @declared(F.max_pool3d, MAX)
 class MaxPool3d(_MaxPoolNd):
-    """The maximum of each window of (N, C, D, H, W) or (C, D, H, W); with `return_indices`, and where it was."""
+    """The maximum of each window of (N, C, D, H, W) or (C, D, H, W); with `return_indices`, also its index."""
 
 
 @settings
 class _MaxUnpoolNd(_Strided):
-    """Maxima put back where they were."""
+    """Maxima written back to their original positions."""
 
     _axes: ClassVar[int]
     kernel_size: Any
@@ -76,7 +76,7 @@ class _MaxUnpoolNd(_Strided):
 
 
 def _unpooling(function: Any) -> Any:
-    """The forward of a module that puts maxima back: the size of the output is an argument of the call."""
+    """The forward of an unpooling module: the size of the output is an argument of the call."""
 
     def forward(self: Any, input: Any, indices: Any, output_size: Any = None) -> Any:
         return function(input, indices, self.kernel_size, self.stride, self.padding, output_size)
@@ -86,7 +86,7 @@ def _unpooling(function: Any) -> Any:
 
 @declared(F.max_unpool1d, MEAN)
 class MaxUnpool1d(_MaxUnpoolNd):
-    """Maxima of `MaxPool1d` put back where they were, among zeros."""
+    """Maxima of `MaxPool1d` at their original positions, zeros elsewhere."""
 
     _axes = 1
     forward = _unpooling(F.max_unpool1d)
@@ -94,7 +94,7 @@ class MaxUnpool1d(_MaxUnpoolNd):
 
 @declared(F.max_unpool2d, MEAN)
 class MaxUnpool2d(_MaxUnpoolNd):
-    """Maxima of `MaxPool2d` put back where they were, among zeros."""
+    """Maxima of `MaxPool2d` at their original positions, zeros elsewhere."""
 
     _axes = 2
     forward = _unpooling(F.max_unpool2d)
@@ -102,7 +102,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
 
 @declared(F.max_unpool3d, MEAN)
 class MaxUnpool3d(_MaxUnpoolNd):
-    """Maxima of `MaxPool3d` put back where they were, among zeros."""
+    """Maxima of `MaxPool3d` at their original positions, zeros elsewhere."""
 
     _axes = 3
     forward = _unpooling(F.max_unpool3d)
@@ -170,7 +170,7 @@ class LPPool3d(_LPPoolNd):
 
 @settings
 class _AdaptiveMaxPoolNd(Module):
-    """The maximum of windows that make an output of a given size."""
+    """The maxima of windows chosen to give an output of a given size."""
 
     output_size: Any
     return_indices: bool = False
@@ -178,7 +178,7 @@ class _AdaptiveMaxPoolNd(Module):
 
 @settings
 class _AdaptiveAvgPoolNd(Module):
-    """The mean of windows that make an output of a given size."""
+    """The means of windows chosen to give an output of a given size."""
 
     output_size: Any
 
@@ -188,37 +188,37 @@ SIZE = "output_size={output_size}"
 
 @declared(F.adaptive_max_pool1d, SIZE)
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
-    """The maximum of as many windows of (N, C, L) as the output is to have."""
+    """The maxima of windows of (N, C, L), one for each element of an output of the given size."""
 
 
 @declared(F.adaptive_max_pool2d, SIZE)
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """The maximum of as many windows of (N, C, H, W) as the output is to have; None keeps an axis."""
+    """The maxima of windows of (N, C, H, W), for an output of the given size; None keeps the size of an axis."""
 
 
 @declared(F.adaptive_max_pool3d, SIZE)
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
-    """The maximum of as many windows of (N, C, D, H, W) as the output is to have; None keeps an axis."""
+    """The maxima of windows of (N, C, D, H, W), for an output of the given size; None keeps the size of an axis."""
 
 
 @declared(F.adaptive_avg_pool1d, SIZE)
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """The mean of as many windows of (N, C, L) as the output is to have."""
+    """The means of windows of (N, C, L), one for each element of an output of the given size."""
 
 
 @declared(F.adaptive_avg_pool2d, SIZE)
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """The mean of as many windows of (N, C, H, W) as the output is to have; None keeps an axis."""
+    """The means of windows of (N, C, H, W), for an output of the given size; None keeps the size of an axis."""
 
 
 @declared(F.adaptive_avg_pool3d, SIZE)
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """The mean of as many windows of (N, C, D, H, W) as the output is to have; None keeps an axis."""
+    """The means of windows of (N, C, D, H, W), for an output of the given size; None keeps the size of an axis."""
 
 
 @settings
 class _FractionalMaxPool(Module):
-    """The maximum of windows that lie at random: Graham, Fractional max-pooling, 2014."""
+    """The maxima of windows at random positions: Graham, Fractional max-pooling, 2014."""
 
     _axes: ClassVar[int]
     kernel_size: Any
@@ -245,13 +245,13 @@ class _FractionalMaxPool(Module):
 
 @declared(F.fractional_max_pool2d, shows="")
 class FractionalMaxPool2d(_FractionalMaxPool):
-    """The maximum of windows of images that lie at random, as many as the output is to have."""
+    """The maxima of windows of images at random positions, for an output of the given size or ratio."""
 
     _axes = 2
 
 
 @declared(F.fractional_max_pool3d, shows="")
 class FractionalMaxPool3d(_FractionalMaxPool):
-    """The maximum of windows of volumes that lie at random, as many as the output is to have."""
+    """The maxima of windows of volumes at random positions, for an output of the given size or ratio."""
 
     _axes = 3

@@ -21,12 +21,12 @@ KINDS = {"RNN_TANH": recurrent.RNN_TANH, "RNN_RELU": recurrent.RNN_RELU, "LSTM":
 
 
 class _Recurrent(Module):
-    """What recurrent modules have in common: all weights start evenly within 1 / sqrt(hidden_size)."""
+    """The common base of recurrent modules: weights start uniformly distributed within 1 / sqrt(hidden_size)."""
 
     hidden_size: int
 
     def reset_parameters(self) -> None:
-        """New random weights."""
+        """Reset to new random weights."""
         bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0.0
         for parameter in self.parameters():
             init.uniform_(parameter, -bound, bound)
@@ -99,10 +99,10 @@ class RNNBase(_Recurrent):
         return [flat[start : start + per] for start in range(0, len(flat), per)]
 
     def flatten_parameters(self) -> None:
-        """Nothing: how weights lie in memory makes no difference here."""
+        """Does nothing: the memory layout of weights makes no difference here."""
 
     def forward(self, input: Any, hx: Any = None) -> Any:
-        """The states of the last layer at every step, and the last ones of every layer and direction."""
+        """The states of the last layer at every step, and the final ones of every layer and direction."""
         packed = isinstance(input, PackedSequence)
         x = input.data if packed else input
         batched = packed or not isinstance(x, Carrier) or x.ndim == 3
@@ -150,7 +150,7 @@ class RNNBase(_Recurrent):
         return tuple(states) if self.mode == "LSTM" else states[0]
 
     def _given_states(self, hx: Any, batched: bool) -> tuple[Any, ...] | None:
-        """The initial states that were given, with an axis for the batch."""
+        """The given initial states, with an axis for the batch."""
         if hx is None:
             return None
         states = tuple(hx) if self.mode == "LSTM" else (hx,)
@@ -201,7 +201,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _check_settings(module: Any) -> None:
-    """Refuse settings of no use, in torch's words."""
+    """Raise torch's errors for invalid settings."""
     p, hidden, proj = module.dropout, module.hidden_size, module.proj_size
     if not _is_number(p) or not 0 <= p <= 1:
         raise ValueError(
@@ -269,7 +269,7 @@ class RNN(RNNBase):
 
 
 def _none_of(refused: dict[str, Any], name: str) -> dict[str, Any]:
-    """Refuse settings that a module does not have: projections, in torch's words, and all others."""
+    """Raise for settings that a module does not have: torch's error for projections, TypeError for others."""
     if "proj_size" in refused:
         raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
     if refused:
@@ -342,7 +342,7 @@ class GRU(RNNBase):
 
 
 class RNNCellBase(_Recurrent):
-    """One step of a recurrent network: what the cells have in common."""
+    """The common base of cells: one step of a recurrent network."""
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None, dtype: Any = None
@@ -413,7 +413,7 @@ class RNNCell(RNNCellBase):
 
 
 class _GatedCell(RNNCellBase):
-    """A cell with gates: how many there are is said by its class."""
+    """A cell with gates, whose number is a class attribute."""
 
     _gates: ClassVar[int]
 
@@ -424,7 +424,7 @@ class _GatedCell(RNNCellBase):
 
 
 class LSTMCell(_GatedCell):
-    """One step of an `LSTM`, from (h, c) to the next such pair; from zeros when left out."""
+    """One step of an `LSTM`, from (h, c) to the next such pair; the default state is zero."""
 
     _gates = 4
 
@@ -433,7 +433,7 @@ class LSTMCell(_GatedCell):
 
 
 class GRUCell(_GatedCell):
-    """One step of a `GRU`: the next state; from zeros when left out."""
+    """One step of a `GRU`: the next state; the default state is zero."""
 
     _gates = 3
 

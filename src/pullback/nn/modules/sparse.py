@@ -1,4 +1,4 @@
-"""Tables of vectors: Embedding and EmbeddingBag."""
+"""Embedding tables: Embedding and EmbeddingBag."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class _Table(Module):
     """A table of vectors, one of which may be fixed at zero."""
 
     _begins_frozen = False
-    """Whether it can be made with vectors that are not trained, which may then be whole numbers."""
+    """True if the table may have vectors that are not trained, and may then be integers."""
 
     def _take(self, rows: int, columns: int, padding_idx: int | None, given: Any, trained: bool, **placed: Any) -> None:
-        """Make the table, or take the one that is given."""
+        """Create the table, or use the given one."""
         self.num_embeddings = rows
         self.embedding_dim = columns
         if padding_idx is not None and not -rows <= padding_idx < max(rows, 1):
@@ -41,7 +41,7 @@ class _Table(Module):
             init.zeros_(self.weight.data[self.padding_idx])
 
     def _settings(self, *names: str) -> list[str]:
-        """The settings that are not as usual, as text."""
+        """The settings that differ from their defaults, as text."""
         usual = {"norm_type": 2, "scale_grad_by_freq": False, "sparse": False}
         values = {name: getattr(self, name) for name in names}
         return [f"{name}={value!r}" for name, value in values.items() if value != usual.get(name)]

@@ -1,8 +1,8 @@
 """The state of a module as a dictionary: `state_dict`, and `load_state_dict`, which writes all or nothing.
 
 torch's protocol: each module saves and loads its own part, `_save_to_state_dict` and `_load_from_state_dict`, which
-subclasses may override, and hooks run before and after. Loading first asks every module, which notes what it would
-write; only when nothing speaks against it are the notes carried out.
+subclasses may override, and hooks run before and after. Loading first lets every module record what it would write; the
+writes are done only if no error was found.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ EXTRA = "_extra_state"
 
 
 class _IncompatibleKeys(NamedTuple):
-    """Which keys a state lacked, and which it had too many."""
+    """The missing and the unexpected keys of a state."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
@@ -38,7 +38,7 @@ class _IncompatibleKeys(NamedTuple):
 
 
 class _Report(list[str]):
-    """The errors found so far, and the writes that wait until it is known that there are none."""
+    """The errors found so far, and the pending writes, which are done if there are none."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,26 +50,26 @@ def _quoted(keys: list[str]) -> str:
 
 
 class State(Members):
-    """A module as what can be saved and loaded."""
+    """The part of a module that saves and loads its state."""
 
     # Saving
 
     def get_extra_state(self) -> Any:
-        """What a module wants to have saved besides its tensors: define it together with `set_extra_state`."""
+        """The state of a module besides its tensors; to be defined together with `set_extra_state`."""
         raise RuntimeError(f"{type(self).__name__} defines no get_extra_state(): it has no extra state")
 
     def set_extra_state(self, state: Any) -> None:
-        """Take up what `get_extra_state` gave."""
+        """Restore a result of `get_extra_state`."""
         raise RuntimeError(f"{type(self).__name__} defines no set_extra_state(): it takes no extra state")
 
     def _persistent(self) -> dict[str, Any]:
-        """The parameters and buffers of this module alone that belong to its state."""
+        """The parameters and persistent buffers of this module alone."""
         skipped = self._non_persistent_buffers_set
         members = {**self._parameters, **{name: b for name, b in self._buffers.items() if name not in skipped}}
         return {name: member for name, member in members.items() if member is not None}
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        """Put the state of this module alone into a dictionary."""
+        """Write the state of this module alone to a dictionary."""
         for name, member in self._persistent().items():
             destination[prefix + name] = member if keep_vars else member.detach()
         if type(self).get_extra_state is not State.get_extra_state:
@@ -123,7 +123,7 @@ class State(Members):
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        """Take the state of this module alone from a dictionary, and tell what does not fit."""
+        """Load the state of this module alone from a dictionary, and report errors."""
         for hook, owner in self._load_state_dict_pre_hooks.values():
             first = () if owner is None else (owner,)
             hook(*first, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
@@ -153,7 +153,7 @@ class State(Members):
                 write()
 
     def _strangers(self, state_dict: Any, prefix: str, own: dict[str, Any]) -> list[str]:
-        """The keys of a state that belong to nothing here."""
+        """The keys of a state that belong to no member of this module."""
         found = []
         for key in state_dict:
             if key.startswith(prefix) and key != prefix + EXTRA:
@@ -172,7 +172,7 @@ class State(Members):
         errors: list[str],
         writes: list[Callable[[], None]],
     ) -> None:
-        """Note how a value will be put into a parameter or buffer, or why it cannot."""
+        """Record how a value will be loaded into a parameter or buffer, or why it cannot."""
         if isinstance(value, np.ndarray):
             value = from_numpy(value)
         if not isinstance(value, Carrier):
@@ -254,7 +254,7 @@ class State(Members):
     def _ask(
         self, state: Any, prefix: str, metadata: Any, assign: bool, found: _IncompatibleKeys, errors: _Report
     ) -> None:
-        """Have this module and all below it note what they would write."""
+        """Let this module and all below it record what they would write."""
         own = dict(metadata.get(prefix[:-1], {}))
         if assign:
             own["assign_to_params_buffers"] = True
@@ -266,7 +266,7 @@ class State(Members):
                 child._ask(part, inner, metadata, assign, found, errors)
 
     def _refuse(self, found: _IncompatibleKeys, errors: list[str], strict: bool) -> None:
-        """Raise an error with all that speaks against a state, if anything does."""
+        """Raise an error with everything that is wrong with a state, if anything is."""
         wrong = list(errors)
         if strict and found.unexpected_keys:
             wrong.insert(0, f"Unexpected key(s) in state_dict: {_quoted(found.unexpected_keys)}. ")
@@ -286,7 +286,7 @@ class State(Members):
         return Handle(self._state_dict_hooks, (hook, True))
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> Handle:
-        """As `register_state_dict_post_hook`; what the hook returns takes the place of the dictionary."""
+        """As `register_state_dict_post_hook`, but the hook's result replaces the dictionary."""
         return Handle(self._state_dict_hooks, (hook, False))
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> Handle:
@@ -297,7 +297,7 @@ class State(Members):
         return Handle(self._load_state_dict_pre_hooks, (hook, self))
 
     def _register_load_state_dict_pre_hook(self, hook: Callable[..., Any], with_module: bool = False) -> Handle:
-        """As `register_load_state_dict_pre_hook`; the hook is given the module only if `with_module`."""
+        """As `register_load_state_dict_pre_hook`; the module is passed to the hook only if `with_module`."""
         return Handle(self._load_state_dict_pre_hooks, (hook, self if with_module else None))
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> Handle:
@@ -306,6 +306,6 @@ class State(Members):
 
 
 def _last(module: Any) -> list[Any]:
-    """A module and all below it, each after those below it."""
+    """A module and all below it, in postorder."""
     below = [each for child in module._modules.values() if child is not None for each in _last(child)]
     return [*below, module]

@@ -1,8 +1,8 @@
-"""Transformers: layers of attention and of small networks, as encoders, decoders, and both.
+"""Transformers: layers of attention and feed-forward networks, as encoders, decoders, and both.
 
-Vaswani et al., Attention is all you need, 2017. Sequences are (steps, batch, features), or (batch, steps, features) with
-`batch_first`, or (steps, features). Where a bool mask is True attention leaves a place out; another mask is added to the
-scores. `is_causal` is a hint that a mask is the causal one, which is given all the same.
+Vaswani et al., Attention is all you need, 2017. Sequences are (steps, batch, features), or (batch, steps, features)
+with `batch_first`, or (steps, features). Attention ignores positions at which a bool mask is True; any other mask is
+added to the scores. `is_causal` is a hint that a mask is the causal one; the mask must be passed nevertheless.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Activation = str | Callable[[Any], Any]
 
 
 def _activation(given: Activation) -> Callable[[Any], Any]:
-    """An activation function, or the one of that name."""
+    """An activation function, given itself or by name."""
     if not isinstance(given, str):
         return given
     if given not in ("relu", "gelu"):
@@ -40,7 +40,7 @@ def _copies(layer: Any, count: int) -> ModuleList:
 
 
 class _Layer(Module):
-    """What layers have in common: a small network after attention, and where the normalisations stand."""
+    """The common base of layers: a feed-forward network after attention, and the order of normalisations."""
 
     _attentions: ClassVar[tuple[str, ...]]
     """The names of the attentions that come before the network."""
@@ -75,7 +75,7 @@ class _Layer(Module):
         self.activation = _activation(activation)
 
     def _added(self, x: Any, place: int, block: Callable[[Any], Any]) -> Any:
-        """x plus what a block makes of it; normalised before the block, or after the sum."""
+        """x plus a block's result, normalised either before the block or after the sum."""
         norm, dropout = getattr(self, f"norm{place}"), getattr(self, f"dropout{place}")
         return x + dropout(block(norm(x))) if self.norm_first else norm(x + dropout(block(x)))
 
@@ -89,7 +89,7 @@ class _Layer(Module):
 
 
 class TransformerEncoderLayer(_Layer):
-    """Attention of a sequence to itself, then a small network; each added to its input, and normalised.
+    """Self-attention, then a feed-forward network; each is added to its input, and normalised.
 
     >>> import pullback
     >>> layer = pullback.nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16)
@@ -108,7 +108,7 @@ class TransformerEncoderLayer(_Layer):
 
 
 class TransformerDecoderLayer(_Layer):
-    """Attention of a sequence to itself, then to another, `memory`, then a small network; each added and normalised.
+    """Self-attention, attention to `memory`, then a feed-forward network; each is added to its input, and normalised.
 
     >>> import pullback
     >>> layer = pullback.nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
@@ -141,9 +141,9 @@ class TransformerDecoderLayer(_Layer):
 
 
 class TransformerEncoder(Module):
-    """Copies of an encoder layer, one after the other, and a normalisation at the end if one is given.
+    """Copies of an encoder layer, one after the other, with an optional normalisation at the end.
 
-    `enable_nested_tensor` and `mask_check` are accepted, and change nothing.
+    `enable_nested_tensor` and `mask_check` are accepted, and have no effect.
 
     >>> import pullback
     >>> from pullback import nn
@@ -176,7 +176,7 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """Copies of a decoder layer, one after the other, and a normalisation at the end if one is given."""
+    """Copies of a decoder layer, one after the other, with an optional normalisation at the end."""
 
     def __init__(self, decoder_layer: Any, num_layers: int, norm: Any = None) -> None:
         super().__init__()
@@ -210,7 +210,7 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder of one sequence, and a decoder that makes another of it.
+    """An encoder of one sequence, and a decoder that computes another sequence from it.
 
     >>> import pullback
     >>> from pullback import nn
@@ -255,7 +255,7 @@ class Transformer(Module):
         self.batch_first = batch_first
 
     def _reset_parameters(self) -> None:
-        """New random weights for all matrices."""
+        """Reset all matrices to new random weights."""
         for parameter in self.parameters():
             if parameter.ndim > 1:
                 init.xavier_uniform_(parameter)
@@ -298,7 +298,7 @@ class Transformer(Module):
 
     @staticmethod
     def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Any:
-        """The causal mask: 0 for the places up to one's own, -inf for those after it.
+        """The causal mask: 0 for positions up to the query's own, -inf for later ones.
 
         >>> from pullback import nn
         >>> nn.Transformer.generate_square_subsequent_mask(3)

@@ -11,7 +11,7 @@ from .module import Module
 
 @declared(F.interpolate)
 class Upsample(Module):
-    """The input (N, C, ...) at another size, or at its own times a factor.
+    """The input (N, C, ...) interpolated to a size, or scaled by a factor.
 
     `mode` is 'nearest', 'linear', 'bilinear', 'bicubic', 'trilinear', 'area' or 'nearest-exact'.
 
@@ -40,14 +40,14 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """Images at another size, each pixel the nearest of the input."""
+    """Images at another size, each pixel the nearest one of the input."""
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, "nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Images at another size, each pixel a mean of four of the input; corners stay where they are."""
+    """Images at another size, each pixel interpolated from four of the input; corners are aligned."""
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, "bilinear", align_corners=True)

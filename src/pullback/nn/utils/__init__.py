@@ -1,4 +1,4 @@
-"""What is done with the parameters of a module: torch.nn.utils by its names."""
+"""Functions of the parameters of a module: torch.nn.utils."""
 
 from ..._core import lazy as _lazy
 

@@ -1,4 +1,4 @@
-"""Gradients kept from growing too large: Pascanu, Mikolov and Bengio, On the difficulty of training RNNs, 2013."""
+"""Limits on the size of gradients: Pascanu, Mikolov and Bengio, On the difficulty of training RNNs, 2013."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def clip_grad_norm_(
 
 
 def clip_grad_norm(parameters: Any, max_norm: float, *args: Any, **options: Any) -> Any:
-    """The old name of `clip_grad_norm_`."""
+    """`clip_grad_norm_` under its older name."""
     warnings.warn(
         "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
         FutureWarning,
@@ -102,7 +102,7 @@ def clip_grad_norm(parameters: Any, max_norm: float, *args: Any, **options: Any)
 
 @no_grad()
 def clip_grad_value_(parameters: Iterable[Any] | Any, clip_value: float, foreach: bool | None = None) -> None:
-    """Move each number in the gradients of parameters, in place, to the nearer of -clip_value and clip_value.
+    """Clamp the gradients of parameters, elementwise and in place, to [-clip_value, clip_value].
 
     >>> import pullback
     >>> w = pullback.tensor([3.0, 0.1], requires_grad=True)

@@ -11,7 +11,7 @@ from ..modules.members import type_name
 
 
 def parameters_to_vector(parameters: Iterable[Any]) -> Any:
-    """All elements of some parameters, one parameter after another, as one vector; recorded.
+    """All elements of some parameters, concatenated to one vector; the operation is recorded.
 
     >>> from pullback import nn
     >>> nn.utils.parameters_to_vector(nn.Linear(2, 3).parameters()).shape

@@ -1,4 +1,4 @@
-"""A layer and the batch normalisation after it as one layer, for use in evaluation."""
+"""A layer and a subsequent batch normalisation fused into one layer, for evaluation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _require_eval(*modules: Any) -> None:
 
 
 def _fused(weight: Any, bias: Any, norm: tuple[Any, ...], axis: int) -> tuple[Any, Any]:
-    """A weight and a bias that do what a batch normalisation does to what they give, along an axis of the weight."""
+    """The weight and bias of a layer fused with a batch normalisation, along an axis of the weight."""
     mean, variance, eps, scale, shift = norm
     bias = zeros(mean.shape, dtype=mean.dtype) if bias is None else bias
     scale = ones(mean.shape, dtype=mean.dtype) if scale is None else scale
@@ -30,14 +30,14 @@ def _fused(weight: Any, bias: Any, norm: tuple[Any, ...], axis: int) -> tuple[An
 def fuse_conv_bn_weights(
     conv_w: Any, conv_b: Any, bn_rm: Any, bn_rv: Any, bn_eps: float, bn_w: Any, bn_b: Any, transpose: bool = False
 ) -> tuple[Any, Any]:
-    """The weight and bias of a convolution that does what a batch normalisation after it did as well."""
+    """The weight and bias of a convolution fused with a subsequent batch normalisation."""
     return _fused(conv_w, conv_b, (bn_rm, bn_rv, bn_eps, bn_w, bn_b), int(transpose))
 
 
 def fuse_linear_bn_weights(
     linear_w: Any, linear_b: Any, bn_rm: Any, bn_rv: Any, bn_eps: float, bn_w: Any, bn_b: Any
 ) -> tuple[Any, Any]:
-    """The weight and bias of a linear map that does what a batch normalisation after it did as well."""
+    """The weight and bias of a linear map fused with a subsequent batch normalisation."""
     return _fused(linear_w, linear_b, (bn_rm, bn_rv, bn_eps, bn_w, bn_b), 0)
 
 

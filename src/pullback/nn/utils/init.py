@@ -1,4 +1,4 @@
-"""skip_init: a module whose weights are not drawn."""
+"""skip_init: a module with uninitialised weights."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from ..modules.module import Module
 
 
 def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """A module of a class, made with the other arguments, whose parameters and buffers hold whatever memory held.
+    """A module of a class, constructed with the other arguments, with uninitialised parameters and buffers.
 
-    The class takes `device`, and its initialisation does nothing to parameters and buffers but to fill them.
+    The class must accept `device`, and its initialisation must not do anything with parameters and buffers except fill
+    them.
 
     >>> from pullback import nn
     >>> nn.utils.skip_init(nn.Linear, 3, 2).weight.shape

@@ -1,6 +1,6 @@
-"""torch's old ways to normalise weights: hooks that compute a weight before each call of its module.
+"""torch's deprecated functions to normalise weights: hooks that compute a weight before each call of its module.
 
-`parametrizations` has the new ones, which these warnings name.
+`parametrizations` has their replacements, which the warnings name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class WeightNorm:
         return direction * (norms / norm_except(direction, self.dim))
 
     def start(self, module: Any) -> None:
-        """Replace the parameter by two."""
+        """Replace the parameter by its norms and its direction."""
         weight = getattr(module, self.name)
         delattr(module, self.name)
         module.register_parameter(f"{self.name}_g", Parameter(norm_except(weight.detach(), self.dim)))
@@ -36,7 +36,7 @@ class WeightNorm:
         setattr(module, self.name, self.compute_weight(module))
 
     def remove(self, module: Any) -> None:
-        """Make the weight a parameter again."""
+        """Replace the two by an ordinary parameter again."""
         weight = self.compute_weight(module)
         for name in (self.name, f"{self.name}_g", f"{self.name}_v"):
             delattr(module, name)
@@ -48,7 +48,7 @@ class WeightNorm:
 
 
 class SpectralNorm:
-    """A hook that divides a weight by its spectral norm, as the power method knows it."""
+    """A hook that divides a weight by its spectral norm, as estimated by power iteration."""
 
     def __init__(self, name: str, n_power_iterations: int, dim: int, eps: float) -> None:
         check_iterations(n_power_iterations, 1)
@@ -56,7 +56,7 @@ class SpectralNorm:
         self.n_power_iterations = n_power_iterations
 
     def compute_weight(self, module: Any, do_power_iteration: bool) -> Any:
-        """The weight, after some steps of the power method if wanted."""
+        """The weight, after power iterations if requested."""
         weight, u, v = (getattr(module, self.name + end) for end in ("_orig", "_u", "_v"))
         matrix = as_matrix(weight, self.dim)
         if do_power_iteration:
@@ -68,7 +68,7 @@ class SpectralNorm:
         return weight / u.dot(matrix.mv(v))
 
     def start(self, module: Any) -> None:
-        """Replace the parameter by one of another name, and buffers of the power method."""
+        """Replace the parameter by one of another name, and add buffers for the power iteration."""
         weight = module._parameters[self.name]
         if weight is None:
             raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{self.name}` is None")
@@ -80,7 +80,7 @@ class SpectralNorm:
             module.register_buffer(self.name + end, made)
 
     def remove(self, module: Any) -> None:
-        """Make the weight a parameter again."""
+        """Replace them by an ordinary parameter again."""
         with no_grad():
             weight = self.compute_weight(module, do_power_iteration=False)
         for end in ("", "_u", "_v", "_orig"):

@@ -25,14 +25,14 @@ TRANSPOSED = (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)
 
 
 def norm_except(weight: Any, dim: int) -> Any:
-    """The norms over all axes but one, which stay with length 1; over all of them for -1."""
+    """The norms over all axes but one, which are kept with length 1; over all of them for -1."""
     if dim == -1:
         return vector_norm(weight)
     return vector_norm(weight, 2, [axis for axis in range(weight.ndim) if axis != dim % weight.ndim], True)
 
 
 def as_matrix(weight: Any, dim: int) -> Any:
-    """A weight with one axis as rows, and all others as columns."""
+    """A weight reshaped to a matrix whose rows are one axis."""
     return weight.movedim(dim, 0).flatten(1)
 
 
@@ -47,7 +47,7 @@ def _tensor_of(module: Any, name: str) -> Any:
 
 
 class _WeightNorm(Module):
-    """A direction, and how long it is."""
+    """A weight as the product of its norms and a direction."""
 
     def __init__(self, dim: int | None = 0) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
 
 
 class _SpectralNorm(Module):
-    """A weight divided by its largest singular value, as the power method knows it."""
+    """A weight divided by its largest singular value, as estimated by power iteration."""
 
     def __init__(self, weight: Any, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
         super().__init__()
@@ -114,7 +114,7 @@ class _SpectralNorm(Module):
         matrix = as_matrix(weight, self.dim)
         if self.training:
             self._power_method(matrix, self.n_power_iterations)
-        u, v = self._u.clone(), self._v.clone()  # the next call changes them, before backward of this one perhaps
+        u, v = self._u.clone(), self._v.clone()  # the next call modifies them, perhaps before this one's backward
         return weight / u.vdot(matrix.mv(v))
 
     def right_inverse(self, value: Any) -> Any:
@@ -123,7 +123,7 @@ class _SpectralNorm(Module):
 
 
 def check_iterations(count: int, least: int) -> None:
-    """Refuse a number of steps of the power method."""
+    """Raise for an invalid number of power iterations."""
     if count < least:
         raise ValueError(f"Expected n_power_iterations to be positive, but got n_power_iterations={count}")
 
@@ -158,13 +158,13 @@ def _q_of(matrix: Any) -> Any:
 
 
 def _is_orthogonal(q: Any) -> bool:
-    """Whether a matrix is orthogonal, but for rounding."""
+    """True if a matrix is orthogonal up to rounding."""
     one = eye(q.shape[-1], dtype=q.dtype)
     return bool((q.mH @ q).allclose(one, rtol=0, atol=10 * q.shape[-1] * finfo(q.dtype).eps))
 
 
 class _Orthogonal(Module):
-    """An orthogonal matrix, by one of several maps, times a fixed one, `base`, where there is one."""
+    """An orthogonal matrix, computed by one of several maps, times a constant matrix `base`, if there is one."""
 
     base: Any
 
@@ -186,7 +186,7 @@ class _Orthogonal(Module):
         return q.mT if wide else q
 
     def _turned(self, x: Any) -> Any:
-        """The first columns of a rotation, from its skew-symmetric generator."""
+        """The leading columns of the rotation with a skew-symmetric generator."""
         n, k = x.shape[-2:]
         x = x.tril()
         if n != k:
@@ -238,7 +238,7 @@ class _Orthogonal(Module):
 
 
 def _reflected(x: Any) -> Any:
-    """A product of reflections, of columns below the diagonal, whose signs are those of the diagonal."""
+    """The product of reflections given by the columns below the diagonal, with signs given by the diagonal."""
     below = x.tril(-1)
     tau = 2.0 / (1.0 + (below * below).sum(-2))
     signs = x.detach().diagonal(dim1=-2, dim2=-1).trunc()

@@ -1,7 +1,7 @@
-"""Parametrizations: a parameter or buffer of a module as what other modules make of an unconstrained tensor.
+"""Parametrizations: a parameter or buffer of a module computed by other modules from an unconstrained tensor.
 
-A parametrized module is of a class of its own, with a property in the place of the tensor. `module.parametrizations`
-holds, by the tensor's name, the modules that make it and, as `original`, what they make it of.
+A parametrized module gets a class of its own, with a property in place of the tensor. `module.parametrizations` has, by
+the tensor's name, the modules that compute it and, as `original`, their input.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _cache: ContextVar[dict[tuple[int, str], Any] | None] = ContextVar("cache", defa
 
 @contextmanager
 def cached() -> Iterator[None]:
-    """A block in which each parametrized tensor is computed once, when it is first asked for.
+    """A context in which each parametrized tensor is computed once, on first access.
 
     >>> import pullback
     >>> from pullback.nn.utils import parametrize
@@ -45,7 +45,7 @@ def cached() -> Iterator[None]:
 
 
 def _register(module: Any, name: str, tensor: Any) -> None:
-    """Make a tensor a parameter or a buffer, as it is one."""
+    """Register a tensor as a parameter or a buffer of a module, whichever it is."""
     if isinstance(tensor, Parameter):
         module.register_parameter(name, tensor)
     else:
@@ -92,7 +92,7 @@ class ParametrizationList(ModuleList):
             _check_made(self(), dtype, shape)
 
     def _keep(self, original: Any, new: Any) -> None:
-        """Keep the tensor itself, so that an optimizer goes on with it, with new values."""
+        """Write new values to the original tensor itself, so that an optimizer that refers to it stays valid."""
         if original.dtype != new.dtype:
             raise ValueError(
                 "When `right_inverse` outputs one tensor, it may not change the dtype."
@@ -114,7 +114,7 @@ class ParametrizationList(ModuleList):
             _register(self, f"original{place}", kept)
 
     def _steps(self) -> Iterator[Any]:
-        """The modules that make the tensor."""
+        """The modules that compute the tensor."""
         return (module for name, module in self._modules.items() if name.isdigit())
 
     def _originals(self) -> list[Any]:
@@ -164,7 +164,7 @@ class ParametrizationList(ModuleList):
             )
 
     def forward(self) -> Any:
-        """The tensor."""
+        """The parametrized tensor."""
         first, *rest = self._steps()
         made = first(*self._originals())
         for module in rest:
@@ -173,7 +173,7 @@ class ParametrizationList(ModuleList):
 
 
 def _inverse(module: Any, value: Any) -> Any:
-    """What a module makes a value of; the value itself if it does not say."""
+    """The right inverse of a module at a value; the value itself if the module does not define one."""
     if not hasattr(module, "right_inverse"):
         return value
     try:
@@ -183,7 +183,7 @@ def _inverse(module: Any, value: Any) -> Any:
 
 
 def _check_made(made: Any, dtype: Any, shape: tuple[int, ...]) -> None:
-    """Refuse a parametrization that does not give a tensor like the one before it."""
+    """Raise for a parametrization that changes the dtype or shape of the tensor."""
     if not isinstance(made, Carrier):
         raise ValueError(f"A parametrization must return a tensor. Got {type(made).__name__}.")
     for name, before, after in (("dtype", dtype, made.dtype), ("shape", shape, tuple(made.shape))):
@@ -227,7 +227,7 @@ def _copied(module: Any, memo: dict[int, Any]) -> Any:
 
 
 def _retype(module: Any, base: type, names: Sequence[str]) -> None:
-    """Give a module a class with these tensors parametrized; its own where there are none."""
+    """Set the class of a module to one with these tensors parametrized, or to its own if there are none."""
     if not names:
         module.__class__ = base
         return
@@ -285,7 +285,7 @@ def register_parametrization(module: Any, tensor_name: str, parametrization: Any
 
 
 def _check_further(module: Any, name: str, parametrization: Any) -> None:
-    """Refuse a further parametrization that does not fit, before anything is changed."""
+    """Raise for a further parametrization that does not fit, before anything is changed."""
     before = getattr(module, name)
     made = parametrization(before)
     _check_made(made, before.dtype, tuple(before.shape))
@@ -306,7 +306,7 @@ def _check_further(module: Any, name: str, parametrization: Any) -> None:
 
 
 def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
-    """Whether a module has a parametrization; of one tensor, or of any."""
+    """True if a module has a parametrization, of one tensor or of any."""
     known = module._modules.get("parametrizations")
     if not isinstance(known, ModuleDict):
         return False
@@ -349,7 +349,7 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
 
 
 def type_before_parametrizations(module: Any) -> type:
-    """The class that a module had before it was parametrized, or has if it is not.
+    """The class of a module before it was parametrized, or its class if it is not.
 
     >>> from pullback import nn
     >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(2, 2))

@@ -1,8 +1,8 @@
-"""Pruning: parameters of which some entries are held at zero.
+"""Pruning: parameters with some entries fixed at zero.
 
-A pruned parameter `weight` is kept as the parameter `weight_orig` and the buffer `weight_mask` of ones and zeros; before
-each call a hook puts their product in the place of `weight`. What is pruned again keeps its zeros: the next method
-looks only at what is left. `remove` makes the zeros permanent.
+A pruned parameter `weight` is stored as the parameter `weight_orig` and the buffer `weight_mask` of ones and zeros;
+before each call a hook sets `weight` to their product. If a parameter is pruned again, its zeros remain, and the next
+method selects among the other entries. `remove` makes the zeros permanent.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...vocabulary.shapes import cat
 
 
 class BasePruningMethod(ABC):
-    """A way to choose what is pruned: the base of those of your own, which define `PRUNING_TYPE` and `compute_mask`.
+    """The base of pruning methods; subclasses define `PRUNING_TYPE` and `compute_mask`.
 
     >>> import pullback
     >>> from pullback import nn
@@ -39,17 +39,17 @@ class BasePruningMethod(ABC):
     """
 
     PRUNING_TYPE: str
-    """'unstructured' (single entries), 'structured' (slices along `dim`) or 'global': what `PruningContainer` leaves out."""
+    """'unstructured' (single entries), 'structured' (slices along `dim`) or 'global', for `PruningContainer`."""
 
     _tensor_name: str
 
     def __call__(self, module: Any, inputs: Any) -> None:
-        """The hook: put the product of parameter and mask in the parameter's place."""
+        """The hook: set the parameter to its product with the mask."""
         setattr(module, self._tensor_name, self.apply_mask(module))
 
     @abstractmethod
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
-        """The mask, of the shape of `t`: `default_mask` with more zeros, chosen by the importance `t` of the entries."""
+        """The mask, of the shape of `t`: `default_mask` with more zeros, by the importance `t` of the entries."""
 
     def apply_mask(self, module: Any) -> Any:
         """The product of the parameter and its mask; AssertionError if the module is not pruned by this method."""
@@ -91,7 +91,7 @@ class BasePruningMethod(ABC):
                 mask = used.compute_mask(scores, start)
         except Exception:
             if isinstance(before, PruningContainer):
-                before._pruning_methods.pop()  # as if it had never been tried
+                before._pruning_methods.pop()  # restores the state before the call
             raise
         if before is None:
             delattr(module, name)
@@ -122,7 +122,7 @@ class BasePruningMethod(ABC):
         return t * mask
 
     def remove(self, module: Any) -> None:
-        """Make the pruned parameter a parameter again, with its zeros; the hook stays, as in torch: see `prune.remove`."""
+        """Replace the pruned parameter by an ordinary one with its zeros; the hook stays, as in torch: see `remove`."""
         weight = self.apply_mask(module)
         name = self._tensor_name
         original = module._parameters.pop(f"{name}_orig")
@@ -134,7 +134,7 @@ class BasePruningMethod(ABC):
 
 
 def _found(module: Any, name: str) -> tuple[int, BasePruningMethod | None]:
-    """The hook that prunes a parameter, with its number; None if there is none."""
+    """The hook that prunes a parameter, with its id; None if there is none."""
     for number, hook in module._forward_pre_hooks.items():
         if isinstance(hook, BasePruningMethod) and hook._tensor_name == name:
             return number, hook
@@ -142,7 +142,7 @@ def _found(module: Any, name: str) -> tuple[int, BasePruningMethod | None]:
 
 
 class PruningContainer(BasePruningMethod):
-    """The methods that have pruned one parameter, one after the other; the last chooses among what the others left."""
+    """The pruning methods applied to one parameter, in order; each selects among the entries left by those before."""
 
     def __init__(self, *args: Any) -> None:
         self._pruning_methods: list[BasePruningMethod] = []
@@ -181,7 +181,7 @@ class PruningContainer(BasePruningMethod):
         return self._pruning_methods[index]
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
-        """The mask with what the last method prunes of the entries that are left."""
+        """The mask, after the last method has pruned the remaining entries."""
         method = self._pruning_methods[-1]
         left = _left(method, t, default_mask)
         mask = default_mask.clone()
@@ -190,7 +190,7 @@ class PruningContainer(BasePruningMethod):
 
 
 def _left(method: BasePruningMethod, t: Any, mask: Any) -> Any:
-    """What a method may look at, as an index: what has not been pruned before."""
+    """The index of the entries or slices that a method may prune: those not pruned before."""
     kind = getattr(method, "PRUNING_TYPE", None)
     if kind == "unstructured":
         return mask == 1
@@ -212,7 +212,7 @@ def _left(method: BasePruningMethod, t: Any, mask: Any) -> Any:
 
 
 def _checked(amount: Any) -> Any:
-    """An amount that is a number of entries or a share of them."""
+    """An amount, checked: a number of entries, or a fraction of them."""
     if not isinstance(amount, int | float | np.integer | np.floating):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
     whole = isinstance(amount, int | np.integer)
@@ -222,7 +222,7 @@ def _checked(amount: Any) -> Any:
 
 
 def _count(amount: Any, size: int) -> int:
-    """How many of so many entries an amount is; ValueError if there are fewer."""
+    """An amount as a number of entries; ValueError if it exceeds `size`."""
     if not isinstance(amount, int | np.integer):
         return round(float(amount) * size)
     if amount > size:
@@ -231,7 +231,7 @@ def _count(amount: Any, size: int) -> int:
 
 
 def _slices(t: Any, dim: int) -> int:
-    """How many slices a tensor has along an axis."""
+    """The number of slices of a tensor along an axis."""
     if t.ndim <= 1:
         raise ValueError(
             "Structured pruning can only be applied to multidimensional tensors. Found tensor of shape "
@@ -253,7 +253,7 @@ class Identity(BasePruningMethod):
 
 
 class _Unstructured(BasePruningMethod):
-    """A method that prunes the entries of least rank."""
+    """A method that prunes the entries of least importance."""
 
     PRUNING_TYPE = "unstructured"
 
@@ -261,7 +261,7 @@ class _Unstructured(BasePruningMethod):
         self.amount = _checked(amount)
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
-        """The mask with zeros where `t` counts least."""
+        """The mask with zeros where the importance `t` is least."""
         pruned = _count(self.amount, t.numel())
         mask = default_mask.clone()
         if pruned:
@@ -273,28 +273,28 @@ class _Unstructured(BasePruningMethod):
 
 
 class RandomUnstructured(_Unstructured):
-    """The method that prunes entries at random: `amount` is their number, or, a float, their share."""
+    """Prunes random entries: `amount` is their number or, if a float, their fraction."""
 
     def _ranks(self, t: Any) -> Any:
         return rand_like(t)
 
 
 class L1Unstructured(_Unstructured):
-    """The method that prunes the entries of least absolute value: `amount` is their number, or, a float, their share."""
+    """Prunes the entries of least absolute value: `amount` is their number or, if a float, their fraction."""
 
     def _ranks(self, t: Any) -> Any:
         return t.abs()
 
 
 class _Structured(BasePruningMethod):
-    """A method that prunes the slices of least rank along an axis."""
+    """A method that prunes the slices of least importance along an axis."""
 
     PRUNING_TYPE = "structured"
     dim: int
     amount: Any
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
-        """The mask with zeros in the slices of `t` that count least."""
+        """The mask with zeros in the slices where the importance of `t` is least."""
         size = _slices(t, self.dim)
         pruned = _count(self.amount, size)
         if pruned == 0:
@@ -309,7 +309,7 @@ class _Structured(BasePruningMethod):
 
 
 class RandomStructured(_Structured):
-    """The method that prunes slices along `dim` at random: `amount` is their number, or, a float, their share."""
+    """Prunes random slices along `dim`: `amount` is their number or, if a float, their fraction."""
 
     def __init__(self, amount: float, dim: int = -1) -> None:
         self.amount = _checked(amount)
@@ -320,9 +320,9 @@ class RandomStructured(_Structured):
 
 
 class LnStructured(_Structured):
-    """The method that prunes the slices along `dim` of the least norm of order `n`.
+    """Prunes the slices along `dim` with the least norm of order `n`.
 
-    `amount` is their number, or, a float, their share.
+    `amount` is their number or, if a float, their fraction.
     """
 
     def __init__(self, amount: float, n: Any, dim: int = -1) -> None:
@@ -335,7 +335,7 @@ class LnStructured(_Structured):
 
 
 class CustomFromMask(BasePruningMethod):
-    """The method that prunes where a given mask has zeros."""
+    """Prunes where a given mask has zeros."""
 
     PRUNING_TYPE = "global"
 
@@ -343,7 +343,7 @@ class CustomFromMask(BasePruningMethod):
         self.mask = mask
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
-        """The product of both masks; AssertionError if they have other shapes."""
+        """The product of both masks; AssertionError if their shapes differ."""
         if default_mask.shape != self.mask.shape:
             raise AssertionError(
                 f"the mask has shape {tuple(self.mask.shape)}, and what it is to prune {tuple(default_mask.shape)}"
@@ -355,13 +355,13 @@ class CustomFromMask(BasePruningMethod):
 
 
 def identity(module: Any, name: str) -> Any:
-    """Mask a parameter with ones: pruned, and unchanged; returns the module."""
+    """Mask a parameter with ones, which leaves it unchanged; returns the module."""
     Identity.apply(module, name)
     return module
 
 
 def random_unstructured(module: Any, name: str, amount: float) -> Any:
-    """Prune entries of a parameter at random, so many or, a float, this share; returns the module.
+    """Prune random entries of a parameter, a number or, if a float, a fraction of them; returns the module.
 
     >>> from pullback import nn
     >>> from pullback.nn.utils import prune
@@ -374,7 +374,7 @@ def random_unstructured(module: Any, name: str, amount: float) -> Any:
 
 
 def l1_unstructured(module: Any, name: str, amount: float, importance_scores: Any = None) -> Any:
-    """Prune the entries of a parameter of least absolute value, so many or, a float, this share; returns the module.
+    """Prune the entries of least absolute value, a number or, if a float, a fraction of them; returns the module.
 
     >>> import pullback
     >>> from pullback import nn
@@ -391,13 +391,13 @@ def l1_unstructured(module: Any, name: str, amount: float, importance_scores: An
 
 
 def random_structured(module: Any, name: str, amount: float, dim: int) -> Any:
-    """Prune slices of a parameter along an axis at random, so many or, a float, this share; returns the module."""
+    """Prune random slices of a parameter along an axis, a number or, if a float, a fraction; returns the module."""
     RandomStructured.apply(module, name, amount, dim)
     return module
 
 
 def ln_structured(module: Any, name: str, amount: float, n: Any, dim: int, importance_scores: Any = None) -> Any:
-    """Prune the slices of a parameter along an axis of the least norm of order `n`; returns the module."""
+    """Prune the slices of a parameter along an axis with the least norm of order `n`; returns the module."""
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
 
@@ -474,7 +474,7 @@ def remove(module: Any, name: str) -> Any:
 
 
 def is_pruned(module: Any) -> bool:
-    """Whether a parameter of a module, or of one below it, is pruned.
+    """True if a parameter of a module, or of a module below it, is pruned.
 
     >>> from pullback import nn
     >>> from pullback.nn.utils import prune

@@ -1,4 +1,4 @@
-"""Sequences of different lengths in one tensor: padded to one length, or packed, step after step."""
+"""Sequences of different lengths in one tensor: padded to one length, or packed step by step."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class _Fields(NamedTuple):
 class PackedSequence(_Fields):
     """Sequences of different lengths, packed: the first elements of all of them, then the second ones, and so on.
 
-    `data` has a row for each element, `batch_sizes` says how many sequences reach each step. Where the sequences were
-    sorted, longest first, `sorted_indices` says which is which, and `unsorted_indices` the other way round. Made by
-    `pack_padded_sequence` and `pack_sequence`; a recurrent module takes it and gives one.
+    `data` has a row for each element, `batch_sizes` the number of sequences that reach each step. If the sequences were
+    sorted, longest first, `sorted_indices` is the permutation, and `unsorted_indices` its inverse. It is the result of
+    `pack_padded_sequence` and `pack_sequence`; recurrent modules accept and return it.
 
     >>> import pullback
     >>> from pullback import nn
@@ -56,7 +56,7 @@ class PackedSequence(_Fields):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
-        """The same sequences with `data` converted, as `Tensor.to` does."""
+        """The packed sequence with `data` converted, as by `Tensor.to`."""
         converted = self.data.to(*args, **kwargs)
         return self if converted is self.data else self._replace(data=converted)
 
@@ -64,47 +64,47 @@ class PackedSequence(_Fields):
         return self._replace(data=getattr(self.data, name)())
 
     def double(self) -> Any:
-        """The same in float64."""
+        """The packed sequence in float64."""
         return self._converted("double")
 
     def float(self) -> Any:
-        """The same in float32."""
+        """The packed sequence in float32."""
         return self._converted("float")
 
     def half(self) -> Any:
-        """The same in float16."""
+        """The packed sequence in float16."""
         return self._converted("half")
 
     def long(self) -> Any:
-        """The same in int64."""
+        """The packed sequence in int64."""
         return self._converted("long")
 
     def int(self) -> Any:
-        """The same in int32."""
+        """The packed sequence in int32."""
         return self._converted("int")
 
     def short(self) -> Any:
-        """The same in int16."""
+        """The packed sequence in int16."""
         return self._converted("short")
 
     def char(self) -> Any:
-        """The same in int8."""
+        """The packed sequence in int8."""
         return self._converted("char")
 
     def byte(self) -> Any:
-        """The same in uint8."""
+        """The packed sequence in uint8."""
         return self._converted("byte")
 
     def cpu(self, *args: Any, **kwargs: Any) -> Any:
-        """The same: all is on the CPU."""
+        """The packed sequence itself: everything is on the CPU."""
         return self
 
     def cuda(self, device: Any = None, **options: Any) -> Any:
-        """Refuse, as there is no other place than the CPU."""
+        """Raises: there is no device but the CPU."""
         placement.here("cuda" if device is None else device)
 
     def pin_memory(self) -> Any:
-        """The same: there is no device to pin memory for."""
+        """The packed sequence itself: there is no device for which to pin memory."""
         return self
 
     @property
@@ -113,12 +113,12 @@ class PackedSequence(_Fields):
         return False
 
     def is_pinned(self) -> bool:
-        """Whether `data` lies in pinned memory: never."""
+        """False: memory is never pinned."""
         return False
 
 
 def invert_permutation(permutation: Any) -> Any:
-    """The permutation that undoes another; None for None.
+    """The inverse of a permutation; None for None.
 
     >>> import pullback
     >>> pullback.nn.utils.rnn.invert_permutation(pullback.tensor([2, 0, 1]))
@@ -128,7 +128,7 @@ def invert_permutation(permutation: Any) -> Any:
 
 
 def _lengths(lengths: Any) -> Any:
-    """Lengths of sequences as an array."""
+    """Lengths of sequences as an array, checked."""
     if isinstance(lengths, Carrier):
         lengths = concrete(lengths, "_pack_padded_sequence")
     found = np.array(lengths, np.int64)
@@ -188,7 +188,7 @@ def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, en
 
 
 def _rows(x: Any, rows: Any) -> Any:
-    """Rows of x, whose first two axes count them."""
+    """Rows of x at indices into its first two axes, flattened."""
     return x.reshape(x.shape[0] * x.shape[1], *x.shape[2:])[tensor(rows)]
 
 
@@ -266,7 +266,7 @@ def pad_sequence(
 
 
 def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Any]:
-    """The sequences of a padded tensor, each of its length."""
+    """The sequences of a padded tensor, each cut to its length."""
     x = padded_sequences if batch_first else swapaxes(padded_sequences, 0, 1)
     return [narrow(row, 0, 0, int(length)) for row, length in zip(x, lengths, strict=True)]
 
@@ -284,5 +284,5 @@ def pack_sequence(sequences: Sequence[Any], enforce_sorted: bool = True) -> Any:
 
 
 def unpack_sequence(packed_sequences: Any) -> list[Any]:
-    """The sequences of a packed one: the opposite of `pack_sequence`."""
+    """The sequences of a packed one: the inverse of `pack_sequence`."""
     return unpad_sequence(*pad_packed_sequence(packed_sequences, batch_first=True), batch_first=True)

@@ -1,4 +1,4 @@
-"""A module called with other tensors in the place of its own: what `pullback.func.functional_call` does."""
+"""A module called with other tensors in place of its own: the implementation of `pullback.func.functional_call`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ABSENT = object()
 
 
 def _tied(module: Any) -> dict[str, list[str]]:
-    """For each parameter and buffer that has several names: all of them."""
+    """For each parameter and buffer with several names, all of its names."""
     names: dict[int, list[str]] = {}
     for walk in (module.named_parameters, module.named_buffers):
         for name, tensor in walk(remove_duplicate=False):
@@ -23,7 +23,7 @@ def _tied(module: Any) -> dict[str, list[str]]:
 
 
 def _with_tied(module: Any, tensors: dict[str, Any]) -> dict[str, Any]:
-    """The tensors, under every name that what they replace has in the module."""
+    """The tensors, under every name that the replaced parameter has in the module."""
     found = dict(tensors)
     for group in _tied(module).values():
         given = {id(tensors[name]): tensors[name] for name in group if name in tensors}
@@ -38,7 +38,7 @@ def _with_tied(module: Any, tensors: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_keys(module: Any, tensors: dict[str, Any]) -> None:
-    """Refuse what is missing and what is too much."""
+    """Raise for missing and unexpected keys."""
     own = {name for walk in (module.named_parameters, module.named_buffers) for name, _ in walk(remove_duplicate=False)}
     wrong = []
     if unexpected := [name for name in tensors if name not in own]:
@@ -50,7 +50,7 @@ def _check_keys(module: Any, tensors: dict[str, Any]) -> None:
 
 
 def _exchange(owner: Any, name: str, value: Any) -> Any:
-    """Put a value in the place of a parameter, buffer or other tensor of a module; what was there is returned."""
+    """Set a parameter, buffer or other tensor of a module, and return the old one."""
     for place in (owner._parameters, owner._buffers):
         if name in place:
             before, place[name] = place[name], value
@@ -67,7 +67,7 @@ def _exchange(owner: Any, name: str, value: Any) -> Any:
 
 @contextmanager
 def _replaced(module: Any, tensors: dict[str, Any]) -> Iterator[None]:
-    """A block in which tensors stand in the place of a module's own; at its end they are as the block has left them."""
+    """A context in which tensors replace a module's own; on exit, they are as the block has left them."""
     for name, tensor in tensors.items():
         if tensor is not None and not isinstance(tensor, Carrier):
             raise TypeError(f"{tensor} is not an instance of torch.Tensor: {name!r} is a {type_name(tensor)}")
@@ -86,7 +86,7 @@ def _replaced(module: Any, tensors: dict[str, Any]) -> Iterator[None]:
 
 
 def called(module: Any, tensors: dict[str, Any], args: Any, kwargs: Any, *, tie_weights: bool, strict: bool) -> Any:
-    """What a module computes with other tensors; those that it exchanges are exchanged in the dictionary."""
+    """The result of a module with other tensors; tensors that it replaces are replaced in the dictionary."""
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     full = _with_tied(module, tensors) if tie_weights else dict(tensors)
     if strict:
@@ -107,7 +107,7 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """torch's old place of `pullback.func.functional_call`; warns."""
+    """`pullback.func.functional_call` under its deprecated name in torch, with a warning."""
     warnings.warn(
         "`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a future "
         "version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in replacement.",

@@ -1,4 +1,4 @@
-"""torch.utils.data's surface: data sets, the orders to go through them, and the loader that makes batches."""
+"""torch.utils.data's public names: data sets, samplers, and the loader of batches."""
 
 from .collating import default_collate as default_collate
 from .collating import default_convert as default_convert

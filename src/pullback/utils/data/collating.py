@@ -1,4 +1,4 @@
-"""Batches from samples: tensors stacked, and containers gone through."""
+"""Collation of samples to batches: tensors are stacked, containers are traversed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..._tensor.functions import stack
 
 
 def default_convert(data: Any) -> Any:
-    """A sample with tensors in the place of its arrays; mappings and sequences are gone through.
+    """A sample with its arrays converted to tensors, inside mappings and sequences too.
 
     >>> import numpy
     >>> from pullback.utils.data import default_convert
@@ -37,13 +37,13 @@ def default_convert(data: Any) -> Any:
 def default_collate(batch: Sequence[Any]) -> Any:
     """A batch of samples: tensors, arrays and numbers are stacked along a new first axis.
 
-    Mappings, named tuples and sequences of them are gone through: a list of pairs becomes a pair of batches. Python's
-    floats become float64, strings and bytes stay as they are.
+    Mappings, named tuples and sequences are traversed: a list of pairs becomes a pair of batches. Python floats become
+    float64; strings and bytes are unchanged.
 
     Raises
     ------
     TypeError
-        If a sample holds anything else.
+        If a sample contains anything else.
     RuntimeError
         If tensors differ in shape, or sequences in length.
     KeyError
@@ -58,7 +58,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
     first = batch[0]
     if isinstance(first, Carrier):
         return stack(list(batch))
-    if isinstance(first, (str, bytes)):  # NumPy's own among them
+    if isinstance(first, (str, bytes)):  # includes NumPy's str and bytes
         return batch
     if isinstance(first, (np.ndarray, np.generic)):
         return _arrays(batch)
@@ -81,7 +81,7 @@ def _refusal(kind: Any) -> TypeError:
 
 
 def _arrays(batch: Sequence[Any]) -> Any:
-    """Arrays as one tensor: stacked by NumPy, without a tensor for each."""
+    """Arrays as one tensor: stacked by NumPy, without an intermediate tensor for each."""
     first = batch[0]
     if first.dtype.kind not in "buifc":
         raise _refusal(first.dtype if isinstance(first, np.ndarray) else type(first))
@@ -102,7 +102,7 @@ def _sequences(batch: Sequence[Any]) -> Any:
 
 
 def _mapping(like: Any, values: dict[Any, Any]) -> Any:
-    """Values in a mapping of the kind of another, with its other attributes."""
+    """Values in a mapping of the same type as another, with its other attributes."""
     if isinstance(like, MutableMapping):
         clone = copy(like)
         clone.update(values)
@@ -114,7 +114,7 @@ def _mapping(like: Any, values: dict[Any, Any]) -> Any:
 
 
 def _sequence(like: Any, values: list[Any]) -> Any:
-    """Values in a sequence of the kind of another, with its other attributes; a list where it cannot be written."""
+    """Values in a sequence of the same type as another, with its other attributes; a list if that type is immutable."""
     if type(like) is list or not isinstance(like, MutableSequence):
         return values
     try:

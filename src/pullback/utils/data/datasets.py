@@ -1,4 +1,4 @@
-"""Data sets: samples by index or one after the other, and what makes new sets of them."""
+"""Data sets: samples by index or as a stream, and combinations of data sets."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Sample_co = TypeVar("Sample_co", covariant=True)
 
 
 class Dataset(Generic[Sample_co]):
-    """A set of samples by index: subclasses define `__getitem__`, and `__len__` for all that asks for its size.
+    """A set of samples by index: subclasses define `__getitem__`, and, for most samplers, `__len__`.
 
-    `__getitems__(indices)`, where a subclass has it, gives the list of samples of a whole batch. `a + b` is the
-    `ConcatDataset` of both. Anything with these two methods does where a `Dataset` is asked for: a list, an array.
+    `__getitems__(indices)`, if a subclass defines it, returns the list of samples of a whole batch. `a + b` is the
+    `ConcatDataset` of both. Any object with `__getitem__` and `__len__` can be used as a `Dataset`: a list, an array.
 
     >>> from pullback.utils.data import Dataset
     >>> class Squares(Dataset):
@@ -41,7 +41,7 @@ class Dataset(Generic[Sample_co]):
 class IterableDataset(Dataset[Sample_co], ABC):
     """A stream of samples: subclasses define `__iter__`.
 
-    Each worker of a `DataLoader` has a copy of its own: `get_worker_info()` says which part is to come from it.
+    Each worker of a `DataLoader` has its own copy: `get_worker_info()` tells it which part of the samples to produce.
     `a + b` is the `ChainDataset` of both.
 
     >>> from pullback.utils.data import IterableDataset
@@ -60,7 +60,7 @@ class IterableDataset(Dataset[Sample_co], ABC):
 
 
 class TensorDataset(Dataset[tuple[Any, ...]]):
-    """The tuples of what tensors of one length have at an index.
+    """A data set of tuples: the entries of several tensors at the same index.
 
     Raises
     ------
@@ -90,12 +90,12 @@ class TensorDataset(Dataset[tuple[Any, ...]]):
 
 
 class StackDataset(Dataset[Any]):
-    """The tuples of what data sets of one length have at an index; dicts of it if they are given by name.
+    """Samples of several data sets at the same index as tuples; as dicts if the data sets are passed by name.
 
     Raises
     ------
     ValueError
-        If the data sets have different lengths, if some have names and others not, or if there are none.
+        If the data sets differ in length, if only some are passed by name, or if there are none.
 
     >>> from pullback.utils.data import StackDataset
     >>> StackDataset(image=[5, 6], label=["a", "b"])[1]
@@ -143,19 +143,19 @@ class StackDataset(Dataset[Any]):
 
 
 def _several(dataset: Any, indices: Sequence[Any]) -> Any:
-    """The samples at several indices, asked for at once where the data set can be."""
+    """The samples at several indices, with a single call if the data set supports it."""
     if callable(getattr(dataset, "__getitems__", None)):
         return dataset.__getitems__(indices)
     return [dataset[index] for index in indices]
 
 
 class ConcatDataset(Dataset[Sample_co]):
-    """The samples of several data sets, one set after the other.
+    """The concatenation of several data sets.
 
     Raises
     ------
     AssertionError
-        If there are none, or if one of them is an `IterableDataset`.
+        If there are none, or if one is an `IterableDataset`.
 
     >>> from pullback.utils.data import ConcatDataset
     >>> both = ConcatDataset(["ab", "cde"])
@@ -191,7 +191,7 @@ class ConcatDataset(Dataset[Sample_co]):
 
 
 class ChainDataset(IterableDataset[Any]):
-    """The samples of several `IterableDataset`s, one stream after the other.
+    """The concatenation of several `IterableDataset`s.
 
     >>> from pullback.utils.data import ChainDataset, IterableDataset
     >>> class Letters(IterableDataset):
@@ -247,15 +247,15 @@ class Subset(Dataset[Sample_co]):
 
 
 def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) -> list[Subset[Any]]:
-    """Subsets of given lengths that together hold each sample of a data set once, drawn at random.
+    """A random partition of a data set into subsets of given lengths.
 
-    Lengths that add up to 1 are fractions, rounded down; the samples that are left over go to the first subsets in
-    turn. Random numbers come from `generator`, or from the thread's.
+    Lengths that add up to 1 are fractions, rounded down; the remaining samples go to the first subsets in turn. Random
+    numbers come from `generator`, by default the thread's.
 
     Raises
     ------
     ValueError
-        If the lengths do not add up to the length of the data set, or a fraction does not lie between 0 and 1.
+        If the lengths do not add up to the length of the data set, or a fraction is not between 0 and 1.
 
     >>> import pullback
     >>> from pullback.utils.data import random_split
@@ -276,7 +276,7 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) 
 
 
 def _counts(fractions: Sequence[float], size: int) -> list[int]:
-    """How many samples make up fractions of a data set."""
+    """The numbers of samples for given fractions of a data set."""
     for place, fraction in enumerate(fractions):
         if not 0 <= fraction <= 1:
             raise ValueError(f"Fraction at index {place} is not between 0 and 1: {fraction}")

@@ -1,7 +1,7 @@
-"""Batches from a data set, in the loader's own process or in a worker: samples loaded, then collated.
+"""Fetching of batches, in the loader's process or in a worker: samples are loaded, then collated.
 
-What is being done at any moment is written to a record of two numbers, the task and the place in its batch, so that
-an error, or the end of a process that could no longer raise one, names its sample.
+The current position is written to a record of two numbers, the task and the index in its batch, so that an error names
+its sample, even if the process ends without raising one.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ import itertools
 from collections.abc import Callable, Iterator, MutableSequence
 from typing import Any
 
-# The cells of a record; the last is set by the loader to ask a worker to stop.
+# The indices of a record's cells; the last cell is set by the loader to ask a worker to stop.
 TASK, PLACE, STOP = range(3)
-# Places that are no position in a batch.
+# Positions that are not an index in a batch.
 WHOLE_BATCH, COLLATING, STARTING = -1, -2, -3
 
 
 class ExhaustedError(Exception):
-    """There are no more batches in a stream."""
+    """Raised when a stream has no more batches."""
 
 
 class StoppedError(Exception):
-    """The loader asks its workers to stop."""
+    """Raised when the loader asks its workers to stop."""
 
 
 class Fetcher:
-    """What makes batches from samples of a data set.
+    """Creates batches from the samples of a data set.
 
-    `indices` of a batch are those of its samples, or a single index where the loader makes no batches; for a stream,
-    they are so many times None.
+    The `indices` of a batch are its samples' indices, or a single index if the loader does not form batches; for a
+    stream they are a list of None, one for each sample.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Fetcher:
         self.taken = 0
 
     def fetch(self, indices: Any, record: MutableSequence[int]) -> Any:
-        """The batch of some indices."""
+        """The batch for some indices."""
         samples = self._from_stream(indices, record) if self.stream is not None else self._by_index(indices, record)
         record[PLACE] = COLLATING
         return self.collate(samples)
@@ -52,7 +52,7 @@ class Fetcher:
         for _ in indices if self.batched else (None,):
             self._at(self.taken, record)
             try:
-                samples.append(next(self.stream))  # type: ignore[arg-type]  # there is one
+                samples.append(next(self.stream))  # type: ignore[arg-type]  # it is a stream
             except StopIteration:
                 break
             self.taken += 1
@@ -77,7 +77,7 @@ class Fetcher:
 
 
 def doing(place: int, indices: Any, dataset: Any, stream: bool) -> str:
-    """What was being done at a place of a batch, in words."""
+    """A description of the current position in a batch."""
     kind = type(dataset).__name__
     if place == STARTING:
         return "starting"

@@ -1,4 +1,4 @@
-"""DataLoader: batches of a data set, made here or by worker processes."""
+"""DataLoader: batches of a data set, loaded in this process or by worker processes."""
 
 from __future__ import annotations
 
@@ -25,34 +25,36 @@ _FIXED = {"batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "per
 
 
 class _Endless(Sampler[None]):
-    """The order of a stream, which has none: None for each sample that is asked for."""
+    """The sampler of a stream, which has no indices: an endless sequence of None."""
 
     def __iter__(self) -> Iterator[None]:
         return itertools.repeat(None)
 
 
 class DataLoader(Generic[Sample_co]):
-    """The batches of a data set, one after the other, each time it is iterated over.
+    """An iterable over the batches of a data set, which starts anew at each iteration.
 
-    `batch_size` samples make a batch (None for single samples), `drop_last` leaves out a shorter last one. The order
-    is that of the data set, a random one with `shuffle`, that of a `sampler` (indices) or of a `batch_sampler` (lists of
-    indices). `collate_fn` makes a batch of a list of samples.
+    `batch_size` samples form a batch (None for single samples); with `drop_last` an incomplete last batch is left out.
+    The order is that of the data set, random with `shuffle`, or that of a `sampler` (indices) or a `batch_sampler`
+    (lists of indices). `collate_fn` converts a list of samples to a batch.
 
-    With `num_workers`, that many processes load, `prefetch_factor` batches ahead each; batches come in the same order
-    (or as they are ready, with `in_order=False`). An exception in one is raised here with its traceback and sample; so is
-    the end of a worker, or that a batch takes longer than `timeout` seconds. `worker_init_fn(id)` is called in each;
-    `persistent_workers` keeps them for the next iteration. `multiprocessing_context` says how they are started; unless
-    by 'fork', all must be picklable and a script must load under `if __name__ == "__main__":`.
+    With `num_workers`, that many processes load batches, each up to `prefetch_factor` batches ahead; the order of the
+    batches is unchanged (with `in_order=False`, they come as they are ready). An exception in a worker is raised here
+    with its traceback and sample; errors are also raised if a worker ends, or if a batch takes longer than `timeout`
+    seconds. `worker_init_fn(id)` is called in each worker; `persistent_workers` keeps them for the next iteration.
+    `multiprocessing_context` sets the start method; unless it is 'fork', all arguments must be picklable, and a script
+    must create the loader under `if __name__ == "__main__":`.
 
-    Random order, and the seeds of the workers, come from `generator`, or from the thread's: one seed gives one order,
-    however many workers there are. `pin_memory` and `pin_memory_device` do nothing on CPUs, and warn as torch does.
+    The random order and the workers' seeds come from `generator`, by default the thread's: the order depends only on
+    the seed, not on the number of workers. `pin_memory` and `pin_memory_device` have no effect on CPUs, and warn as in
+    torch.
 
     Raises
     ------
     ValueError
-        If arguments are out of range or exclude each other.
+        If arguments are out of range or mutually exclusive.
     TypeError
-        If `multiprocessing_context` is none.
+        If `multiprocessing_context` is not a context or the name of a start method.
     RuntimeError
         If a worker ends or takes too long.
 
@@ -66,6 +68,7 @@ class DataLoader(Generic[Sample_co]):
     tensor([4]) tensor([16])
     """
 
+    dataset: Any  # of any length, or none
     _initialized = False
     _length: int | None = None
     _pool: Pool | None = None
@@ -122,14 +125,14 @@ class DataLoader(Generic[Sample_co]):
         _warn_of_workers(num_workers)
 
     def _order(self, shuffle: bool) -> Sampler[Any]:
-        """The sampler of a loader that is given none."""
+        """The default sampler of a loader."""
         if self._stream:
             return _Endless()
         return RandomSampler(self.dataset, generator=self.generator) if shuffle else SequentialSampler(self.dataset)
 
     @property
     def multiprocessing_context(self) -> Any:
-        """How workers are started: a context of `multiprocessing`; None for the system's default."""
+        """The context of `multiprocessing` that starts the workers; None for the system's default."""
         return self._context
 
     @multiprocessing_context.setter
@@ -144,7 +147,7 @@ class DataLoader(Generic[Sample_co]):
     def __iter__(self) -> Iterator[Any]:
         if self.pin_memory:
             _warn_of_pinning(self.pin_memory_device)
-        # Drawn with and without workers: the order that follows does not depend on their number.
+        # Drawn with and without workers, so that the order does not depend on their number.
         seed = int(source(self.generator).integers(2**63 - 1))
         return _FromWorkers(self, seed) if self.num_workers > 0 else _Here(self)
 
@@ -172,7 +175,7 @@ class DataLoader(Generic[Sample_co]):
         )
 
     def _workers(self, seed: int) -> Pool:
-        """Workers for a pass through the data: new ones, unless those of the last one persist."""
+        """The workers for a pass through the data: new ones, unless those of the last pass persist."""
         if self._pool is not None and self._pool.stop.alive:
             return self._pool
         pool = Pool(self.multiprocessing_context or multiprocessing.get_context(), self._job(seed), self.timeout)
@@ -182,7 +185,7 @@ class DataLoader(Generic[Sample_co]):
 
 
 class _Pass:
-    """A pass through the data of a loader."""
+    """A pass through a loader's data."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:
         self._loader = loader
@@ -219,7 +222,7 @@ class _Pass:
 
 
 class _Here(_Pass):
-    """A pass whose batches are made as they are asked for."""
+    """A pass whose batches are loaded in this process, on request."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:
         super().__init__(loader)
@@ -245,7 +248,7 @@ class _Here(_Pass):
 
 
 class _FromWorkers(_Pass):
-    """A pass whose batches are made by workers, ahead of time."""
+    """A pass whose batches are loaded by workers, ahead of time."""
 
     def __init__(self, loader: DataLoader[Any], seed: int) -> None:
         super().__init__(loader)
@@ -260,7 +263,7 @@ class _FromWorkers(_Pass):
             self._ask()
 
     def _ask(self) -> None:
-        """Ask the next worker that has room for one more batch."""
+        """Request one more batch from the next worker whose queue is not full."""
         turns = itertools.islice(self._turns, self._loader.num_workers)
         member = next((each for each in turns if not each.ended and self._asked.count(each) < self._ahead), None)
         if member is None or not self._more:
@@ -315,7 +318,7 @@ def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None
 
 
 def _check_stream(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
-    """Refuse what says in which order the samples of a stream are to come."""
+    """Refuse options that specify the order of a stream's samples."""
     given = {
         "shuffle": shuffle if shuffle not in {None, False} else None,
         "sampler": sampler,
@@ -338,7 +341,7 @@ def _check_order(batch_size: Any, shuffle: Any, sampler: Any, batch_sampler: Any
 
 
 def _context(context: Any, num_workers: int) -> Any:
-    """A context of multiprocessing from what a user says."""
+    """A context of multiprocessing from the user's argument."""
     if num_workers == 0:
         raise ValueError(
             "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "

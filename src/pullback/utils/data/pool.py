@@ -1,4 +1,4 @@
-"""The loader's side of its workers: processes started, asked, listened to and ended, whatever becomes of them."""
+"""The loader's side of its workers: starting and stopping processes, requests and answers, and failures."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any, NoReturn
 from .fetching import PLACE, STARTING, STOP, TASK, doing
 from .working import Job, Request, receive, work
 
-_GRACE = 5.0  # seconds that workers have to end by themselves
-_GLANCE = 1.0  # seconds between looks at the clock: where a wait cannot be interrupted, Ctrl-C is seen then
+_GRACE = 5.0  # seconds that workers are given to end by themselves
+_GLANCE = 1.0  # seconds per wait: where a wait cannot be interrupted, Ctrl-C is noticed after it
 
 
 class Member:
-    """A worker as the loader sees it: its process, the ends of its connections, and what it has been asked."""
+    """A worker as seen by the loader: its process, connections and pending requests."""
 
     def __init__(self, context: Any, job: Job, number: int) -> None:
         requests, self.requests = context.Pipe(duplex=False)
@@ -28,7 +28,7 @@ class Member:
         self.record = context.RawArray("q", 3)
         self.record[TASK], self.record[PLACE] = -1, STARTING
         self.pending: deque[Request] = deque()
-        self.ended = False  # its stream
+        self.ended = False  # True if its stream has ended
         self.process = context.Process(
             target=work, args=(job, number, self.record, requests, stop, answers), daemon=True
         )
@@ -38,18 +38,18 @@ class Member:
             error.add_note(_why_not_started(context))
             raise
         finally:
-            # The worker's ends: were they open here too, its end would not be the end of its connections.
+            # Close the worker's ends here, since otherwise the connections would stay open after the worker has ended.
             for end in (requests, stop, answers):
                 end.close()
 
     def ask(self, request: Request) -> None:
-        """Ask for a batch; that the worker is no more is found when its answer is awaited."""
+        """Request a batch; a worker that has ended is detected when its answer is awaited."""
         self.pending.append(request)
         with contextlib.suppress(OSError):
             self.requests.send(request)
 
     def close(self) -> None:
-        """Let go of a process that has ended."""
+        """Release the resources of a process that has ended."""
         for end in (self.requests, self.stop, self.answers):
             end.close()
         self.process.close()
@@ -64,8 +64,8 @@ def _why_not_started(context: Any) -> str:
 
 
 def _stop(members: list[Member], owner: int) -> None:
-    """End the workers of a process: asked first, then made to."""
-    if os.getpid() != owner:  # a copy of the loader in a process forked off
+    """Stop the workers of a process: by request, then by termination."""
+    if os.getpid() != owner:  # a copy of the loader in a forked process
         return
     for member in members:
         member.record[STOP] = 1
@@ -84,7 +84,7 @@ def _stop(members: list[Member], owner: int) -> None:
 
 
 class Pool:
-    """The workers of a loader, which end with it."""
+    """The workers of a loader, which are stopped with it."""
 
     def __init__(self, context: Any, job: Job, timeout: float) -> None:
         self.job, self.timeout, self.context = job, timeout, context
@@ -100,19 +100,19 @@ class Pool:
             raise
 
     def begin(self) -> int:
-        """Begin another pass through the data: answers that were asked for in the one before no longer count."""
+        """Start another pass through the data; answers to requests of the last pass are discarded."""
         self.epoch += 1
         for member in self.members:
             member.ended = False
         return self.epoch
 
     def ask(self, member: Member, indices: Any) -> None:
-        """Ask a worker for the next batch."""
+        """Request the next batch from a worker."""
         member.ask(Request(self.tasks, self.epoch, indices))
         self.tasks += 1
 
     def listen(self, members: list[Member]) -> tuple[Member, Request, Any]:
-        """The first answer of one of some workers, to a request of this pass; it may have died, or take too long."""
+        """The first answer of some workers to a request of this pass; raises if a worker has died or takes too long."""
         try:
             while True:
                 member = self._ready(members)
@@ -128,7 +128,7 @@ class Pool:
             raise
 
     def _ready(self, members: list[Member]) -> Member:
-        """One of some workers that has something to read, or whose connection has ended."""
+        """A worker that has something to read, or whose connection has ended."""
         deadline = time.monotonic() + (self.timeout or float("inf"))
         by_connection = {member.answers: member for member in members}
         by_end = {member.process.sentinel: member for member in members}
@@ -137,17 +137,17 @@ class Pool:
             for each in ready:
                 if each in by_connection:
                     return by_connection[each]
-            for each in ready:  # what it had sent has been read, unless it came in between
+            for each in ready:  # its data has been read, unless more arrived in between
                 if not by_end[each].answers.poll():
                     self._died(by_end[each])
         waited = ", ".join(self._state(member) for member in members)
-        for member in members:  # they do not answer: there is nothing to ask of them
+        for member in members:  # they do not answer, so they are not asked to stop
             member.process.terminate()
         self.stop()
         raise RuntimeError(f"DataLoader timed out after {self.timeout} seconds: {waited}")
 
     def _state(self, member: Member) -> str:
-        """What a worker is doing, in words."""
+        """A description of what a worker is doing."""
         number = self.members.index(member)
         request = next((each for each in member.pending if each.task == member.record[TASK]), None)
         if request is None:

@@ -1,4 +1,4 @@
-"""Samplers: the orders in which the indices of a data set are gone through."""
+"""Samplers: orders of the indices of a data set."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..._tensor.sampling import multinomial, randint, randperm
 
 Index_co = TypeVar("Index_co", covariant=True)
 
-# Random indices are drawn this many at a time: a sampler of a billion samples must not begin with a billion numbers.
+# The number of random indices drawn at a time: a sampler of a billion samples must not draw them all first.
 _CHUNK = 4096
 
 
@@ -22,7 +22,7 @@ def _positive(count: Any) -> bool:
 
 
 class Sampler(Generic[Index_co]):
-    """An order of indices: subclasses define `__iter__`, and `__len__` for a loader that can say how long it is.
+    """An order of indices: subclasses define `__iter__`, and `__len__` if the loader's length is to be known.
 
     >>> from pullback.utils.data import DataLoader, Sampler
     >>> class Backwards(Sampler):
@@ -57,17 +57,17 @@ class SequentialSampler(Sampler[int]):
 
 
 class RandomSampler(Sampler[int]):
-    """The indices of a data set in random order, or drawn one by one with `replacement`.
+    """The indices of a data set in random order, or independent random indices with `replacement`.
 
-    `num_samples` indices come, as many as the data set has when it is left out; without replacement, orders of the
-    whole set follow one another where it is larger. Random numbers come from `generator`, or from the thread's.
+    There are `num_samples` indices, by default as many as the data set has; if more are requested without replacement,
+    several permutations follow one another. Random numbers come from `generator`, by default the thread's.
 
     Raises
     ------
     TypeError
-        If `replacement` is no bool.
+        If `replacement` is not a bool.
     ValueError
-        If `num_samples` is no positive int.
+        If `num_samples` is not a positive int.
 
     >>> import pullback
     >>> from pullback.utils.data import RandomSampler
@@ -92,7 +92,7 @@ class RandomSampler(Sampler[int]):
 
     @property
     def num_samples(self) -> int:
-        """How many indices come."""
+        """The number of indices."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
@@ -130,12 +130,12 @@ class SubsetRandomSampler(Sampler[int]):
 
 
 class WeightedRandomSampler(Sampler[int]):
-    """Indices drawn with chances in proportion to weights, which need not add up to 1.
+    """Random indices with probabilities proportional to weights, which need not add up to 1.
 
     Raises
     ------
     ValueError
-        If the weights are no sequence of numbers, `num_samples` no positive int, or `replacement` no bool.
+        If the weights are not a sequence of numbers, `num_samples` not a positive int, or `replacement` not a bool.
 
     >>> from pullback.utils.data import WeightedRandomSampler
     >>> list(WeightedRandomSampler([0.0, 0.5, 0.0], 3))
@@ -171,7 +171,7 @@ class BatchSampler(Sampler[list[Any]]):
     Raises
     ------
     ValueError
-        If `batch_size` is no positive int or `drop_last` no bool.
+        If `batch_size` is not a positive int or `drop_last` not a bool.
 
     >>> from pullback.utils.data import BatchSampler
     >>> list(BatchSampler(range(5), 2, drop_last=False))
@@ -194,20 +194,20 @@ class BatchSampler(Sampler[list[Any]]):
                 yield batch
 
     def __len__(self) -> int:
-        size = len(self.sampler)  # type: ignore[arg-type]  # a sampler without a length says so itself
+        size = len(self.sampler)  # type: ignore[arg-type]  # without a length, the sampler raises an error
         return size // self.batch_size if self.drop_last else -(-size // self.batch_size)
 
 
 class DistributedSampler(Sampler[int]):
-    """Every `num_replicas`-th index of a data set, from the `rank`-th on: what one of several processes is to go through.
+    """Every `num_replicas`-th index of a data set, starting at `rank`: the share of one of several processes.
 
-    Shuffled by a seed and the epoch, which `set_epoch` tells; so that all have as many, the first indices come again at
-    the end, or with `drop_last` the last are left out.
+    The order is shuffled by a seed and the epoch, which `set_epoch` sets. So that all processes have equally many
+    indices, the first indices are repeated at the end, or with `drop_last` the last are left out.
 
     Raises
     ------
     ValueError
-        If the number of processes or which one this is is not given (there is nobody to ask), or if it is none of them.
+        If `num_replicas` or `rank` is left out (there is no process group to query), or if `rank` is out of range.
 
     >>> from pullback.utils.data import DistributedSampler
     >>> [list(DistributedSampler("abcde", num_replicas=2, rank=rank, shuffle=False)) for rank in (0, 1)]
@@ -245,5 +245,5 @@ class DistributedSampler(Sampler[int]):
         return self.num_samples
 
     def set_epoch(self, epoch: int) -> None:
-        """Say which epoch begins, so that each has an order of its own."""
+        """Set the epoch, so that each epoch has another order."""
         self.epoch = epoch

@@ -1,7 +1,7 @@
-"""The workers' side of a loader: processes that make batches and send them, with what goes wrong in words.
+"""The workers' side of a loader: processes that load batches and send them, or descriptions of errors.
 
-A batch is pickled once; the memory of its larger arrays is sent as it is, and read at the other end into the memory
-in which it stays. A thread sends, so that the next batch is made meanwhile.
+A batch is pickled once. The memory of its larger arrays is sent separately, and received directly into its final
+memory. A thread does the sending, so that the next batch is loaded meanwhile.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from ..._numerics.random import manual_seed
 from .collating import default_collate
 from .fetching import PLACE, STARTING, STOP, TASK, ExhaustedError, Fetcher, StoppedError, doing
 
-_SENT_APART = 1 << 14  # bytes from which an array is sent by itself
-_LOOK_AROUND = 5.0  # seconds after which a waiting worker makes sure that its parent lives
+_SENT_APART = 1 << 14  # bytes above which an array's memory is sent separately
+_LOOK_AROUND = 5.0  # seconds after which a waiting worker checks that its parent is alive
 
 
 @dataclass(frozen=True)
 class WorkerInfo:
-    """What a worker of a `DataLoader` knows of itself: `id` of `num_workers`, its `seed`, and its copy of the `dataset`.
+    """A `DataLoader` worker's own data: `id` of `num_workers`, its `seed`, and its copy of the `dataset`.
 
     >>> from pullback.utils.data import WorkerInfo
     >>> WorkerInfo(0, 2, 5, range(3))
@@ -51,7 +51,7 @@ _infos: list[WorkerInfo] = []
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """What the worker of a `DataLoader` that asks knows of itself; None outside of one.
+    """The `WorkerInfo` of the calling worker of a `DataLoader`; None outside workers.
 
     >>> from pullback.utils.data import get_worker_info
     >>> get_worker_info() is None
@@ -62,7 +62,7 @@ def get_worker_info() -> WorkerInfo | None:
 
 @dataclass
 class Job:
-    """What all workers of a loader are given."""
+    """The data passed to all workers of a loader."""
 
     dataset: Any
     stream: bool
@@ -74,12 +74,12 @@ class Job:
     init: Callable[[int], Any] | None
 
     def fetcher(self) -> Fetcher:
-        """A fetcher at the beginning of the data set."""
+        """A fetcher at the start of the data set."""
         return Fetcher(self.dataset, self.stream, self.batched, self.collate, self.drop_last)
 
 
 class Request(NamedTuple):
-    """A batch that a worker is to make: its number, that of the pass through the data, and what it is made of."""
+    """A request for a batch: its number, the number of the pass through the data, and the samples' indices."""
 
     task: int
     epoch: int
@@ -91,7 +91,7 @@ class Ended(NamedTuple):
 
 
 class _KeyErrorText(str):
-    """A text that KeyError shows as it is, and not as it would be written in a program."""
+    """A string that KeyError displays without quotes and escapes."""
 
     __slots__ = ()
 
@@ -100,14 +100,14 @@ class _KeyErrorText(str):
 
 
 class Failure(NamedTuple):
-    """An exception of a worker, with its traceback in words: it is raised again by the loader."""
+    """An exception of a worker, with its traceback as text; the loader raises it again."""
 
     kind: type[Exception]
     text: str
 
     @classmethod
     def of(cls, error: Exception, worker: int, what: str) -> Failure:
-        """The failure of a worker that was doing something."""
+        """The failure of a worker; `what` describes what it was doing."""
         text = (
             f"Caught {type(error).__name__} in DataLoader worker process {worker}. It was {what}.\n"
             f"Original {''.join(traceback.format_exception(error))}"
@@ -115,24 +115,24 @@ class Failure(NamedTuple):
         return cls(_sendable(type(error)), text)
 
     def raised(self) -> Exception:
-        """The exception again, of the same type where that takes a text."""
+        """The exception, of its original type if that can be created from a message."""
         try:
             return self.kind(_KeyErrorText(self.text) if issubclass(self.kind, KeyError) else self.text)
-        except Exception:  # noqa: BLE001  # whatever a constructor with other arguments does
+        except Exception:  # noqa: BLE001  # constructors with other parameters may raise anything
             return RuntimeError(self.text)
 
 
 def _sendable(kind: type[Exception]) -> type[Exception]:
-    """A type of exception that another process knows; StopIteration would end its loop as if all were well."""
+    """An exception type that can be unpickled elsewhere; not StopIteration, which would end a loop silently."""
     try:
         pickle.dumps(kind)
-    except Exception:  # noqa: BLE001  # pickling fails in many ways
+    except Exception:  # noqa: BLE001  # pickling can fail in many ways
         return RuntimeError
     return RuntimeError if issubclass(kind, (StopIteration, StopAsyncIteration)) else kind
 
 
 class _Pickler(pickle.Pickler):
-    """Pickles a batch; refuses tensors whose history would stay behind."""
+    """A pickler of batches that refuses tensors with a history, which would be lost."""
 
     def reducer_override(self, value: Any) -> Any:
         if isinstance(value, Carrier) and not value.is_leaf:
@@ -144,7 +144,7 @@ class _Pickler(pickle.Pickler):
 
 
 def packed(answer: Any, fresh: bool) -> list[Any]:
-    """The pieces of memory to send for an answer; unless it is fresh, its arrays may still be written by others."""
+    """The memory blocks to send for an answer; unless it is `fresh`, its arrays may still be written by others."""
     apart: list[Any] = []
 
     def keep_in_line(buffer: pickle.PickleBuffer) -> bool:
@@ -160,7 +160,7 @@ def packed(answer: Any, fresh: bool) -> list[Any]:
 
 
 def send(answers: Any, pieces: list[Any]) -> None:
-    """Send the pieces of an answer, after their sizes."""
+    """Send the blocks of an answer, after their sizes."""
     answers.send_bytes(array("q", [len(piece) for piece in pieces]).tobytes())
     for piece in pieces:
         answers.send_bytes(piece)
@@ -173,27 +173,27 @@ def receive(answers: Any) -> Any:
     pieces = [np.empty(size, np.uint8).data for size in sizes]
     for piece in pieces:
         answers.recv_bytes_into(piece)
-    return pickle.loads(pieces[0], buffers=pieces[1:])  # noqa: S301  # from a process of our own
+    return pickle.loads(pieces[0], buffers=pieces[1:])  # noqa: S301  # from our own process
 
 
 def _sends(answers: Any, box: queue.SimpleQueue[list[Any]]) -> None:
-    """The thread of a worker that sends what lies in a box."""
+    """The sending thread of a worker: it sends the answers in a queue."""
     try:
         while True:
             send(answers, box.get())
     except OSError:
-        return  # the loader no longer listens
+        return  # the loader has closed the connection
 
 
 def _seed(seed: int) -> None:
-    """Start all random numbers of this process from a seed."""
+    """Seed all random number generators of this process."""
     manual_seed(seed)
     random.seed(seed)
-    np.random.seed(np.random.SeedSequence(seed).generate_state(4))  # noqa: NPY002  # what data sets use
+    np.random.seed(np.random.SeedSequence(seed).generate_state(4))  # noqa: NPY002  # the generator that data sets use
 
 
 def _next_request(requests: Any, stop: Any, parent: int) -> Request | None:
-    """The next request; None when the loader stops its workers, or is no more."""
+    """The next request; None if the loader stops its workers, or has ended."""
     loader = parent_process()
     ends = [stop, *([loader.sentinel] if loader else [])]
     while True:
@@ -209,7 +209,7 @@ def _next_request(requests: Any, stop: Any, parent: int) -> Request | None:
 
 
 class _Worker:
-    """One worker, in its process."""
+    """A worker, in its own process."""
 
     def __init__(self, job: Job, number: int, record: MutableSequence[int]) -> None:
         self.job, self.number, self.record = job, number, record
@@ -225,11 +225,11 @@ class _Worker:
         if job.init is not None:
             try:
                 job.init(self.number)
-            except Exception as error:  # noqa: BLE001  # it is raised in the loader
+            except Exception as error:  # noqa: BLE001  # raised again by the loader
                 self.problem = Failure.of(error, self.number, "running worker_init_fn")
 
     def answer(self, request: Request) -> Any:
-        """The batch of a request, that there are no more, or what went wrong."""
+        """The batch for a request, the end of the stream, or a failure."""
         if self.problem is not None:
             return self.problem
         self.record[TASK], self.record[PLACE] = request.task, STARTING
@@ -242,16 +242,16 @@ class _Worker:
             return Ended()
         except StoppedError:
             raise
-        except Exception as error:  # noqa: BLE001  # it is raised in the loader
+        except Exception as error:  # noqa: BLE001  # raised again by the loader
             return self.failure(error, request)
 
     def failure(self, error: Exception, request: Request) -> Failure:
-        """An exception with what this worker is doing."""
+        """The failure for an exception, with what this worker is doing."""
         what = doing(self.record[PLACE], request.indices, self.job.dataset, self.job.stream)
         return Failure.of(error, self.number, what)
 
     def pieces(self, request: Request) -> list[Any]:
-        """The answer to a request as it is sent."""
+        """The answer to a request, as blocks to send."""
         answer = self.answer(request)
         try:
             return packed((request.task, answer), fresh=self.job.collate is default_collate)
@@ -260,9 +260,9 @@ class _Worker:
 
 
 def work(job: Job, number: int, record: MutableSequence[int], requests: Any, stop: Any, answers: Any) -> None:
-    """The program of a worker process."""
+    """The main function of a worker process."""
     parent = os.getppid()
-    # Ctrl-C reaches the whole group of processes: the loader's process answers it, and stops its workers.
+    # Ctrl-C reaches the whole process group: the loader's process handles it, and stops its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     set_num_threads(1)

@@ -1,1 +1,1 @@
-"""A place for `sys.path`: the package `torch` in here makes `import torch` mean pullback."""
+"""A directory for `sys.path`: the package `torch` in it makes `import torch` import pullback."""

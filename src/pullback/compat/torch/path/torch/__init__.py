@@ -1,4 +1,4 @@
-"""What `import torch` finds in a process that was started by one in which pullback stands in for torch."""
+"""The `torch` package of processes spawned by one in which pullback replaces torch."""
 
 import sys
 
