@@ -68,7 +68,6 @@ class DataLoader(Generic[Sample_co]):
     tensor([4]) tensor([16])
     """
 
-    dataset: Any  # of any length, or none
     _initialized = False
     _length: int | None = None
     _pool: Pool | None = None
@@ -95,7 +94,7 @@ class DataLoader(Generic[Sample_co]):
         in_order: bool = True,
     ) -> None:
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
-        self.dataset = dataset
+        self.dataset: Any = dataset  # of any length, or none
         self.num_workers = num_workers
         self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
         self.pin_memory = pin_memory
