@@ -1,4 +1,4 @@
-"""Operations of one's own, for packages that add to pullback: the makers of primitives, by kind.
+"""Custom operations, for packages that extend pullback: functions that make primitives, by kind.
 
 A primitive made here goes through everything that pullback's own go through: recording, second derivatives, transforms,
 compiled programs and the checks. [Adding an operation](../docs/adding-an-operation.md) says what a rule may do.

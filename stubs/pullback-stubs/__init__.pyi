@@ -573,7 +573,7 @@ def dropout(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
 def dropout_(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
     """In place: `dropout`."""
 def dsplit(input: Tensor, indices_or_sections: _Any) -> tuple[Tensor, ...]:
-    """Pieces along the third axis, as views: so many of one size, or those between places."""
+    """Parts along the third axis, as views: a number of equal parts, or those between given indices."""
 def dstack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors joined along their third axis, which is added if necessary."""
 from pullback._core.dtypes import dtype as dtype
@@ -737,7 +737,7 @@ def histogram(input: Tensor, bins: _Any = 100, *, range: _Any = None, weight: Te
 def histogramdd(input: Tensor, bins: _Any, *, range: _Any = None, weight: Tensor | None = None, density: _builtins.bool = False) -> _Histogram:
     """The number of points, the rows along the last axis, in each cell of a grid: (hist, bin_edges), edges per dim."""
 def hsplit(input: Tensor, indices_or_sections: _Any) -> tuple[Tensor, ...]:
-    """Pieces along the second axis, or the only one, as views: so many of one size, or those between places."""
+    """Parts along the second axis, or the only one, as views: a number of equal parts, or those between given indices."""
 def hstack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors joined along their second axis, or along the only one."""
 def hypot(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1550,7 +1550,7 @@ def view_as_complex(input: Tensor) -> Tensor:
 def view_as_real(input: Tensor) -> Tensor:
     """A real view of a complex tensor, with real and imaginary parts along a new last axis."""
 def vsplit(input: Tensor, indices_or_sections: _Any) -> tuple[Tensor, ...]:
-    """Pieces along the first axis, as views: so many of one size, or those between places."""
+    """Parts along the first axis, as views: a number of equal parts, or those between given indices."""
 def vstack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors joined along their first axis, those with fewer than two axes as rows."""
 @_overload

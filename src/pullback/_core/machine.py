@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import os
 from _thread import _local  # what `threading` has, which would cost the import 1.5 ms
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -23,10 +24,79 @@ def installed() -> bool:
 @functools.cache
 def module(name: str) -> Any:
     """The module of that name in the package that makes machine code, imported when an operation first needs it."""
-    package = provider(
-        "machine code"
-    )  # first, and whole: threads that import its modules one by one would meet half of it
+    package = provider("machine code")  # at first and whole: threads that import parts of it would meet half of it
     return importlib.import_module(f"{package.__name__}.{name}")
+
+
+VARIABLE = "PULLBACK_MACHINE_CODE"
+CHOICES = "auto", "always", "never"
+_chosen = ["auto"]
+
+
+def get_machine_code() -> str:
+    """When operations outside of compiled functions are computed by machine code: "auto", "always" or "never".
+
+    >>> import pullback
+    >>> pullback.get_machine_code() in {"auto", "always", "never"}
+    True
+    """
+    return _chosen[0]
+
+
+def set_machine_code(mode: str, /) -> None:
+    """Choose when operations outside of compiled functions are computed by machine code, if llvmlite is installed.
+
+    With "auto", the default, they are once the process has met enough large arrays for the code to pay. It sums in another
+    order than NumPy, so the last bits of a result depend on what the process has computed before. With "always" and
+    "never" they do not: the same call gives the same bits in every thread and process on the same machine, whatever came
+    before, and for any number of threads that `set_num_threads` chooses. "always" makes code when an operation first needs it, which takes from some
+    milliseconds to some hundreds; "never" leaves everything to NumPy.
+
+    It holds for this process and for those that it starts from now on: it sets the environment variable
+    `PULLBACK_MACHINE_CODE`, by which it can be chosen from outside, too. Compiled functions always use machine code.
+
+    >>> import pullback
+    >>> before = pullback.get_machine_code()
+    >>> pullback.set_machine_code("never")
+    >>> pullback.get_machine_code()
+    'never'
+    >>> pullback.set_machine_code(before)
+
+    Raises
+    ------
+    ValueError
+        If the mode is none of the three.
+    RuntimeError
+        If it is "always" and llvmlite is not installed.
+    """
+    _choose(mode, "set_machine_code")
+    os.environ[VARIABLE] = mode
+
+
+def _choose(mode: str, where: str) -> None:
+    if mode not in CHOICES:
+        raise ValueError(f"{where} must be 'auto', 'always' or 'never', but got {mode!r}")
+    if mode == "always" and not installed():
+        raise RuntimeError(f"{where} is 'always', but llvmlite is not installed: pip install 'pullback[compile]'")
+    _chosen[0] = mode
+
+
+_choose(os.environ.get(VARIABLE) or "auto", f"the environment variable {VARIABLE}")
+
+
+def usable() -> bool:
+    """Whether operations may be computed by machine code."""
+    return _chosen[0] != "never" and installed()
+
+
+def always() -> bool:
+    """Whether operations are computed by machine code from the first call on."""
+    return _chosen[0] == "always"
+
+
+def automatic() -> bool:
+    """Whether bits of results may depend on what else the process computes."""
+    return _chosen[0] == "auto"
 
 
 SHORTEST, LONGEST = 16, 1 << 14
@@ -70,7 +140,7 @@ def once() -> Iterator[None]:
 
 def counts() -> bool:
     """Whether what this thread computes counts: whether it may come back."""
-    return not _once.running
+    return always() or not _once.running
 
 
 SLOW = {np.logaddexp, np.logaddexp2, np.remainder, np.fmod, np.floor_divide, np.hypot}
@@ -91,13 +161,15 @@ def way(primitive: Any, place: int | None = None) -> Callable[..., Any]:
 
     def by(*arrays: Any, **params: Any) -> Any:
         nonlocal latest, waiting
+        if _chosen[0] == "never":
+            return None
         function, known = latest
         if function is not None and known == params and (made := function(*arrays)) is not None:
             return made
         met = max(CALL, arrays[0].size)
         if function is None:
             waiting += met
-            if waiting < PORTION:
+            if waiting < PORTION and not always():
                 return None
             met, waiting = waiting, 0
         function = module("large").function(primitive, place, arrays, params, met)
@@ -111,10 +183,13 @@ def way(primitive: Any, place: int | None = None) -> Callable[..., Any]:
 
 def _begins(x: Any) -> bool:
     """Whether there is machine code for what is done to the rows of an array: if it lies as they do, and many were met."""
-    if not x.flags.c_contiguous or not installed():
-        return False
-    if met[0] < ENOUGH:
-        met[0] += x.size if counts() else 0
+    return x.flags.c_contiguous and usable() and _enough(x.size if counts() else 0)
+
+
+def _enough(elements: int) -> bool:
+    """Whether enough elements were met for machine code to pay; if not, these are counted."""
+    if met[0] < ENOUGH and not always():
+        met[0] += elements
         return False
     return True
 
@@ -149,12 +224,7 @@ MOVED = 1 << 20
 
 def _moves(size: int, worth: int) -> bool:
     """Whether there is machine code for copies of so many bytes: if that is worth it, and many were met."""
-    if size < worth or not installed():
-        return False
-    if met[0] < ENOUGH:
-        met[0] += size // 4
-        return False
-    return True
+    return size >= worth and usable() and _enough(size // 4)
 
 
 def copied(x: Any) -> Any:
@@ -189,7 +259,7 @@ def product(a: Any, b: Any) -> Any:
         if not counts():
             return None
         _multiplied[0] += a.size * b.shape[-1]
-        if _multiplied[0] < PRODUCTS:
+        if (_multiplied[0] < PRODUCTS and not always()) or not usable():
             return None
-        function = _products[dtype.char] = module("dense").product(dtype) if installed() else None
-    return None if function is None else function(a, b)
+        function = _products[dtype.char] = module("dense").product(dtype)
+    return None if function is None or _chosen[0] == "never" else function(a, b)

@@ -2,7 +2,7 @@
 
 Where several threads compute matrix products at the same time, each product should use a single thread: additional BLAS
 threads would compete for the cores. OpenBLAS, which is part of NumPy's wheels, can be configured so. The setting is one
-number for the whole process: while it is 1, products in other threads take longer, with the same results.
+number for the whole process: while it is 1, products in other threads take longer, and may differ in their last bits.
 """
 
 from __future__ import annotations

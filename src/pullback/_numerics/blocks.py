@@ -16,7 +16,7 @@ from array import array
 from collections.abc import Callable
 from typing import Any
 
-from .._core import forks
+from .._core import forks, machine
 from .._core.modes import quiet
 from . import blas
 
@@ -30,7 +30,8 @@ def pieces(function: Piece, length: int, size: int, *, products: bool = False) -
     """Call `function(start, stop)` for pieces of range(length); each index represents `size` bytes.
 
     With `products`, the function computes matrix products, and each runs in its calling thread. If BLAS cannot be
-    configured so, the pieces run in one thread, and BLAS uses its own threads.
+    configured so, or where results must not depend on what other threads do, the pieces run in one thread, and BLAS
+    uses its own threads: last bits of products depend on how many.
     """
     count = min(length, math.ceil(length * size / BLOCK))
     if count < 2:
@@ -40,7 +41,7 @@ def pieces(function: Piece, length: int, size: int, *, products: bool = False) -
     job = _Job(function, [(ends[i - 1], ends[i]) for i in range(count, 0, -1)])
     if not products:
         _share(job, count, get_num_threads())
-    elif blas.threads() is None:
+    elif blas.threads() is None or not machine.automatic():
         _share(job, count, 1)
     else:
         with blas.single():

@@ -32,7 +32,7 @@ RECURRENCES: dict[str, Callable[[int], tuple[float, float, float]]] = {
 
 
 def orthogonal_polynomial(x: Any, n: Any, *, family: str, order: int = 0) -> Array:
-    """The derivative of an order of the polynomials of degrees n, whole numbers, at x; 0 where n is negative or not finite, as in torch."""
+    """The `order`-th derivative at x of the polynomial of integer degree n; 0 for n < 0 or not finite, as in torch."""
     x, n = np.broadcast_arrays(x, n)
     recurrence = RECURRENCES[family]
     degree = np.trunc(n)

@@ -45,7 +45,7 @@ class Generator:
         """Reset the generator to a seed; a negative seed counts from 2 ** 64."""
         number = int(seed)
         if not -(2**63) <= number < 2**64:
-            raise RuntimeError(f"Overflow when unpacking long: a seed lies from -2**63 to 2**64 - 1, got {number}")
+            raise RuntimeError(f"Overflow when unpacking long: a seed is from -2**63 to 2**64 - 1, got {number}")
         self._seed = number % 2**64
         self.numpy = np.random.default_rng(self._seed)
         return self

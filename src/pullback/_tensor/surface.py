@@ -30,6 +30,9 @@ TABLE: dict[str, dict[str, str]] = {
             float=float_ get_default_dtype half iinfo int16 int32 int64 int8 int=int_ long promote_types
             set_default_dtype short uint16 uint32 uint64 uint8""",
     },
+    "_core.machine": {
+        "package": "get_machine_code set_machine_code",
+    },
     "_core.modes": {
         "package": """
             enable_grad inference_mode is_grad_enabled is_inference_mode_enabled no_grad set_grad_enabled""",

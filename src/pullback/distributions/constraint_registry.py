@@ -52,7 +52,7 @@ class ConstraintRegistry:
         Raises
         ------
         TypeError
-            If it is no constraint.
+            If it is not a constraint.
         """
         if factory is None:
             return lambda factory: self.register(constraint, factory)

@@ -271,7 +271,7 @@ class Binomial(_Counted):
 
 
 class OfChoices(Distribution):
-    """A family of choices among places, whose probabilities are the last axis of `probs`, or softmax of that of `logits`.
+    """The base of families over categories, with probabilities `probs` or softmax of `logits`, along the last axis.
 
     Raises
     ------
@@ -339,7 +339,7 @@ class OfChoices(Distribution):
 
 
 class Categorical(OfChoices):
-    """The distribution of the places 0 to K - 1 along the last axis of `probs`, or of `logits`, whose exponentials count.
+    """The distribution of indices 0 to K - 1, with probabilities `probs`, or softmax of `logits`, along the last axis.
 
     Raises
     ------

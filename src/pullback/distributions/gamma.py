@@ -61,7 +61,7 @@ class _MovingDirichlet(_Moving):
 
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:
-        """Minus the slope of each entry's distribution function, over its density times what is left to the others."""
+        """Minus the derivative of each entry's distribution function, over its density times the sum of the others."""
         a, x = (saved.double() for saved in ctx.saved_tensors)
         others = a.sum(-1, True) - a
         b = where(others > 0, others, 1.0)

@@ -132,7 +132,7 @@ def mahalanobis(factor: Any, difference: Any) -> Any:
 
 
 class Independent(Distribution):
-    """Another distribution, of whose batch the last axes are one value: their log-probabilities are added.
+    """Another distribution whose last batch axes become part of one value: their log-probabilities are added.
 
     Raises
     ------
@@ -209,7 +209,7 @@ class Independent(Distribution):
 
 
 class MixtureSameFamily(Distribution):
-    """One of several distributions, which are the last axis of a batch, chosen by a `Categorical`.
+    """A mixture of the distributions along the last batch axis, selected by a `Categorical`.
 
     Raises
     ------

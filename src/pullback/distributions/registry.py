@@ -18,7 +18,7 @@ def register_kl(type_p: Any, type_q: Any) -> Callable[[Rule], Rule]:
     Raises
     ------
     TypeError
-        If one of the two is no family of distributions.
+        If one of the two is not a family of distributions.
 
     >>> from pullback.distributions import Normal, register_kl
     >>> class Mine(Normal): ...

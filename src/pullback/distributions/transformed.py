@@ -27,12 +27,12 @@ from .transforms import (
 
 
 class TransformedDistribution(Distribution):
-    """The distribution of what transforms make, one after the other, of values of another.
+    """The distribution of values of another after a sequence of transforms.
 
     Raises
     ------
     ValueError
-        If the transforms are none, or take more axes together than the other distribution has.
+        If one of them is not a transform, or needs more axes than the other distribution has.
 
     >>> import pullback
     >>> from pullback.distributions import TransformedDistribution, Uniform

@@ -150,7 +150,7 @@ class Machine:
         try:
             self.stack.append(builder.build(*arguments))
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
-            raise FileError(f"holds a {builder.name} that is none: {error}") from error
+            raise FileError(f"holds an invalid {builder.name}: {error}") from error
 
     def set_state(self) -> None:
         """Set the attribute that torch's state dicts have, the modules' versions, on an OrderedDict."""

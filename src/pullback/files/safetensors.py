@@ -83,14 +83,14 @@ def read_header(source: Input) -> tuple[list[_Entry], dict[str, str]]:
     """The header's entries in the order of their bytes, and the metadata strings."""
     length = int.from_bytes(source.exact(8, "the header's length"), "little")
     if length > min(source.left, MOST_HEADER):
-        raise FileError(f"has a header of {length} bytes, by its own account: {source.left} bytes follow")
+        raise FileError(f"declares a header of {length} bytes, but {source.left} bytes follow")
     content = source.exact(length, "the header")
     try:
         header = json.loads(content.decode(), object_pairs_hook=_distinct, parse_constant=not_finite)
     except (ValueError, RecursionError) as error:
-        raise FileError(f"has a header that is no JSON: {error}") from error
+        raise FileError(f"has a header that is not JSON: {error}") from error
     if not isinstance(header, dict):
-        raise FileError(f"has a header that is no JSON object, but {_shown(header)}")
+        raise FileError(f"has a header that is not a JSON object, but {_shown(header)}")
     metadata = header.pop(METADATA, {})
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
         raise FileError(f"has in its header a {METADATA} that is no object of texts")
@@ -102,8 +102,8 @@ def read_header(source: Input) -> tuple[list[_Entry], dict[str, str]]:
             raise FileError(f"tensor {entry.name!r} {how}: its bytes begin at {entry.begin}, not at {end}")
         end = entry.end
     if end != source.left:
-        which = "is truncated" if end > source.left else "has bytes that belong to no tensor"
-        raise FileError(f"{which}: the header tells of {end} bytes of tensors, {source.left} follow")
+        which = "is truncated" if end > source.left else "has bytes that do not belong to a tensor"
+        raise FileError(f"{which}: the header declares {end} bytes of tensors, {source.left} follow")
     return entries, metadata
 
 

@@ -68,7 +68,7 @@ class Encoder:
     def _container(self, value: Any, path: tuple[Any, ...]) -> Any:
         if id(value) in self._within or len(self._within) > _DEEPEST:
             raise ValueError(
-                f"save(): the {type(value).__name__} at {_written(path)} contains itself, or lies too deep"
+                f"save(): the {type(value).__name__} at {_written(path)} contains itself, or is nested too deeply"
             )
         self._within.append(id(value))
         kind = _KINDS[type(value)]
@@ -161,7 +161,7 @@ class Decoder:
         except FileError:
             raise
         except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RuntimeError) as error:
-            raise FileError(f"has a structure with a {kind} that is none: {error}") from error
+            raise FileError(f"has a structure with an invalid {kind}: {error}") from error
 
     def _value(self, kind: str, content: Any) -> Any:
         if kind in _MAPPINGS:
@@ -184,7 +184,7 @@ class Decoder:
 
     def _stored(self, kind: str, name: Any, *flags: Any) -> Any:
         if name not in self.arrays:
-            raise FileError(f"has a structure that names a tensor which is not there, {name!r}")
+            raise FileError(f"has a structure that names a missing tensor, {name!r}")
         if set(flags) - {_COMPLEX, _GRAD}:
             raise FileError(f"has a structure with an unknown kind of tensor, {flags}")
         key = (kind, name, *flags)
@@ -192,7 +192,7 @@ class Decoder:
             array = self.arrays[name]
             if _COMPLEX in flags:
                 if array.dtype.kind != "f" or array.ndim == 0 or array.shape[-1] != 2:
-                    raise FileError(f"tensor {name!r} is said to be complex, and is no array of pairs")
+                    raise FileError(f"tensor {name!r} is declared complex, but is not an array of pairs")
                 array = array.view(np.result_type(array.dtype, np.complex64))[..., 0]
             self._tensors[key] = _made(kind, array, _GRAD in flags)
         return self._tensors[key]
@@ -211,5 +211,5 @@ def decoded(text: str, arrays: Mapping[str, Any]) -> Any:
     try:
         structure = json.loads(text, parse_constant=not_finite)
     except (ValueError, RecursionError) as error:
-        raise FileError(f"has a structure that is no JSON: {error}") from error
+        raise FileError(f"has a structure that is not JSON: {error}") from error
     return Decoder(arrays).decode(structure)

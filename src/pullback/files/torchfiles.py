@@ -79,7 +79,7 @@ class Contents:
         """A tensor on an untyped storage, whose dtype is given separately."""
         *layout_alone, dtype = layout[:6]
         if not isinstance(dtype, dtypes.dtype) or storage._array.dtype != np.uint8:
-            raise ValueError("its dtype or its storage is none")
+            raise ValueError("its dtype or its storage is invalid")
         count = storage._array.size // dtype.itemsize * dtype.itemsize
         elements = typed(storage._array[:count], dtype.numpy, self.order, "a storage")
         return self.tensor(from_numpy(elements), *layout_alone, *layout[6:])
@@ -126,7 +126,7 @@ def strided(storage: Any, offset: int, size: tuple[int, ...], stride: tuple[int,
     """The elements of a storage given by offset, sizes and strides, all of which must be inside it."""
     numbers = (offset, *size, *stride)
     if len(size) != len(stride) or not all(type(each) is int and 0 <= each < 2**62 for each in numbers):
-        raise FileError(f"holds a tensor whose layout is none: offset {offset}, size {size}, stride {stride}")
+        raise FileError(f"holds a tensor with an invalid layout: offset {offset}, size {size}, stride {stride}")
     last = offset + sum((length - 1) * step for length, step in zip(size, stride, strict=True))
     if 0 in size:
         last = -1
@@ -138,7 +138,7 @@ def strided(storage: Any, offset: int, size: tuple[int, ...], stride: tuple[int,
     if 0 in size:
         return np.empty(size, storage.dtype)
     if math.prod(size) * storage.itemsize >= 2**62:
-        raise FileError(f"holds a tensor of the size {size}, which no memory holds")
+        raise FileError(f"holds a tensor of size {size}, which is too large for memory")
     steps = tuple(step * storage.itemsize for step in stride)
     return np.lib.stride_tricks.as_strided(storage[offset:], size, steps)
 
@@ -180,7 +180,7 @@ class Archive:
         if any(f"{root}/constants.pkl" in self.members for root in roots):
             raise UnsafeFileError("is a TorchScript archive, which holds programs: save the state_dict() instead")
         if len(roots) != 1:
-            raise FileError("is a zip archive, and none of torch.save: it has no single data.pkl")
+            raise FileError("is a zip archive, but not of torch.save: it has no single data.pkl")
         return roots[0]
 
     def read(self, name: str) -> Any:
@@ -205,7 +205,7 @@ class Archive:
         """The byte order of the numbers; old archives do not specify it."""
         told = bytes(self.read("byteorder")) if f"{self.root}/byteorder" in self.members else b"little"
         if told not in {b"little", b"big"}:
-            raise FileError(f"has bytes in the order {told[:20]!r}, which is none")
+            raise FileError(f"has the unknown byte order {told[:20]!r}")
         return "little" if told == b"little" else "big"
 
 
@@ -233,7 +233,7 @@ def read_legacy(source: Input) -> tuple[Any, bool]:
     """
     numbers = [_plain(source), _plain(source)]
     if numbers != [_MAGIC, _PROTOCOL]:
-        raise UnsafeFileError("is a pickle, and none of torch.save: pullback reads no other, as they may run programs")
+        raise UnsafeFileError("is a pickle, but not of torch.save: pullback reads no others, since they may run code")
     system = _plain(source)
     order: Order = "little" if isinstance(system, dict) and system.get("little_endian", True) else "big"
     claimed = 0
@@ -255,7 +255,7 @@ def read_legacy(source: Input) -> tuple[Any, bool]:
         (kind, count), _ = contents.storages[key]
         what = f"storage {key!r}"
         if int.from_bytes(source.exact(8, what), order) != count:
-            raise FileError(f"has a {what} that is not of the {count} elements that its pickle tells of")
+            raise FileError(f"has a {what} without the {count} elements that its pickle declares")
         elements = _elements(source.array(count * _itemsize(kind), what), kind, order, what)
         contents.storages[key] = ((kind, count), from_numpy(elements))
     end = source.stream.tell()
@@ -269,6 +269,6 @@ def _plain(source: Input) -> Any:
     """The value of the next pickle, which must not refer to storages."""
 
     def refuse(_: Any) -> Any:
-        raise UnsafeFileError("Weights only load failed: a pickle refers to a storage where none is")
+        raise UnsafeFileError("Weights only load failed: a pickle refers to a storage where none is allowed")
 
     return Machine({}, refuse).run(source)

@@ -52,7 +52,7 @@ def rewritten(tensor: Any, before: Any) -> bool:
 
 
 class GradTrackingTensor(Boxed):
-    """A tensor inside `grad`, `vjp` and their kin."""
+    """A tensor inside `grad`, `vjp` and related transforms."""
 
     __slots__ = ()
     _transparent = True

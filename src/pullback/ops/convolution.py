@@ -241,7 +241,7 @@ def by_machine_code(x: Any, kernel: Sizes, lengths: Sizes, results: int, window:
 
 def _code(x: Sizes, weight: Sizes, lengths: Sizes, window: Window, dtype: np.dtype[Any]) -> Any:
     work = x[0] * math.prod(lengths) * math.prod(weight)
-    if work < WORTH or not machine.installed():
+    if work < WORTH or not machine.usable():
         return None
     return machine.module("convolution" if window.groups == 1 else "depthwise").plan(x, weight, window, dtype)
 

@@ -10,7 +10,7 @@ from .._core import xp as _xp
 from .._core.primitives import elementwise, general, linear
 
 LOWEST_LOG = -100  # torch's floor for the logarithms of a probability of zero
-IMPOSSIBLE = -1e30  # stands for the logarithm of zero where -inf would make differences NaN
+IMPOSSIBLE = -1e30  # replaces the logarithm of zero where -inf would make differences NaN
 
 
 def _binary_forward(x: Any, target: Any) -> Any:

@@ -120,7 +120,7 @@ def _to_weight(xp: Any, g: Any, states: Any) -> Any:
 
 def _by_machine_code(name: str, weight: Any, sizes: Sizes, reverse: bool, **arrays: Any) -> dict[str, Any] | None:
     """The outputs of compiled code by name, as a function; None if there is none, or NumPy is as fast."""
-    if weight.size * sum(sizes) + STEP * len(sizes) < WORTH or not machine.installed():
+    if weight.size * sum(sizes) + STEP * len(sizes) < WORTH or not machine.usable():
         return None
     plan = machine.module("recurrent").plan(name, sizes, reverse, weight.shape[1], weight.dtype)
     return None if plan is None else plan.run(weight, arrays)

@@ -239,7 +239,7 @@ def _along(name: str, least: int, axis_of: Callable[[int], int]) -> Callable[...
     pieces.__name__ = pieces.__qualname__ = name
     which = {"hsplit": "second axis, or the only one", "vsplit": "first axis", "dsplit": "third axis"}[name]
     shape = {"hsplit": (2, 4), "vsplit": (4, 1), "dsplit": (1, 1, 4)}[name]
-    pieces.__doc__ = f"""Pieces along the {which}, as views: so many of one size, or those between places.
+    pieces.__doc__ = f"""Parts along the {which}, as views: a number of equal parts, or those between given indices.
 
     >>> import pullback
     >>> len(pullback.{name}(pullback.ones{shape}, 2))

@@ -193,7 +193,7 @@ def cross_entropy(
     ValueError
         If the shapes of scores and targets do not fit.
     IndexError
-        If a target is no class number.
+        If a target is not a class index.
 
     >>> import pullback
     >>> scores = pullback.zeros(2, 4)

@@ -489,7 +489,7 @@ class Tensor:
     def double(self, memory_format: object | None = None) -> Tensor:
         """This tensor in float64; itself if it has that dtype."""
     def dsplit(self, indices_or_sections: _Any) -> tuple[Tensor, ...]:
-        """Pieces along the third axis, as views: so many of one size, or those between places."""
+        """Parts along the third axis, as views: a number of equal parts, or those between given indices."""
     def element_size(self) -> _builtins.int:
         """The number of bytes of one element."""
     def eq(self, other: _TensorLike) -> Tensor:
@@ -619,7 +619,7 @@ class Tensor:
     def histogram(self, bins: _Any = 100, *, range: _Any = None, weight: Tensor | None = None, density: _builtins.bool = False) -> _Histogram:
         """The number of elements in each of several bins: (hist, bin_edges)."""
     def hsplit(self, indices_or_sections: _Any) -> tuple[Tensor, ...]:
-        """Pieces along the second axis, or the only one, as views: so many of one size, or those between places."""
+        """Parts along the second axis, or the only one, as views: a number of equal parts, or those between given indices."""
     def hypot(self, other: _TensorLike) -> Tensor:
         """sqrt(input**2 + other**2), without overflow."""
     def hypot_(self, other: _TensorLike) -> Tensor:
@@ -1482,7 +1482,7 @@ class Tensor:
     def view_as(self, other: _TensorLike) -> Tensor:
         """input.view(other.shape)."""
     def vsplit(self, indices_or_sections: _Any) -> tuple[Tensor, ...]:
-        """Pieces along the first axis, as views: so many of one size, or those between places."""
+        """Parts along the first axis, as views: a number of equal parts, or those between given indices."""
     def where(self, condition: Tensor, other: _TensorLike | _Callable[..., Tensor] | None) -> Tensor:
         """This tensor where the condition holds, other elsewhere."""
     def xlogy(self, other: _TensorLike) -> Tensor:

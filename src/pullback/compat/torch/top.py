@@ -7,6 +7,7 @@ import typing
 from typing import Any
 
 from ..._core import dtypes, placement
+from ..._core.machine import get_machine_code, set_machine_code
 from ..._core.modes import inference_mode as inference_mode
 from ..._numerics import random
 from . import precision, scripting
@@ -51,7 +52,6 @@ float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu, fl
 complex32 = _Absent("complex32")
 
 _precision = "highest"
-_deterministic = False
 
 
 def set_product_precision(precision: str) -> None:
@@ -71,14 +71,17 @@ set_float32_matmul_precision, get_float32_matmul_precision = set_product_precisi
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Request results that are the same in every run, as pullback's always are."""
-    global _deterministic  # noqa: PLW0603  # one setting in a process, as in torch
-    _deterministic = bool(mode)
+    """Have the bits of results not depend on what the process has computed before: see `pullback.set_machine_code`.
+
+    With True, what would be "auto" becomes "never"; with False, the mode is "auto" again.
+    """
+    if bool(mode) != are_deterministic_algorithms_enabled():
+        set_machine_code("never" if mode else "auto")
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """The last argument of `use_deterministic_algorithms`."""
-    return _deterministic
+    """Whether machine code is used always or never, so that results do not depend on what came before."""
+    return get_machine_code() != "auto"
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:

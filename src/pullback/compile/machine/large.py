@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops
-from ..._core.machine import ENOUGH, FEW, counts
+from ..._core.machine import ENOUGH, FEW, always, counts
 from ..._core.modes import NO_GRAD, mode
 from ..._core.primitives import Primitive
 from ..._tensor.tensor import Tensor
@@ -153,7 +153,7 @@ def function(
     met = _met.get(key, 0) + elements
     if len(_met) < MOST:
         _met[key] = met
-    if met <= ENOUGH:
+    if met <= ENOUGH and not always():
         return None
     known = f"large {primitive.name} {place} {params}"
     rule: Any = primitive if place is None else primitive.rules[place]

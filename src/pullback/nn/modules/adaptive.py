@@ -28,7 +28,7 @@ class _ASMoutput(NamedTuple):
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """The log-probabilities of targets among very many classes, sorted by how frequent they are, and the loss.
+    """The log-probabilities of targets among very many classes, sorted by decreasing frequency, and the loss.
 
     The first `cutoffs[0]` classes are decided in the `head`, together with which cluster the others lie in; each cluster
     has two maps in `tail`, the first to fewer and fewer features: in_features / div_value ** number.

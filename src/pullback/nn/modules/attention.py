@@ -16,7 +16,7 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class MultiheadAttention(Module):
-    """Attention of several heads: means of projected values, weighed by how well projected keys fit projected queries.
+    """Multi-head attention: means of projected values, weighted by a softmax of the products of queries and keys.
 
     Vaswani et al., Attention is all you need, 2017. Queries are (L, N, embed_dim), keys (S, N, kdim) and values
     (S, N, vdim), or (N, L, embed_dim) and so on with `batch_first`, or without N. Gives the result, shaped as the
@@ -27,7 +27,7 @@ class MultiheadAttention(Module):
     Raises
     ------
     ValueError, AssertionError
-        If `embed_dim` is no multiple of `num_heads`, both above 0.
+        If `embed_dim` is not a multiple of `num_heads`, or one of them is not positive.
 
     >>> import pullback
     >>> attention = pullback.nn.MultiheadAttention(8, 2, batch_first=True)

@@ -144,16 +144,16 @@ class Conv1d(_Convolution):
     padding
         The same, or 'valid' (none) or 'same' (the output is as long as the input).
     groups
-        Into how many groups channels are divided, each of which sees only its own.
+        The number of groups of channels, each of which has its own kernels.
     bias
-        Whether to add a number to each output channel.
+        Whether to add a constant to each output channel.
     padding_mode
         'zeros', 'reflect', 'replicate' or 'circular'.
 
     Raises
     ------
     ValueError
-        If channels cannot be divided into the groups, or a padding is not known.
+        If the channels are not divisible by the groups, or a padding is unknown.
 
     >>> import pullback
     >>> pullback.nn.Conv1d(16, 33, 3, stride=2)(pullback.randn(20, 16, 50)).shape

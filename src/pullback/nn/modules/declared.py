@@ -1,4 +1,4 @@
-"""Modules that are a function with settings: the class names the function and the settings, the rest follows.
+"""Modules that are a function with settings: the class declares both, and the methods are generated.
 
     @declared(functional.elu)
     class ELU(Module):

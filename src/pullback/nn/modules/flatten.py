@@ -35,7 +35,7 @@ class Unflatten(Module):
     Raises
     ------
     TypeError
-        If the sizes are no tuple or list of integers.
+        If the sizes are not a tuple or list of integers.
 
     >>> import pullback
     >>> pullback.nn.Unflatten(1, (3, 4))(pullback.zeros(2, 12)).shape

@@ -82,7 +82,7 @@ class _InstanceNorm(_NormBase):
 class InstanceNorm1d(_InstanceNorm):
     """Each channel of each sample of (N, C, L) or (C, L) with mean 0 and variance 1, times a weight plus a bias.
 
-    Weight, bias and running statistics are there only if asked for.
+    Weight, bias and running statistics are optional, by default absent.
 
     >>> import pullback
     >>> pullback.nn.InstanceNorm1d(3)(pullback.randn(20, 3, 8)).shape

@@ -24,7 +24,7 @@ class Identity(Module):
 class Linear(Module):
     """x @ weight.T + bias, over the last axis of x.
 
-    `weight` has shape (out_features, in_features), `bias` (out_features,); both start evenly distributed between
+    `weight` has shape (out_features, in_features), `bias` (out_features,); both start uniformly distributed between
     -1 / sqrt(in_features) and 1 / sqrt(in_features). With `bias=False` there is none.
 
     >>> import pullback

@@ -153,14 +153,14 @@ class Members:
             raise KeyError(f'{noun} name can\'t be empty string ""')
 
     def register_parameter(self, name: str, param: Any) -> None:
-        """Add a parameter under a name; None keeps the name free for one.
+        """Add a parameter under a name; None reserves the name.
 
         Raises
         ------
         AttributeError
             Before `Module.__init__`.
         TypeError
-            If `param` is no Parameter, or the name no string.
+            If `param` is not a Parameter, or the name not a string.
         KeyError
             If the name is taken, empty, or has a dot.
         ValueError
@@ -181,14 +181,14 @@ class Members:
         self._parameters[name] = None if param is None else _admitted("_parameters", self, name, param)
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
-        """Add a tensor that is state, but no parameter; one that is not persistent is left out of `state_dict`.
+        """Add a tensor that is state, but not a parameter; `state_dict` omits those that are not persistent.
 
         Raises
         ------
         AttributeError
             Before `Module.__init__`.
         TypeError
-            If `tensor` is no tensor, or the name no string.
+            If `tensor` is not a tensor, or the name not a string.
         KeyError
             If the name is taken, empty, or has a dot.
         """
@@ -204,12 +204,12 @@ class Members:
         change(name)
 
     def add_module(self, name: str, module: Any) -> None:
-        """Add a submodule under a name; None keeps the name free for one.
+        """Add a submodule under a name; None reserves the name.
 
         Raises
         ------
         TypeError
-            If `module` is no module, or the name no string.
+            If `module` is not a module, or the name not a string.
         KeyError
             If the name is taken, empty, or has a dot.
         """
@@ -230,7 +230,7 @@ class Members:
         Raises
         ------
         AttributeError
-            If the path leads to nothing, or to what is no module.
+            If nothing is at the path, or not a module.
         """
         module: Any = self
         for name in target.split(".") if target else ():
@@ -251,7 +251,7 @@ class Members:
         Raises
         ------
         AttributeError
-            If the path leads to nothing, or to what is no parameter.
+            If nothing is at the path, or not a parameter.
         """
         path, _, name = target.rpartition(".")
         return self.get_submodule(path)._member(name, Parameter, f"`{name}` is not an nn.Parameter")
@@ -262,7 +262,7 @@ class Members:
         Raises
         ------
         AttributeError
-            If the path leads to nothing, or to what is no buffer.
+            If nothing is at the path, or not a buffer.
         """
         path, _, name = target.rpartition(".")
         owner = self.get_submodule(path)
@@ -272,14 +272,14 @@ class Members:
         return found
 
     def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
-        """Put a module in the place at a path; with `strict`, only where there is one already.
+        """Set the submodule at a path; with `strict`, only if there is one already.
 
         Raises
         ------
         ValueError
-            If the path is empty, or `module` is no module.
+            If the path is empty, or `module` is not a module.
         AttributeError
-            If the path to it leads to nothing, or the place holds what is no module.
+            If the parent is missing, or the object at the path is not a module.
         """
         if not target:
             raise ValueError("Cannot set the submodule without a target name!")

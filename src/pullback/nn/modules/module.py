@@ -80,7 +80,7 @@ class Module(State, Calls):
         Raises
         ------
         ValueError
-            If `mode` is no bool.
+            If `mode` is not a bool.
         """
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
@@ -195,7 +195,7 @@ class Module(State, Calls):
         return self
 
     def cuda(self, device: Any = None) -> Self:
-        """Refuse, as there is no other place than the CPU.
+        """Raises: there is no device but the CPU.
 
         Raises
         ------

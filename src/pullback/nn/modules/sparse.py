@@ -53,7 +53,7 @@ class _Table(Module):
         Raises
         ------
         AssertionError
-            If the vectors are no matrix.
+            If the vectors are not a matrix.
 
         >>> import pullback
         >>> table = pullback.nn.Embedding.from_pretrained(pullback.tensor([[1.0, 2.0], [3.0, 4.0]]))

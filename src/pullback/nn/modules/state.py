@@ -80,7 +80,7 @@ class State(Members):
     ) -> dict[str, Any]:
         """The state of this module and all below it: an OrderedDict of tensors by their paths.
 
-        The tensors lie in the memory of the parameters and persistent buffers; with `keep_vars` they are those
+        The tensors share the memory of the parameters and persistent buffers; with `keep_vars` they are those
         themselves. The dictionary's `_metadata` holds each module's version.
 
         >>> from pullback import nn
@@ -208,7 +208,7 @@ class State(Members):
             setattr(self, name, Parameter(value, requires_grad=member.requires_grad))
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
-        """Take up a state: copied into the parameters and buffers, or, with `assign`, put in their place.
+        """Load a state: copied into the parameters and buffers or, with `assign`, replacing them.
 
         Returns the missing and the unexpected keys, which must be none unless `strict` is False. Values may be tensors
         or NumPy arrays. When an error is raised nothing has been loaded.
@@ -216,7 +216,7 @@ class State(Members):
         Raises
         ------
         TypeError
-            If the state is no mapping.
+            If the state is not a mapping.
         RuntimeError
             If keys are missing or unexpected (with `strict`), or values have other shapes: all that is wrong at once.
 

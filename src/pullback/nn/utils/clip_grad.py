@@ -27,7 +27,7 @@ def _gradients(parameters: Any) -> list[Any]:
 def get_total_norm(
     tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Any:
-    """The norm of several tensors taken together as one vector; `foreach` is accepted, and changes nothing.
+    """The norm of several tensors concatenated to one vector; `foreach` is accepted, without effect.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def get_total_norm(
 
 @no_grad()
 def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Any, foreach: bool | None = None) -> None:
-    """Scale the gradients of parameters in place so that a norm of theirs, known already, comes to at most `max_norm`."""
+    """Scale gradients of parameters in place, by their given total norm, so that it becomes at most `max_norm`."""
     factor = clamp(float(max_norm) / (total_norm + 1e-6), max=1.0)
     for gradient in _gradients(parameters):
         gradient.mul_(factor)

@@ -26,7 +26,7 @@ def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
     Raises
     ------
     TypeError
-        If `vec` is no tensor.
+        If `vec` is not a tensor.
     RuntimeError
         If it has not as many elements as the parameters together.
 

@@ -131,12 +131,12 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
 
 
 def remove_weight_norm(module: Any, name: str = "weight") -> Any:
-    """Make what `weight_norm` has taken apart one parameter again.
+    """Undo `weight_norm`: one parameter instead of two.
 
     Raises
     ------
     ValueError
-        If it was not taken apart.
+        If `weight_norm` was not applied.
     """
     return _remove(module, WeightNorm, name, "weight_norm")
 

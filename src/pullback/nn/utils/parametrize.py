@@ -57,7 +57,7 @@ def _comparison(first: str, a: Any, second: str, b: Any) -> str:
 
 
 class ParametrizationList(ModuleList):
-    """The modules that make a parametrized tensor, one after the other, and what they make it of.
+    """The modules that compute a parametrized tensor, one after the other, and their input.
 
     That is `original`, or `original0`, `original1` and so on where the first module's `right_inverse` gives several.
 
@@ -122,14 +122,14 @@ class ParametrizationList(ModuleList):
         return [getattr(self, name) for name in names]
 
     def right_inverse(self, value: Any) -> None:
-        """Have the tensor become `value`: what the modules make it of is replaced by what makes that.
+        """Set the tensor to `value`: the modules' input is replaced by the right inverse of `value`.
 
         Raises
         ------
         RuntimeError
             If a module has no `right_inverse`.
         ValueError
-            If one gives what does not fit.
+            If the result of one has the wrong shape or dtype.
         """
         with no_grad():
             for module in reversed(list(self._steps())):
@@ -239,9 +239,9 @@ def _retype(module: Any, base: type, names: Sequence[str]) -> None:
 
 
 def register_parametrization(module: Any, tensor_name: str, parametrization: Any, *, unsafe: bool = False) -> Any:
-    """Make a parameter or buffer of a module what `parametrization` makes of it; the module is returned.
+    """Parametrize a parameter or buffer of a module by `parametrization`; the module is returned.
 
-    `module.<tensor_name>` is computed when it is asked for, and gradients reach
+    `module.<tensor_name>` is computed on access, and gradients flow to
     `module.parametrizations.<tensor_name>.original`. Where the parametrization has a `right_inverse`, a tensor can be
     assigned. A tensor can have several parametrizations, one after the other.
 
@@ -316,7 +316,7 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
     """Make a parametrized tensor a parameter or buffer again, with the value it has; the module is returned.
 
-    With `leave_parametrized=False`, with the value of what it was made of.
+    With `leave_parametrized=False`, with the value of the original tensor.
 
     Raises
     ------

@@ -157,7 +157,7 @@ class PruningContainer(BasePruningMethod):
         Raises
         ------
         TypeError
-            If it is no method of pruning.
+            If it is not a pruning method.
         ValueError
             If it prunes a parameter of another name.
         """
@@ -421,7 +421,7 @@ def global_unstructured(
     Raises
     ------
     TypeError
-        If the parameters are no collection, the scores no dictionary, or the method is not for single entries.
+        If the parameters are not a collection, the scores not a dictionary, or the method not for single entries.
 
     >>> from pullback import nn
     >>> from pullback.nn.utils import prune
@@ -458,7 +458,7 @@ def _joined(tensors: Sequence[Any]) -> Any:
 
 
 def remove(module: Any, name: str) -> Any:
-    """Make what pruning has set to zero permanent: the parameter is a parameter again, the mask and the hook are gone.
+    """Make the zeros of pruning permanent: the parameter becomes ordinary again, without mask and hook.
 
     Raises
     ------

@@ -195,7 +195,7 @@ def _rows(x: Any, rows: Any) -> Any:
 def pad_packed_sequence(
     sequence: Any, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None
 ) -> tuple[Any, Any]:
-    """The sequences of a packed one, padded to one length, and their lengths: the opposite of `pack_padded_sequence`.
+    """The sequences of a packed one, padded to one length, and their lengths: the inverse of `pack_padded_sequence`.
 
     Raises
     ------
@@ -233,7 +233,7 @@ def pad_sequence(
     Raises
     ------
     RuntimeError
-        If they are no tensors, or their shapes differ in more than the lengths.
+        If they are not tensors, or their shapes differ in more than the lengths.
 
     >>> import pullback
     >>> pullback.nn.utils.rnn.pad_sequence([pullback.tensor([1, 2, 3]), pullback.tensor([4])], batch_first=True)
@@ -272,7 +272,7 @@ def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = Fals
 
 
 def pack_sequence(sequences: Sequence[Any], enforce_sorted: bool = True) -> Any:
-    """Pack sequences of different lengths; the longest must be the first, and so on, unless told otherwise.
+    """Pack sequences of different lengths; with `enforce_sorted`, they must be sorted, longest first.
 
     Raises
     ------

@@ -1,0 +1,158 @@
+"""When operations outside of compiled functions are machine code: with "always" and "never" no bit depends on the past."""
+
+import importlib.util
+import multiprocessing
+import os
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pullback
+
+BITS = Path(__file__).parents[1] / "stress" / "bits.py"
+INSTALLED = importlib.util.find_spec("llvmlite") is not None
+with_llvmlite = pytest.mark.skipif(not INSTALLED, reason="machine code is made by llvmlite, which is not installed")
+OPERATIONS = ["tanh", "sum", "softmax", "matmul", "conv2d", "max_pool2d", "layer_norm", "lstm", "index_add", "training"]
+
+
+@pytest.fixture(autouse=True)
+def _as_before(monkeypatch):
+    before = pullback.get_machine_code()
+    monkeypatch.setenv("PULLBACK_MACHINE_CODE", before)
+    yield
+    pullback.set_machine_code(before)
+
+
+def digests(mode, processes):
+    """For each operation the digests at all moments of some new processes, which run at the same time."""
+    environment = os.environ | {"PULLBACK_MACHINE_CODE": mode}
+    command = [sys.executable, "-W", "ignore", BITS, *OPERATIONS]
+    running = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(processes)
+    ]
+    found = defaultdict(list)
+    for process in running:
+        output, error = process.communicate(timeout=500)
+        assert (process.returncode, error) == (0, "")
+        for line in output.splitlines():
+            operation, _, digest = line.split("|")
+            found[operation].append(digest)
+    assert found.keys() == {*OPERATIONS}
+    assert {len(each) for each in found.values()} == {processes * (7 if hasattr(os, "fork") else 6)}
+    return found
+
+
+def test_never_gives_the_same_bits_whatever_came_before():
+    assert dict.fromkeys(OPERATIONS, 1) == {name: len({*found}) for name, found in digests("never", 3).items()}
+
+
+@with_llvmlite
+def test_always_gives_the_same_bits_whatever_came_before():
+    assert dict.fromkeys(OPERATIONS, 1) == {name: len({*found}) for name, found in digests("always", 3).items()}
+
+
+@with_llvmlite
+def test_otherwise_bits_depend_on_what_came_before():
+    """So the tests above would notice it."""
+    assert len({*digests("auto", 1)["sum"]}) == 2
+
+
+def sums(x):
+    return x.sum(1).numpy().tobytes()
+
+
+@with_llvmlite
+def test_it_can_be_changed_at_any_time():
+    x = pullback.from_numpy(np.random.default_rng(0).standard_normal((500, 700)).astype(np.float32))
+    y = pullback.from_numpy(np.random.default_rng(1).standard_normal((700, 700)).astype(np.float32))
+
+    def found(mode):
+        pullback.set_machine_code(mode)
+        return sums(x), sums(x.exp()), sums(x @ y), sums(x.softmax(1) * 3)
+
+    never, always = found("never"), found("always")
+    assert never != always
+    for _ in range(2):
+        assert found("never") == never
+        assert found("always") == always
+    pullback.set_machine_code("never")
+    with np.errstate(all="ignore"):
+        assert sums(x.tanh()) == np.tanh(x.numpy()).sum(1).tobytes()
+
+
+def mode_in_child(queue):
+    queue.put(pullback.get_machine_code())
+
+
+@pytest.mark.parametrize("method", [m for m in multiprocessing.get_all_start_methods() if m != "forkserver"])
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_processes_that_are_started_have_the_same_mode(method):
+    pullback.set_machine_code("never")
+    context = multiprocessing.get_context(method)
+    queue = context.SimpleQueue()
+    process = context.Process(target=mode_in_child, args=(queue,))
+    process.start()
+    process.join(120)
+    assert process.exitcode == 0
+    assert queue.get() == "never"
+
+
+@pytest.mark.parametrize("mode", ["sometimes", "", "Never", None, True, ["never"]])
+def test_other_modes_are_refused_and_change_nothing(mode):
+    before = pullback.get_machine_code()
+    with pytest.raises(ValueError, match="must be 'auto', 'always' or 'never'"):
+        pullback.set_machine_code(mode)
+    assert pullback.get_machine_code() == before == os.environ["PULLBACK_MACHINE_CODE"]
+
+
+@pytest.mark.parametrize(("value", "mode"), [("", "auto"), ("auto", "auto"), ("never", "never"), ("nein", None)])
+def test_the_environment_chooses(value, mode):
+    command = [sys.executable, "-c", "import pullback; print(pullback.get_machine_code())"]
+    environment = os.environ | {"PULLBACK_MACHINE_CODE": value}
+    run = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+    if mode is None:
+        assert "ValueError: the environment variable PULLBACK_MACHINE_CODE must be" in run.stderr
+    else:
+        assert (run.returncode, run.stdout) == (0, f"{mode}\n")
+
+
+WITHOUT = """
+import sys
+class Without:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "llvmlite":
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Without)
+import importlib.util
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name: None if name == "llvmlite" else find(name)
+import pullback
+try:
+    pullback.set_machine_code("always")
+except RuntimeError as error:
+    print(error)
+print(pullback.get_machine_code())
+"""
+
+
+def test_always_needs_llvmlite():
+    run = subprocess.run([sys.executable, "-c", WITHOUT], check=False, capture_output=True, text=True)
+    told = "set_machine_code is 'always', but llvmlite is not installed: pip install 'pullback[compile]'\nauto\n"
+    assert (run.returncode, run.stdout, run.stderr) == (0, told, "")
+
+
+def test_torchs_name_for_it():
+    from pullback.compat.torch import top
+
+    pullback.set_machine_code("auto")
+    assert not top.are_deterministic_algorithms_enabled()
+    top.use_deterministic_algorithms(True)
+    assert (top.are_deterministic_algorithms_enabled(), pullback.get_machine_code()) == (True, "never")
+    top.use_deterministic_algorithms(False)
+    assert (top.are_deterministic_algorithms_enabled(), pullback.get_machine_code()) == (False, "auto")
