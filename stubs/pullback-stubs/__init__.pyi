@@ -699,6 +699,8 @@ def get_default_dtype() -> _dtype:
     """The dtype of tensors made from Python floats: float32 at first."""
 def get_device(input: Tensor) -> _builtins.int:
     """The index of the tensor's device: -1 for the CPU."""
+def get_machine_code() -> str:
+    """When operations outside of compiled functions are computed by machine code: "auto", "always" or "never"."""
 def get_num_threads() -> _builtins.int:
     """The number of threads that work on large arrays."""
 def get_printoptions() -> dict[str, _Any.Any]:
@@ -1293,6 +1295,8 @@ def selu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
 def set_default_dtype(d: _Any, /) -> None:
     """Makes a floating dtype the one of tensors made from Python floats, in this process."""
 from pullback._core.modes import set_grad_enabled as set_grad_enabled
+def set_machine_code(mode: str, /) -> None:
+    """Choose when operations outside of compiled functions are computed by machine code, if llvmlite is installed."""
 def set_num_threads(number: _builtins.int, /) -> None:
     """Set the number of threads that work on large arrays; results do not depend on it."""
 def set_printoptions(precision: _builtins.int | None = None, threshold: _builtins.float | None = None, edgeitems: _builtins.int | None = None, linewidth: _builtins.int | None = None, profile: _Any[_Literal['default', 'short', 'full']] = None, sci_mode: _builtins.bool | None = None) -> None:

@@ -183,7 +183,7 @@ class Binomial(_Counted):
         """0 to `total_count`, along a new first axis."""
 
 class OfChoices(Distribution):
-    """A family of choices among places, whose probabilities are the last axis of `probs`, or softmax of that of `logits`."""
+    """The base of families over categories, with probabilities `probs` or softmax of `logits`, along the last axis."""
     arg_constraints: ClassVar[dict[str, Constraint]] = {'probs': constraints.simplex, 'logits': constraints.real_vector}
 
     def __init__(self, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
@@ -217,7 +217,7 @@ class OfChoices(Distribution):
     _param: _Any
 
 class Categorical(OfChoices):
-    """The distribution of the places 0 to K - 1 along the last axis of `probs`, or of `logits`, whose exponentials count."""
+    """The distribution of indices 0 to K - 1, with probabilities `probs`, or softmax of `logits`, along the last axis."""
     has_enumerate_support = True
 
     def _one_value(self) -> Any:

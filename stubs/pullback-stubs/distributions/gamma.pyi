@@ -56,7 +56,7 @@ class _MovingDirichlet(_Moving):
 
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:
-        """Minus the slope of each entry's distribution function, over its density times what is left to the others."""
+        """Minus the derivative of each entry's distribution function, over its density times the sum of the others."""
 
 def _gammas(rng: np.random.Generator, size: Any, shapes: Any) -> Any:
     """Gamma samples of rate 1, at least the smallest positive number of the dtype."""

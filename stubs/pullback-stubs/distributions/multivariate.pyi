@@ -85,7 +85,7 @@ def mahalanobis(factor: Any, difference: Any) -> Any:
     """The squared Mahalanobis distance of two vectors, for a covariance with this Cholesky factor."""
 
 class Independent(Distribution):
-    """Another distribution, of whose batch the last axes are one value: their log-probabilities are added."""
+    """Another distribution whose last batch axes become part of one value: their log-probabilities are added."""
 
     def __init__(self, base_distribution: Distribution, reinterpreted_batch_ndims: int, validate_args: bool | None=None) -> None:
         ...
@@ -135,7 +135,7 @@ class Independent(Distribution):
     reinterpreted_batch_ndims: _Any
 
 class MixtureSameFamily(Distribution):
-    """One of several distributions, which are the last axis of a batch, chosen by a `Categorical`."""
+    """A mixture of the distributions along the last batch axis, selected by a `Categorical`."""
 
     def __init__(self, mixture_distribution: Any, component_distribution: Any, validate_args: bool | None=None) -> None:
         ...

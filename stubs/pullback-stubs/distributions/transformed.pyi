@@ -30,7 +30,7 @@ from .multivariate import Independent
 from .transforms import AbsTransform, AffineTransform, ComposeTransform, ExpTransform, PowerTransform, StickBreakingTransform, Transform
 
 class TransformedDistribution(Distribution):
-    """The distribution of what transforms make, one after the other, of values of another."""
+    """The distribution of values of another after a sequence of transforms."""
 
     def __init__(self, base_distribution: Any, transforms: Any, validate_args: bool | None=None) -> None:
         ...
