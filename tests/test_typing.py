@@ -1,14 +1,18 @@
-"""What type checkers say of programs of users, with the stubs beside the modules as the wheel has them."""
+"""What type checkers say of programs of users: of the wheel, and of an editable install."""
 
 import ast
 import functools
 import importlib
+import importlib.util
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
+import tomllib
+import venv
 from pathlib import Path
 from types import ModuleType
 
@@ -16,18 +20,41 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PROGRAMS = ROOT / "tests" / "typing"
+STUBS = ROOT / "stubs" / "pullback-stubs"
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("MYPYPATH", "PYTHONPATH")}
 pytestmark = pytest.mark.skipif(not (ROOT / "stubs").is_dir(), reason="the stubs are in the repository")
 
 
-@pytest.fixture(scope="session")
-def installed(tmp_path_factory):
-    """The package as it is installed: modules, and stubs beside them."""
-    there = tmp_path_factory.mktemp("installed")
-    for source in ("src", "stubs"):
-        shutil.copytree(ROOT / source / "pullback", there / "pullback", dirs_exist_ok=True)
+@pytest.fixture(scope="session", params=["wheel", "editable"])
+def installed(request, tmp_path_factory):
+    """A virtual environment with the package: stubs beside the modules as in the wheel, or a file with paths of a checkout."""
+    there = tmp_path_factory.mktemp(request.param)
+    venv.create(there / "environment")
+    packages = Path(sysconfig.get_path("purelib", "venv", {"base": there / "environment"}))
+    if request.param == "wheel":
+        shutil.copytree(ROOT / "src" / "pullback", packages / "pullback")
+        for stub in STUBS.rglob("*.pyi"):
+            shutil.copy(stub, packages / "pullback" / stub.relative_to(STUBS))
+    else:
+        folders = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"][
+            "dev-mode-dirs"
+        ]
+        (packages / "pullback.pth").write_text(
+            "\n".join(str(ROOT / folder) for folder in folders) + "\n", encoding="utf-8"
+        )
+    numpy = Path(importlib.util.find_spec("numpy").origin).parent
+    (packages / "numpy.pth").write_text(f"{numpy.parent}\n", encoding="utf-8")
     for program in PROGRAMS.glob("*.py"):
         shutil.copy(program, there)
     return there
+
+
+def python_of(installed):
+    """The interpreter of the environment."""
+    return str(
+        Path(sysconfig.get_path("scripts", "venv", {"base": installed / "environment"}))
+        / Path("python").with_suffix(Path(sys.executable).suffix)
+    )
 
 
 def expected(name, marker):
@@ -45,11 +72,11 @@ def plain(text):
 def by_mypy(installed):
     """Both programs at once: most of the time goes into the package."""
     pytest.importorskip("mypy", reason="mypy is not installed: scripts/check has it")
-    # as for an installed package: what is wrong inside it is not the user's
-    (installed / "mypy.ini").write_text("[mypy]\n[mypy-pullback.*]\nignore_errors = True\n", encoding="utf-8")
+    (installed / "mypy.ini").write_text("[mypy]\n", encoding="utf-8")
     result = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--config-file", "mypy.ini", "--cache-dir", "cache", "right.py", "wrong.py"],
-        cwd=installed, env={**os.environ, "MYPYPATH": str(installed)}, capture_output=True, text=True, check=False,
+        [sys.executable, "-m", "mypy", "--strict", "--config-file", "mypy.ini", "--cache-dir", "cache",
+         "--python-executable", python_of(installed), "right.py", "wrong.py"],
+        cwd=installed, env=ENVIRONMENT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     found = re.findall(r"^(\w+\.py):(\d+): (\w+): (.*)$", result.stdout, re.MULTILINE)
     assert found, result.stdout + result.stderr
@@ -60,11 +87,11 @@ def by_mypy(installed):
 def by_pyright(installed):
     """Both programs at once."""
     pytest.importorskip("pyright", reason="pyright is not installed: scripts/check has it")
-    config = {"include": ["right.py", "wrong.py"], "extraPaths": ["."], "pythonVersion": "3.11"}
+    config = {"include": ["right.py", "wrong.py"], "pythonVersion": "3.11"}
     (installed / "pyrightconfig.json").write_text(json.dumps(config), encoding="utf-8")
     result = subprocess.run(
-        [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, "-p", str(installed)],
-        capture_output=True, text=True, check=False,
+        [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", python_of(installed), "-p", str(installed)],
+        env=ENVIRONMENT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     kinds = {"information": "note", "error": "error"}
     return [
@@ -110,13 +137,14 @@ def test_mistakes_are_flagged(installed, checker):
         ("import pullback as pb\npb.sof", {"softmax"}),
         ("import pullback as pb\npb.optim.A", {"Adam", "AdamW"}),
         ("import pullback as pb\n(pb.ones(2) + 1).exp().log_s", {"log_softmax"}),
+        ("from pullback.distributions import Normal\nNormal(0.0, 1.0).sample().log_s", {"log_softmax"}),
     ],
 )
 def test_an_editor_completes(installed, text, wanted):
     jedi = pytest.importorskip("jedi", reason="jedi is not installed: scripts/check has it")
-    project = jedi.Project(installed, added_sys_path=[str(installed)])
+    environment = jedi.create_environment(installed / "environment", safe=False, env_vars=ENVIRONMENT)
     lines = text.splitlines()
-    found = jedi.Script(text, project=project).complete(len(lines), len(lines[-1]))
+    found = jedi.Script(text, environment=environment).complete(len(lines), len(lines[-1]))
     assert wanted <= {each.name for each in found}
 
 
@@ -127,7 +155,7 @@ def test_the_stubs_are_up_to_date():
 @pytest.mark.parametrize("path", ["", "linalg", "fft", "special", "nn", "nn.functional", "optim", "distributions"])
 def test_the_stubs_declare_what_dir_lists(path):
     module = importlib.import_module(f"pullback.{path}" if path else "pullback")
-    place = ROOT / "stubs" / "pullback" / path.replace(".", "/")
+    place = STUBS / path.replace(".", "/")
     file = place / "__init__.pyi" if (place / "__init__.pyi").exists() else place.with_suffix(".pyi")
     declared = set()
     for node in ast.parse(file.read_text(encoding="utf-8")).body:

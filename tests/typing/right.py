@@ -5,8 +5,8 @@ import numpy as np
 import pullback as pb
 import pullback.nn.functional as F
 from pullback import Tensor, nn, optim
-from pullback.distributions import Normal
-from pullback.utils.data import TensorDataset
+from pullback.distributions import Normal, kl_divergence
+from pullback.utils.data import DataLoader, TensorDataset
 
 x = pb.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
 reveal_type(x)  # Tensor
@@ -33,6 +33,17 @@ reveal_type(x.backward())  # None
 reveal_type(x.split(1))  # tuple[Tensor, ...]
 reveal_type(x.to(pb.float64))  # Tensor
 reveal_type(x.topk(1).values)  # Tensor
+reveal_type(x.sort().indices)  # Tensor
+reveal_type(x.max())  # Tensor
+reveal_type(x.max(dim=0).values)  # Tensor
+reveal_type(x.min(1, keepdim=True).indices)  # Tensor
+reveal_type(x.median(axis=0).values)  # Tensor
+reveal_type(pb.max(x, 0).values)  # Tensor
+reveal_type(pb.max(x, x))  # Tensor
+reveal_type(x.item())  # int | float
+reveal_type(x.tolist())  # Any
+reveal_type(x.nonzero(as_tuple=True))  # tuple[Tensor, ...]
+reveal_type(x.grad_fn)  # Node | None
 reveal_type(pb.exp(x))  # Tensor
 reveal_type(pb.exp(x, out=pb.empty(2, 2)))  # Tensor
 reveal_type(pb.zeros(2, 3))  # Tensor
@@ -52,6 +63,7 @@ reveal_type(F.cross_entropy(x, pb.tensor([0, 1])))  # Tensor
 layer = nn.Linear(2, 2)
 reveal_type(layer)  # Linear
 reveal_type(layer.weight)  # Parameter
+reveal_type(layer.bias)  # Parameter | None
 reveal_type(layer(x))  # Any
 reveal_type(nn.Sequential(layer, nn.ReLU()))  # Sequential
 reveal_type(layer.state_dict())  # dict[str, Any]
@@ -67,12 +79,45 @@ def square(t: Tensor, scale: float = 1.0) -> Tensor:
 
 
 reveal_type(pb.compile(square)(x))  # Tensor
-reveal_type(pb.func.vmap(square)(x))  # Any
-reveal_type(pb.explain(square(x)))  # Explanation
+reveal_type(pb.func.vmap(square)(x))  # Tensor
+reveal_type(pb.compile(fullgraph=True)(square)(x))  # Tensor
+reveal_type(pb.func.grad(square)(x, scale=2.0))  # Tensor
+reveal_type(pb.func.grad(square, argnums=(0,))(x))  # tuple[Tensor, ...]
+reveal_type(pb.func.vmap(pb.func.grad(square))(x))  # Tensor
+reveal_type(pb.vmap(square)(x))  # Tensor
+reveal_type(pb.func.grad_and_value(square)(x))  # tuple[Tensor, Tensor]
+reveal_type(pb.func.jacrev(square)(x))  # Tensor
+reveal_type(pb.func.jacfwd(square, argnums=(0,))(x))  # tuple[Tensor, ...]
+reveal_type(pb.func.hessian(square)(x))  # Tensor
+reveal_type(pb.func.jvp(square, (x,), (x,)))  # tuple[Tensor, Tensor]
+reveal_type(pb.func.vjp(square, x)[0])  # Tensor
+reveal_type(pb.func.linearize(square, x)[1](x))  # Tensor
+reveal_type(pb.func.functional_call(layer, {"weight": x}, (x,)))  # Any
+reveal_type(pb.explain(square(x), lines=False))  # Explanation
 reveal_type(pb.autograd.grad(square(x), x))  # tuple[Tensor, ...]
-reveal_type(Normal(0.0, 1.0).sample())  # Any
-reveal_type(Normal(0.0, 1.0).log_prob(x))  # Any
+reveal_type(Normal(0.0, 1.0).sample())  # Tensor
+reveal_type(Normal(0.0, 1.0).log_prob(x))  # Tensor
+normal = Normal(x, scale=1.0)
+reveal_type(normal)  # Normal
+reveal_type(normal.rsample((2,)))  # Tensor
+reveal_type(normal.loc)  # Tensor
+reveal_type(normal.mean)  # Tensor
+reveal_type(normal.variance)  # Tensor
+reveal_type(normal.entropy())  # Tensor
+reveal_type(normal.cdf(x))  # Tensor
+reveal_type(normal.batch_shape)  # Size
+reveal_type(kl_divergence(normal, normal))  # Tensor
+reveal_type(DataLoader(TensorDataset(x, x), batch_size=2))  # DataLoader[tuple[Any, ...]]
 reveal_type(TensorDataset(x, x))  # TensorDataset
+
+
+@pb.no_grad()
+def halved(t: Tensor, *, times: int = 1) -> Tensor:
+    """A decorated function keeps its signature."""
+    return t / times
+
+
+reveal_type(halved(x, times=2))  # Tensor
 
 
 class Model(nn.Module):

@@ -3,6 +3,7 @@
 import pullback as pb
 import pullback.nn.functional as F
 from pullback import nn, optim
+from pullback.distributions import Normal
 
 x = pb.ones(2, 2)
 pb.sofmax(x)  # wrong
@@ -25,3 +26,26 @@ x.shape.dimensions  # wrong
 y: int = pb.exp(x)  # wrong
 pb.fft.fft3(x)  # wrong
 pb.cat(3)  # wrong
+
+optimizer = optim.SGD([x], lr=0.1)
+optimizer.stepp()  # wrong
+optim.SGD([x], rate=0.1)  # wrong
+Normal(0.0, 1.0).smaple()  # wrong
+Normal(0.0, 1.0).sample().sofmax()  # wrong
+Normal("a", 1.0)  # wrong
+pb.func.gradd  # wrong
+pb.compile(pb.exp, fulgraph=True)  # wrong
+pb.explain(x, line=False)  # wrong
+pb.explain.recrod()  # wrong
+x.max(dim=0).value  # wrong
+x.item().values  # wrong
+
+
+@pb.no_grad()
+def halved(t: pb.Tensor) -> pb.Tensor:
+    """A decorated function keeps its signature."""
+    return t / 2
+
+
+halved()  # wrong
+pb.func.grad(halved)()  # wrong

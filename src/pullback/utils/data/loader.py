@@ -7,13 +7,13 @@ import multiprocessing
 import os
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing.context import BaseContext
 from typing import Any, Generic, Self, TypeVar
 
 from ..._numerics.random import source
 from .collating import default_collate, default_convert
-from .datasets import IterableDataset
+from .datasets import Dataset, IterableDataset
 from .fetching import COLLATING, PLACE, ExhaustedError, Fetcher, doing
 from .pool import Member, Pool
 from .samplers import BatchSampler, RandomSampler, Sampler, SequentialSampler
@@ -74,7 +74,7 @@ class DataLoader(Generic[Sample_co]):
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: Dataset[Sample_co] | Sequence[Sample_co],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
         sampler: Iterable[Any] | None = None,
@@ -94,7 +94,7 @@ class DataLoader(Generic[Sample_co]):
         in_order: bool = True,
     ) -> None:
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
-        self.dataset = dataset
+        self.dataset: Any = dataset  # of any length, or none
         self.num_workers = num_workers
         self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
         self.pin_memory = pin_memory

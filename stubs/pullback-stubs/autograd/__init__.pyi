@@ -17,13 +17,4 @@ from .._core.modes import enable_grad as enable_grad
 from .._core.modes import inference_mode as inference_mode
 from .._core.modes import no_grad as no_grad
 from .._core.modes import set_grad_enabled as set_grad_enabled
-
-from collections.abc import Mapping as _Mapping
-from typing import Any as _Any
-from typing import overload as _overload
-from .._tensor.tensor import Tensor as _Tensor
-@_overload
-def grad(outputs: _Any, inputs: _Mapping[str, _Tensor], grad_outputs: _Any = None, retain_graph: bool | None = None, create_graph: bool = False, only_inputs: bool = True, allow_unused: bool | None = None, is_grads_batched: bool = False, materialize_grads: bool = False) -> dict[str, _Tensor]: ...
-@_overload
-def grad(outputs: _Any, inputs: _Any, grad_outputs: _Any = None, retain_graph: bool | None = None, create_graph: bool = False, only_inputs: bool = True, allow_unused: bool | None = None, is_grads_batched: bool = False, materialize_grads: bool = False) -> tuple[_Tensor, ...]: ...
-
+from .._tape.backward import grad as grad

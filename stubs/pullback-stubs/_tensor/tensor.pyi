@@ -5,6 +5,7 @@ from collections.abc import Callable as _Callable
 from collections.abc import Iterator as _Iterator
 from collections.abc import Sequence as _Sequence
 from typing import Any as _Any
+from typing import Literal as _Literal
 from typing import overload as _overload
 import numpy as _np
 from pullback._core.dtypes import dtype as _dtype
@@ -753,7 +754,7 @@ class Tensor:
         """True where the imaginary part is 0: everywhere in a real tensor."""
     def istft(self, n_fft: _builtins.int, hop_length: _builtins.int | None = None, win_length: _builtins.int | None = None, window: Tensor | None = None, center: _builtins.bool = True, normalized: _builtins.bool = False, onesided: _builtins.bool | None = None, length: _builtins.int | None = None, return_complex: _builtins.bool = False) -> Tensor:
         """The inverse of `stft`: the signals whose frames have these spectra, in the least-squares sense."""
-    def item(self) -> _Any:
+    def item(self) -> _builtins.int | _builtins.float:
         """The only element, as a Python number."""
     def kron(self, other: _TensorLike) -> Tensor:
         """The Kronecker product: all products of an element of one tensor with one of the other, as blocks."""
@@ -879,26 +880,41 @@ class Tensor:
     def matrix_power(self, n: _builtins.int) -> Tensor:
         """A square matrix multiplied by itself n times, or its inverse -n times."""
     @_overload
-    def max(self) -> Tensor: ...
+    def max(self) -> Tensor:
+        """The largest element; with a dim, (values, indices) along it; with a tensor, the elementwise maximum."""
     @_overload
-    def max(self, dim: _builtins.int | Tensor | None = None, keepdim: _builtins.bool = False, *, other: _TensorLike | None = None, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> _Any:
+    def max(self, dim: _builtins.int, keepdim: _builtins.bool=False) -> _Selection:
+        """The largest element; with a dim, (values, indices) along it; with a tensor, the elementwise maximum."""
+    @_overload
+    def max(self, axis: _builtins.int, keepdims: _builtins.bool=False) -> _Selection:
+        """The largest element; with a dim, (values, indices) along it; with a tensor, the elementwise maximum."""
+    @_overload
+    def max(self, other: Tensor) -> Tensor:
         """The largest element; with a dim, (values, indices) along it; with a tensor, the elementwise maximum."""
     def maximum(self, other: _TensorLike) -> Tensor:
         """The larger of two tensors, elementwise; NaN wins, ties share the gradient."""
     def mean(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
         """The mean of all elements, or along axes; of floating or complex tensors only."""
     @_overload
-    def median(self) -> Tensor: ...
-    @_overload
-    def median(self, dim: _builtins.int | None = None, keepdim: _builtins.bool = False) -> _Any:
+    def median(self) -> Tensor:
         """The median, the lower one of an even number of elements; along a dim, (values, indices). NaN if any is NaN."""
     @_overload
-    def median(self, axis: _builtins.int | None = None, keepdims: _builtins.bool = False) -> _Any:
+    def median(self, dim: _builtins.int, keepdim: _builtins.bool=False) -> _Selection:
         """The median, the lower one of an even number of elements; along a dim, (values, indices). NaN if any is NaN."""
     @_overload
-    def min(self) -> Tensor: ...
+    def median(self, axis: _builtins.int, keepdims: _builtins.bool=False) -> _Selection:
+        """The median, the lower one of an even number of elements; along a dim, (values, indices). NaN if any is NaN."""
     @_overload
-    def min(self, dim: _builtins.int | Tensor | None = None, keepdim: _builtins.bool = False, *, other: _TensorLike | None = None, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> _Any:
+    def min(self) -> Tensor:
+        """The smallest element; with a dim, (values, indices) along it; with a tensor, the elementwise minimum."""
+    @_overload
+    def min(self, dim: _builtins.int, keepdim: _builtins.bool=False) -> _Selection:
+        """The smallest element; with a dim, (values, indices) along it; with a tensor, the elementwise minimum."""
+    @_overload
+    def min(self, axis: _builtins.int, keepdims: _builtins.bool=False) -> _Selection:
+        """The smallest element; with a dim, (values, indices) along it; with a tensor, the elementwise minimum."""
+    @_overload
+    def min(self, other: Tensor) -> Tensor:
         """The smallest element; with a dim, (values, indices) along it; with a tensor, the elementwise minimum."""
     def minimum(self, other: _TensorLike) -> Tensor:
         """The smaller of two tensors, elementwise; NaN wins, ties share the gradient."""
@@ -943,12 +959,13 @@ class Tensor:
     def nanmean(self, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None) -> Tensor:
         """The mean of all elements that are not NaN, or along axes; of floating or complex tensors only."""
     @_overload
-    def nanmedian(self) -> Tensor: ...
-    @_overload
-    def nanmedian(self, dim: _builtins.int | None = None, keepdim: _builtins.bool = False) -> _Any:
+    def nanmedian(self) -> Tensor:
         """The median of the elements that are not NaN; arguments and results as those of `median`."""
     @_overload
-    def nanmedian(self, axis: _builtins.int | None = None, keepdims: _builtins.bool = False) -> _Any:
+    def nanmedian(self, dim: _builtins.int, keepdim: _builtins.bool=False) -> _Selection:
+        """The median of the elements that are not NaN; arguments and results as those of `median`."""
+    @_overload
+    def nanmedian(self, axis: _builtins.int, keepdims: _builtins.bool=False) -> _Selection:
         """The median of the elements that are not NaN; arguments and results as those of `median`."""
     @_overload
     def nanquantile(self, q: _Any, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, interpolation: str = 'linear') -> Tensor:
@@ -1003,9 +1020,10 @@ class Tensor:
     def nextafter_(self, other: _TensorLike) -> Tensor:
         """The next number after input in the direction of other."""
     @_overload
-    def nonzero(self) -> Tensor: ...
+    def nonzero(self, *, as_tuple: _Literal[False]=False) -> Tensor:
+        """The indices of the nonzero elements: one row each, or one tensor per axis with `as_tuple`."""
     @_overload
-    def nonzero(self, *, as_tuple: _builtins.bool = False) -> _Any:
+    def nonzero(self, *, as_tuple: _Literal[True]) -> tuple[Tensor, ...]:
         """The indices of the nonzero elements: one row each, or one tensor per axis with `as_tuple`."""
     def nonzero_static(self, *, size: _builtins.int, fill_value: _builtins.int = -1) -> Tensor:
         """The indices of the first `size` nonzero elements, one per row; missing ones are filled with `fill_value`."""
@@ -1404,18 +1422,22 @@ class Tensor:
     def uniform_(self, start: _builtins.float = 0, to: _builtins.float = 1, *, generator: _Generator | None = None, **options: _Any) -> Tensor:
         """Samples of the uniform distribution on [start, to), where torch calls `start` `from`."""
     @_overload
-    def unique(self) -> Tensor: ...
-    @_overload
-    def unique(self, sorted: _builtins.bool = True, return_inverse: _builtins.bool = False, return_counts: _builtins.bool = False, dim: _builtins.int | None = None) -> _Any:
+    def unique(self, sorted: _builtins.bool=True, *, dim: _builtins.int | None=None) -> Tensor:
         """The sorted distinct elements, or slices along a dim."""
     @_overload
-    def unique(self, sorted: _builtins.bool = True, return_inverse: _builtins.bool = False, return_counts: _builtins.bool = False, axis: _builtins.int | None = None) -> _Any:
+    def unique(self, sorted: _builtins.bool=True, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, dim: _builtins.int | None=None) -> _Any:
         """The sorted distinct elements, or slices along a dim."""
     @_overload
-    def unique_consecutive(self, return_inverse: _builtins.bool = False, return_counts: _builtins.bool = False, dim: _builtins.int | None = None) -> _Any:
+    def unique(self, sorted: _builtins.bool=True, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, axis: _builtins.int | None=None) -> _Any:
+        """The sorted distinct elements, or slices along a dim."""
+    @_overload
+    def unique_consecutive(self, *, dim: _builtins.int | None=None) -> Tensor:
         """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
     @_overload
-    def unique_consecutive(self, return_inverse: _builtins.bool = False, return_counts: _builtins.bool = False, axis: _builtins.int | None = None) -> _Any:
+    def unique_consecutive(self, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, dim: _builtins.int | None=None) -> _Any:
+        """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+    @_overload
+    def unique_consecutive(self, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, axis: _builtins.int | None=None) -> _Any:
         """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
     @_overload
     def unsafe_chunk(self, chunks: _builtins.int, dim: _builtins.int = 0) -> tuple[Tensor, ...]:

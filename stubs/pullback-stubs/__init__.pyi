@@ -14,6 +14,23 @@ from pullback._core.dtypes import dtype as _dtype
 from pullback._numerics.random import Generator as _Generator
 from pullback._core.dtypes import dtype as _dtype
 from pullback._core.shapes import Size as _Size
+from pullback.compile.compiled import Compiled as _Compiled
+from pullback.compile.recorder import CaptureError as _CaptureError
+from pullback.explain.arrays import Limits as _Limits
+from pullback.explain.arrays import Stats as _Stats
+from pullback.explain.arrays import Summary as _Summary
+from pullback.explain.asking import last_error as _last_error
+from pullback.explain.asking import record as _record
+from pullback.explain.document import schema as _schema
+from pullback.explain.explanation import Explanation as _Explanation
+from pullback.explain.recording import Recording as _Recording
+from pullback.explain.trace import Call as _Call
+from pullback.explain.trace import Finding as _Finding
+from pullback.explain.trace import Leaf as _Leaf
+from pullback.explain.trace import Scope as _Scope
+from pullback.explain.trace import Step as _Step
+from pullback.explain.trace import Term as _Term
+from pullback.explain.trace import Traced as _Traced
 from typing import NamedTuple as _NamedTuple
 
 _Number = _builtins.bool | _builtins.int | _builtins.float | _builtins.complex
@@ -105,22 +122,48 @@ from .signal.windows import hann_window as hann_window
 from .signal.windows import kaiser_window as kaiser_window
 from .sparsity import sparse_hessian as sparse_hessian
 from .sparsity import sparse_jacobian as sparse_jacobian
-
+from collections.abc import Callable as _Callable
+from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
+from typing import Literal as _Literal
 from typing import ParamSpec as _ParamSpec
+from typing import Self as _Self
 from typing import TypeVar as _TypeVar
-from .explain.explanation import Explanation as _Explanation
+from typing import overload as _overload
+
+from pullback._tensor.tensor import Tensor as _Tensor
+
 _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
+_T = _TypeVar("_T")
 class _Compile:
     @_overload
-    def __call__(self, f: _Callable[_P, _R], /, **options: _Any) -> _Callable[_P, _R]: ...
+    def __call__(self, model: _T, *, fullgraph: bool=False, dynamic: bool | None=None, backend: object=None, mode: str | None=None, options: _Mapping[str, object] | None=None, disable: bool=False, fuse: bool=True, lenient: bool=False) -> _T:
+        ...
     @_overload
-    def __call__(self, /, **options: _Any) -> _Callable[[_Callable[_P, _R]], _Callable[_P, _R]]: ...
-    def __getattr__(self, name: str) -> _Any: ...
-class _Explain:
-    def __call__(self, y: _Any, /, *arguments: _Any, **options: _Any) -> _Explanation: ...
-    def __getattr__(self, name: str) -> _Any: ...
+    def __call__(self, model: None=None, *, fullgraph: bool=False, dynamic: bool | None=None, backend: object=None, mode: str | None=None, options: _Mapping[str, object] | None=None, disable: bool=False, fuse: bool=True, lenient: bool=False) -> _Callable[[_T], _T]:
+        ...
+    Compiled = _Compiled
+    CaptureError = _CaptureError
 compile: _Compile
+class _Explain:
+    def __call__(self, target: _Any, *args: _Any, gradient: _Any=None, inputs: _Any=None, values: _builtins.int=64, jacobian: _builtins.int=1024, max_nodes: _builtins.int=20000, lines: _builtins.bool=True, timing: _builtins.bool=True, redact: _builtins.bool=False) -> _Explanation:
+        """An explanation of what `backward(gradient)` does on a tensor, a list of tensors, or the result of a function."""
+    Limits = _Limits
+    Stats = _Stats
+    Summary = _Summary
+    last_error = staticmethod(_last_error)
+    record = staticmethod(_record)
+    schema = staticmethod(_schema)
+    Explanation = _Explanation
+    Recording = _Recording
+    Call = _Call
+    Finding = _Finding
+    Leaf = _Leaf
+    Scope = _Scope
+    Step = _Step
+    Term = _Term
+    Traced = _Traced
 explain: _Explain
 
 __version__: str
@@ -273,11 +316,23 @@ def atanh(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> T
     """The inverse hyperbolic tangent, elementwise; NaN outside [-1, 1]."""
 def atanh_(input: Tensor) -> Tensor:
     """The inverse hyperbolic tangent, elementwise; NaN outside [-1, 1]."""
-def atleast_1d(*tensors: Tensor | _Sequence[Tensor]) -> _Any:
+@_overload
+def atleast_1d(input: Tensor, /) -> Tensor:
     """A tensor with one axis if it had none; of several tensors, or a list of them, a tuple."""
-def atleast_2d(*tensors: Tensor | _Sequence[Tensor]) -> _Any:
+@_overload
+def atleast_1d(*tensors: Tensor | _Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """A tensor with one axis if it had none; of several tensors, or a list of them, a tuple."""
+@_overload
+def atleast_2d(input: Tensor, /) -> Tensor:
     """A tensor with two axes, the first of them new, if it had fewer; of several tensors, or a list, a tuple."""
-def atleast_3d(*tensors: Tensor | _Sequence[Tensor]) -> _Any:
+@_overload
+def atleast_2d(*tensors: Tensor | _Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """A tensor with two axes, the first of them new, if it had fewer; of several tensors, or a list, a tuple."""
+@_overload
+def atleast_3d(input: Tensor, /) -> Tensor:
+    """A tensor with three axes, the first and last of them new as needed; of several tensors, or a list, a tuple."""
+@_overload
+def atleast_3d(*tensors: Tensor | _Sequence[Tensor]) -> tuple[Tensor, ...]:
     """A tensor with three axes, the first and last of them new as needed; of several tensors, or a list, a tuple."""
 def avg_pool1d(input: Tensor, kernel_size: _builtins.float | _Sequence[_builtins.int] | str | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = None, padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, ceil_mode: _builtins.bool = False, count_include_pad: _builtins.bool = True) -> Tensor:
     """The means over windows of signals, (batch, channels, length); the default `stride` is the size of a window."""
@@ -901,9 +956,16 @@ def matrix_exp(A: Tensor) -> Tensor:
 def matrix_power(A: Tensor, n: _builtins.int, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """A square matrix multiplied by itself n times, or its inverse -n times."""
 @_overload
-def max(input: Tensor) -> Tensor: ...
+def max(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+    """The largest element; with a dim, (values, indices) along it; with a tensor, the elementwise maximum."""
 @_overload
-def max(input: Tensor, dim: _builtins.int | Tensor | None = None, keepdim: _builtins.bool = False, *, other: _TensorLike | None = None, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> _Any:
+def max(input: Tensor, dim: _builtins.int, keepdim: _builtins.bool=False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
+    """The largest element; with a dim, (values, indices) along it; with a tensor, the elementwise maximum."""
+@_overload
+def max(input: Tensor, axis: _builtins.int, keepdims: _builtins.bool=False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
+    """The largest element; with a dim, (values, indices) along it; with a tensor, the elementwise maximum."""
+@_overload
+def max(input: Tensor, other: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The largest element; with a dim, (values, indices) along it; with a tensor, the elementwise maximum."""
 def max_pool1d(input: Tensor, kernel_size: _builtins.float | _Sequence[_builtins.int] | str | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = None, padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, dilation: _builtins.float | _Sequence[_builtins.int] | str | None = 1, ceil_mode: _builtins.bool = False, return_indices: _builtins.bool = False) -> Tensor:
     """The maxima over windows of signals, (batch, channels, length); with `return_indices`, also their indices."""
@@ -916,20 +978,28 @@ def maximum(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ..
 def mean(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The mean of all elements, or along axes; of floating or complex tensors only."""
 @_overload
-def median(input: Tensor) -> Tensor: ...
-@_overload
-def median(input: Tensor, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Any:
+def median(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The median, the lower one of an even number of elements; along a dim, (values, indices). NaN if any is NaN."""
 @_overload
-def median(input: Tensor, axis: _builtins.int | None = None, keepdims: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Any:
+def median(input: Tensor, dim: _builtins.int, keepdim: _builtins.bool=False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
+    """The median, the lower one of an even number of elements; along a dim, (values, indices). NaN if any is NaN."""
+@_overload
+def median(input: Tensor, axis: _builtins.int, keepdims: _builtins.bool=False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
     """The median, the lower one of an even number of elements; along a dim, (values, indices). NaN if any is NaN."""
 from pullback._core.placement import memory_format as memory_format
 def meshgrid(*tensors: Tensor | _Sequence[Tensor], indexing: str = 'ij') -> tuple[Tensor, ...]:
     """For each vector a view of it broadcast over the grid they span; indexing="xy" exchanges the first two axes."""
 @_overload
-def min(input: Tensor) -> Tensor: ...
+def min(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+    """The smallest element; with a dim, (values, indices) along it; with a tensor, the elementwise minimum."""
 @_overload
-def min(input: Tensor, dim: _builtins.int | Tensor | None = None, keepdim: _builtins.bool = False, *, other: _TensorLike | None = None, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> _Any:
+def min(input: Tensor, dim: _builtins.int, keepdim: _builtins.bool=False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
+    """The smallest element; with a dim, (values, indices) along it; with a tensor, the elementwise minimum."""
+@_overload
+def min(input: Tensor, axis: _builtins.int, keepdims: _builtins.bool=False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
+    """The smallest element; with a dim, (values, indices) along it; with a tensor, the elementwise minimum."""
+@_overload
+def min(input: Tensor, other: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The smallest element; with a dim, (values, indices) along it; with a tensor, the elementwise minimum."""
 def minimum(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The smaller of two tensors, elementwise; NaN wins, ties share the gradient."""
@@ -968,12 +1038,13 @@ def nanmean(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list
 def nanmean(input: Tensor, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The mean of all elements that are not NaN, or along axes; of floating or complex tensors only."""
 @_overload
-def nanmedian(input: Tensor) -> Tensor: ...
-@_overload
-def nanmedian(input: Tensor, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Any:
+def nanmedian(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The median of the elements that are not NaN; arguments and results as those of `median`."""
 @_overload
-def nanmedian(input: Tensor, axis: _builtins.int | None = None, keepdims: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Any:
+def nanmedian(input: Tensor, dim: _builtins.int, keepdim: _builtins.bool=False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
+    """The median of the elements that are not NaN; arguments and results as those of `median`."""
+@_overload
+def nanmedian(input: Tensor, axis: _builtins.int, keepdims: _builtins.bool=False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
     """The median of the elements that are not NaN; arguments and results as those of `median`."""
 @_overload
 def nanquantile(input: Tensor, q: _Any, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, interpolation: str = 'linear', out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1009,9 +1080,10 @@ def nextafter(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, 
     """The next number after input in the direction of other."""
 from pullback._core.modes import no_grad as no_grad
 @_overload
-def nonzero(input: Tensor) -> Tensor: ...
+def nonzero(input: Tensor, *, as_tuple: _Literal[False]=False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+    """The indices of the nonzero elements: one row each, or one tensor per axis with `as_tuple`."""
 @_overload
-def nonzero(input: Tensor, *, as_tuple: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> _Any:
+def nonzero(input: Tensor, *, as_tuple: _Literal[True], out: Tensor | tuple[Tensor, ...] | None = None) -> tuple[Tensor, ...]:
     """The indices of the nonzero elements: one row each, or one tensor per axis with `as_tuple`."""
 def nonzero_static(input: Tensor, *, size: _builtins.int, fill_value: _builtins.int = -1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The indices of the first `size` nonzero elements, one per row; missing ones are filled with `fill_value`."""
@@ -1418,18 +1490,22 @@ def unflatten(input: Tensor, dim: _builtins.int, sizes: _builtins.int | _Sequenc
 def unflatten(input: Tensor, axis: _builtins.int, sizes: _builtins.int | _Sequence[_builtins.int] | None) -> Tensor:
     """An axis divided into several, one of whose sizes may be -1."""
 @_overload
-def unique(input: Tensor) -> Tensor: ...
-@_overload
-def unique(input: Tensor, sorted: _builtins.bool = True, return_inverse: _builtins.bool = False, return_counts: _builtins.bool = False, dim: _builtins.int | None = None) -> _Any:
+def unique(input: Tensor, sorted: _builtins.bool=True, *, dim: _builtins.int | None=None) -> Tensor:
     """The sorted distinct elements, or slices along a dim."""
 @_overload
-def unique(input: Tensor, sorted: _builtins.bool = True, return_inverse: _builtins.bool = False, return_counts: _builtins.bool = False, axis: _builtins.int | None = None) -> _Any:
+def unique(input: Tensor, sorted: _builtins.bool=True, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, dim: _builtins.int | None=None) -> _Any:
     """The sorted distinct elements, or slices along a dim."""
 @_overload
-def unique_consecutive(input: Tensor, return_inverse: _builtins.bool = False, return_counts: _builtins.bool = False, dim: _builtins.int | None = None) -> _Any:
+def unique(input: Tensor, sorted: _builtins.bool=True, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, axis: _builtins.int | None=None) -> _Any:
+    """The sorted distinct elements, or slices along a dim."""
+@_overload
+def unique_consecutive(input: Tensor, *, dim: _builtins.int | None=None) -> Tensor:
     """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
 @_overload
-def unique_consecutive(input: Tensor, return_inverse: _builtins.bool = False, return_counts: _builtins.bool = False, axis: _builtins.int | None = None) -> _Any:
+def unique_consecutive(input: Tensor, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, dim: _builtins.int | None=None) -> _Any:
+    """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+@_overload
+def unique_consecutive(input: Tensor, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, axis: _builtins.int | None=None) -> _Any:
     """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
 def unravel_index(indices: _TensorLike, shape: _builtins.int | _Sequence[_builtins.int] | None) -> tuple[Tensor, ...]:
     """The index along each axis of a shape, from indices into the flattened tensor."""

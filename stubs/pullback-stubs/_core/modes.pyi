@@ -1,0 +1,195 @@
+"""Made by scripts/stubs: the types of what is imported when it is first asked for."""
+
+from __future__ import annotations
+from collections.abc import Callable as _Callable
+from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
+from typing import Literal as _Literal
+from typing import ParamSpec as _ParamSpec
+from typing import Self as _Self
+from typing import TypeVar as _TypeVar
+from typing import overload as _overload
+
+from pullback._tensor.tensor import Tensor as _Tensor
+
+_P = _ParamSpec("_P")
+_R = _TypeVar("_R")
+_T = _TypeVar("_T")
+from typing import Self as _Self
+import contextvars
+import functools
+import importlib
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, NamedTuple, Self, TypeVar
+import numpy as np
+Function = TypeVar('Function', bound=Callable[..., Any])
+Result = TypeVar('Result')
+
+class Mode(NamedTuple):
+    """How operations are processed: whether they are recorded, and which hooks see saved values, computations and new tensors."""
+    grad: bool = True
+    inference: bool = False
+    pack: Callable[[Any], Any] | None = None
+    unpack: Callable[[Any], Any] | None = None
+    hooks_refused: str | None = None
+    compute: Callable[..., Any] | None = None
+    born: Callable[[Any], None] | None = None
+    watcher: Any = None
+    observer: Any = None
+RECORD = Mode()
+NO_GRAD = Mode(grad=False)
+mode: contextvars.ContextVar[Mode] = contextvars.ContextVar('pullback.mode', default=RECORD)
+running: contextvars.ContextVar[Any] = contextvars.ContextVar('pullback.pass')
+innermost: contextvars.ContextVar[Any] = contextvars.ContextVar('pullback.innermost', default=None)
+asking: contextvars.ContextVar[FrameType | None] = contextvars.ContextVar('pullback.asking', default=None)
+losses: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar('pullback.losses', default=None)
+copies: contextvars.ContextVar[Any] = contextvars.ContextVar('pullback.copies', default=None)
+early_stop: contextvars.ContextVar[bool | None] = contextvars.ContextVar('pullback.early_stop', default=None)
+debugging: contextvars.ContextVar[bool | None] = contextvars.ContextVar('pullback.debugging', default=None)
+
+def changed(**fields: Any) -> Mode:
+    """The current mode with some fields changed; the default mode is always the same object."""
+
+def _only_looks(new: Mode) -> bool:
+    """True if a mode intercepts computation only to let its watcher look at results, and records as the default mode does."""
+
+def is_grad_enabled() -> bool:
+    """Whether operations on tensors that require grad are recorded in this thread."""
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread is inside `inference_mode`."""
+
+class ModeBlock:
+    """A change of mode: a context manager that nests, and a decorator of functions and generators."""
+
+    def __init__(self) -> None:
+        ...
+
+    def _fields(self) -> dict[str, Any]:
+        ...
+
+    def _fresh(self) -> ModeBlock:
+        ...
+
+    def __enter__(self) -> Self:
+        ...
+
+    def __exit__(self, *exc: object) -> None:
+        ...
+
+    def __call__(self, function: Function) -> Function:
+        ...
+    _tokens: _Any
+
+def _wrap_generator(block: ModeBlock, function: Function) -> Function:
+    """A generator function whose body runs inside the block, while its caller, between two items, does not."""
+
+class _GradBlock(ModeBlock):
+    ...
+    _grad: bool
+
+    def _fields(self) -> dict[str, Any]:
+        ...
+
+    @_overload
+    def __new__(cls, function: None=None) -> _Self:
+        ...
+
+    @_overload
+    def __new__(cls, function: _T) -> _T:
+        ...
+
+    def __init__(self, function: None=None) -> None:
+        ...
+
+class no_grad(_GradBlock):
+    """A block in which nothing is recorded: results do not require grad and are leaves."""
+    _grad = False
+
+class enable_grad(_GradBlock):
+    """A block in which operations are recorded, also inside `no_grad`."""
+    _grad = True
+
+def _require_bool(name: str, argument: str, value: object) -> bool:
+    ...
+
+class set_grad_enabled(ModeBlock):
+    """Recording switched on or off: at once when called, until the end of the block when used with `with`."""
+
+    def __init__(self, enabled: bool) -> None:
+        ...
+
+    def _fields(self) -> dict[str, Any]:
+        ...
+
+    def _fresh(self) -> ModeBlock:
+        ...
+
+    def __enter__(self) -> Self:
+        ...
+
+    def __call__(self, function: Function) -> Function:
+        ...
+    _before: _Any
+    _enabled: _Any
+
+class inference_mode(ModeBlock):
+    """A block in which nothing is recorded and whose tensors can never take part in a recording."""
+
+    @_overload
+    def __new__(cls, mode: bool=True) -> _Self:
+        ...
+
+    @_overload
+    def __new__(cls, mode: _T) -> _T:
+        ...
+
+    def __init__(self, mode: bool=True) -> None:
+        ...
+
+    def _fields(self) -> dict[str, Any]:
+        ...
+
+    def _fresh(self) -> ModeBlock:
+        ...
+    _enabled: _Any
+
+class FieldBlock(ModeBlock):
+    """A context manager that sets any fields of the mode."""
+
+    def __init__(self, **fields: Any) -> None:
+        ...
+
+    def _fields(self) -> dict[str, Any]:
+        ...
+
+    def _fresh(self) -> ModeBlock:
+        ...
+    _values: _Any
+
+class _Errstate:
+    """A replacement for `contextvars.Context` on NumPy 1, whose error state belongs to the thread: it is set, then restored."""
+
+    def __init__(self, states: dict[str, Any], told: Callable[[str, int], None] | None) -> None:
+        ...
+
+    def copy(self) -> _Errstate:
+        """This object: unlike a context, it can be entered while it is entered."""
+
+    def run(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """The result of a function that is called in this error state."""
+    _get: _Any
+    _set: _Any
+    _state: _Any
+
+class Computing:
+    """Runs functions with NumPy's floating-point warnings switched off, as torch does: `run(f, *args, **kwargs)`."""
+
+    def __init__(self, told: Callable[[str, int], None] | None=None) -> None:
+        ...
+
+    def run(self, function: Callable[..., Result], *args: Any, **options: Any) -> Result:
+        """The result of a function that is called without floating-point warnings."""
+    copy: _Any
+quiet = Computing()

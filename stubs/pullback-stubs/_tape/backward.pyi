@@ -1,0 +1,80 @@
+"""Made by scripts/stubs: the types of what is imported when it is first asked for."""
+
+from __future__ import annotations
+from collections.abc import Callable as _Callable
+from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
+from typing import Literal as _Literal
+from typing import ParamSpec as _ParamSpec
+from typing import Self as _Self
+from typing import TypeVar as _TypeVar
+from typing import overload as _overload
+
+from pullback._tensor.tensor import Tensor as _Tensor
+
+_P = _ParamSpec("_P")
+_R = _TypeVar("_R")
+_T = _TypeVar("_T")
+from typing import Self as _Self
+import importlib
+import warnings
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any
+import numpy as np
+from .. import ops
+from .._core import errors
+from .._core.lazy import provider
+from .._core.primitives import Carrier
+from .node import AccumulateGrad, Node, hooks_of, tape_of
+from .recording import Tape
+from .seeds import GradientEdge, as_carrier, cotangent, place_of
+from .walk import commit, pull_back
+ndarray = np.ndarray
+
+def _reasons() -> Any:
+    """The module that finds out why a gradient is missing, imported when an error needs it."""
+
+def check_output(index: int, output: Any) -> None:
+    ...
+
+def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool) -> tuple[Tape, list[Any]]:
+    """The outermost tape of the outputs, and each output's node with its cotangent."""
+
+def _listed(name: str, function: str, values: Any, *, single: tuple[type, ...]) -> list[Any]:
+    """The user's argument, one object or several, as a list; of a dict, its values."""
+
+def backward(tensors: Any, gradients: Any=None, *, retain_graph: bool | None=None, create_graph: bool=False, inputs: Any=None) -> None:
+    """Pull the cotangents of some tensors back, and accumulate the results into `.grad`."""
+
+def _gradients(gradients: Any, outputs: Sequence[Any], tensors: Any) -> list[Any]:
+    """One gradient, or None, for each output; a single output may be given numbers as they are."""
+
+@_overload
+def grad(outputs: _Any, inputs: _Mapping[str, _Tensor], grad_outputs: _Any=None, retain_graph: bool | None=None, create_graph: bool=False, only_inputs: bool=True, allow_unused: bool | None=None, is_grads_batched: bool=False, materialize_grads: bool=False) -> dict[str, _Tensor]:
+    ...
+
+@_overload
+def grad(outputs: _Any, inputs: _Any, grad_outputs: _Any=None, retain_graph: bool | None=None, create_graph: bool=False, only_inputs: bool=True, allow_unused: bool | None=None, is_grads_batched: bool=False, materialize_grads: bool=False) -> tuple[_Tensor, ...]:
+    ...
+
+def _warn_of_only_inputs() -> None:
+    ...
+
+def check_inputs(targets: Sequence[Any], materialize: bool, allow_unused: bool | None) -> list[Node]:
+    """The nodes at which the gradients of inputs arrive."""
+
+def _grad_once(outputs: Sequence[Any], targets: Sequence[Any], places: Sequence[Node], gradients: Sequence[Any], retain_graph: bool, create_graph: bool, allow_unused: bool | None) -> list[Any]:
+    """The gradient for each target, in its dtype; None if the outputs do not depend on it."""
+
+def _laid_out(g: Any, target: Any) -> Any:
+    """A gradient made C-contiguous if its target is, so that `.view(-1)` works; a broadcast gradient stays as it is."""
+
+def _batched(outputs: Sequence[Any], targets: Sequence[Any], places: Sequence[Node], gradients: Sequence[Any], retain_graph: bool, create_graph: bool, allow_unused: bool | None) -> list[Any]:
+    """One pass for all cotangents along the first axis of the gradients."""
+
+def _fill(targets: Sequence[Any], answers: list[Any], batch: tuple[int, ...]) -> None:
+    """Replace the missing gradients of unused inputs by zeros."""
+
+def retain_grad(tensor: Any) -> None:
+    """Make passes store the gradient of a non-leaf tensor in its `.grad`."""

@@ -1,0 +1,31 @@
+"""Made by scripts/stubs: the types of what is imported when it is first asked for."""
+
+from __future__ import annotations
+from collections.abc import Callable as _Callable
+from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
+from typing import Literal as _Literal
+from typing import ParamSpec as _ParamSpec
+from typing import Self as _Self
+from typing import TypeVar as _TypeVar
+from typing import overload as _overload
+
+from pullback._tensor.tensor import Tensor as _Tensor
+
+_P = _ParamSpec("_P")
+_R = _TypeVar("_R")
+_T = _TypeVar("_T")
+from typing import Self as _Self
+import sys
+from types import ModuleType
+from typing import Any
+from .compiled import Compiled as Compiled
+from .compiled import compile as compile
+from .recorder import CaptureError as CaptureError
+
+class _Compile(ModuleType):
+    """This module, which can be called: `pullback.compile(f)` is `pullback.compile.compile(f)`."""
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        ...
+sys.modules[__name__].__class__ = _Compile

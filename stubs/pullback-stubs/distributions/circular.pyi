@@ -1,0 +1,55 @@
+"""Made by scripts/stubs: the types of what is imported when it is first asked for."""
+
+from __future__ import annotations
+from collections.abc import Callable as _Callable
+from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
+from typing import Literal as _Literal
+from typing import ParamSpec as _ParamSpec
+from typing import Self as _Self
+from typing import TypeVar as _TypeVar
+from typing import overload as _overload
+
+from pullback._tensor.tensor import Tensor as _Tensor
+
+_P = _ParamSpec("_P")
+_R = _TypeVar("_R")
+_T = _TypeVar("_T")
+from typing import Self as _Self
+import math
+from typing import Any, ClassVar
+import numpy as np
+from .._numerics import random
+from .._tensor.creation import made
+from ..special import i0e, i1e
+from . import constraints
+from .constraints import Constraint
+from .distribution import Distribution, alias, broadcast_all
+
+class VonMises(Distribution):
+    """The distribution of angles with density proportional to exp(concentration * cos(angle - loc))."""
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real, 'concentration': constraints.positive}
+    support = constraints.real
+
+    def __init__(self, loc: _Tensor | float, concentration: _Tensor | float, validate_args: bool | None=None) -> None:
+        ...
+
+    @property
+    def mean(self) -> _Tensor:
+        ...
+
+    @property
+    def mode(self) -> _Tensor:
+        ...
+
+    @property
+    def variance(self) -> _Tensor:
+        """The circular variance: 1 minus the mean of cos(angle - loc)."""
+
+    def sample(self, sample_shape: Any=()) -> _Tensor:
+        """Random angles from -pi to pi."""
+
+    def _log_prob(self, value: Any) -> Any:
+        ...
+    concentration: _Tensor
+    loc: _Tensor

@@ -1,0 +1,53 @@
+"""Made by scripts/stubs: the types of what is imported when it is first asked for."""
+
+from __future__ import annotations
+from collections.abc import Callable as _Callable
+from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
+from typing import Literal as _Literal
+from typing import ParamSpec as _ParamSpec
+from typing import Self as _Self
+from typing import TypeVar as _TypeVar
+from typing import overload as _overload
+
+from pullback._tensor.tensor import Tensor as _Tensor
+
+_P = _ParamSpec("_P")
+_R = _TypeVar("_R")
+_T = _TypeVar("_T")
+from typing import Self as _Self
+from collections.abc import Callable
+from typing import Any
+from . import constraints
+from .constraints import Constraint
+from .correlations import CorrCholeskyTransform
+from .joined import CatTransform, StackTransform
+from .transforms import AffineTransform, ComposeTransform, ExpTransform, IndependentTransform, LowerCholeskyTransform, PositiveDefiniteTransform, SigmoidTransform, SoftmaxTransform, StickBreakingTransform, Transform, identity_transform
+Factory = Callable[[Any], Transform]
+
+class ConstraintRegistry:
+    """A map from classes of constraints to functions that return a transform to a given constraint."""
+
+    def __init__(self) -> None:
+        ...
+
+    def register(self, constraint: Any, factory: Factory | None=None) -> Any:
+        """Add a function for the class of a constraint; a decorator when the function is left out."""
+
+    def __call__(self, constraint: Any) -> Transform:
+        """A transform from unconstrained numbers to the set."""
+    _registry: _Any
+biject_to, transform_to = (ConstraintRegistry(), ConstraintRegistry())
+
+def _from_lower(constraint: Any) -> Transform:
+    ...
+
+def _from_upper(constraint: Any) -> Transform:
+    ...
+
+def _between(constraint: Any) -> Transform:
+    ...
+_SAME: dict[Any, Factory] = {constraints.real: lambda constraint: identity_transform, constraints.greater_than: _from_lower, constraints.greater_than_eq: _from_lower, constraints.less_than: _from_upper, constraints.interval: _between, constraints.half_open_interval: _between, constraints.corr_cholesky: lambda constraint: CorrCholeskyTransform()}
+
+def _of_parts(registry: ConstraintRegistry) -> None:
+    """Register the sets composed of others, whose transforms are composed of the others' transforms."""

@@ -1,0 +1,51 @@
+"""Made by scripts/stubs: the types of what is imported when it is first asked for."""
+
+from __future__ import annotations
+from collections.abc import Callable as _Callable
+from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
+from typing import Literal as _Literal
+from typing import ParamSpec as _ParamSpec
+from typing import Self as _Self
+from typing import TypeVar as _TypeVar
+from typing import overload as _overload
+
+from pullback._tensor.tensor import Tensor as _Tensor
+
+_P = _ParamSpec("_P")
+_R = _TypeVar("_R")
+_T = _TypeVar("_T")
+from typing import Self as _Self
+import math
+from typing import Any
+import numpy as np
+from .._core.shapes import Size
+from ..nn.functional import pad, softplus
+from . import constraints
+from .transforms import Transform
+
+def vec_to_tril_matrix(vec: Any, diag: int=0) -> Any:
+    """A square matrix, lower triangular up to a diagonal, from its elements row by row."""
+
+def tril_matrix_to_vec(mat: Any, diag: int=0) -> Any:
+    """The elements of a square matrix up to a diagonal, row by row."""
+
+class CorrCholeskyTransform(Transform):
+    """A vector of n (n - 1) / 2 numbers as the Cholesky factor of an n by n correlation matrix."""
+    domain, codomain = (constraints.real_vector, constraints.corr_cholesky)
+    bijective = True
+
+    def _call(self, x: Any) -> Any:
+        ...
+
+    def _inverse(self, y: Any) -> Any:
+        ...
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
+        """log |det dy/dx| at the argument x, with the value y."""
+
+    def forward_shape(self, shape: Any) -> Any:
+        """The shape of the value, given that of the argument."""
+
+    def inverse_shape(self, shape: Any) -> Any:
+        """The shape of the argument, given that of the value."""

@@ -1,0 +1,82 @@
+"""Made by scripts/stubs: the types of what is imported when it is first asked for."""
+
+from __future__ import annotations
+from collections.abc import Callable as _Callable
+from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
+from typing import Literal as _Literal
+from typing import ParamSpec as _ParamSpec
+from typing import Self as _Self
+from typing import TypeVar as _TypeVar
+from typing import overload as _overload
+
+from pullback._tensor.tensor import Tensor as _Tensor
+
+_P = _ParamSpec("_P")
+_R = _TypeVar("_R")
+_T = _TypeVar("_T")
+from typing import Self as _Self
+import math
+from typing import Any, ClassVar
+import numpy as np
+from .._core.modes import no_grad
+from .._numerics import random
+from .._tensor import creation, sampling
+from ..nn import functional
+from ..vocabulary.special import lgamma
+from . import constraints
+from .constraints import Constraint
+from .discrete import Binomial, OfChoices, _Counted
+from .distribution import broadcast_all
+from .gamma import Gamma
+
+class NegativeBinomial(_Counted):
+    """The distribution of the number of successes, of probability `probs`, before `total_count` failures."""
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'total_count': constraints.greater_than_eq(0), 'probs': constraints.half_open_interval(0.0, 1.0), 'logits': constraints.real}
+    support = constraints.nonnegative_integer
+
+    @property
+    def mean(self) -> _Tensor:
+        """The mean."""
+
+    @property
+    def mode(self) -> _Tensor:
+        """The most probable value."""
+
+    @property
+    def variance(self) -> _Tensor:
+        """The variance."""
+
+    def sample(self, sample_shape: Any=()) -> _Tensor:
+        """Random samples."""
+
+    def _log_prob(self, value: Any) -> Any:
+        ...
+
+class Multinomial(OfChoices):
+    """The distribution of the counts of K categories in `total_count` trials of a `Categorical`."""
+
+    def __init__(self, total_count: int=1, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
+        ...
+
+    @constraints.dependent_property(is_discrete=True, event_dim=1)
+    def support(self) -> Any:
+        """The set of possible values."""
+
+    @property
+    def mean(self) -> _Tensor:
+        """The mean."""
+
+    @property
+    def variance(self) -> _Tensor:
+        """The variance of each entry."""
+
+    def sample(self, sample_shape: Any=()) -> _Tensor:
+        """Random samples."""
+
+    def _log_prob(self, value: Any) -> Any:
+        ...
+
+    def entropy(self) -> _Tensor:
+        """The entropy, in nats: a sum over the possible values of each entry."""
+    total_count: _Tensor

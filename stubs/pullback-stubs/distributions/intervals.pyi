@@ -1,0 +1,129 @@
+"""Made by scripts/stubs: the types of what is imported when it is first asked for."""
+
+from __future__ import annotations
+from collections.abc import Callable as _Callable
+from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
+from typing import Literal as _Literal
+from typing import ParamSpec as _ParamSpec
+from typing import Self as _Self
+from typing import TypeVar as _TypeVar
+from typing import overload as _overload
+
+from pullback._tensor.tensor import Tensor as _Tensor
+
+_P = _ParamSpec("_P")
+_R = _TypeVar("_R")
+_T = _TypeVar("_T")
+from typing import Self as _Self
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+import numpy as np
+from .._tensor import sampling
+from .._tensor.functions import expm1, log1p, where
+from . import constraints
+from .constraints import Constraint
+from .discrete import OfOdds
+from .distribution import Distribution, ExponentialFamily, alias, broadcast_all
+_BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000, 1 / 74724249600)
+_NEAR = 0.5
+
+def _series(t: Any, factors: Sequence[float], power: int) -> Any:
+    """The sum of factors[k] * t**(2k + power), for small t."""
+
+class ContinuousBernoulli(OfOdds, ExponentialFamily):
+    """The distribution on [0, 1] with a density in proportion to probs**x * (1 - probs)**(1 - x)."""
+    has_rsample = True
+    support = constraints.unit_interval
+
+    def __init__(self, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, lims: tuple[float, float]=(0.499, 0.501), validate_args: bool | None=None) -> None:
+        ...
+
+    def _by_size(self, far: Any, factors: Sequence[float], power: int, offset: float) -> Any:
+        """A function of the logits: its series where they are small, `far` elsewhere."""
+
+    def _log_mass(self) -> Any:
+        """log((exp(t) - 1) / t) - t / 2, an even function."""
+
+    @property
+    def mean(self) -> _Tensor:
+        """The mean."""
+
+    @property
+    def variance(self) -> _Tensor:
+        """The variance."""
+
+    def rsample(self, sample_shape: Any=()) -> _Tensor:
+        """Random samples, as differentiable functions of the parameters."""
+
+    def _log_prob(self, value: Any) -> Any:
+        ...
+
+    def _cdf(self, value: Any) -> Any:
+        ...
+
+    def icdf(self, value: Any) -> _Tensor:
+        """The quantile for a probability: the inverse of `cdf`."""
+
+    def entropy(self) -> _Tensor:
+        """The entropy, in nats."""
+
+    @property
+    def _natural_params(self) -> tuple[Any, ...]:
+        ...
+    _lims: _Any
+
+class GeneralizedPareto(Distribution):
+    """The distribution of exceedances over `loc`: exponential for concentration 0, with a power-law tail above it."""
+    has_rsample = True
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real, 'scale': constraints.positive, 'concentration': constraints.real}
+    loc: _Tensor
+    scale: _Tensor
+    concentration: _Tensor
+
+    def __init__(self, loc: _Tensor | float, scale: _Tensor | float, concentration: _Tensor | float, validate_args: bool | None=None) -> None:
+        ...
+
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
+    def support(self) -> Any:
+        """The set of possible values."""
+
+    @property
+    def mean(self) -> _Tensor:
+        """The mean; NaN if it does not exist."""
+
+    @property
+    def mode(self) -> _Tensor:
+        ...
+
+    @property
+    def variance(self) -> _Tensor:
+        """The variance; NaN if it does not exist."""
+
+    def _exceeded(self, value: Any) -> Any:
+        """Minus the logarithm of the probability of larger values: log(1 + c z) / c, or z for c = 0."""
+
+    def rsample(self, sample_shape: Any=()) -> _Tensor:
+        """Random samples, as differentiable functions of the parameters."""
+
+    def _log_prob(self, value: Any) -> Any:
+        ...
+
+    def log_survival_function(self, value: Any) -> _Tensor:
+        """The logarithm of the probability of larger values."""
+
+    def log_cdf(self, value: Any) -> _Tensor:
+        """The logarithm of the probability of values up to this one."""
+
+    def cdf(self, value: Any) -> _Tensor:
+        """The cumulative distribution function."""
+
+    def icdf(self, value: Any) -> _Tensor:
+        """The quantile for a probability: the inverse of `cdf`."""
+
+    def entropy(self) -> _Tensor:
+        """The entropy, in nats."""
+
+def _light(shape: Any) -> float:
+    """True for concentrations equivalent to 0: their squares are below the machine precision."""

@@ -1,0 +1,108 @@
+"""Made by scripts/stubs: the types of what is imported when it is first asked for."""
+
+from __future__ import annotations
+from collections.abc import Callable as _Callable
+from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
+from typing import Literal as _Literal
+from typing import ParamSpec as _ParamSpec
+from typing import Self as _Self
+from typing import TypeVar as _TypeVar
+from typing import overload as _overload
+
+from pullback._tensor.tensor import Tensor as _Tensor
+
+_P = _ParamSpec("_P")
+_R = _TypeVar("_R")
+_T = _TypeVar("_T")
+from typing import Self as _Self
+from collections.abc import Callable, Sequence
+from typing import Any
+from .._tensor.functions import cat, stack
+from . import constraints
+from .transforms import Transform
+
+class _Parts(Transform):
+    """The common base of transforms of parts."""
+
+    def __init__(self, tseq: Sequence[Any], dim: int, cache_size: int) -> None:
+        ...
+
+    def with_cache(self, cache_size: int=1) -> Any:
+        """The same transform, with or without a cache of its last argument."""
+
+    @property
+    def bijective(self) -> bool:
+        """True if all parts are bijective."""
+
+    def _axis(self, value: Any) -> int:
+        ...
+
+    def _split(self, value: Any) -> Sequence[Any]:
+        ...
+
+    def _each(self, made: Callable[..., Any], *values: Any) -> list[Any]:
+        """The results of a function of each transform and its parts of the values."""
+    dim: _Any
+    transforms: _Any
+
+class CatTransform(_Parts):
+    """Transforms of parts along an axis, of given lengths (by default 1)."""
+
+    def __init__(self, tseq: Sequence[Any], dim: int=0, lengths: Sequence[int] | None=None, cache_size: int=0) -> None:
+        ...
+
+    @property
+    def event_dim(self) -> int:
+        """The number of axes that form one value: the maximum over the parts."""
+
+    @property
+    def length(self) -> int:
+        """The total length of the parts."""
+
+    @property
+    def domain(self) -> Any:
+        """The set of arguments."""
+
+    @property
+    def codomain(self) -> Any:
+        """The set of values."""
+
+    def _split(self, value: Any) -> Sequence[Any]:
+        ...
+
+    def _call(self, x: Any) -> Any:
+        ...
+
+    def _inverse(self, y: Any) -> Any:
+        ...
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
+        """log |det dy/dx| at the argument x, whose value is y: of each element, or summed where parts take axes together."""
+    lengths: _Any
+
+class StackTransform(_Parts):
+    """Transforms of slices along an axis."""
+
+    def __init__(self, tseq: Sequence[Any], dim: int=0, cache_size: int=0) -> None:
+        ...
+
+    @property
+    def domain(self) -> Any:
+        """The set of arguments."""
+
+    @property
+    def codomain(self) -> Any:
+        """The set of values."""
+
+    def _split(self, value: Any) -> Sequence[Any]:
+        ...
+
+    def _call(self, x: Any) -> Any:
+        ...
+
+    def _inverse(self, y: Any) -> Any:
+        ...
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
+        """log |det dy/dx| of each slice at the argument x, with the value y."""

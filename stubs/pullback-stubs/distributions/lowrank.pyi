@@ -1,0 +1,85 @@
+"""Made by scripts/stubs: the types of what is imported when it is first asked for."""
+
+from __future__ import annotations
+from collections.abc import Callable as _Callable
+from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
+from typing import Literal as _Literal
+from typing import ParamSpec as _ParamSpec
+from typing import Self as _Self
+from typing import TypeVar as _TypeVar
+from typing import overload as _overload
+
+from pullback._tensor.tensor import Tensor as _Tensor
+
+_P = _ParamSpec("_P")
+_R = _TypeVar("_R")
+_T = _TypeVar("_T")
+from typing import Self as _Self
+from typing import Any, ClassVar
+from .. import linalg
+from .._tensor.creation import eye
+from .._tensor.sampling import randn
+from ..vocabulary.diagonals import diag_embed
+from ..vocabulary.joining import broadcast_tensors
+from . import constraints
+from .constraints import Constraint
+from .distribution import LOG_ROOT_TAU, Distribution, alias
+
+class LowRankMultivariateNormal(Distribution):
+    """The normal distribution of vectors with the covariance W W^T + D: W is `cov_factor`, `cov_diag` the diagonal D."""
+    has_rsample = True
+    support = constraints.real_vector
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real_vector, 'cov_factor': constraints.independent(constraints.real, 2), 'cov_diag': constraints.independent(constraints.positive, 1)}
+
+    def __init__(self, loc: _Tensor | float, cov_factor: _Tensor | float, cov_diag: _Tensor | float, validate_args: bool | None=None) -> None:
+        ...
+
+    @property
+    def mean(self) -> _Tensor:
+        ...
+
+    @property
+    def mode(self) -> _Tensor:
+        ...
+
+    def _repeated(self, value: Any, axes: int) -> Any:
+        """A vector or matrix of all variables, expanded over the batch."""
+
+    @property
+    def variance(self) -> _Tensor:
+        """The variance of each entry."""
+
+    @property
+    def covariance_matrix(self) -> _Tensor:
+        """The covariance."""
+
+    @property
+    def precision_matrix(self) -> _Tensor:
+        """The inverse of the covariance."""
+
+    @property
+    def scale_tril(self) -> _Tensor:
+        """The Cholesky factor of the covariance, by that of D^-1/2 (W W^T + D) D^-1/2, which is well conditioned."""
+
+    def rsample(self, sample_shape: Any=()) -> _Tensor:
+        """Random samples, as differentiable functions of the parameters."""
+
+    def _mahalanobis(self, difference: Any) -> Any:
+        """The squared Mahalanobis distance of vectors from 0."""
+
+    def _half_log_det(self) -> Any:
+        ...
+
+    def _log_prob(self, value: Any) -> Any:
+        ...
+
+    def entropy(self) -> _Tensor:
+        """The entropy, in nats."""
+    _capacitance_tril: _Any
+    _diagonal: _Any
+    _narrow: _Any
+    _weighed: _Any
+    cov_diag: _Tensor
+    cov_factor: _Tensor
+    loc: _Tensor

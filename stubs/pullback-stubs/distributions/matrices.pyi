@@ -1,0 +1,94 @@
+"""Made by scripts/stubs: the types of what is imported when it is first asked for."""
+
+from __future__ import annotations
+from collections.abc import Callable as _Callable
+from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
+from typing import Literal as _Literal
+from typing import ParamSpec as _ParamSpec
+from typing import Self as _Self
+from typing import TypeVar as _TypeVar
+from typing import overload as _overload
+
+from pullback._tensor.tensor import Tensor as _Tensor
+
+_P = _ParamSpec("_P")
+_R = _TypeVar("_R")
+_T = _TypeVar("_T")
+from typing import Self as _Self
+import math
+import warnings
+from typing import Any, ClassVar
+import numpy as np
+from .. import linalg
+from .._core.modes import no_grad
+from .._core.primitives import Carrier
+from .._core.shapes import Size
+from .._core.values import holds
+from .._tensor.creation import arange, scalar_tensor
+from .._tensor.sampling import randn
+from ..nn.functional import pad
+from ..vocabulary.diagonals import diag_embed
+from ..vocabulary.special import digamma, mvlgamma
+from . import constraints
+from .constraints import Constraint
+from .distribution import Distribution, ExponentialFamily, broadcast_all
+from .gamma import Beta, Chi2
+from .multivariate import _Factored, given_matrix
+LOG_TWO = math.log(2)
+
+def mvdigamma(x: Any, p: int) -> Any:
+    """The derivative of mvlgamma."""
+
+class Wishart(_Factored, ExponentialFamily):
+    """The distribution of the sum of the outer products of `df` normal vectors with themselves; `df` need not be whole."""
+    has_rsample = True
+    support = constraints.positive_definite
+
+    @property
+    def arg_constraints(self) -> dict[str, Constraint]:
+        """The constraints on the parameters."""
+
+    def __init__(self, df: _Tensor | float, covariance_matrix: _Tensor | float | None=None, precision_matrix: _Tensor | float | None=None, scale_tril: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
+        ...
+
+    def _per_matrix(self, value: Any) -> Any:
+        ...
+
+    @property
+    def mean(self) -> _Tensor:
+        """The mean."""
+
+    @property
+    def mode(self) -> _Tensor:
+        """The most probable value; NaN if it does not exist."""
+
+    @property
+    def variance(self) -> _Tensor:
+        """The variance of each entry."""
+
+    def rsample(self, sample_shape: Any=(), max_try_correction: int | None=None) -> _Tensor:
+        """Random samples, as differentiable functions of the parameters; `max_try_correction` has no effect."""
+
+    def _log_prob(self, value: Any) -> Any:
+        ...
+
+    def entropy(self) -> _Tensor:
+        """The entropy, in nats."""
+    df: _Tensor
+
+class LKJCholesky(Distribution):
+    """The distribution of the Cholesky factors of correlations with density det ** (concentration - 1), up to a factor."""
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration': constraints.positive}
+    support = constraints.corr_cholesky
+
+    def __init__(self, dim: int, concentration: _Tensor | float=1.0, validate_args: bool | None=None) -> None:
+        ...
+
+    def sample(self, sample_shape: Any=()) -> _Tensor:
+        """Random samples: each row is a random direction and a length, and the diagonal follows."""
+
+    def _log_prob(self, value: Any) -> Any:
+        ...
+    concentration: _Tensor
+    dim: _Any

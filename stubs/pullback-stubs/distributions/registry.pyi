@@ -1,0 +1,32 @@
+"""Made by scripts/stubs: the types of what is imported when it is first asked for."""
+
+from __future__ import annotations
+from collections.abc import Callable as _Callable
+from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
+from typing import Literal as _Literal
+from typing import ParamSpec as _ParamSpec
+from typing import Self as _Self
+from typing import TypeVar as _TypeVar
+from typing import overload as _overload
+
+from pullback._tensor.tensor import Tensor as _Tensor
+
+_P = _ParamSpec("_P")
+_R = _TypeVar("_R")
+_T = _TypeVar("_T")
+from typing import Self as _Self
+from collections.abc import Callable
+from typing import Any
+from .distribution import Distribution
+Rule = Callable[[Any, Any], Any]
+RULES: dict[tuple[type, type], Rule] = {}
+
+def register_kl(type_p: Any, type_q: Any) -> Callable[[Rule], Rule]:
+    """A decorator for the function of two distributions that gives their divergence; subclasses use it, too."""
+
+def kl_divergence(p: Distribution, q: Distribution) -> _Tensor:
+    """The mean, over p, of log(p / q)."""
+
+def unknown(p: Distribution, q: Distribution) -> NotImplementedError:
+    """The error for two families without a formula."""

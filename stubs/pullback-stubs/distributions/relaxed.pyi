@@ -1,0 +1,89 @@
+"""Made by scripts/stubs: the types of what is imported when it is first asked for."""
+
+from __future__ import annotations
+from collections.abc import Callable as _Callable
+from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
+from typing import Literal as _Literal
+from typing import ParamSpec as _ParamSpec
+from typing import Self as _Self
+from typing import TypeVar as _TypeVar
+from typing import overload as _overload
+
+from pullback._tensor.tensor import Tensor as _Tensor
+
+_P = _ParamSpec("_P")
+_R = _TypeVar("_R")
+_T = _TypeVar("_T")
+from typing import Self as _Self
+import math
+from typing import Any, ClassVar
+from .._tensor.functions import logsumexp
+from ..vocabulary.special import lgamma
+from . import constraints
+from .constraints import Constraint
+from .discrete import OfChoices, OfOdds, OneHotCategorical
+from .distribution import alias, broadcast_all, clamped, drawn_evenly
+from .transformed import TransformedDistribution
+from .transforms import ExpTransform, SigmoidTransform
+
+class LogitRelaxedBernoulli(OfOdds):
+    """The log-odds of a `RelaxedBernoulli`."""
+    has_rsample = True
+    support = constraints.real
+
+    def __init__(self, temperature: _Tensor | float, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
+        ...
+
+    def rsample(self, sample_shape: Any=()) -> _Tensor:
+        """Random samples, as differentiable functions of the parameters."""
+
+    def _log_prob(self, value: Any) -> Any:
+        ...
+    temperature: _Tensor
+
+def _log(value: Any) -> Any:
+    ...
+
+class _Relaxed(TransformedDistribution):
+    """The common base of both families, with the parameters of the underlying distribution."""
+    arg_constraints: ClassVar[dict[str, Constraint]] = {}
+    temperature = alias('base_dist.temperature', 'How far values are from choices.')
+    logits = alias('base_dist.logits', 'The logarithms of the odds, or of the probabilities.')
+    probs = alias('base_dist.probs', 'The probabilities.')
+
+class RelaxedBernoulli(_Relaxed):
+    """A relaxed `Bernoulli`: a number in (0, 1)."""
+    support = constraints.unit_interval
+
+    def __init__(self, temperature: _Tensor | float, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
+        ...
+
+class ExpRelaxedCategorical(OfChoices):
+    """The logarithms of a `RelaxedOneHotCategorical`."""
+    has_rsample = True
+    support = constraints.real_vector
+
+    def __init__(self, temperature: _Tensor | float, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
+        ...
+
+    def rsample(self, sample_shape: Any=()) -> _Tensor:
+        """Random samples, as differentiable functions of the parameters."""
+
+    def _log_prob(self, value: Any) -> Any:
+        ...
+    temperature: _Tensor
+
+class RelaxedOneHotCategorical(_Relaxed):
+    """A relaxed `OneHotCategorical`: a vector of probabilities."""
+    support = constraints.simplex
+
+    def __init__(self, temperature: _Tensor | float, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
+        ...
+
+class OneHotCategoricalStraightThrough(OneHotCategorical):
+    """A `OneHotCategorical` whose samples have the gradients of the probabilities."""
+    has_rsample = True
+
+    def rsample(self, sample_shape: Any=()) -> _Tensor:
+        """Random samples, with the gradients of the probabilities."""

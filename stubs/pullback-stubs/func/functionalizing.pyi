@@ -1,0 +1,56 @@
+"""Made by scripts/stubs: the types of what is imported when it is first asked for."""
+
+from __future__ import annotations
+from collections.abc import Callable as _Callable
+from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
+from typing import Literal as _Literal
+from typing import ParamSpec as _ParamSpec
+from typing import Self as _Self
+from typing import TypeVar as _TypeVar
+from typing import overload as _overload
+
+from pullback._tensor.tensor import Tensor as _Tensor
+
+_P = _ParamSpec("_P")
+_R = _TypeVar("_R")
+_T = _TypeVar("_T")
+from typing import Self as _Self
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+import numpy as np
+from .._core.errors import kind
+from .._core.primitives import Carrier, Primitive
+from .._core.trees import flatten, mapped, unflatten
+from .._tape.views import steps, view
+from ..interpreters import Boxed, Interpreter
+from .levels import inner, rewritten, tensor_of
+from .mapping import name_of
+Function = Callable[..., Any]
+REMOVALS = ('mutations', 'mutations_and_views')
+
+class FunctionalTensor(Boxed):
+    """A tensor inside `functionalize`."""
+    __slots__ = ()
+    _transparent = True
+    _takes_out = True
+
+class Functional(Interpreter):
+    """The interpreter that computes each operation one level further in, where no tensor is written to."""
+    carrier = FunctionalTensor
+
+    def adopt(self, made: Any) -> Any:
+        """A tensor of this level, so that tensors of this level can be written to it."""
+
+    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """The operation on the values."""
+
+def functionalize(func: _Callable[_P, _R], *, remove: str='mutations') -> _Callable[_P, _R]:
+    ...
+
+def _run(func: Function, args: Any, kwargs: Any, *, views: bool) -> Any:
+    """A call of a function whose writes to the arguments are deferred until it returns."""
+
+def _lowered(interpreter: Functional, value: Any, unwritten: dict[int, Any], views: bool) -> Any:
+    """A result outside: an unwritten argument itself, or a view of it unless views are removed."""

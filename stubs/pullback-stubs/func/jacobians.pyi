@@ -1,0 +1,83 @@
+"""Made by scripts/stubs: the types of what is imported when it is first asked for."""
+
+from __future__ import annotations
+from collections.abc import Callable as _Callable
+from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
+from typing import Literal as _Literal
+from typing import ParamSpec as _ParamSpec
+from typing import Self as _Self
+from typing import TypeVar as _TypeVar
+from typing import overload as _overload
+
+from pullback._tensor.tensor import Tensor as _Tensor
+
+_P = _ParamSpec("_P")
+_R = _TypeVar("_R")
+_T = _TypeVar("_T")
+from typing import Self as _Self
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+import numpy as np
+from .._core.trees import Structure, flatten, mapped, unflatten
+from .._tensor.tensor import Tensor
+from .forward import jvp, require_primals
+from .levels import Level, chosen, output_leaves, require_numbers, require_real
+from .mapping import vmap
+from .reverse import regrouped, split, tracked
+from .rows import of_units
+Function = Callable[..., Any]
+Numbers = int | tuple[int, ...]
+
+@_overload
+def jacrev(f: _Callable[_P, _Tensor], argnums: int=0, *, has_aux: _Literal[False]=False, chunk_size: int | None=None) -> _Callable[_P, _Tensor]:
+    ...
+
+@_overload
+def jacrev(f: _Callable[_P, _Tensor], argnums: tuple[int, ...], *, has_aux: _Literal[False]=False, chunk_size: int | None=None) -> _Callable[_P, tuple[_Tensor, ...]]:
+    ...
+
+@_overload
+def jacrev(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, *, has_aux: bool=False, chunk_size: int | None=None) -> _Callable[_P, _Any]:
+    ...
+
+def _inputs(args: Sequence[Any], places: Sequence[int]) -> tuple[list[Any], Structure]:
+    """The leaves of the arguments to differentiate, and their structure; refused unless real or complex."""
+
+def _rows(level: Level, outputs: Sequence[Any], variables: Sequence[Any], chunk_size: int | None) -> list[Any]:
+    """For each variable, the pullbacks of the unit vectors of all outputs, along a first axis."""
+
+def identity(tensors: Sequence[Any]) -> list[Any]:
+    """The unit vectors of the product space of several tensors: for each tensor its parts, along a first axis."""
+
+def _parts(rows: Sequence[Any], outputs: Sequence[Any], variables: Sequence[Any], structures: Sequence[Structure], single: bool) -> list[Any]:
+    """For each output its Jacobians, nested as the arguments are."""
+
+@_overload
+def jacfwd(f: _Callable[_P, _Tensor], argnums: int=0, has_aux: _Literal[False]=False, *, randomness: str='error', chunk_size: int | None=None) -> _Callable[_P, _Tensor]:
+    ...
+
+@_overload
+def jacfwd(f: _Callable[_P, _Tensor], argnums: tuple[int, ...], has_aux: _Literal[False]=False, *, randomness: str='error', chunk_size: int | None=None) -> _Callable[_P, tuple[_Tensor, ...]]:
+    ...
+
+@_overload
+def jacfwd(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, has_aux: bool=False, *, randomness: str='error', chunk_size: int | None=None) -> _Callable[_P, _Any]:
+    ...
+
+def _columns(columns: Sequence[Any], inputs: Sequence[Any], structures: Sequence[Structure], single: bool) -> list[Any]:
+    """For each output its Jacobians, nested as the arguments are; `columns` have the inputs along the last axis."""
+
+@_overload
+def hessian(f: _Callable[_P, _Tensor], argnums: int=0) -> _Callable[_P, _Tensor]:
+    ...
+
+@_overload
+def hessian(f: _Callable[_P, _Tensor], argnums: tuple[int, ...]) -> _Callable[_P, tuple[tuple[_Tensor, ...], ...]]:
+    ...
+
+@_overload
+def hessian(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0) -> _Callable[_P, _Any]:
+    ...

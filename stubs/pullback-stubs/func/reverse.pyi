@@ -1,0 +1,77 @@
+"""Made by scripts/stubs: the types of what is imported when it is first asked for."""
+
+from __future__ import annotations
+from collections.abc import Callable as _Callable
+from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
+from typing import Literal as _Literal
+from typing import ParamSpec as _ParamSpec
+from typing import Self as _Self
+from typing import TypeVar as _TypeVar
+from typing import overload as _overload
+
+from pullback._tensor.tensor import Tensor as _Tensor
+
+_P = _ParamSpec("_P")
+_R = _TypeVar("_R")
+_T = _TypeVar("_T")
+from typing import Self as _Self
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+from .._core.primitives import Carrier
+from .._core.trees import Structure, flatten, mapped, paths, unflatten
+from .._tape.seeds import cotangent
+from .levels import Level, beside, chosen, output_leaves, require_numbers, require_tensors, tensor_of
+Function = Callable[..., Any]
+
+@_overload
+def grad(f: _Callable[_P, _Tensor], argnums: int=0, has_aux: _Literal[False]=False) -> _Callable[_P, _Tensor]:
+    ...
+
+@_overload
+def grad(f: _Callable[_P, _Tensor], argnums: tuple[int, ...], has_aux: _Literal[False]=False) -> _Callable[_P, tuple[_Tensor, ...]]:
+    ...
+
+@_overload
+def grad(f: _Callable[_P, tuple[_Tensor, _T]], argnums: int=0, *, has_aux: _Literal[True]) -> _Callable[_P, tuple[_Tensor, _T]]:
+    ...
+
+@_overload
+def grad(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, has_aux: bool=False) -> _Callable[_P, _Any]:
+    ...
+
+@_overload
+def grad_and_value(f: _Callable[_P, _Tensor], argnums: int=0, has_aux: _Literal[False]=False) -> _Callable[_P, tuple[_Tensor, _Tensor]]:
+    ...
+
+@_overload
+def grad_and_value(f: _Callable[_P, _Tensor], argnums: tuple[int, ...], has_aux: _Literal[False]=False) -> _Callable[_P, tuple[tuple[_Tensor, ...], _Tensor]]:
+    ...
+
+@_overload
+def grad_and_value(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, has_aux: bool=False) -> _Callable[_P, _Any]:
+    ...
+
+@_overload
+def vjp(f: _Callable[..., _R], *primals: _Any, has_aux: _Literal[False]=False) -> tuple[_R, _Callable[..., tuple[_Any, ...]]]:
+    ...
+
+@_overload
+def vjp(f: _Callable[..., tuple[_R, _T]], *primals: _Any, has_aux: _Literal[True]) -> tuple[_R, _Callable[..., tuple[_Any, ...]], _T]:
+    ...
+
+def tracked(level: Level, args: Sequence[Any], places: Sequence[int]) -> tuple[list[Any], list[Any], list[Structure]]:
+    """The arguments with a level's variables at `places`; the variables; and the structure at each place."""
+
+def regrouped(flat: Sequence[Any], structures: Sequence[Structure]) -> list[Any]:
+    """The leaves of several trees, concatenated, as these trees."""
+
+def split(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
+    """A function's result, separated into value and aux if `has_aux`."""
+
+def _require_scalar(value: Any) -> None:
+    ...
+
+def _fitting(level: Level, cotangents: Any, outputs: Sequence[Any], structure: Structure) -> list[Any]:
+    """The cotangents, checked and converted to the shape and dtype of their outputs."""
