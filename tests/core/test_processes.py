@@ -128,6 +128,28 @@ def test_a_fork_does_not_wait_forever_and_its_child_has_new_locks(monkeypatch):
     thread.join()
 
 
+@only_with_forks
+def test_functions_around_forks_are_called_in_pairs():
+    """Also those that a thread registers, which imports a module, while a fork waits for it."""
+    lock, inside, calls = forks.lock(), threading.Event(), []
+
+    def run():
+        with lock:
+            inside.set()
+            threading.Event().wait(0.2)
+            forks.around(before=lambda: calls.append("before"), in_parent=lambda: calls.append("after"))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    inside.wait(10)
+    try:
+        assert status_of_child(accumulates) == 0
+        assert calls == ["before", "after"]
+    finally:
+        thread.join()
+        forks._around.pop()
+
+
 SLOWLY = """
 import os, sys, threading, time
 import pullback

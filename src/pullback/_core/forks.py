@@ -16,6 +16,7 @@ from collections.abc import Callable
 from time import monotonic, sleep
 from typing import Any
 
+Function = Callable[[], None]
 PATIENCE = 60.0
 """Seconds that a fork waits for locks: a thread that holds one may itself wait for the thread that forks."""
 COURTESY = 1.0
@@ -69,10 +70,8 @@ class _Imports:
 
 
 _locks: list[Any] = [_Imports()]
-_before: list[Callable[[], None]] = []
-_in_parent: list[Callable[[], None]] = []
-_in_child: list[Callable[[], None]] = []
-_taken: dict[int, list[Any]] = {}
+_around: list[tuple[Function, Function, Function]] = []
+_taken: dict[int, tuple[list[Any], list[Any]]] = {}
 _waiting: list[int] = []
 
 
@@ -87,16 +86,13 @@ def hold(lock: Any) -> Any:
     return lock
 
 
-def around(
-    *,
-    before: Callable[[], None] | None = None,
-    in_parent: Callable[[], None] | None = None,
-    in_child: Callable[[], None] | None = None,
-) -> None:
+def _nothing() -> None:
+    pass
+
+
+def around(*, before: Function = _nothing, in_parent: Function = _nothing, in_child: Function = _nothing) -> None:
     """Call functions when the process forks: before it takes locks, and after it has let them go."""
-    for functions, function in ((_before, before), (_in_parent, in_parent), (_in_child, in_child)):
-        if function is not None:
-            functions.append(function)
+    _around.append((before, in_parent, in_child))
 
 
 def give_way() -> None:
@@ -134,29 +130,37 @@ def _release(held: list[Any]) -> None:
 
 
 def _begins() -> None:
-    for function in _before:
-        function()
+    end, begun = monotonic() + PATIENCE, 0
     _waiting.append(get_ident())
-    _taken[get_ident()] = _take_all(monotonic() + PATIENCE)
+    while True:
+        while begun < len(_around):
+            _around[begun][0]()
+            begun += 1
+        held = _take_all(end)
+        if begun == len(_around) or not held:
+            break
+        _release(held)  # a module that was imported meanwhile has a function, too
+    _taken[get_ident()] = held, _around[:begun]
     _waiting.remove(get_ident())
 
 
 def _ends() -> None:
-    _release(_taken.pop(get_ident(), []))
-    for function in reversed(_in_parent):
-        function()
+    held, begun = _taken.pop(get_ident(), ([], []))
+    _release(held)
+    for _, in_parent, _ in reversed(begun):
+        in_parent()
 
 
 def _is_born() -> None:
-    held = _taken.pop(get_ident(), [])
+    held, begun = _taken.pop(get_ident(), ([], []))
     _taken.clear()
     _waiting.clear()
     if not held:  # threads that are gone may have some of them
         for each in _locks:
             each._at_fork_reinit()
     _release(held)
-    for function in reversed(_in_child):
-        function()
+    for _, _, in_child in reversed(begun):
+        in_child()
 
 
 if hasattr(os, "register_at_fork"):  # Windows has no fork
