@@ -7,7 +7,6 @@ The partition depends only on the array's size, so results do not depend on the 
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import queue
@@ -107,13 +106,13 @@ class _Workers:
     def start(self, count: int) -> None:
         """Start threads until there are `count`; none while the process forks: the caller then works alone."""
         while len(self.threads) < count and not self.forks:
-            thread = threading.Thread(target=self.loop, name="pullback", daemon=True)
+            thread = threading.Thread(target=self.loop, args=(self.jobs,), name="pullback", daemon=True)
             thread.start()
             self.threads.append(thread)
 
-    def loop(self) -> None:
-        """The main loop of a worker thread: process jobs, without NumPy's warnings, until it is told to stop."""
-        while (job := self.jobs.get()) is not None:
+    def loop(self, jobs: queue.SimpleQueue[_Job | None]) -> None:
+        """The main loop of a worker thread: process jobs, without NumPy's warnings, until None says to stop."""
+        while (job := jobs.get()) is not None:
             quiet.run(job.work)
             del job  # the job holds arrays
 
@@ -122,13 +121,11 @@ class _Workers:
         with self.lock:
             self.forks += 1
             ended, self.threads = self.threads, []
-        with contextlib.suppress(queue.Empty):  # the callers then process the jobs themselves
-            while True:
-                self.jobs.get_nowait()
-        for _ in ended:
-            self.jobs.put(None)
+            jobs, self.jobs = self.jobs, queue.SimpleQueue()
         for thread in ended:
-            thread.join()
+            while thread.is_alive():  # nobody else reads this queue any more, so that one None too many does no harm
+                jobs.put(None)
+                thread.join(0.1)
 
     def resume(self) -> None:
         """Allow threads to be started again."""
