@@ -36,6 +36,39 @@ def test_interrupted_passes_leave_all_gradients_or_none():
     assert "0 partial" in run.stdout
 
 
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="a system without timers")
+def test_interrupted_steps_of_an_optimizer_leave_the_mode_as_it_was():
+    """The next forward pass is recorded."""
+    run = subprocess.run([sys.executable, "-c", STEPS], check=False, capture_output=True, text=True, timeout=300)
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+STEPS = """
+import random, signal, sys
+import pullback
+class Interruption(Exception):
+    pass
+def interrupt(number, frame):
+    raise Interruption
+signal.signal(signal.SIGALRM, interrupt)
+chance, came = random.Random(0), 0
+parameters = [pullback.ones(3, requires_grad=True)]
+optimizer = pullback.optim.SGD(parameters, lr=0.1)
+parameters[0].grad = pullback.ones(3)
+for _ in range(2000):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-6, 3e-5))
+        for _ in range(3):
+            optimizer.step()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except Interruption:
+        came += 1
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    assert pullback.is_grad_enabled()
+assert came > 200, came
+"""
+
+
 def status_of_child(work):
     """What a child that does some work ends with: 0, or 14 if it takes too long."""
     pid = os.fork()

@@ -99,13 +99,14 @@ class Level(Tape, Interpreter):
         """The operation one level further in, under the mode that applies there."""
         values = [inner(value) for value in values]
         outside = self.outside
-        if outside is mode.get():
+        before = mode.get()
+        if outside is before:
             return primitive(*values, **params)
-        token = mode.set(outside)
         try:
+            mode.set(outside)
             return primitive(*values, **params)
         finally:
-            mode.reset(token)
+            mode.set(before)
 
     def recording(self, create_graph: bool, cotangents: Sequence[Any]) -> bool:
         """A context in which operations beneath are recorded as the mode outside says."""

@@ -138,8 +138,9 @@ class Elementwise(Optimizer):
             with enable_grad():
                 loss = closure()
         recorded = self.defaults["differentiable"]
-        token = mode.set(changed(grad=recorded))
-        try:
+        before = mode.get()
+        try:  # around the change, too: the handler of a signal may raise an exception after it
+            mode.set(changed(grad=recorded))
             for group in self.param_groups:
                 moving = [(p, g) for p in group["params"] if (g := p.grad) is not None]
                 for p, _ in moving:
@@ -154,7 +155,7 @@ class Elementwise(Optimizer):
                         for p, _ in moving:
                             watcher.wrote(p, False)
         finally:
-            mode.reset(token)
+            mode.set(before)
         return loss
 
     def _move(self, group: Group, moving: list[tuple[Any, Any]], carry_out: Callable[..., None]) -> None:

@@ -99,15 +99,16 @@ def _recorded(function: Function, arrays: Sequence[Array], *, whole: bool) -> Pr
     `whole` keeps the recorded operations as they are, without simplification.
     """
     tape: Any = Tensor.interpreter
-    recorder, token = Recorder(), mode.set(NO_GRAD)
+    recorder, before = Recorder(), mode.get()
     try:
+        mode.set(NO_GRAD)
         with recorder:
             given = [tape.wrap(recorder.input(np.ones(SAMPLE[: array.ndim], array.dtype)), None) for array in arrays]
             values = [recorder.value_of(function(*given)._array)]
     except (CaptureError, RefusedError, IndexError, ValueError):  # the last two: of axes that the sample does not have
         return None
     finally:
-        mode.reset(token)
+        mode.set(before)
     program = recorder.program(values, ())
     program = lowered(program if whole else simplify(program))
     return program if values[0].shape == SAMPLE and streams(program) else None
