@@ -432,6 +432,8 @@ class FunctionPrimitive(Custom):
             return out
         if number in call.aliases or out._node is not None:
             result, shared = _another(out), out
+            if place is None and ctx._recorded:  # marked as not differentiable: an alias, as that of `detach`
+                result._base, result._path, result._made_untracked = None, (), False
         else:
             result = out
             shared = next(

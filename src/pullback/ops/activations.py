@@ -147,7 +147,7 @@ prelu        = elementwise("prelu",        lambda xp, g, x, weight: xp.prelu_pul
                            inputs=("x", "weight"),                          title="PreluKernelBackward0", **REAL)
 # At 0 the first derivative is the weight, and the second is that of the negative side, 0, as in torch.
 prelu_pullback = elementwise("prelu_pullback", lambda xp, g, x, weight: xp.where(x >= 0, g, g * weight),
-                                           None,
+                                           _flat,
                                            lambda xp, g, given, x: xp.select(xp.logical_not(x >= 0), g * given),
                            forward=lambda given, x, weight: np.where(x > 0, given, given * weight),
                            inputs=("given", "x", "weight"),                title="PreluKernelBackwardBackward0", **REAL)
