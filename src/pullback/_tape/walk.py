@@ -292,7 +292,7 @@ def _prepare(walker: Pass, steps: list[Any], old: Any, g: Any, like: Array, dtyp
         return walker.tape.wrap(np.asarray(array + g, dtype=array.dtype), None)
     protect(old)
     written(old)
-    steps.append((_add, array, g, array))
+    steps.append((np.add if array.dtype is g.dtype else _add, array, g, array))
     return old
 
 
@@ -335,11 +335,15 @@ def commit(walker: Pass, roots: Sequence[tuple[Node, Any]]) -> None:
             array, old = leaf.array, leaf.grad
             new = _prepare(walker, steps, old, g, array, leaf.grad_dtype or array.dtype, held)
             if new is not old:
-                walker.seen.append(old)
+                if old is not None:
+                    walker.seen.append(old)
                 steps.append((_set_grad, leaf, new))
             if leaf.post:
                 hooked = True
-        quiet.copy().run(deque, starmap(call, steps), 0)
+        if len(steps) == 1:
+            quiet.copy().run(*steps[0])
+        else:
+            quiet.copy().run(deque, starmap(call, steps), 0)
     if hooked:
         for leaf, _ in walker.leaves:
             for (hook,) in list(leaf.post):
