@@ -1,6 +1,6 @@
 """Tensor: an array that records the operations applied to it, with torch's names.
 
-Its operations are the functions of `vocabulary`; the most frequent ones take the fast path of `_eager`.
+Its operations are the functions of `vocabulary`; the most frequent ones take the fast paths of `_tape.shortcuts`.
 """
 
 from __future__ import annotations
