@@ -99,11 +99,18 @@ class ModeBlock:
         return type(self)()
 
     def __enter__(self) -> Self:
-        self._tokens.append(mode.set(changed(**self._fields())))
+        before, depth = mode.get(), len(self._tokens)
+        try:
+            self._tokens.append(mode.set(changed(**self._fields())))
+        except BaseException:  # the handler of a signal may raise it after the change
+            mode.set(before)
+            del self._tokens[depth:]
+            raise
         return self
 
     def __exit__(self, *exc: object) -> None:
-        mode.reset(self._tokens.pop())
+        mode.reset(self._tokens[-1])  # first: a call before it could be interrupted
+        del self._tokens[-1]
 
     def __call__(self, function: Function) -> Function:
         if isinstance(function, type):

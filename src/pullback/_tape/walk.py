@@ -320,33 +320,39 @@ def commit(walker: Pass, roots: Sequence[tuple[Node, Any]]) -> None:
     held = {id(g) for _, g in roots}
     if walker.seen:
         held.update(map(id, walker.seen))
-    steps: list[Any] = []
-    hooked = False
-    with _turn:
-        for tensor, g in walker.retained:
-            new = _prepare(walker, steps, None, g, tensor._array, tensor._dtype, held)
-            old = tensor._kept_grad
-            walker.seen.append(old)  # which lives until all is done: what is called when it goes may be Python
-            steps.append((object.__setattr__, tensor, "_kept_grad", new if old is None else old + new))
-        for leaf, g in walker.leaves:
-            tensor = leaf.tensor()
-            if tensor is not None and tensor._node is not leaf:
-                continue  # it no longer requires grad
-            array, old = leaf.array, leaf.grad
-            new = _prepare(walker, steps, old, g, array, leaf.grad_dtype or array.dtype, held)
-            if new is not old:
-                if old is not None:
-                    walker.seen.append(old)
-                steps.append((_set_grad, leaf, new))
-            if leaf.post:
-                hooked = True
-        if len(steps) == 1:
-            quiet.copy().run(*steps[0])
-        else:
-            quiet.copy().run(deque, starmap(call, steps), 0)
+    with _turn:  # around a call: CPython 3.13 leaves the jump at the end of a loop outside of its block
+        hooked = _write(walker, held)
     if hooked:
         for leaf, _ in walker.leaves:
             for (hook,) in list(leaf.post):
                 hook(leaf.variable)
     if walker.watcher is not None:
         walker.watcher.ends(walker)
+
+
+def _write(walker: Pass, held: set[int]) -> bool:
+    """Write the gradients that a pass has found, all or none of them; True if hooks wait for them."""
+    steps: list[Any] = []
+    hooked = False
+    for tensor, g in walker.retained:
+        new = _prepare(walker, steps, None, g, tensor._array, tensor._dtype, held)
+        old = tensor._kept_grad
+        walker.seen.append(old)  # which lives until all is done: what is called when it goes may be Python
+        steps.append((object.__setattr__, tensor, "_kept_grad", new if old is None else old + new))
+    for leaf, g in walker.leaves:
+        tensor = leaf.tensor()
+        if tensor is not None and tensor._node is not leaf:
+            continue  # it no longer requires grad
+        array, old = leaf.array, leaf.grad
+        new = _prepare(walker, steps, old, g, array, leaf.grad_dtype or array.dtype, held)
+        if new is not old:
+            if old is not None:
+                walker.seen.append(old)
+            steps.append((_set_grad, leaf, new))
+        if leaf.post:
+            hooked = True
+    if len(steps) == 1:
+        quiet.copy().run(*steps[0])
+    else:
+        quiet.copy().run(deque, starmap(call, steps), 0)
+    return hooked

@@ -137,26 +137,29 @@ class Elementwise(Optimizer):
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        recorded = self.defaults["differentiable"]
         before = mode.get()
         try:  # around the change, too: the handler of a signal may raise an exception after it
-            mode.set(changed(grad=recorded))
-            for group in self.param_groups:
-                moving = [(p, g) for p in group["params"] if (g := p.grad) is not None]
-                for p, _ in moving:
-                    check_writable(p, "step")
-                if recorded:
-                    self._move({name: _without_axes(value) for name, value in group.items()}, moving, _record)
-                else:
-                    plain = all(type(p._array) is ndarray for p, _ in moving)
-                    carry_out = quiet.run if plain else _called
-                    carry_out(self._move, {name: _number(value) for name, value in group.items()}, moving, _compute)
-                    if (watcher := mode.get().watcher) is not None:
-                        for p, _ in moving:
-                            watcher.wrote(p, False)
+            mode.set(changed(grad=self.defaults["differentiable"]))
+            self._move_all()  # a call, since CPython 3.13 leaves the jump at the end of a loop outside of its `try`
         finally:
             mode.set(before)
         return loss
+
+    def _move_all(self) -> None:
+        """Carry out the formula for all parameters that have a gradient."""
+        for group in self.param_groups:
+            moving = [(p, g) for p in group["params"] if (g := p.grad) is not None]
+            for p, _ in moving:
+                check_writable(p, "step")
+            if self.defaults["differentiable"]:
+                self._move({name: _without_axes(value) for name, value in group.items()}, moving, _record)
+                continue
+            plain = all(type(p._array) is ndarray for p, _ in moving)
+            carry_out = quiet.run if plain else _called
+            carry_out(self._move, {name: _number(value) for name, value in group.items()}, moving, _compute)
+            if (watcher := mode.get().watcher) is not None:
+                for p, _ in moving:
+                    watcher.wrote(p, False)
 
     def _move(self, group: Group, moving: list[tuple[Any, Any]], carry_out: Callable[..., None]) -> None:
         """Carry out the formula for each parameter of a group that has a gradient."""
