@@ -353,8 +353,9 @@ def _write(walker: Pass, held: set[int]) -> bool:
             quietly = True  # numbers are added
         if leaf.post:
             hooked = True
-    if quietly:
-        quiet.copy().run(deque, starmap(call, steps), 0)
+    run = quiet.copy().run if quietly else call
+    if len(steps) == 1:
+        run(*steps[0])
     else:
-        deque(starmap(call, steps), 0)
+        run(deque, starmap(call, steps), 0)
     return hooked
