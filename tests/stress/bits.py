@@ -4,10 +4,11 @@
 
 Prints one line for each operation and moment: its name, the moment, and a digest of all bits. The moments are the first
 call, after 10^7 elements of other operations, with other numbers of threads, in another thread, beside a thread that
-computes convolutions, and in the child of a fork.
+computes convolutions, in three spawned workers that run at the same time, and in the child of a fork.
 """
 
 import hashlib
+import multiprocessing
 import os
 import sys
 import threading
@@ -127,13 +128,17 @@ def digest(operation, dtype):
     return hashlib.sha256(y.detach().numpy().tobytes() + g.numpy().tobytes()).hexdigest()[:16]
 
 
+def lines(name):
+    """A line for each operation."""
+    made = [f"{each}|{name}|{digest(OPERATIONS[each], np.float32)}\n" for each in sys.argv[1:] or OPERATIONS]
+    doubles = () if sys.argv[1:] else ("sum", "tanh", "softmax", "matmul", "layer_norm", "norm")
+    made += [f"{each} of doubles|{name}|{digest(OPERATIONS[each], np.float64)}\n" for each in doubles]
+    return "".join(made)
+
+
 def moment(name):
     """Print a line for each operation."""
-    for operation in sys.argv[1:] or OPERATIONS:
-        function = OPERATIONS[operation]
-        sys.stdout.write(f"{operation}|{name}|{digest(function, np.float32)}\n")
-    for operation in () if sys.argv[1:] else ("sum", "tanh", "softmax", "matmul", "layer_norm", "norm"):
-        sys.stdout.write(f"{operation} of doubles|{name}|{digest(OPERATIONS[operation], np.float64)}\n")
+    sys.stdout.write(lines(name))
     sys.stdout.flush()
 
 
@@ -180,6 +185,9 @@ def main():
     moment("beside convolutions")
     over.set()
     thread.join()
+    with multiprocessing.get_context("spawn").Pool(3) as workers:
+        sys.stdout.write("".join(workers.map(lines, [f"worker {i}" for i in range(3)], chunksize=1)))
+        sys.stdout.flush()
     if hasattr(os, "fork"):
         child = os.fork()
         if not child:
