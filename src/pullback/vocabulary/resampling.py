@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import operator
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -459,7 +460,7 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
              [2., 3.]]])
     """
     batch, (channels, height, width) = _images("pixel_shuffle", input)
-    r = upscale_factor
+    r = operator.index(upscale_factor)
     if r <= 0:
         raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {r}")
     if channels % (r * r):
@@ -475,7 +476,7 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
     """The inverse of `pixel_shuffle`: images of an r-th of the height and width, with r * r times as many channels."""
     batch, (channels, height, width) = _images("pixel_unshuffle", input)
-    r = downscale_factor
+    r = operator.index(downscale_factor)
     if r <= 0:
         raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {r}")
     for what, place, n in (("height", -2, height), ("width", -1, width)):
@@ -498,7 +499,7 @@ def channel_shuffle(input: Any, groups: int) -> Any:
     require_tensor("channel_shuffle", "input", input)
     if input.ndim < 3:
         raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}")
-    if groups <= 0:
+    if (groups := operator.index(groups)) <= 0:
         raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
     batch, channels, *size = input.shape
     if channels % groups:
