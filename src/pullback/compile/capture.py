@@ -32,9 +32,10 @@ from .._tape.walk import pull_back, youngest_first
 from .._tensor.attributes import Attributes
 from .._tensor.tensor import Tensor
 from ..func.control import runner
-from .holders import PLAIN, Holder, Mapping, attached, equal
+from .holders import PLAIN, Asked, Holder, Mapping, attached, equal
 from .loops import Recording
 from .numbers import DOUBLE, Escaped, Number, Root
+from .outside import Outside, registered
 from .program import Program, Value
 from .recorder import Memory, Recorded, Recorder, RefusedError, clash
 from .records import (
@@ -136,9 +137,12 @@ class Run:
         arguments = (args, dict(kwargs))
         token = runner.set(Recording())
         try:
-            result = self.function(*args, **kwargs)
+            with Outside() as outside:
+                result = self.function(*args, **kwargs)
         finally:
             runner.reset(token)
+        if outside.abstract:
+            self.state.holders.append(Asked(registered, lambda ask: ask()))
         self._restore_rates()
         self._unchanged(given, arguments)
         return result

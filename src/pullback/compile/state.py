@@ -60,6 +60,8 @@ LARGEST_ARRAY = 1 << 20
 LIBRARIES = {"pullback", "numpy", "scipy", *sys.stdlib_module_names} - {"__main__"}
 OWN = {"pullback", "numpy", "scipy"}
 """Libraries whose modules are taken to stay what they are."""
+FOLDERS = (os.path.dirname(os.__file__), os.path.join(sys.base_prefix, "DLLs"))
+"""Where Python's library is."""
 BUFFERS = (
     bytearray,
     array.array,
@@ -126,7 +128,8 @@ FINDERS = (
     globals, eval, exec, __import__, importlib.import_module, importlib.reload, sys.modules, sys._getframe,
     inspect.currentframe, inspect.stack, gc.get_objects, gc.get_referrers,
 )  # fmt: skip
-LOOKING = (getattr, hasattr, setattr, delattr, vars, operator.attrgetter)
+DESCRIPTIONS = {"__doc__", "__name__", "__qualname__", "__annotations__", "__module__"}
+LOOKING = (getattr, hasattr, setattr, delattr, vars, dir, operator.attrgetter)
 
 
 def hooks_on(tensor: Any) -> list[Any]:
@@ -156,6 +159,7 @@ class State:
         self._todo: deque[Any] = deque(roots)
         self._names: set[str] = set()
         self._modules: list[Any] = []
+        self._functions: list[Any] = []
         self._whole = False
         self._scopes: dict[int, tuple[Any, set[str], set[str]]] = {}
         while self._todo or self._looked_up():
@@ -251,7 +255,9 @@ class State:
         elif isinstance(value, types.CellType):
             self._hold(Closure(value, "contents"))
         elif isinstance(value, type):
-            if not _library(value):
+            if value.__module__ == "decimal":
+                self._hold(Asked(value, lambda _: repr(sys.modules["decimal"].getcontext())))
+            elif not _library(value):
                 self._hold(Attributes(value, "__class__", "__bases__"))
                 self._hold(Members(value))
         elif isinstance(value, weakref.ProxyTypes) or (isinstance(value, weakref.ref) and value() is not None):
@@ -274,6 +280,8 @@ class State:
             self._refuse("reaches a file that is read")
         elif isinstance(value, threading.local):
             self._hold(Attributes(value, "__class__", "__dict__"))
+        elif type(value).__module__ == "decimal":
+            self._todo.append(type(value))
         elif type(value) is object or (isinstance(value, STILL) and _library(type(value))) or _still(type(value)):
             pass
         else:
@@ -311,12 +319,13 @@ class State:
     # Names
 
     def _function(self, function: Any) -> None:
-        if _library(function):  # it stays what it is; but it may have been made of a user's
+        if function.__module__ and _library(function):  # it stays what it is; but it may have been made of a user's
             self._todo.extend(each() if isinstance(each, weakref.ref) else each for each in _contents(function))
             return
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             self._hold(Closure(cell, name))
         self._hold(Attributes(function, "__code__", "__defaults__", "__kwdefaults__", "__dict__"))
+        self._functions.append(function)
         names, found = _names(function.__code__), _globals(function.__code__)
         self._names |= names
         self._whole |= "__dict__" in names
@@ -338,10 +347,16 @@ class State:
 
     def _looked_up(self) -> bool:
         """Hold what namespaces have under the names that functions use; whether that is anything new."""
-        for module in self._modules:
-            if not _library_name(module.__name__):
-                own = vars(module)
-                self._want(own, own if self._whole else self._names.intersection(own))
+        if described := DESCRIPTIONS & self._names:
+            for function in self._functions:
+                self._hold(Attributes(function, *sorted(described)))
+            self._functions.clear()
+        modules = [module for module in self._modules if not _library_name(module.__name__)]
+        for own in map(vars, modules):
+            if self._whole:
+                self._todo.extend([] if id(own) in self._seen else [own])
+            else:
+                self._want(own, self._names.intersection(own))
         for namespace, wanted, held in list(self._scopes.values()):
             if names := wanted - held:
                 held.update(names)
@@ -415,7 +430,9 @@ def _library(thing: Callable[..., Any] | type) -> bool:
 
 
 def _library_name(module: str) -> bool:
-    return module.partition(".")[0] in LIBRARIES
+    root = module.partition(".")[0]
+    file = getattr(sys.modules.get(root), "__file__", None)
+    return root in LIBRARIES and (root in OWN or file is None or file.startswith(FOLDERS))  # or it only has such a name
 
 
 def _own(module: str) -> bool:

@@ -147,6 +147,7 @@ def _probed(kind: type, attribute: str) -> int | None:
         probe: Any = type("Probe", (), {})
         return _only(_words(probe, kind), id(getattr(probe, attribute)), 0)
     marks = {"__code__": compile("0", "probe", "eval"), "__defaults__": (object(),), "__kwdefaults__": {"k": 0}}
+    marks |= {"__name__": f"{kind} {attribute}", "__qualname__": f"{kind} {attribute}"}  # new objects
     mark: Any = marks.get(attribute, {"mark": 0})
     probe = types.CellType() if kind is types.CellType else types.FunctionType((lambda: None).__code__, {})
     setattr(probe, attribute, mark)

@@ -1,0 +1,128 @@
+"""What a function reads outside of Python's objects while it is recorded: clocks, files, the settings of the process.
+
+Such answers may be different at the next call, and nothing can watch them. So while a function runs to be recorded, a
+profile function sees each call of a function written in C, and raises RefusedError before it is carried out: the compiled
+function runs as it is. Calls made by pullback itself, by imports, and for logs and warnings do not count.
+"""
+
+from __future__ import annotations
+
+import abc
+import datetime as dt
+import operator
+import sys
+from contextvars import ContextVar
+from types import FrameType
+from typing import Any, Self
+
+from .recorder import RefusedError
+
+STANDARD = sys.stdlib_module_names - {"__main__"}
+MODULES = {
+    "time", "posix", "nt", "_posixsubprocess", "_winapi", "_socket", "_ssl", "select", "resource", "pwd", "grp", "gc", "_uuid",
+    "_locale", "msvcrt", "termios", "fcntl",
+}  # fmt: skip
+"""Modules written in C whose functions ask the system, but for those that only compute."""
+COMPUTING = {"fspath", "_path_normpath", "_path_splitroot", "_path_splitroot_ex", "struct_time"}
+NAMED = {("io", "open"), ("_io", "open"), ("_io", "open_code"), ("builtins", "input"), ("builtins", "breakpoint")}
+SETTINGS = {
+    "getrecursionlimit",
+    "getswitchinterval",
+    "get_int_max_str_digits",
+    "getrefcount",
+    "gettrace",
+    "getallocatedblocks",
+}
+CLOCKS = {"now", "utcnow", "today"}
+ASKING = {
+    "threading": ("current_thread", "active_count", "enumerate"),
+    "logging": ("Logger.isEnabledFor", "Logger.getEffectiveLevel"),
+    "pullback": ("get_num_threads", "initial_seed", "get_machine_code"),
+}
+"""Functions of Python whose answers may change."""
+REPORTING = {"logging", "warnings", "traceback", "linecache", "importlib", "zipimport", "_frozen_importlib"}
+"""Modules of Python that may read files and clocks for what a program does not take note of."""
+OPEN = ("pullback.files", "pullback.utils", "pullback.compat")
+"""Packages of pullback that read files and clocks for those who call them."""
+
+
+class Outside:
+    """A context that refuses calls whose answers may change, unless a profiler is running.
+
+    `abstract` is True afterwards if a class has been asked whether it is an abstract one's, which `register` changes.
+    """
+
+    def __init__(self) -> None:
+        self.reason = ""
+        self.abstract = False
+        self._unprofiled = sys.getprofile() is None
+        self._asking = {
+            id(operator.attrgetter(name)(sys.modules[module]).__code__): name
+            for module, names in ASKING.items()
+            for name in names
+            if module in sys.modules
+        }
+
+    def __enter__(self) -> Self:
+        if self._unprofiled:
+            sys.setprofile(self._seen)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._unprofiled:
+            sys.setprofile(None)
+        if self.reason and not isinstance(exc[1], RefusedError):
+            raise RefusedError(self.reason)  # the function has caught the first one
+
+    def _seen(self, frame: FrameType, event: str, function: Any) -> None:
+        if event == "call" and id(frame.f_code) in self._asking and _by_user(frame.f_back):
+            self._refuse(self._asking[id(frame.f_code)])
+        elif event != "c_call":
+            return
+        elif function.__module__ == "_abc":
+            self.abstract = self.abstract or _by_user(frame)
+        elif _changes(function, frame) and _by_user(frame):
+            self._refuse(function.__qualname__)
+
+    def _refuse(self, name: str) -> None:
+        self.reason = f"the function calls {name}, whose answer may be another one at the next call"
+        raise RefusedError(self.reason)
+
+
+def registered() -> int:
+    """A number that changes when a class is registered with an abstract one."""
+    return abc.get_cache_token()  # type: ignore[return-value]  # typeshed: an opaque object
+
+
+def _changes(function: Any, frame: FrameType) -> bool:
+    """True if the answer of a function written in C may be another one at the next call."""
+    name, module = function.__name__, function.__module__
+    if module is None:
+        owner = function.__self__
+        if isinstance(owner, ContextVar):  # a user's own is watched
+            return name == "get" and _root(frame) in {"numpy", "decimal"}
+        if owner is sys:
+            return name in SETTINGS
+        return name == "__subclasses__" or (name in CLOCKS and isinstance(owner, type) and issubclass(owner, dt.date))
+    if module == "sys":
+        return name in SETTINGS
+    return (module in MODULES and name not in COMPUTING) or (module, name) in NAMED or name == "_get_extobj_dict"
+
+
+def _by_user(frame: FrameType | None) -> bool:
+    """True if a call was made by the program, perhaps through Python's library or NumPy's, and not by pullback."""
+    while frame is not None:
+        root = _root(frame)
+        if root in REPORTING:
+            return False
+        if root == "pullback":
+            return str(frame.f_globals.get("__name__")).startswith(OPEN)
+        if root not in STANDARD and root not in {"numpy", "scipy"}:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _root(frame: FrameType) -> str:
+    """The package in which a function was defined."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
