@@ -170,7 +170,7 @@ def test_there_are_no_more_lines_than_permitted() -> None:
 
 def test_the_rooms_are_drawn_as_they_are() -> None:
     page = runpy.run_path(str(ROOT / "scripts/rooms"))
-    assert page["same"](*page["page"]()), "docs/architecture.md is not up to date: run scripts/rooms"
+    assert page["same"](*page["page"]()), "docs/contribute/architecture.md is not up to date: run scripts/rooms"
 
 
 def test_lines_of_code_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
