@@ -115,6 +115,7 @@ from .func.live import hessian as hessian
 from .func.live import jacobian as jacobian
 from .func.live import value_grad_hessian as value_grad_hessian
 from .func.mapping import vmap as vmap
+from .func.reverse import value_and_grad as value_and_grad
 from .signal.windows import bartlett_window as bartlett_window
 from .signal.windows import blackman_window as blackman_window
 from .signal.windows import hamming_window as hamming_window

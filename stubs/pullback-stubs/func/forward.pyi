@@ -23,7 +23,7 @@ from .. import ops
 from .._core.primitives import Carrier, Primitive
 from .._core.trees import Structure, flatten, mapped, paths, unflatten
 from ..interpreters import Boxed, Interpreter
-from .levels import Level, beside, inner, output_leaves, rewritten, tensor_of
+from .levels import INTEGERS, Level, beside, inner, output_leaves, rewritten, tensor_of, tensors
 from .pushforwards import dtype_of, pushforward
 from .reverse import split, tracked
 Function = Callable[..., Any]

@@ -27,7 +27,7 @@ from .._tape.views import steps, view
 from ..vocabulary.shapes import cat
 from .batched_indexing import has_rules, lifted
 from .batching import Batch, Split
-from .levels import beside, inner, rewritten, tensor_of
+from .levels import beside, inner, is_row, rewritten, tensor_of, tensors
 Function = Callable[..., Any]
 ALONE = flatten(0)[1]
 
@@ -39,6 +39,9 @@ def _check(randomness: Any, chunk_size: Any, on_branch: Any) -> None:
 
 def _mapped(f: Function, in_dims: Any, out_dims: Any, randomness: str, chunk_size: int | None, on_branch: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The results of one call, computed in chunks if `chunk_size` is given."""
+
+def _batches(in_dims: Any, args: tuple[Any, ...]) -> tuple[list[Any], Structure]:
+    """The leaves of the arguments and their structure; arrays and lists of numbers that have a batch axis are tensors."""
 
 class _Call(NamedTuple):
     """The parts of a mapped function's call other than its arguments."""

@@ -19,10 +19,12 @@ from typing import Self as _Self
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
+import numpy as np
 from .._core.primitives import Carrier
 from .._core.trees import Structure, flatten, mapped, paths, unflatten
+from .._tape import reasons
 from .._tape.seeds import cotangent
-from .levels import Level, beside, chosen, output_leaves, require_numbers, require_tensors, tensor_of
+from .levels import Level, beside, chosen, is_row, output_leaves, require_numbers, require_tensors, tensor_of, tensors
 Function = Callable[..., Any]
 
 @_overload
@@ -52,6 +54,15 @@ def grad_and_value(f: _Callable[_P, _Tensor], argnums: tuple[int, ...], has_aux:
 @_overload
 def grad_and_value(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, has_aux: bool=False) -> _Callable[_P, _Any]:
     ...
+
+def value_and_grad(f: _Callable[..., _Tensor], argnums: int | tuple[int, ...]=0) -> _Callable[..., tuple[float, _Any]]:
+    ...
+
+def _doubles(tree: Any) -> Any:
+    """A tree in which floats and lists of numbers are arrays, of float64."""
+
+def _derivative(f: Function, argnums: int | tuple[int, ...], has_aux: bool, connected: bool) -> Function:
+    """The function that computes f's gradient and value; if `connected`, a value that depends on no argument is refused."""
 
 @_overload
 def vjp(f: _Callable[..., _R], *primals: _Any, has_aux: _Literal[False]=False) -> tuple[_R, _Callable[..., tuple[_Any, ...]]]:
