@@ -20,6 +20,9 @@ SEEDS = sorted((ROOT / "examples" / "seeds").glob("*.py"))  # the others: tests/
 
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+REPOSITORY = "https://github.com/pullback-autograd/pullback/blob/main/"
+PICTURES = "https://raw.githubusercontent.com/pullback-autograd/pullback/main/"
+ABSOLUTE = re.compile(rf"\]\((?:{REPOSITORY}|{PICTURES})([^)#]+)(?:#([^)]*))?\)")
 
 
 def relative(path: Path) -> str:
@@ -59,6 +62,23 @@ def test_pages(page: Path) -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     dead = [link for link in LINK.findall(page.read_text(encoding="utf-8")) if not (page.parent / link).exists()]
     assert not dead
+
+
+def test_the_readme_can_be_read_away_from_the_repository() -> None:
+    """A package index shows it alone: its links are absolute, and lead to files and headings that exist."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert not LINK.findall(text)
+    links = ABSOLUTE.findall(text)
+    assert len(links) > 10
+    for path, anchor in links:
+        assert (ROOT / path).exists(), path
+        headings = re.findall(r"^#+ (.*)$", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE) if anchor else []
+        assert not anchor or anchor in map(slug, headings), anchor
+
+
+def slug(heading: str) -> str:
+    """The anchor that GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 @pytest.mark.parametrize("example", SEEDS, ids=relative)

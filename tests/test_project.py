@@ -42,7 +42,7 @@ def test_no_extra_is_for_contributors_and_all_has_the_others() -> None:
     extras = PROJECT["optional-dependencies"]
     assert extras.keys() == {"compile", "special", "io", "all"}
     assert extras["all"] == ["pullback[compile,special,io]"]
-    assert GROUPS.keys() == {"test", "check"}
+    assert GROUPS.keys() == {"test", "check", "docs"}
 
 
 def test_the_oldest_numpy_is_the_one_that_is_tested() -> None:
