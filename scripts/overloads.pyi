@@ -1,7 +1,8 @@
 """What functions give that depends on what they are given, by the module that defines them: scripts/stubs copies it.
 
 After `# module:` come the functions of that module whose annotations cannot say it in the source, each with all its forms.
-scripts/stubs compares their arguments with the source. A gradient has the structure of the argument it belongs to, here `_A`.
+scripts/stubs compares their arguments with the source. A gradient has the structure of the argument that it belongs to, here
+`_A`; arrays and numbers can be passed for tensors.
 
 The last form of each transform returns `_Any`: where arguments are of type `Any`, mypy would take callables of several
 forms for one without annotations, which --strict does not let a program call.
@@ -18,6 +19,8 @@ from typing import Self as _Self
 from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 
+import numpy as _np
+
 from pullback._tensor.tensor import Tensor as _Tensor
 
 _A = _TypeVar("_A")
@@ -26,6 +29,8 @@ _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
 _V = _TypeVar("_V", bound=_Tensor)
+_Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
+_TensorLike = _Tensor | _Numbers
 _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 
@@ -69,6 +74,10 @@ def value_grad_hessian(f: _Callable[..., _Tensor], *params: _Any) -> tuple[_Tens
 
 # module: func.reverse
 @_overload
+def grad(f: _First[_V, _P, _Tensor], argnums: _Literal[0] = 0, has_aux: _Literal[False] = False) -> _First[_V | _Numbers, _P, _V]: ...
+@_overload
+def grad(f: _First[_TensorLike, _P, _Tensor], argnums: _Literal[0] = 0, has_aux: _Literal[False] = False) -> _First[_TensorLike, _P, _Tensor]: ...
+@_overload
 def grad(f: _First[_A, _P, _Tensor], argnums: _Literal[0] = 0, has_aux: _Literal[False] = False) -> _First[_A, _P, _A]: ...
 @_overload
 def grad(f: _Second[_A, _B, _P, _Tensor], argnums: _Literal[1], has_aux: _Literal[False] = False) -> _Second[_A, _B, _P, _B]: ...
@@ -83,6 +92,10 @@ def grad(f: _First[_A, _P, tuple[_Tensor, _T]], argnums: _Literal[0] = 0, *, has
 @_overload
 def grad(f: _Callable[_P, _Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> _Any: ...
 @_overload
+def grad_and_value(f: _First[_V, _P, _Tensor], argnums: _Literal[0] = 0, has_aux: _Literal[False] = False) -> _First[_V | _Numbers, _P, tuple[_V, _Tensor]]: ...
+@_overload
+def grad_and_value(f: _First[_TensorLike, _P, _Tensor], argnums: _Literal[0] = 0, has_aux: _Literal[False] = False) -> _First[_TensorLike, _P, tuple[_Tensor, _Tensor]]: ...
+@_overload
 def grad_and_value(f: _First[_A, _P, _Tensor], argnums: _Literal[0] = 0, has_aux: _Literal[False] = False) -> _First[_A, _P, tuple[_A, _Tensor]]: ...
 @_overload
 def grad_and_value(f: _Second[_A, _B, _P, _Tensor], argnums: _Literal[1], has_aux: _Literal[False] = False) -> _Second[_A, _B, _P, tuple[_B, _Tensor]]: ...
@@ -96,6 +109,7 @@ def grad_and_value(f: _Callable[_P, _Tensor], argnums: tuple[int, ...], has_aux:
 def grad_and_value(f: _First[_A, _P, tuple[_Tensor, _T]], argnums: _Literal[0] = 0, *, has_aux: _Literal[True]) -> _First[_A, _P, tuple[_A, tuple[_Tensor, _T]]]: ...
 @_overload
 def grad_and_value(f: _Callable[_P, _Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> _Any: ...
+def value_and_grad(f: _Callable[..., _Tensor], argnums: int | tuple[int, ...] = 0) -> _Callable[..., tuple[float, _Any]]: ...
 @_overload
 def vjp(f: _Callable[..., _R], *primals: _Any, has_aux: _Literal[False] = False) -> tuple[_R, _Callable[..., tuple[_Any, ...]]]: ...
 @_overload
@@ -109,6 +123,10 @@ def jvp(f: _Callable[..., tuple[_R, _T]], primals: _Any, tangents: _Any, *, stri
 def linearize(f: _Callable[..., _R], *primals: _Any) -> tuple[_R, _Callable[..., _R]]: ...
 
 # module: func.jacobians
+@_overload
+def jacrev(f: _First[_V, _P, _Tensor], argnums: _Literal[0] = 0, *, has_aux: _Literal[False] = False, chunk_size: int | None = None) -> _First[_V | _Numbers, _P, _V]: ...
+@_overload
+def jacrev(f: _First[_TensorLike, _P, _Tensor], argnums: _Literal[0] = 0, *, has_aux: _Literal[False] = False, chunk_size: int | None = None) -> _First[_TensorLike, _P, _Tensor]: ...
 @_overload
 def jacrev(f: _First[_A, _P, _Tensor], argnums: _Literal[0] = 0, *, has_aux: _Literal[False] = False, chunk_size: int | None = None) -> _First[_A, _P, _A]: ...
 @_overload
@@ -124,6 +142,10 @@ def jacrev(f: _First[_A, _P, tuple[_Tensor, _T]], argnums: _Literal[0] = 0, *, h
 @_overload
 def jacrev(f: _Callable[_P, _Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False, chunk_size: int | None = None) -> _Any: ...
 @_overload
+def jacfwd(f: _First[_V, _P, _Tensor], argnums: _Literal[0] = 0, has_aux: _Literal[False] = False, *, randomness: str = "error", chunk_size: int | None = None) -> _First[_V | _Numbers, _P, _V]: ...
+@_overload
+def jacfwd(f: _First[_TensorLike, _P, _Tensor], argnums: _Literal[0] = 0, has_aux: _Literal[False] = False, *, randomness: str = "error", chunk_size: int | None = None) -> _First[_TensorLike, _P, _Tensor]: ...
+@_overload
 def jacfwd(f: _First[_A, _P, _Tensor], argnums: _Literal[0] = 0, has_aux: _Literal[False] = False, *, randomness: str = "error", chunk_size: int | None = None) -> _First[_A, _P, _A]: ...
 @_overload
 def jacfwd(f: _Second[_A, _B, _P, _Tensor], argnums: _Literal[1], has_aux: _Literal[False] = False, *, randomness: str = "error", chunk_size: int | None = None) -> _Second[_A, _B, _P, _B]: ...
@@ -138,7 +160,9 @@ def jacfwd(f: _First[_A, _P, tuple[_Tensor, _T]], argnums: _Literal[0] = 0, *, h
 @_overload
 def jacfwd(f: _Callable[_P, _Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False, *, randomness: str = "error", chunk_size: int | None = None) -> _Any: ...
 @_overload
-def hessian(f: _First[_V, _P, _Tensor], argnums: _Literal[0] = 0) -> _First[_V, _P, _V]: ...
+def hessian(f: _First[_V, _P, _Tensor], argnums: _Literal[0] = 0) -> _First[_V | _Numbers, _P, _V]: ...
+@_overload
+def hessian(f: _First[_TensorLike, _P, _Tensor], argnums: _Literal[0] = 0) -> _First[_TensorLike, _P, _Tensor]: ...
 @_overload
 def hessian(f: _Second[_Tensor, _Tensor, _P, _Tensor], argnums: tuple[_Literal[0], _Literal[1]]) -> _Second[_Tensor, _Tensor, _P, tuple[tuple[_Tensor, _Tensor], tuple[_Tensor, _Tensor]]]: ...
 @_overload

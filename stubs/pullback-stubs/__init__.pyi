@@ -115,6 +115,7 @@ from .func.live import hessian as hessian
 from .func.live import jacobian as jacobian
 from .func.live import value_grad_hessian as value_grad_hessian
 from .func.mapping import vmap as vmap
+from .func.reverse import value_and_grad as value_and_grad
 from .signal.windows import bartlett_window as bartlett_window
 from .signal.windows import blackman_window as blackman_window
 from .signal.windows import hamming_window as hamming_window
@@ -133,6 +134,8 @@ from typing import Self as _Self
 from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 
+import numpy as _np
+
 from pullback._tensor.tensor import Tensor as _Tensor
 
 _A = _TypeVar("_A")
@@ -141,6 +144,8 @@ _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
 _V = _TypeVar("_V", bound=_Tensor)
+_Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
+_TensorLike = _Tensor | _Numbers
 _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 class _Compile:

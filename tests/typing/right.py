@@ -137,6 +137,9 @@ def untyped(params: Any, t: Any) -> Any:
 
 
 params = {"w": x}
+reveal_type(pb.func.grad(square)(np.ones(2)))  # Tensor
+reveal_type(pb.func.jacrev(square)([1.0, 2.0]))  # Tensor
+reveal_type(pb.value_and_grad(square)(np.ones(2)))  # tuple[float, Any]
 reveal_type(pb.func.grad(loss)(params, x, scale=2.0))  # dict[str, Tensor]
 reveal_type(pb.func.grad(loss, 1)(params, x))  # Tensor
 reveal_type(pb.func.grad(loss, argnums=(0, 1))(params, x))  # tuple[dict[str, Tensor], Tensor]

@@ -12,6 +12,8 @@ from typing import Self as _Self
 from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 
+import numpy as _np
+
 from pullback._tensor.tensor import Tensor as _Tensor
 
 _A = _TypeVar("_A")
@@ -20,6 +22,8 @@ _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
 _V = _TypeVar("_V", bound=_Tensor)
+_Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
+_TensorLike = _Tensor | _Numbers
 _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self

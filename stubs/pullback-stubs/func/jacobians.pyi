@@ -12,6 +12,8 @@ from typing import Self as _Self
 from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 
+import numpy as _np
+
 from pullback._tensor.tensor import Tensor as _Tensor
 
 _A = _TypeVar("_A")
@@ -20,6 +22,8 @@ _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
 _V = _TypeVar("_V", bound=_Tensor)
+_Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
+_TensorLike = _Tensor | _Numbers
 _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
@@ -37,6 +41,14 @@ from .reverse import regrouped, split, tracked
 from .rows import of_units
 Function = Callable[..., Any]
 Numbers = int | tuple[int, ...]
+
+@_overload
+def jacrev(f: _First[_V, _P, _Tensor], argnums: _Literal[0]=0, *, has_aux: _Literal[False]=False, chunk_size: int | None=None) -> _First[_V | _Numbers, _P, _V]:
+    ...
+
+@_overload
+def jacrev(f: _First[_TensorLike, _P, _Tensor], argnums: _Literal[0]=0, *, has_aux: _Literal[False]=False, chunk_size: int | None=None) -> _First[_TensorLike, _P, _Tensor]:
+    ...
 
 @_overload
 def jacrev(f: _First[_A, _P, _Tensor], argnums: _Literal[0]=0, *, has_aux: _Literal[False]=False, chunk_size: int | None=None) -> _First[_A, _P, _A]:
@@ -79,6 +91,14 @@ def _parts(rows: Sequence[Any], outputs: Sequence[Any], variables: Sequence[Any]
     """For each output its Jacobians, nested as the arguments are."""
 
 @_overload
+def jacfwd(f: _First[_V, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False, *, randomness: str='error', chunk_size: int | None=None) -> _First[_V | _Numbers, _P, _V]:
+    ...
+
+@_overload
+def jacfwd(f: _First[_TensorLike, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False, *, randomness: str='error', chunk_size: int | None=None) -> _First[_TensorLike, _P, _Tensor]:
+    ...
+
+@_overload
 def jacfwd(f: _First[_A, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False, *, randomness: str='error', chunk_size: int | None=None) -> _First[_A, _P, _A]:
     ...
 
@@ -110,7 +130,11 @@ def _columns(columns: Sequence[Any], inputs: Sequence[Any], structures: Sequence
     """For each output its Jacobians, nested as the arguments are; `columns` have the inputs along the last axis."""
 
 @_overload
-def hessian(f: _First[_V, _P, _Tensor], argnums: _Literal[0]=0) -> _First[_V, _P, _V]:
+def hessian(f: _First[_V, _P, _Tensor], argnums: _Literal[0]=0) -> _First[_V | _Numbers, _P, _V]:
+    ...
+
+@_overload
+def hessian(f: _First[_TensorLike, _P, _Tensor], argnums: _Literal[0]=0) -> _First[_TensorLike, _P, _Tensor]:
     ...
 
 @_overload

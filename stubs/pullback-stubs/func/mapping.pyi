@@ -12,6 +12,8 @@ from typing import Self as _Self
 from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 
+import numpy as _np
+
 from pullback._tensor.tensor import Tensor as _Tensor
 
 _A = _TypeVar("_A")
@@ -20,6 +22,8 @@ _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
 _V = _TypeVar("_V", bound=_Tensor)
+_Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
+_TensorLike = _Tensor | _Numbers
 _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
@@ -34,7 +38,7 @@ from .._tape.views import steps, view
 from ..vocabulary.shapes import cat
 from .batched_indexing import has_rules, lifted
 from .batching import Batch, Split
-from .levels import beside, inner, rewritten, tensor_of
+from .levels import beside, inner, is_row, rewritten, tensor_of, tensors
 Function = Callable[..., Any]
 ALONE = flatten(0)[1]
 
@@ -46,6 +50,9 @@ def _check(randomness: Any, chunk_size: Any, on_branch: Any) -> None:
 
 def _mapped(f: Function, in_dims: Any, out_dims: Any, randomness: str, chunk_size: int | None, on_branch: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The results of one call, computed in chunks if `chunk_size` is given."""
+
+def _batches(in_dims: Any, args: tuple[Any, ...]) -> tuple[list[Any], Structure]:
+    """The leaves of the arguments and their structure; arrays and lists of numbers that have a batch axis are tensors."""
 
 class _Call(NamedTuple):
     """The parts of a mapped function's call other than its arguments."""

@@ -12,6 +12,8 @@ from typing import Self as _Self
 from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 
+import numpy as _np
+
 from pullback._tensor.tensor import Tensor as _Tensor
 
 _A = _TypeVar("_A")
@@ -20,17 +22,29 @@ _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
 _V = _TypeVar("_V", bound=_Tensor)
+_Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
+_TensorLike = _Tensor | _Numbers
 _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
+import numpy as np
 from .._core.primitives import Carrier
 from .._core.trees import Structure, flatten, mapped, paths, unflatten
+from .._tape import reasons
 from .._tape.seeds import cotangent
-from .levels import Level, beside, chosen, output_leaves, require_numbers, require_tensors, tensor_of
+from .levels import Level, beside, chosen, is_row, output_leaves, require_numbers, require_tensors, tensor_of, tensors
 Function = Callable[..., Any]
+
+@_overload
+def grad(f: _First[_V, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False) -> _First[_V | _Numbers, _P, _V]:
+    ...
+
+@_overload
+def grad(f: _First[_TensorLike, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False) -> _First[_TensorLike, _P, _Tensor]:
+    ...
 
 @_overload
 def grad(f: _First[_A, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False) -> _First[_A, _P, _A]:
@@ -61,6 +75,14 @@ def grad(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, has_aux: bool
     ...
 
 @_overload
+def grad_and_value(f: _First[_V, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False) -> _First[_V | _Numbers, _P, tuple[_V, _Tensor]]:
+    ...
+
+@_overload
+def grad_and_value(f: _First[_TensorLike, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False) -> _First[_TensorLike, _P, tuple[_Tensor, _Tensor]]:
+    ...
+
+@_overload
 def grad_and_value(f: _First[_A, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False) -> _First[_A, _P, tuple[_A, _Tensor]]:
     ...
 
@@ -87,6 +109,15 @@ def grad_and_value(f: _First[_A, _P, tuple[_Tensor, _T]], argnums: _Literal[0]=0
 @_overload
 def grad_and_value(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, has_aux: bool=False) -> _Any:
     ...
+
+def value_and_grad(f: _Callable[..., _Tensor], argnums: int | tuple[int, ...]=0) -> _Callable[..., tuple[float, _Any]]:
+    ...
+
+def _doubles(tree: Any) -> Any:
+    """A tree in which floats and lists of numbers are arrays, of float64."""
+
+def _derivative(f: Function, argnums: int | tuple[int, ...], has_aux: bool, connected: bool) -> Function:
+    """The function that computes f's gradient and value; if `connected`, a value that depends on no argument is refused."""
 
 @_overload
 def vjp(f: _Callable[..., _R], *primals: _Any, has_aux: _Literal[False]=False) -> tuple[_R, _Callable[..., tuple[_Any, ...]]]:
