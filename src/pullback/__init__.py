@@ -29,6 +29,7 @@ _INDEX = {
     "func.flattening": "flatten_problem",
     "func.live": "grad hessian jacobian value_grad_hessian",
     "func.mapping": "vmap",
+    "func.reverse": "value_and_grad",
     "signal.windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
     "sparsity": "sparse_hessian sparse_jacobian",
 }

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from . import xp as _xp
 
@@ -27,10 +28,10 @@ def as_singles(forward: Callable[..., Any]) -> Callable[..., Any]:
     """A forward function that is called with float32 arrays instead of float16 ones; its result is rounded to float16."""
 
     @functools.wraps(forward)
-    def computed(*arrays: Any, **metadata: Any) -> Any:
-        if arrays[0].dtype.char != "e":
-            return forward(*arrays, **metadata)
-        singles = [x.astype(SINGLE) if x.dtype == _xp.HALF else x for x in arrays]
+    def computed(x: Any, *others: Any, **metadata: Any) -> Any:
+        if x.dtype.char != "e":
+            return forward(x, *others, **metadata)
+        singles = [each.astype(SINGLE) if each.dtype == _xp.HALF else each for each in (x, *others)]
         return np.asarray(forward(*singles, **metadata)).astype(_xp.HALF)
 
     return computed
@@ -52,7 +53,7 @@ def pulled_as_singles(primitive: Any, pull: Callable[..., Any]) -> Callable[...,
     """
 
     def rounded(xp: Any, g: Any, edges: Sequence[Any], saved: Sequence[Any], params: dict[str, Any]) -> Any:
-        if not is_half(g):
+        if not (g.dtype.char == "e" if type(g) is ndarray else is_half(g)):
             return pull(xp, g, edges, saved, params)
         singles = [cell and _Single(xp, cell.array) for cell in saved]
         if [*primitive.saved] == ["y", *primitive.inputs] and None not in singles:

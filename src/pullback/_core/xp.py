@@ -150,7 +150,7 @@ def sum(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
 
     That of the rows or columns of a small matrix is BLAS's, in a third of the time; BLAS raises no flags.
     """
-    if sums_by_products(x.shape, x.dtype, axis):
+    if x.ndim == 2 and sums_by_products(x.shape, x.dtype, axis):
         factors = ones(x.shape[axis[0]], x.dtype)
         total = x.dot(factors) if axis[0] else factors.dot(x)
         return total if not keepdims else total.reshape(-1, 1) if axis[0] else total.reshape(1, -1)
@@ -207,7 +207,7 @@ def running(function: Any, x: Array, axis: int) -> Array:
 
 def length(shape: tuple[int, ...], axis: tuple[int, ...]) -> int:
     """The number of elements over axes."""
-    return math.prod(map(shape.__getitem__, axis))
+    return math.prod(shape if len(axis) == len(shape) else map(shape.__getitem__, axis))
 
 
 def shared(total: Any, count: float) -> Any:

@@ -333,7 +333,7 @@ def commit(walker: Pass, roots: Sequence[tuple[Node, Any]]) -> None:
 def _write(walker: Pass, held: set[int]) -> bool:
     """Write the gradients that a pass has found, all or none of them; True if hooks wait for them."""
     steps: list[Any] = []
-    hooked = False
+    hooked = quietly = False
     for tensor, g in walker.retained:
         new = _prepare(walker, steps, None, g, tensor._array, tensor._dtype, held)
         old = tensor._kept_grad
@@ -349,10 +349,13 @@ def _write(walker: Pass, held: set[int]) -> bool:
             if old is not None:
                 walker.seen.append(old)
             steps.append((_set_grad, leaf, new))
+        else:
+            quietly = True  # numbers are added
         if leaf.post:
             hooked = True
+    run = quiet.copy().run if quietly else call
     if len(steps) == 1:
-        quiet.copy().run(*steps[0])
+        run(*steps[0])
     else:
-        quiet.copy().run(deque, starmap(call, steps), 0)
+        run(deque, starmap(call, steps), 0)
     return hooked

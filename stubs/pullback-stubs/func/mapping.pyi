@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 from collections.abc import Callable as _Callable
+from collections.abc import Iterable as _Iterable
 from collections.abc import Mapping as _Mapping
 from typing import Any as _Any
+from typing import Concatenate as _Concatenate
 from typing import Literal as _Literal
 from typing import ParamSpec as _ParamSpec
 from typing import Self as _Self
 from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 
+import numpy as _np
+
 from pullback._tensor.tensor import Tensor as _Tensor
 
+_A = _TypeVar("_A")
+_B = _TypeVar("_B")
 _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
+_V = _TypeVar("_V", bound=_Tensor)
+_Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
+_TensorLike = _Tensor | _Numbers
+_First = _Callable[_Concatenate[_A, _P], _R]
+_Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import functools
 from collections.abc import Callable, Sequence
@@ -27,7 +38,7 @@ from .._tape.views import steps, view
 from ..vocabulary.shapes import cat
 from .batched_indexing import has_rules, lifted
 from .batching import Batch, Split
-from .levels import beside, inner, rewritten, tensor_of
+from .levels import beside, inner, is_row, rewritten, tensor_of, tensors
 Function = Callable[..., Any]
 ALONE = flatten(0)[1]
 
@@ -39,6 +50,9 @@ def _check(randomness: Any, chunk_size: Any, on_branch: Any) -> None:
 
 def _mapped(f: Function, in_dims: Any, out_dims: Any, randomness: str, chunk_size: int | None, on_branch: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The results of one call, computed in chunks if `chunk_size` is given."""
+
+def _batches(in_dims: Any, args: tuple[Any, ...]) -> tuple[list[Any], Structure]:
+    """The leaves of the arguments and their structure; arrays and lists of numbers that have a batch axis are tensors."""
 
 class _Call(NamedTuple):
     """The parts of a mapped function's call other than its arguments."""

@@ -8,20 +8,22 @@ import json
 import linecache
 import os
 import runpy
+import shlex
 import sys
 import types
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from .arrays import Limits
-from .choosing import calls_at, only_inputs
-from .explanation import SUFFIXES, Explanation
-from .naming import names_of
-from .page import browse
-from .reading import read
-from .recording import Recording
-from .text import step_text
+from ..compat.torch import available, stands_in
+from ..explain.arrays import Limits
+from ..explain.choosing import calls_at, only_inputs
+from ..explain.explanation import SUFFIXES, Explanation
+from ..explain.naming import names_of
+from ..explain.page import browse
+from ..explain.reading import read
+from ..explain.recording import Recording
+from ..explain.text import step_text, to_text
 
 DONE, RAISED, USAGE, NOTHING, FOUND = range(5)
 KINDS = {"nan": {"nan"}, "inf": {"inf"}, "zero": {"zero", "dead"}, "tiny": {"tiny"}, "huge": {"huge"}}
@@ -35,11 +37,16 @@ class Program(NamedTuple):
     what: str
     arguments: list[str]
 
+    def __str__(self) -> str:
+        """The program on a command line."""
+        flag = {"script": [], "module": ["-m"], "code": ["-c"]}[self.kind]
+        return shlex.join([*flag, self.what, *self.arguments])
+
 
 def main(arguments: Sequence[str]) -> int:
     """The exit code of `pullback explain` with these arguments.
 
-    >>> from pullback.explain.command import main
+    >>> from pullback.command.explain import main
     >>> code = "import pullback as pb; x = pb.ones(2, requires_grad=True); (x * x).sum().backward()"
     >>> main(["--no-timing", "--values", "1", "-c", code])  # doctest: +ELLIPSIS
     (x * x).sum().backward()...
@@ -54,10 +61,11 @@ def main(arguments: Sequence[str]) -> int:
     assert program is not None
     limits = Limits(values=options.values, max_nodes=options.max_nodes, timing=options.timing, redact=options.redact)
     if program.kind == "script" and program.what.endswith(".json"):
-        return _show_saved(program.what, options)
-    recording = Recording(limits, base=sys._getframe(0))
-    raised = run(program, recording, quiet=options.json)
-    return _report(recording, options, raised)
+        return _show_saved(program, options)
+    recording = Recording(limits, base=sys._getframe(0), hint="")
+    with available(always=options.torch):
+        raised = run(program, recording, quiet=options.json)
+        return _report(recording, program, options, raised)
 
 
 # 1. Arguments
@@ -73,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("-o", "--save", action="append", default=[], metavar="FILE", help=f"write {' '.join(SUFFIXES)}; repeatable")
+    add("--torch", action="store_true", help="put pullback in torch's place even where torch is installed")
     add("--json", action="store_true", help="print the trace; what the program prints goes to the standard error")
     add("--open", action="store_true", help="open the page in a browser")
     add("--call", default="last", metavar="N|all", help="which backward call to print, from 1 (default: the last)")
@@ -187,13 +196,13 @@ def _started(program: Program) -> dict[str, Any]:
 # 3. Showing
 
 
-def _report(recording: Recording, options: argparse.Namespace, raised: str | None) -> int:
+def _report(recording: Recording, program: Program, options: argparse.Namespace, raised: str | None) -> int:
     """Print and write the requested output; returns the exit code."""
     ran = recording.count
     ex: Explanation = recording
     if ex.all_calls:
         ex = _chosen(recording, options)
-        _show(ex, options)
+        _show(ex, program, options)
     for line in _messages(raised, ran, recording):
         print(f"pullback explain: {line}", file=sys.stderr)
     if raised is not None:
@@ -209,14 +218,13 @@ def _report(recording: Recording, options: argparse.Namespace, raised: str | Non
 
 def _messages(raised: str | None, ran: int, recording: Recording) -> Iterator[str]:
     if raised is not None:
-        what = (
-            "the tape up to there"
-            if recording.all_calls
-            else "there is no tape, nothing that requires grad was computed"
-        )
-        yield f"{raised}; this is {what}" if recording.all_calls else f"{raised}; {what}"
+        kept = "this is the tape up to there"
+        none = "there is no tape, nothing that requires grad was computed"
+        yield f"{raised}; {kept if recording.all_calls else none}"
     elif not ran:
         yield "no backward() ran" + (", this is the tape of what was computed" if recording.all_calls else "")
+        if not recording.all_calls and "torch" in sys.modules and not stands_in():
+            yield "the program imported the torch that is installed: --torch puts pullback in its place"
     if ran > len(recording.all_calls):
         yield f"of {ran} backward calls the last {len(recording.all_calls)} are kept"
 
@@ -237,7 +245,7 @@ def _chosen(recording: Explanation, options: argparse.Namespace) -> Explanation:
     return ex
 
 
-def _show(ex: Explanation, options: argparse.Namespace) -> None:
+def _show(ex: Explanation, program: Program, options: argparse.Namespace) -> None:
     for name in options.save:
         ex.save(name)
         print(f"pullback explain: wrote {name}", file=sys.stderr)
@@ -252,10 +260,10 @@ def _show(ex: Explanation, options: argparse.Namespace) -> None:
     every = range(len(ex.all_calls)) if options.call == "all" else [ex.primary]
     for index in every:
         ex.shown = index
-        _write(sys.stdout, _text(ex, options))
+        _write(sys.stdout, _text(ex, program, options))
 
 
-def _text(ex: Explanation, options: argparse.Namespace) -> str:
+def _text(ex: Explanation, program: Program, options: argparse.Namespace) -> str:
     """The text printed for one call."""
     ascii = not _unicode(sys.stdout)
     width = options.width or _width(sys.stdout)
@@ -273,7 +281,10 @@ def _text(ex: Explanation, options: argparse.Namespace) -> str:
         found = [f"{each.kind}: {each.why}" for each in ex.health]
         parts.append("\n".join(found or ["nothing wrong with the numbers"]) + "\n")
     if not parts:
-        parts.append(ex.to_text(width=width, ascii=ascii, color=color))
+        again = f"{'--torch ' * options.torch}{program}"
+        parts.append(
+            to_text(ex, width=width, ascii=ascii, color=color, program=again if len(again) <= width // 2 else "...")
+        )
     text = "\n".join(parts)
     return text.encode("ascii", "backslashreplace").decode() if ascii else text
 
@@ -300,15 +311,15 @@ def _write(stream: TextIO, text: str) -> None:
     stream.flush()
 
 
-def _show_saved(name: str, options: argparse.Namespace) -> int:
+def _show_saved(program: Program, options: argparse.Namespace) -> int:
     """Show a saved trace."""
     try:
-        ex = read(name)
+        ex = read(program.what)
     except (ValueError, OSError) as error:
         print(f"pullback explain: {error}", file=sys.stderr)
         return USAGE
     shown = _chosen(ex, options)
-    _show(shown, options)
+    _show(shown, program, options)
     kinds = {finding.kind for call in ex.all_calls for finding in call.findings}
     if kinds & options.fail_on:
         return FOUND
