@@ -289,6 +289,7 @@ EAGER = """
     _core.primitives
     _core.shapes
     _core.sites
+    _core.tracebacks
     _core.values
     _core.xp
     _tape
