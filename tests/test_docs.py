@@ -88,7 +88,9 @@ def test_seeds(example: Path) -> None:
 
 
 def test_the_table_of_where_to_look_names_what_there_is() -> None:
-    text = (ROOT / "docs" / "explanation" / "how-it-works.md").read_text(encoding="utf-8").partition("## Where to look")[2]
+    text = (
+        (ROOT / "docs" / "explanation" / "how-it-works.md").read_text(encoding="utf-8").partition("## Where to look")[2]
+    )
     rows = [line for line in text.splitlines() if line.startswith("| ") and "`" in line]
     assert len(rows) > 10
     for row in rows:
