@@ -23,6 +23,19 @@ def test_the_version_stands_in_the_package_alone() -> None:
     assert written == pullback.__version__
 
 
+def test_all_links_lead_to_one_repository() -> None:
+    home = PROJECT["urls"]["Homepage"]
+    assert re.fullmatch(r"https://github\.com/[\w-]+/pullback", home)
+    assert all(url.startswith(home) for url in PROJECT["urls"].values())
+    for key in ("repository-code", "url"):
+        assert re.findall(rf"^{key}: (.*)$", text("CITATION.cff"), re.MULTILINE) == [home]
+    for label in PROJECT["urls"]:
+        assert label in {"Homepage", "Documentation", "Source", "Changelog", "Issues", "Security"}
+    linked = [url.removeprefix(home) for url in PROJECT["urls"].values()]
+    for path in (re.sub(r"^/(blob|tree)/main/", "", each) for each in linked if "/main/" in each):
+        assert (ROOT / path).exists(), path
+
+
 def test_the_version_is_cited_and_has_notes() -> None:
     (cited,) = re.findall(r"^version: (.*)$", text("CITATION.cff"), re.MULTILINE)
     (day,) = re.findall(r"^date-released: (.*)$", text("CITATION.cff"), re.MULTILINE)
@@ -42,7 +55,7 @@ def test_no_extra_is_for_contributors_and_all_has_the_others() -> None:
     extras = PROJECT["optional-dependencies"]
     assert extras.keys() == {"compile", "special", "io", "all"}
     assert extras["all"] == ["pullback[compile,special,io]"]
-    assert GROUPS.keys() == {"test", "check", "docs"}
+    assert GROUPS.keys() == {"test", "check", "docs", "release"}
 
 
 def test_the_oldest_numpy_is_the_one_that_is_tested() -> None:
