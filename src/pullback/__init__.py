@@ -9,6 +9,7 @@ from typing import Any as _Any
 
 from ._core.lazy import PROVIDERS as _PROVIDERS
 from ._core.lazy import index as _index
+from ._core.tracebacks import install as _install
 from ._tensor import functions as _functions
 from ._tensor import surface as _surface
 
@@ -28,6 +29,7 @@ _INDEX = {
     "func.flattening": "flatten_problem",
     "func.live": "grad hessian jacobian value_grad_hessian",
     "func.mapping": "vmap",
+    "func.reverse": "value_and_grad",
     "signal.windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
     "sparsity": "sparse_hessian sparse_jacobian",
 }
@@ -43,6 +45,9 @@ _PROVIDERS.update(
         "fills of shared memory": "pullback.vocabulary.shared_memory",
     }
 )
+
+
+_install()
 
 
 def __getattr__(name: str) -> _Any:

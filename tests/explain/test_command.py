@@ -1,12 +1,14 @@
 """`pullback explain`: what it runs, prints and writes, and its exit codes."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import pullback
 from pullback.command import main
 
 GOOD = """import sys
@@ -217,3 +219,39 @@ def test_redacted(script, tmp_path):
     assert document["limits"]["redacted"]
     assert all("data" not in step["v"][0] for step in document["calls"][0]["steps"] if step["v"])
     assert document["sources"][0]["lines"] == []
+
+
+TORCH = """import torch
+from torch import nn
+import torch.nn.functional as F
+
+model = nn.Linear(2, 1)
+F.mse_loss(model(torch.ones(3, 2, dtype=torch.float32)), torch.zeros(3, 1)).backward()
+"""
+
+
+def test_a_script_that_imports_torch(script, capsys):
+    from importlib.util import find_spec
+
+    path = script(TORCH)
+    given = [] if find_spec("torch") is None else ["--torch"]
+    assert main(["explain", "--no-timing", "--width", "400", *given, path, "7", "a b"]) == 0
+    out = capsys.readouterr().out
+    assert "model.weight.grad" in out
+    again = " ".join(["pullback explain -o step.html", *given, path, "7 'a b'"])
+    assert again in re.sub(r"\s+", " ", out)
+    assert "torch" not in sys.modules
+    assert str(pullback.float32) == "pullback.float32"
+    assert main(["explain", "--torch", script(TORCH.replace("ones(3, 2", "ones(3, 5"))]) == 1
+    assert "the program raised RuntimeError; this is the tape up to there" in capsys.readouterr().err
+
+
+def test_nothing_refers_to_an_interactive_session(script, capsys):
+    assert main(["explain", script(FAILS)]) == 1
+    assert main(["explain", script("raise ValueError('early')")]) == 1
+    assert main(["explain", script(CALLS)]) == 0
+    assert main(["explain", "-c", "pass"]) == 3
+    told = "".join(capsys.readouterr())
+    assert "ex." not in told
+    assert "last_error" not in told
+    assert "--step 4 for one step" in told

@@ -58,16 +58,16 @@ def _opener(kind: Any) -> Callable[[Any], Parts] | None:
     return None
 
 
-def flatten(tree: Any) -> tuple[list[Any], Structure]:
-    """The leaves of a tree, in order, and its structure."""
+def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], Structure]:
+    """The leaves of a tree, in order, and its structure; containers for which `is_leaf` is true are leaves, too."""
     opened = _opener(type(tree))  # type: ignore[arg-type]  # a class is hashable
-    if opened is None:
+    if opened is None or (is_leaf is not None and is_leaf(tree)):
         return [tree], LEAF
     keys, values = opened(tree)
     leaves: list[Any] = []
     children = []
     for value in values:
-        found, structure = flatten(value)
+        found, structure = flatten(value, is_leaf)
         leaves += found
         children.append(structure)
     return leaves, Structure(type(tree), keys, tuple(children))

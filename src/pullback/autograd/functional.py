@@ -1,6 +1,6 @@
 """Derivatives of functions under torch.autograd.functional's names.
 
-`func` is a function of tensors; `inputs` is a tensor or a tuple of tensors. All results are nested as the function's
+`func` is a function of tensors; `inputs` is a tensor, an array, a float or a list of numbers, or a tuple of them. All results are nested as the function's
 inputs and outputs are. With `create_graph` the results are tracked; with `strict` an output that does not depend on an
 input raises an error instead of giving zero. `pullback.func` has composable forms, which also accept nested containers.
 """
@@ -17,7 +17,7 @@ from .._core.modes import enable_grad
 from .._core.primitives import Carrier
 from .._tape import backward
 from ..func import jacobians, live
-from ..func.levels import tensor_of
+from ..func.levels import tensor_of, tensors
 
 Function = Callable[..., Any]
 
@@ -266,7 +266,7 @@ def _second(func: Function, inputs: Any, v: Any, create_graph: bool, strict: boo
 
 def _inputs(inputs: Any, name: str) -> tuple[list[Any], bool]:
     """The inputs as a list, and whether there was a single tensor."""
-    return _tensors(inputs, f"The inputs given to {name}", "inputs")
+    return _tensors(tensors(inputs), f"The inputs given to {name}", "inputs")
 
 
 def _tensors(values: Any, who: str, what: str) -> tuple[list[Any], bool]:
@@ -321,7 +321,7 @@ def _vector(v: Any, like: Sequence[Any], single: bool, name: str, condition: str
         if len(like) != 1 or like[0].numel() != 1:
             raise RuntimeError(f"The vector v can only be None {condition} with a single element.")
         return [tensor_of(np.ones(tuple(like[0].shape), like[0]._dtype))]
-    given, _ = _tensors(v, f"The v given to {name}", "v")
+    given, _ = _tensors(tensors(v), f"The v given to {name}", "v")
     if len(given) != len(like):
         if single:
             raise RuntimeError("The given v should contain a single Tensor.")

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 SUBCOMMANDS = {
-    "explain": ("pullback.explain.command", "show what the backward calls of a script computed"),
+    "explain": ("pullback.command.explain", "show what the backward calls of a script computed"),
     "run": ("pullback.command.run", "run a program written for torch"),
 }
 """The module of each subcommand, which has `main(arguments) -> exit code` and is imported on use."""

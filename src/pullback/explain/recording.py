@@ -39,6 +39,9 @@ CALLS = 100
 """The number of backward calls that are stored; of more calls, the last ones."""
 
 
+KEPT = "explain: the tape is kept; pullback.explain.last_error() shows it"
+"""The note on an exception that ends a recording."""
+
 failures: deque[Recording] = deque(maxlen=1)
 """The last recording that was ended by an exception."""
 
@@ -95,9 +98,11 @@ class Recording(Explanation):
     The recording itself shows its last call. It belongs to the thread that enters it.
     """
 
-    def __init__(self, limits: Limits, most: int = CALLS, base: FrameType | None = None, skip: int = 0) -> None:
+    def __init__(
+        self, limits: Limits, most: int = CALLS, base: FrameType | None = None, skip: int = 0, hint: str = KEPT
+    ) -> None:
         super().__init__(deque(maxlen=most), limits, recorded=True)
-        self._base, self._skip = base, skip
+        self._base, self._skip, self._hint = base, skip, hint
         self._records: weakref.WeakKeyDictionary[Node, Record] = weakref.WeakKeyDictionary()
         self._told: weakref.WeakSet[Node] = weakref.WeakSet()
         self._written: dict[int, tuple[weakref.ref[Any], Site]] = {}
@@ -127,7 +132,8 @@ class Recording(Explanation):
             if isinstance(error, Exception):
                 self._failed(error, interrupted)
                 failures.append(self)
-                error.add_note("explain: the tape is kept; pullback.explain.last_error() shows it")
+                if self._hint:
+                    error.add_note(self._hint)
         finally:
             self._scopes.close()
 

@@ -35,9 +35,9 @@ NARROWEST, ROOMY = 60, 96
 BOLD, RED, PLAIN = "\x1b[1m", "\x1b[31m", "\x1b[0m"
 
 
-def to_text(ex: Any, *, width: int = 100, ascii: bool = False, color: bool = False) -> str:
-    """An explanation in lines of at most `width` characters."""
-    writer = _Writer(max(width, NARROWEST), ascii=ascii, color=color)
+def to_text(ex: Any, *, width: int = 100, ascii: bool = False, color: bool = False, program: str = "") -> str:
+    """An explanation in lines of at most `width` characters; on the command line `program` is what was run."""
+    writer = _Writer(max(width, NARROWEST), ascii=ascii, color=color, program=program)
     calls = list(ex.all_calls)
     lines: list[str] = []
     if not calls:
@@ -70,8 +70,8 @@ def step_text(ex: Any, number: int, *, width: int = 100, ascii: bool = False) ->
 
 
 class _Writer:
-    def __init__(self, width: int, *, ascii: bool, color: bool) -> None:
-        self.width, self.ascii, self.color = width, ascii, color
+    def __init__(self, width: int, *, ascii: bool, color: bool, program: str = "") -> None:
+        self.width, self.ascii, self.color, self.program = width, ascii, color, program
         self.narrow = width < ROOMY
 
     def clean(self, text: str) -> str:
@@ -104,7 +104,7 @@ class _Writer:
             lines += [f"{pad('backward', HEAD)}{counted(len(call.steps), 'step')}, newest operation first", ""]
             lines += [*self.backward(folded(call.steps, MOST_ROWS), call.leaves), ""]
         lines += self.health(call)
-        return [*lines, *self.cost(call), *wrapped(pad("more", HEAD), _more(call), self.width)]
+        return [*lines, *self.cost(call), *wrapped(pad("more", HEAD), _more(call, self.program), self.width)]
 
     def answer(self, call: Call) -> list[str]:
         """`v @ J = x.grad` with its values, for leaves that are small enough."""
@@ -367,10 +367,13 @@ def _finding(finding: Finding) -> str:
     return f"{finding.kind}, {finding.phase} {step}{where}: {finding.why}{carried}"
 
 
-def _more(call: Call) -> list[str]:
-    parts = ['ex.save("step.html") for the page']
+def _more(call: Call, program: str) -> list[str]:
+    parts = [
+        f"pullback explain -o step.html {program} for the page" if program else 'ex.save("step.html") for the page'
+    ]
     if call.steps:
-        parts.append(f"ex.steps[{min(7, len(call.steps) - 1)}] for one step")
+        step = min(7, len(call.steps) - 1)
+        parts.append(f"--step {step + 1} for one step" if program else f"ex.steps[{step}] for one step")
     if len(call.leaves) == 1:
-        parts.append("ex.jacobian()")
+        parts.append("--jacobian" if program else "ex.jacobian()")
     return [*(f"{part}, " for part in parts[:-1]), parts[-1]]

@@ -11,7 +11,7 @@ from .. import ops
 from .._core.primitives import Carrier, Primitive
 from .._core.trees import Structure, flatten, mapped, paths, unflatten
 from ..interpreters import Boxed, Interpreter
-from .levels import Level, beside, inner, output_leaves, rewritten, tensor_of
+from .levels import INTEGERS, Level, beside, inner, output_leaves, rewritten, tensor_of, tensors
 from .pushforwards import dtype_of, pushforward
 from .reverse import split, tracked
 
@@ -116,7 +116,7 @@ def jvp(f: Function, primals: Any, tangents: Any, *, strict: bool = False, has_a
     (tensor([1., 4.]), tensor([ 2., 40.]))
     """
     name = "jvp(f, primals, tangents)"
-    leaves, moves, structure = _fitting(name, primals, tangents)
+    leaves, moves, structure = _fitting(name, tensors(primals), tangents)
     with Forward() as forward:
         duals = [forward.dual(inner(leaf), inner(move)) for leaf, move in zip(leaves, moves, strict=True)]
         before = [dual._array for dual in duals]
@@ -161,6 +161,7 @@ def linearize(f: Function, *primals: Any) -> Any:
     >>> push(pullback.tensor([1.0, 10.0]))
     tensor([ 2., 40.])
     """
+    primals = tensors(primals)
     with Level() as level:
         given, variables, _ = tracked(level, primals, range(len(primals)))
         leaves, nested = output_leaves(f(*given), "linearize(f, *primals)")
@@ -188,7 +189,9 @@ def require_primals(leaves: Sequence[Any], structure: Structure, name: str) -> N
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(leaf)} for {path}")
         if leaf._dtype.kind not in "fc":
             path = paths(structure, name)[i]
-            raise ValueError(f"Expected primal to be floating point or complex, but got: {leaf.dtype} for {path}")
+            raise ValueError(
+                f"Expected primal to be floating point or complex, but got: {leaf.dtype} for {path}. {INTEGERS}"
+            )
 
 
 def _fitting(name: str, primals: Any, tangents: Any) -> tuple[list[Any], list[Any], Any]:
@@ -196,7 +199,7 @@ def _fitting(name: str, primals: Any, tangents: Any) -> tuple[list[Any], list[An
     if not isinstance(primals, tuple):
         raise RuntimeError(f"{name}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
     leaves, structure = flatten(primals)
-    moves, given = flatten(tangents)
+    moves, given = flatten(tensors(tangents))
     if given != structure:
         raise RuntimeError(
             f"{name}: Expected primals and tangents to have the same python structure. For example, if primals is a "

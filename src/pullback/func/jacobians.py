@@ -39,10 +39,10 @@ def jacrev(f: Function, argnums: Numbers = 0, *, has_aux: bool = False, chunk_si
 
     @functools.wraps(f)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
-        places = chosen(argnums, len(args))
+        places, taken = chosen(argnums, args)
         with Level() as level:
-            given, variables, structures = tracked(level, args, places)
-            require_real(*_inputs(args, places), "jacrev", "input")
+            given, variables, structures = tracked(level, taken, places)
+            require_real(*_inputs(taken, places), "jacrev", "input")
             outputs, aux = split(f(*given, **kwargs), has_aux, "vjp(f, *primals)")
             leaves, nested = output_leaves(outputs, "vjp(f, *primals)")
             require_numbers(leaves, nested)
@@ -125,15 +125,15 @@ def jacfwd(
 
     @functools.wraps(f)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
-        places = chosen(argnums, len(args))
-        trees = [flatten(args[place]) for place in places]
+        places, taken = chosen(argnums, args)
+        trees = [flatten(taken[place]) for place in places]
         leaves = [leaf for found, _ in trees for leaf in found]
         structures = [structure for _, structure in trees]
         kept: list[Any] = []
-        require_real(*_inputs(args, places), "jacfwd", "input")
+        require_real(*_inputs(taken, places), "jacfwd", "input")
 
         def of_primals(*primals: Any) -> Any:
-            given = list(args)
+            given = list(taken)
             for place, part in zip(places, regrouped(primals, structures), strict=True):
                 given[place] = part
             return f(*given, **kwargs)

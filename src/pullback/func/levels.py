@@ -12,7 +12,7 @@ from .. import ops
 from .._core.errors import kind
 from .._core.modes import Mode, changed, mode
 from .._core.primitives import Carrier, Primitive
-from .._core.trees import Structure, flatten, paths
+from .._core.trees import Structure, flatten, paths, unflatten
 from .._tape import node as _node
 from .._tape.memory import lend, owner
 from .._tape.node import Node
@@ -20,10 +20,32 @@ from .._tape.recording import Tape
 from .._tape.views import alias
 from .._tape.walk import pull_back
 from .._tensor.attributes import DIFFERENTIABLE
+from .._tensor.creation import tensor as new_tensor
 from .._tensor.tensor import Tensor
 from ..interpreters import Boxed, Interpreter
 
 ndarray = np.ndarray
+
+INTEGERS = "Write 1.0 for 1; x.astype(float) converts an array, x.double() a tensor"
+"""What to do where integers are given to be differentiated by."""
+_NUMBERS = (float, complex, int, np.generic)
+
+
+def is_row(value: Any) -> bool:
+    """True for a list of numbers, or of such lists, which stands for a tensor; other lists are containers."""
+    return type(value) is list and bool(value) and all(isinstance(each, _NUMBERS) or is_row(each) for each in value)
+
+
+def tensors(tree: Any) -> Any:
+    """A tree in which arrays, numbers and lists of numbers are tensors: what all transforms convert arguments by.
+
+    The tensors are those that `pullback.tensor` makes: they have an array's dtype, and memory of their own.
+    """
+    if type(tree) is Tensor:
+        return tree
+    leaves, structure = flatten(tree, is_row)
+    stand = (*_NUMBERS, ndarray, list)
+    return unflatten(structure, [new_tensor(leaf) if isinstance(leaf, stand) else leaf for leaf in leaves])
 
 
 def tensor_of(value: Any) -> Any:
@@ -162,7 +184,7 @@ def require_tensors(leaves: Sequence[Any], structure: Structure, name: str, mess
         if not isinstance(leaf, Carrier):
             raise ValueError(f"{message}, got {type(leaf)} for {paths(structure, name)[i]}")
         if leaf._dtype.kind not in "fc":
-            raise RuntimeError(f"only {DIFFERENTIABLE}: {paths(structure, name)[i]} is a {kind(leaf)}")
+            raise RuntimeError(f"only {DIFFERENTIABLE}: {paths(structure, name)[i]} is a {kind(leaf)}. {INTEGERS}")
 
 
 def output_leaves(outputs: Any, who: str) -> tuple[list[Any], Structure]:
@@ -200,8 +222,9 @@ def require_real(leaves: Sequence[Any], structure: Structure, name: str, what: s
             )
 
 
-def chosen(argnums: Any, count: int) -> tuple[int, ...]:
-    """The indices of the arguments to differentiate, checked and counted from 0."""
+def chosen(argnums: Any, args: Sequence[Any]) -> tuple[tuple[int, ...], list[Any]]:
+    """The indices of the arguments to differentiate, checked and counted from 0; and all arguments, these as tensors."""
+    count = len(args)
     if not isinstance(argnums, (int, tuple)) or isinstance(argnums, bool):
         raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
     numbers = (argnums,) if isinstance(argnums, int) else argnums
@@ -215,4 +238,4 @@ def chosen(argnums: Any, count: int) -> tuple[int, ...]:
     placed = tuple(number % count for number in numbers)
     if len(set(placed)) != len(placed):
         raise RuntimeError(f"argnums elements must be unique, got {argnums}")
-    return placed
+    return placed, [tensors(arg) if place in placed else arg for place, arg in enumerate(args)]

@@ -15,7 +15,7 @@ from .._tape.views import steps, view
 from ..vocabulary.shapes import cat
 from .batched_indexing import has_rules, lifted
 from .batching import Batch, Split
-from .levels import beside, inner, rewritten, tensor_of
+from .levels import beside, inner, is_row, rewritten, tensor_of, tensors
 
 Function = Callable[..., Any]
 ALONE = flatten(0)[1]
@@ -92,7 +92,7 @@ def _mapped(
     kwargs: dict[str, Any],
 ) -> Any:
     """The results of one call, computed in chunks if `chunk_size` is given."""
-    leaves, structure = flatten(args)
+    leaves, structure = _batches(in_dims, args)
     call = _Call(f, structure, _input_dims(f, in_dims, leaves, structure), kwargs, out_dims, randomness)
     run = _in_parts if on_branch == "split" else _at_once
     size = _batch_size(leaves, call.dims, call.structure)
@@ -108,6 +108,17 @@ def _mapped(
             set_rng_state(state)
         parts.append(run(call, call.part(moved, chunk), chunk.stop - chunk.start))
     return _joined(call, parts, "chunks").tree({})
+
+
+def _batches(in_dims: Any, args: tuple[Any, ...]) -> tuple[list[Any], Structure]:
+    """The leaves of the arguments and their structure; arrays and lists of numbers that have a batch axis are tensors."""
+    leaves, structure = flatten(args, is_row)
+    if spread(in_dims, structure) is None:  # it says more of a list of numbers than one axis
+        leaves, structure = flatten(args)
+    pairs = zip(leaves, spread(in_dims, structure) or [None] * len(leaves), strict=True)
+    return [
+        tensors(leaf) if type(leaf) in (list, np.ndarray) and dim is not None else leaf for leaf, dim in pairs
+    ], structure
 
 
 class _Call(NamedTuple):

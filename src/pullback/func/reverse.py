@@ -6,10 +6,13 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .._core.primitives import Carrier
 from .._core.trees import Structure, flatten, mapped, paths, unflatten
+from .._tape import reasons
 from .._tape.seeds import cotangent
-from .levels import Level, beside, chosen, output_leaves, require_numbers, require_tensors, tensor_of
+from .levels import Level, beside, chosen, is_row, output_leaves, require_numbers, require_tensors, tensor_of, tensors
 
 Function = Callable[..., Any]
 
@@ -20,7 +23,8 @@ def grad(f: Function, argnums: int | tuple[int, ...] = 0, has_aux: bool = False)
     Parameters
     ----------
     f
-        A function of tensors, or of nested tuples, lists, dicts and dataclasses of tensors, to a 0-d tensor.
+        A function of tensors, or of nested tuples, lists, dicts and dataclasses of tensors, to a 0-d tensor. An array,
+        a float or a list of numbers stands for the tensor that `pullback.tensor` makes of it, as in all transforms.
     argnums
         The positional argument to differentiate; for a tuple the result is a tuple.
     has_aux
@@ -33,7 +37,7 @@ def grad(f: Function, argnums: int | tuple[int, ...] = 0, has_aux: bool = False)
     RuntimeError
         If f does not return a 0-d tensor, `argnums` does not fit, or an argument holds integers.
     ValueError
-        If an argument to differentiate is not a tensor.
+        If an argument to differentiate is not a tensor and cannot become one.
 
     >>> import pullback
     >>> from pullback.func import grad
@@ -59,14 +63,68 @@ def grad_and_value(f: Function, argnums: int | tuple[int, ...] = 0, has_aux: boo
     >>> pullback.func.grad_and_value(lambda x: (x * x).sum())(pullback.tensor([1.0, 2.0]))
     (tensor([2., 4.]), tensor(5.))
     """
+    return _derivative(f, argnums, has_aux, connected=False)
+
+
+def value_and_grad(f: Function, argnums: int | tuple[int, ...] = 0) -> Function:
+    """The function that computes the value of a scalar function f and its gradient, as a float and NumPy arrays.
+
+    This is the form that optimizers of other libraries call. Parameters are floats, arrays, or nested containers of
+    them; f sees them as tensors of their dtype (float64 for floats and lists), and the gradient is nested as they are.
+    Further arguments of f are passed on as they are. Inside other transforms, use `grad_and_value`.
+
+    Parameters
+    ----------
+    f
+        A function of tensors, or of nested containers of tensors, to a 0-d tensor.
+    argnums
+        The positional argument to differentiate; for a tuple the gradient is a tuple.
+
+    Raises
+    ------
+    RuntimeError
+        If what f returns does not depend on these arguments or is no 0-d tensor, or an argument holds integers.
+
+    >>> import numpy as np
+    >>> import pullback
+    >>> pullback.value_and_grad(lambda x: (x * x).sum())(np.array([1.0, 2.0]))
+    (5.0, array([2., 4.]))
+
+    With SciPy: `minimize(value_and_grad(f), x0, args=(data,), jac=True)`.
+    """
+    derivative = _derivative(f, argnums, has_aux=False, connected=True)
+
+    @functools.wraps(f)
+    def numbers(*args: Any, **kwargs: Any) -> Any:
+        places = chosen(argnums, args)[0]
+        doubles = [_doubles(arg) if place in places else arg for place, arg in enumerate(args)]
+        gradient, value = derivative(*doubles, **kwargs)
+        if value.level:
+            raise NotImplementedError("value_and_grad: f belongs to another transform: use grad_and_value inside of it")
+        return value.item(), mapped(lambda g: g.detach().numpy()[()], gradient)
+
+    return numbers
+
+
+def _doubles(tree: Any) -> Any:
+    """A tree in which floats and lists of numbers are arrays, of float64."""
+    leaves, structure = flatten(tree, is_row)
+    return unflatten(structure, [np.asarray(leaf) if isinstance(leaf, (float, list)) else leaf for leaf in leaves])
+
+
+def _derivative(f: Function, argnums: int | tuple[int, ...], has_aux: bool, connected: bool) -> Function:
+    """The function that computes f's gradient and value; if `connected`, a value that depends on no argument is refused."""
 
     @functools.wraps(f)
     def derivative(*args: Any, **kwargs: Any) -> Any:
-        places = chosen(argnums, len(args))
+        places, taken = chosen(argnums, args)
         with Level() as level:
-            given, variables, structures = tracked(level, args, places)
+            given, variables, structures = tracked(level, taken, places)
             value, aux = split(f(*given, **kwargs), has_aux, "grad_and_value(f)(*args)")
             _require_scalar(value)
+            if connected and not (level.holds(value) and value.requires_grad):
+                why = reasons.untracked(value, "it").text if not value.requires_grad else "it was computed without them"
+                raise RuntimeError(f"what f returns does not depend on the arguments to differentiate: {why}")
             start = [cotangent(level, value, None, 0, False)] if level.holds(value) else [None]
         flat = level.pull([value], start, variables, retain_graph=False)
         gradients = regrouped(flat, structures)
@@ -90,13 +148,14 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
     RuntimeError
         If f returns anything but tensors of real or complex numbers, or cotangents do not match the outputs.
     ValueError
-        If a primal is not a tensor.
+        If a primal is not a tensor and cannot become one.
 
     >>> import pullback
     >>> y, pull = pullback.func.vjp(lambda x: x * x, pullback.tensor([1.0, 2.0]))
     >>> pull(pullback.tensor([1.0, 10.0]))
     (tensor([ 2., 40.]),)
     """
+    primals = tensors(primals)
     with Level() as level:
         given, variables, structures = tracked(level, primals, range(len(primals)))
         outputs, aux = split(f(*given), has_aux, "vjp(f, *primals)")
@@ -105,6 +164,7 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
 
     def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         """The pullbacks of cotangents of the outputs, one for each primal."""
+        cotangents = tensors(cotangents)
         start = _fitting(level, cotangents, leaves, structure)
         given = flatten(cotangents)[0]
         found = [beside(g, given) for g in level.pull(leaves, start, variables, retain_graph=retain_graph)]
@@ -153,7 +213,10 @@ def split(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
 def _require_scalar(value: Any) -> None:
     where = "grad_and_value(f)(*args): Expected f(*args) to return"
     if not isinstance(value, Carrier):
-        raise RuntimeError(f"{where} a Tensor, got {type(value)}")
+        kept = " Leave out what takes its history away: float(), .item(), .numpy(), np.array()"
+        raise RuntimeError(
+            f"{where} a Tensor, got {type(value)}.{kept if isinstance(value, (float, np.generic, np.ndarray)) else ''}"
+        )
     if value.ndim:
         raise RuntimeError(
             f"{where} a scalar Tensor, got tensor with {value.ndim} dims, of shape {tuple(value.shape)}. Maybe you wanted "

@@ -7,8 +7,11 @@ pullback lacks raises AttributeError, which says so.
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from ..._core import dtypes
 from ..._tensor.tensor import Tensor
@@ -40,7 +43,7 @@ def install() -> None:
 
         torch.ones(2, dtype=torch.float64)  # tensor([1., 1.], dtype=torch.float64)
     """
-    if isinstance(sys.modules.get("torch"), facade.Facade):
+    if stands_in():
         return
     if "torch" in sys.modules:
         raise RuntimeError(
@@ -70,3 +73,35 @@ def uninstall() -> None:
             del sys.modules[name]
     dtypes.set_package("pullback")
     Tensor.__module__ = _HOME
+
+
+def stands_in() -> bool:
+    """True if `import torch` gives pullback in this process."""
+    return isinstance(sys.modules.get("torch"), facade.Facade)
+
+
+class _WhereMissing:
+    """The last import finder: what no other finder has found is not installed, so pullback takes its place."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
+        """The spec of pullback's torch."""
+        if name != "torch":
+            return None
+        install()
+        return facade.Finder.find_spec(name)
+
+
+@contextlib.contextmanager
+def available(*, always: bool = False) -> Iterator[None]:
+    """A context in which `import torch` gives pullback where torch is not installed; everywhere with `always`."""
+    before = stands_in()
+    if always:
+        install()
+    sys.meta_path.append(_WhereMissing)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(_WhereMissing)
+        if stands_in() and not before:
+            uninstall()

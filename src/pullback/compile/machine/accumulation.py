@@ -8,9 +8,8 @@ from __future__ import annotations
 import functools
 from typing import Any, ClassVar
 
-from ..mathematics.lanes import Desk
+from ..mathematics.lanes import Word
 from .elements import KINDS
-from .memory import element, load, load_lanes, long, store, store_lanes
 from .tasks import Call, TaskEmitter
 
 
@@ -19,29 +18,18 @@ class AccumulateEmitter(TaskEmitter):
 
     WORDS: ClassVar = {"add": "count places size x out".split()}
 
-    def add(self, task: Any) -> None:
+    def add(self, task: Word) -> None:
         """Add each row of x to the row of `out` at its index."""
         given = self.given
-
-        def row(number: Any) -> None:
-            place = self.word(self.pointer(given["places"]), number)
-            source, target = (self._row(name, at) for name, at in (("x", number), ("out", place)))
-            whole = self.builder.and_(given["size"], long(-self.lanes))
-            self.loop(long(0), whole, lambda i: self._add(source, target, i, self.lanes), self.lanes)
-            self.loop(whole, given["size"], lambda i: self._add(source, target, i, None))
-
-        self.loop(long(0), given["count"], row)
-
-    def _row(self, name: str, number: Any) -> Any:
-        return self.pointer(self.sum(self.given[name], (self.bytes(self.given["size"]), number)))
-
-    def _add(self, source: Any, target: Any, place: Any, lanes: int | None) -> None:
-        desk = Desk(self.builder, self.target, lanes)
-        a, b = (element(self.builder, base, self.kind, place) for base in (target, source))
-        if lanes is None:
-            store(load(desk, self.kind, a) + load(desk, self.kind, b), a)
-        else:
-            store_lanes(load_lanes(desk, self.kind, a, 1, None) + load_lanes(desk, self.kind, b, 1, None), a, 1, None)
+        with self.loop(0, given.count) as number:
+            place = self.word(given.places, number)
+            source = self.array(given.x + self.bytes(given.size) * number)
+            target = self.array(given.out + self.bytes(given.size) * place)
+            whole = given.size & -self.lanes
+            with self.loop(0, whole, self.lanes) as i:
+                target.at(i).put(target.at(i).some() + source.at(i).some())
+            with self.loop(whole, given.size) as i:
+                target.at(i).put(target.at(i).one() + source.at(i).one())
 
 
 @functools.cache

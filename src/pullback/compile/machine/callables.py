@@ -12,10 +12,11 @@ from typing import Any
 
 from llvmlite import ir
 
-from ..mathematics.lanes import TYPES, Desk, Target, Word
+from ..mathematics.lanes import TYPES, Word
 from . import native
 from .linking import Module, address_of
-from .memory import LONG, long
+from .memory import LONG
+from .writing import Writer
 
 CELL = ir.PointerType(LONG)
 CONTIGUOUS, ALIGNED, WRITABLE = 0x0101, 0x0100, 0x0400
@@ -24,46 +25,34 @@ ROW = "nd dims dtype number bytes flags".split()
 """The words that describe an array: axes, the address of its lengths, dtype, the dtype's number, bytes, required flags."""
 
 
-class Body:
+class Body(Writer):
     """The body of a function under construction; its parameters and its result are words."""
 
     def __init__(self, module: Module, name: str, parameters: int, *, public: bool = False) -> None:
         self.function = ir.Function(module, ir.FunctionType(LONG, [LONG] * parameters), name)
         self.function.linkage = "" if public else "internal"
-        self.builder = ir.IRBuilder(self.function.append_basic_block())
-        self.desk = Desk(self.builder, Target(fma=False), None)
-        self.parameters = [self._as_word(argument) for argument in self.function.args]
+        super().__init__(ir.IRBuilder(self.function.append_basic_block()))
+        self.parameters = [self.number(argument) for argument in self.function.args]
 
-    def _as_word(self, value: Any) -> Word:
-        return Word(self.desk, "i64", value)
-
-    def _value(self, word: Word | int) -> Any:
-        return word.value if isinstance(word, Word) else long(word)
-
-    def _cell(self, address: Word, place: Word | int = 0) -> Any:
-        return self.builder.inttoptr((address + place * 8).value, CELL)
+    def _cell(self, address: Word) -> Any:
+        return self.builder.inttoptr(address.value, CELL)
 
     # Memory
 
-    def word(self, address: Word, place: Word | int = 0) -> Word:
-        """The word at a place of a table."""
-        return self._as_word(self.builder.load(self._cell(address, place), typ=LONG))
-
     def put(self, address: Word, place: Word | int, word: Word | int) -> None:
         """Write a word to a place of a table."""
-        self.builder.store(self._value(word), self._cell(address, place))
+        self.array(address).at(place).put(self.number(word))
 
     def field(self, thing: Word, name: str) -> Word:
         """A field of an array object, or the type of any object."""
         kind = "i32" if name in ("nd", "flags") else "i64"
-        place = self.builder.inttoptr((thing + (native.offsets() or {})[name]).value, CELL)
-        return Word(self.desk, kind, self.builder.load(place, typ=TYPES[kind])).to("i64")
+        return self.array(thing + (native.offsets() or {})[name], kind).one().to("i64")
 
     def table(self, words: Word | int) -> Word:
         """The address of memory for so many words, until the function returns."""
-        made = self.builder.alloca(LONG, size=self._value(words))
+        made = self.builder.alloca(LONG, size=self.number(words).value)
         made.align = 16
-        return self._as_word(self.builder.ptrtoint(made, LONG))
+        return self.shared(made)
 
     def variable(self, word: Word | int) -> Word:
         """The address of a word on the stack, which gets a value here."""
@@ -74,42 +63,39 @@ class Body:
 
     def shared(self, variable: Any) -> Word:
         """The address of a global variable."""
-        return self._as_word(self.builder.ptrtoint(variable, LONG))
+        return self.number(self.builder.ptrtoint(variable, LONG))
 
     # Words that several threads read and write; all such accesses have one order
 
     def seen(self, address: Word) -> Word:
         """A word that other threads may write."""
-        return self._as_word(self.builder.load_atomic(self._cell(address), "seq_cst", 8))
+        return self.number(self.builder.load_atomic(self._cell(address), "seq_cst", 8))
 
     def tell(self, address: Word, word: Word | int) -> None:
         """Write a word that other threads may read."""
-        self.builder.store_atomic(self._value(word), self._cell(address), "seq_cst", 8)
+        self.builder.store_atomic(self.number(word).value, self._cell(address), "seq_cst", 8)
 
     def atomic(self, operation: str, address: Word, word: Word | int) -> Word:
         """Change a word by "xchg" (replace), "add" or "sub"; the result is the word before."""
-        return self._as_word(self.builder.atomic_rmw(operation, self._cell(address), self._value(word), "seq_cst"))
+        return self.number(self.builder.atomic_rmw(operation, self._cell(address), self.number(word).value, "seq_cst"))
 
     def exchanged(self, address: Word, expected: Word | int, word: Word | int) -> Word:
         """Replace a word if it is the expected one; whether it was."""
-        cell, before, after = self._cell(address), self._value(expected), self._value(word)
-        return Word(
-            self.desk, "b1", self.builder.extract_value(self.builder.cmpxchg(cell, before, after, "seq_cst"), 1)
-        )
+        before, after = self.number(expected).value, self.number(word).value
+        found = self.builder.cmpxchg(self._cell(address), before, after, "seq_cst")
+        return Word(self.scalar, "b1", self.builder.extract_value(found, 1))
 
     # Calls
 
     def link(self, name: str) -> Word:
         """The address of what the table has under a name."""
-        return self._as_word(self.builder.ptrtoint(address_of(self.builder, name, CELL), LONG))
+        return self.shared(address_of(self.builder, name, CELL))
 
     def call(self, function: str | Word | Any, *words: Word | int, of: str = "i64") -> Word:
         """Call a C function by its name or its address, or a function of this module, that returns an integer."""
-        if isinstance(function, str | Word):
-            address = self.link(function) if isinstance(function, str) else function
-            signature = ir.FunctionType(TYPES[of], [LONG] * len(words))
-            function = self.builder.inttoptr(address.value, ir.PointerType(signature))
-        return Word(self.desk, of, self.builder.call(function, [self._value(word) for word in words])).to("i64")
+        if isinstance(function, str):
+            function = self.link(function)
+        return Word(self.scalar, of, super().call(function, *words, of=TYPES[of])).to("i64")
 
     def new_array(self, nd: Word | int, dims: Word, number: Word) -> Word:
         """A new array of a dtype's number; 0 where there is no memory."""
@@ -124,16 +110,8 @@ class Body:
 
     # Control flow
 
-    def when(self, condition: Word) -> Any:
-        """A block that runs where a condition holds."""
-        return self.builder.if_then(condition.value)
-
-    def either(self, condition: Word) -> Any:
-        """Two blocks, of which the first runs where a condition holds, and else the second."""
-        return self.builder.if_else(condition.value)
-
     @contextlib.contextmanager
-    def loop(self) -> Iterator[Callable[[Word], None]]:
+    def forever(self) -> Iterator[Callable[[Word], None]]:
         """A loop without end; its block gets a function that leaves it where a condition holds."""
         begin, end = self.function.append_basic_block(), self.function.append_basic_block()
 
@@ -148,21 +126,9 @@ class Body:
         self.builder.branch(begin)
         self.builder.position_at_end(end)
 
-    @contextlib.contextmanager
-    def count(self, end: Word) -> Iterator[Word]:
-        """A loop over the numbers from 0 up to one."""
-        before = self.builder.block
-        with self.loop() as leave:
-            phi = self.builder.phi(LONG)
-            phi.add_incoming(long(0), before)
-            number = self._as_word(phi)
-            leave(number >= end)
-            yield number
-            phi.add_incoming((number + 1).value, self.builder.block)
-
     def result(self, word: Word | int = 0) -> Any:
         """Return a word; the function."""
-        self.builder.ret(self._value(word))
+        self.builder.ret(self.number(word).value)
         return self.function
 
     def result_if(self, condition: Word, word: Word | int = 0) -> None:
@@ -186,7 +152,7 @@ def fits(module: Module) -> Any:
     body.result_if((body.field(thing, "flags") & flags) != flags)
     body.result_if((body.field(thing, "descr") != dtype) | (body.field(thing, "nd") != nd))
     own = body.field(thing, "dims")
-    with body.count(nd) as axis:
+    with body.loop(0, nd) as axis:
         body.result_if(body.word(own, axis) != body.word(dims, axis))
     return body.result(1)
 

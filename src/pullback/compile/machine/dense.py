@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from llvmlite import ir
 
 from ..mathematics.lanes import Word
 from . import callables, matrices, native, pool
@@ -19,9 +18,10 @@ from .callables import ALIGNED as ALIGNED_FLAG
 from .callables import Body
 from .elements import KINDS
 from .linking import Module
-from .memory import LONG, POINTER, SIZES, element, least
+from .memory import SIZES
 from .products import ALIGNED, BAND, PARTS, SPLIT
 from .tasks import TaskEmitter, functions
+from .writing import Array
 
 SIZED = "rows columns inner a_down a_right b_down b_right c_down".split()
 WORDS = [*"a b c".split(), *SIZED, "size", "multiply"]
@@ -32,31 +32,28 @@ class DenseEmitter(TaskEmitter):
 
     WORDS: ClassVar = {"by_rows": WORDS, "by_columns": WORDS}
 
-    def by_rows(self, task: Any) -> None:
+    def by_rows(self, task: Word) -> None:
         """A block of rows of the result."""
-        start, count = self._range(task, "rows")
-        self._multiply(self.builder.mul(start, self.given["a_down"]), None, start, rows=count)
+        given, (start, rows) = self.given, self._range(task, self.given.rows)
+        a, b, c = self._bases()
+        self._multiply(a.at(start * given.a_down), b, c.at(start * given.c_down), rows, given.columns)
 
-    def by_columns(self, task: Any) -> None:
+    def by_columns(self, task: Word) -> None:
         """A block of columns of the result."""
-        start, count = self._range(task, "columns")
-        self._multiply(None, self.builder.mul(start, self.given["b_right"]), None, columns=count, along=start)
+        given, (start, columns) = self.given, self._range(task, self.given.columns)
+        a, b, c = self._bases()
+        self._multiply(a, b.at(start * given.b_right), c.at(start), given.rows, columns)
 
-    def _range(self, task: Any, name: str) -> tuple[Any, Any]:
-        start = self.builder.mul(task, self.given["size"])
-        return start, least(self.builder, self.given["size"], self.builder.sub(self.given[name], start))
+    def _bases(self) -> list[Array]:
+        return [self.array(address) for address in (self.given.a, self.given.b, self.given.c)]
 
-    def _multiply(self, a: Any, b: Any, row: Any, *, along: Any = None, **changed: Any) -> None:
-        builder, given = self.builder, {**self.given, **changed}
-        c = along if row is None else builder.mul(row, given["c_down"])
-        places = [self._moved(name, by) for name, by in (("a", a), ("b", b), ("c", c))]
-        signature = ir.FunctionType(ir.VoidType(), [POINTER] * 3 + [LONG] * len(SIZED))
-        multiply = builder.inttoptr(given["multiply"], ir.PointerType(signature))
-        builder.call(multiply, [*places, *[given[name] for name in SIZED]])
+    def _range(self, task: Word, total: Word) -> tuple[Word, Word]:
+        start = task * self.given.size
+        return start, (total - start).at_most(self.given.size)
 
-    def _moved(self, name: str, by: Any) -> Any:
-        base = self.pointer(self.given[name])
-        return base if by is None else element(self.builder, base, self.kind, by)
+    def _multiply(self, a: Array, b: Array, c: Array, rows: Word, columns: Word) -> None:
+        steps = [getattr(self.given, name) for name in SIZED[2:]]
+        self.call(self.given.multiply, a, b, c, rows, columns, *steps)
 
 
 LEAST, FEWEST = 1 << 16, 8
@@ -110,19 +107,15 @@ def _write(module: Module, size: int) -> None:
         with alone:
             body.call(function, table, 0, 1)
         with together:
-            body.call(share, function, table, _quotient(total + part - 1, part))
+            body.call(share, function, table, (total + part - 1) // part)
     body.result(out)
 
 
 def _part(total: Word) -> Word:
     """How many rows or columns a thread takes at a time, as `products` cuts them."""
-    pairs = _quotient(total + BAND, 2 * BAND).at_least(1).at_most(PARTS // 2)
+    pairs = ((total + BAND) // (2 * BAND)).at_least(1).at_most(PARTS // 2)
     unit = pairs * (2 * ALIGNED)
-    return _quotient(total + unit - 1, unit) * ALIGNED
-
-
-def _quotient(a: Word, b: Word | int) -> Word:
-    return Word(a.desk, a.kind, a.desk.builder.udiv(a.value, a.like(b).value))
+    return (total + unit - 1) // unit * ALIGNED
 
 
 @native.once

@@ -8,31 +8,22 @@ always adjacent.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
-from collections.abc import Callable
+import operator
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...ops.convolution import Sizes, Window
-from ..mathematics.lanes import Desk, Word
+from ..mathematics.lanes import Word
 from .convolution import SHARED, offsets
 from .elements import KINDS
 from .indices import strides
-from .memory import (
-    copy_bytes,
-    element,
-    fill_with_zeros,
-    first_lanes,
-    load,
-    load_lanes,
-    load_spread,
-    long,
-    store,
-    store_lanes,
-)
-from .tasks import Call, TaskEmitter, lanes
+from .tasks import Calls, TaskEmitter, lanes
+from .writing import Array
 
 LARGEST = 1 << 22
 """The largest frame in bytes."""
@@ -48,6 +39,7 @@ PLANES = """planes tasks channels several x image_lines line whole into along fr
 class DepthwiseEmitter(TaskEmitter):
     """The functions `put`, `spread` and `add`."""
 
+    UNITS: ClassVar = {"put": "planes", "spread": "planes", "add": "channels"}
     WORDS: ClassVar = {
         "put": [*PLANES, "weights", "out"],
         "spread": [*PLANES, "weights", "given"],
@@ -56,207 +48,117 @@ class DepthwiseEmitter(TaskEmitter):
 
     # A plane and its frame
 
-    def _frame(self, task: Any) -> Any:
+    def _frame(self) -> Word:
         """The address of the frame of a task."""
-        return self.sum(self.given["frames"], (self.given["frame"], task))
+        return self.given.frames + self.given.frame * self.task  # type: ignore[no-any-return]
 
-    def _exchange(self, plane: Any, frame: Any, *, inward: bool) -> None:
+    def _exchange(self, plane: Word, frame: Word, *, inward: bool) -> None:
         """Copy between a plane and its frame: the first `whole` lines with memcpy, the others element by element."""
-        builder, given, desk = self.builder, self.given, Desk(self.builder, self.target, None)
-        lines = self.sum(given["x"], (self.bytes(builder.mul(given["image_lines"], given["line"])), plane))
+        given, line = self.given, self.bytes(self.given.line)
+        lines = given.x + self.bytes(given.image_lines * given.line) * plane
 
-        def ends(number: Any) -> tuple[Any, Any]:
-            place = builder.add(frame, self.word(self.pointer(given["into"]), number))
-            return self.sum(lines, (number, self.bytes(given["line"]))), place
+        def ends(number: Word) -> tuple[Array, Word]:
+            return self.array(lines + number * line), frame + self.word(given.into, number)
 
-        def along(place: Any, i: Any) -> Any:
-            return self.pointer(builder.add(place, self.word(self.pointer(given["along"]), i)))
+        def ordered(inside: Array, place: Word, i: Word | int) -> tuple[Array, Array]:
+            """Target and source of an element of a line."""
+            outside = self.array(place + self.word(given.along, i))
+            return (outside, inside) if inward else (inside, outside)
 
-        def line(number: Any) -> None:
+        with self.loop(0, given.whole) as number:
+            self.copy(*ordered(*ends(number), 0), line)
+        with self.loop(given.whole, given.image_lines) as number:
             inside, place = ends(number)
-            source, target = self.pointer(inside), along(place, long(0))
-            source, target = (source, target) if inward else (target, source)
-            copy_bytes(builder, target, source, self.bytes(given["line"]))
-
-        def elements(number: Any) -> None:
-            inside, place = ends(number)
-
-            def each(i: Any) -> None:
-                source, target = element(builder, self.pointer(inside), self.kind, i), along(place, i)
-                source, target = (source, target) if inward else (target, source)
-                store(load(desk, self.kind, source), target)
-
-            self.loop(long(0), given["line"], each)
-
-        self.loop(long(0), given["whole"], line)
-        self.loop(given["whole"], given["image_lines"], elements)
+            with self.loop(0, given.line) as i:
+                target, source = ordered(inside.at(i), place, i)
+                target.put(source.one())
 
     # Windows
 
-    def _tap(self, number: Any) -> Any:
-        return self.word(self.pointer(self.given["taps"]), number)
+    def _tap(self, number: Word) -> Word:
+        return self.word(self.given.taps, number)
 
-    def _start(self, frame: Any, line: Any) -> Any:
+    def _start(self, frame: Word, line: Word) -> Word:
         """The address of the first window of a line."""
-        return self.builder.add(frame, self.word(self.pointer(self.given["starts"]), line))
+        return frame + self.word(self.given.starts, line)
 
-    def _along(self, inside: Callable[[Any, Any], None], carried: list[Any] | None = None) -> None:
-        """Loop over the windows of a line, one register at a time; the last one is masked."""
-        builder, width = self.builder, self.given["width"]
-        whole = builder.and_(width, long(-self.lanes))
-        self.loop(long(0), whole, lambda i: inside(i, None), self.lanes, carried)
-        mask = first_lanes(builder, builder.sub(width, whole), self.lanes)
-        self.loop(whole, width, lambda i: inside(i, mask), self.lanes, carried)
+    def _lines(self, carried: list[Word] | None = None) -> Iterator[tuple[Word, int]]:
+        """Loops over lines, LINES at a time, then one by one, for each of which the body of a `for` is written once."""
+        whole = self.given.lines & -LINES
+        with self.loop(0, whole, LINES, carried) as line:
+            yield line, LINES
+        with self.loop(whole, self.given.lines, 1, carried) as line:
+            yield line, 1
 
-    def _lines(self, inside: Callable[[Any, int], None], carried: list[Any] | None = None) -> None:
-        """Loop over lines, LINES at a time, then one by one."""
-        lines = self.given["lines"]
-        whole = self.builder.and_(lines, long(-LINES))
-        self.loop(long(0), whole, lambda line: inside(line, LINES), LINES, carried)
-        self.loop(whole, lines, lambda line: inside(line, 1), 1, carried)
+    @contextlib.contextmanager
+    def _each(self, plane: Word) -> Iterator[tuple[Word, Word]]:
+        """A loop over the output planes of an input plane: their numbers in the batch and in the weight."""
+        given = self.given
+        channel = plane % given.channels
+        with self.loop(0, given.several) as j:
+            yield j + plane * given.several, j + channel * given.several
 
-    def _each(self, plane: Any, inside: Callable[[Any, Any], None]) -> None:
-        """Loop over the output planes of an input plane; `inside` gets their numbers in the batch and in the weight."""
-        given, builder = self.given, self.builder
-        channel = builder.urem(plane, given["channels"])
-
-        def result(j: Any) -> None:
-            inside(self.sum(j, (plane, given["several"])), self.sum(j, (channel, given["several"])))
-
-        self.loop(long(0), given["several"], result)
-
-    def _loaded(self, base: Any, place: Any, mask: Any) -> Word:
-        """A register of elements from an address on."""
-        desk = Desk(self.builder, self.target, self.lanes)
-        return load_lanes(desk, self.kind, element(self.builder, self.pointer(base), self.kind, place), 1, mask)
-
-    def _result(self, word: str, number: Any, line: Any) -> Any:
+    def _result(self, name: str, number: Word, line: Word) -> Word:
         """The address of a line of results."""
         given = self.given
-        return self.sum(given[word], (self.bytes(given["width"]), self.sum(line, (number, given["lines"]))))
+        return getattr(given, name) + self.bytes(given.width) * (line + number * given.lines)  # type: ignore[no-any-return]
 
-    def _weights(self, channel: Any) -> Any:
-        return self.pointer(self.sum(self.given["weights"], (self.bytes(self.given["count"]), channel)))
+    def _weights(self, channel: Word) -> Array:
+        return self.array(self.given.weights + self.bytes(self.given.count) * channel)
 
-    # put: the convolution
+    def put(self, plane: Word) -> None:
+        """The output planes of an input plane: the convolution."""
+        frame = self._frame()
+        self._exchange(plane, frame, inward=True)
+        with self._each(plane) as (result, channel):
+            weights = self._weights(channel)
+            for first, count in self._lines():
+                numbers = [first + n for n in range(count)]
+                starts = [self._start(frame, number) for number in numbers]
+                targets = [self._result("out", result, number) for number in numbers]
+                for i, mask in self.registers(0, self.given.width):
+                    sums = [self.zero()] * count
+                    with self.loop(0, self.given.count, carried=sums) as t:
+                        weight, at = weights.at(t).spread(), self._tap(t)
+                        for n, start in enumerate(starts):
+                            sums[n] = self.array(start + at).at(i).some(mask).mad(weight, sums[n])
+                    for target, total in zip(targets, sums, strict=True):
+                        self.array(target).at(i).put(total, mask)
 
-    def put(self, task: Any) -> None:
-        """The output planes of some input planes."""
-        frame = self._frame(task)
-        begin, end = self.part(self.given["planes"], task, self.given["tasks"])
+    def spread(self, plane: Word) -> None:
+        """A plane of the gradient of images: cotangents added up over the windows that an element is in."""
+        given, frame = self.given, self._frame()
+        self.clear(self.array(frame), given.frame)
+        with self._each(plane) as (result, channel):
+            weights = self._weights(channel)
+            with self.loop(0, given.count) as t:
+                weight, at = weights.at(t).spread(), self._tap(t)
+                with self.loop(0, given.lines) as number:
+                    source, target = self._result("given", result, number), self._start(frame, number) + at
+                    for i, mask in self.registers(0, given.width):
+                        place = self.array(target).at(i)
+                        place.put(self.array(source).at(i).some(mask).mad(weight, place.some(mask)), mask)
+        self._exchange(plane, frame, inward=False)
 
-        def plane(number: Any) -> None:
-            self._exchange(number, frame, inward=True)
-            self._each(number, lambda result, channel: self._put(frame, result, self._weights(channel)))
-
-        self.loop(begin, end, plane)
-
-    def _put(self, frame: Any, result: Any, weights: Any) -> None:
-        builder = self.builder
-        desk = Desk(builder, self.target, self.lanes)
-
-        def lines(first: Any, count: int) -> None:
-            numbers = [builder.add(first, long(n)) for n in range(count)]
-            starts = [self._start(frame, number) for number in numbers]
-            targets = [self._result("out", result, number) for number in numbers]
-
-            def windows(i: Any, mask: Any) -> None:
-                sums = [desk.number(self.kind, 0).value] * count
-
-                def tap(t: Any) -> None:
-                    weight = load_spread(desk, self.kind, element(builder, weights, self.kind, t))
-                    at = self._tap(t)
-                    for n, start in enumerate(starts):
-                        value = self._loaded(builder.add(start, at), i, mask)
-                        sums[n] = value.mad(weight, Word(desk, self.kind, sums[n])).value
-
-                self.loop(long(0), self.given["count"], tap, carried=sums)
-                for target, total in zip(targets, sums, strict=True):
-                    place = element(builder, self.pointer(target), self.kind, i)
-                    store_lanes(Word(desk, self.kind, total), place, 1, mask)
-
-            self._along(windows)
-
-        self._lines(lines)
-
-    # spread: the gradient of the images
-
-    def spread(self, task: Any) -> None:
-        """Some planes of the gradient: cotangents added up over the windows that an element is in."""
-        given, frame = self.given, self._frame(task)
-        begin, end = self.part(given["planes"], task, given["tasks"])
-
-        def plane(number: Any) -> None:
-            fill_with_zeros(self.builder, self.pointer(frame), given["frame"])
-            self._each(number, lambda result, channel: self._spread(frame, result, self._weights(channel)))
-            self._exchange(number, frame, inward=False)
-
-        self.loop(begin, end, plane)
-
-    def _spread(self, frame: Any, result: Any, weights: Any) -> None:
-        builder, given = self.builder, self.given
-        desk = Desk(builder, self.target, self.lanes)
-
-        def tap(t: Any) -> None:
-            weight = load_spread(desk, self.kind, element(builder, weights, self.kind, t))
-            at = self._tap(t)
-
-            def line(number: Any) -> None:
-                source, target = self._result("given", result, number), builder.add(self._start(frame, number), at)
-
-                def windows(i: Any, mask: Any) -> None:
-                    total = self._loaded(source, i, mask).mad(weight, self._loaded(target, i, mask))
-                    store_lanes(total, element(builder, self.pointer(target), self.kind, i), 1, mask)
-
-                self._along(windows)
-
-            self.loop(long(0), given["lines"], line)
-
-        self.loop(long(0), given["count"], tap)
-
-    # add: the gradient of the weights
-
-    def add(self, task: Any) -> None:
-        """The gradients of the weights of some channels, in as many sums as there are lanes."""
-        given, frame = self.given, self._frame(task)
-        begin, end = self.part(given["channels"], task, given["tasks"])
-
-        def channel(number: Any) -> None:
-            def image(n: Any) -> None:
-                plane = self.sum(number, (n, given["channels"]))
-                self._exchange(plane, frame, inward=True)
-                self._each(plane, lambda result, weight: self._add(frame, result, weight))
-
-            self.loop(long(0), given["batch"], image)
-
-        self.loop(begin, end, channel)
-
-    def _add(self, frame: Any, result: Any, weight: Any) -> None:
-        builder, given = self.builder, self.given
-        desk = Desk(builder, self.target, self.lanes)
-
-        def tap(t: Any) -> None:
-            at = self._tap(t)
-            row = self.bytes(long(self.lanes))
-            total = self.pointer(self.sum(given["totals"], (row, self.sum(t, (weight, given["count"])))))
-            sums = [load_lanes(desk, self.kind, total, 1, None).value]
-
-            def lines(first: Any, count: int) -> None:
-                numbers = [builder.add(first, long(n)) for n in range(count)]
-                ends = [(self._result("given", result, n), builder.add(self._start(frame, n), at)) for n in numbers]
-
-                def windows(i: Any, mask: Any) -> None:
-                    products = [self._loaded(a, i, mask) * self._loaded(b, i, mask) for a, b in ends]
-                    while len(products) > 1:
-                        products = [a + b for a, b in zip(products[::2], products[1::2], strict=True)]
-                    sums[0] = (Word(desk, self.kind, sums[0]) + products[0]).value
-
-                self._along(windows, sums)
-
-            self._lines(lines, sums)
-            store_lanes(Word(desk, self.kind, sums[0]), total, 1, None)
-
-        self.loop(long(0), given["count"], tap)
+    def add(self, channel: Word) -> None:
+        """The gradients of the weights of a channel, in as many sums as there are lanes."""
+        given, frame = self.given, self._frame()
+        with self.loop(0, given.batch) as n:
+            plane = channel + n * given.channels
+            self._exchange(plane, frame, inward=True)
+            with self._each(plane) as (result, weight), self.loop(0, given.count) as t:
+                at, totals = self._tap(t), self.bytes((t + weight * given.count) * self.lanes)
+                total = self.array(given.totals + totals)
+                sums = [total.some()]
+                for first, count in self._lines(sums):
+                    numbers = [first + k for k in range(count)]
+                    ends = [(self._result("given", result, k), self._start(frame, k) + at) for k in numbers]
+                    for i, mask in self.registers(0, given.width, sums):
+                        products = [operator.mul(*(self.array(x).at(i).some(mask) for x in pair)) for pair in ends]
+                        while len(products) > 1:
+                            products = [a + b for a, b in zip(products[::2], products[1::2], strict=True)]
+                        sums[0] = sums[0] + products[0]
+                total.put(sums[0])
 
 
 class Plan:
@@ -289,15 +191,12 @@ class Plan:
             "width": self.lengths[-1], "count": math.prod(weight[2:]),
             "taps": np.add.outer(offsets(weight[2:-1], reach, dtype), inner).reshape(-1),
         }  # fmt: skip
-        self._calls: dict[str, Call] = {}
+        self.calls = Calls(DepthwiseEmitter, self.kind, **self.words)
 
     def _call(self, name: str, most: int, **words: Any) -> None:
         tasks = max(1, min(most, self.work // TASK))
-        call = self._calls.get(name)
-        if call is None:
-            call = self._calls[name] = Call(DepthwiseEmitter, self.kind, name, tasks=tasks, **self.words)
         frames = np.zeros(tasks * self.frame, np.uint8)
-        call(tasks, shared=self.work >= SHARED, frames=frames, **words)
+        self.calls(name, tasks, shared=self.work >= SHARED, tasks=tasks, frames=frames, **words)
 
     def convolved(self, x: Any, weight: Any) -> Any:
         """The convolution, (batch, output channels, *lengths)."""

@@ -32,10 +32,10 @@ def _apart(module: Module) -> Any:
         begin = body.word(table, number)
         return begin, begin + body.word(rows, number * len(ROW) + ROW.index("bytes"))
 
-    with body.count(written) as write:
+    with body.loop(0, written) as write:
         number = body.word(writes, write)
         begin, end = memory(number)
-        with body.count(count) as other:
+        with body.loop(0, count) as other:
             other_begin, other_end = memory(other)
             body.result_if((begin < other_end) & (other_begin < end) & (other != number))
     return body.result(1)
@@ -62,7 +62,7 @@ def _write(module: Module) -> None:
 
     check(count != told.inputs)
     table = body.table(told.slots)
-    with body.count(told.inputs) as number:
+    with body.loop(0, told.inputs) as number:
         given = body.word(arguments, number)
         check(body.call(fits, given, row(number)) == 0)
         body.put(table, number, body.field(given, "data"))
@@ -74,7 +74,7 @@ def _write(module: Module) -> None:
         body.call("Py_DecRef", results)
         body.result(0)
 
-    with body.count(told.outputs) as number:
+    with body.loop(0, told.outputs) as number:
         place = told.inputs + number
         nd, dims, _, dtype = (body.word(row(place), i) for i in range(4))
         array = body.new_array(nd, dims, dtype)
@@ -100,7 +100,7 @@ def _run(body: Body, told: Any, block: Word, table: Word, give_up: Callable[[], 
             body.call("PyErr_NoMemory")
             give_up()
         body.put(table, after, (body.word(memory) + 63) & -64)
-    with body.count(told.constants) as number:
+    with body.loop(0, told.constants) as number:
         body.put(table, after + 1 + number, body.word(told.constant_table, number))
     with body.either(told.heavy != 0) as (heavy, light):
         with heavy, body.without_lock():

@@ -11,15 +11,14 @@ images of a share; it transposes its other factor first.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from llvmlite import ir
-
-from ..mathematics.lanes import Desk, Word
+from ..mathematics.lanes import Word
 from . import native
-from .memory import BYTE, SIZES, count_up, element, load_lanes, load_spread, long, store_lanes
+from .memory import SIZES
 from .tasks import TaskEmitter
+from .writing import Array
 
 PUT = "x image rows columns weights depth blocks out result results plane places parts".split()
 ADD = """x image rows columns given result results plane places parts together units shares blocks depth totals total
@@ -40,171 +39,117 @@ class GatheredEmitter(TaskEmitter):
     def __init__(self, module: Any, kind: str) -> None:
         super().__init__(module, kind)
         self.rows, self.blocks = tile()
+        self.row = SIZES[kind] * self.lanes
+        """The size of a register in bytes."""
 
     # A tile of the result
 
-    def _in_blocks(self, inside: Callable[[Any, int], None]) -> None:
-        """Loop over blocks, as many at a time as a tile has, then one by one."""
-        blocks = self.given["blocks"]
-        whole = self.builder.and_(blocks, long(-self.blocks))
-        self.loop(long(0), whole, lambda q: inside(q, self.blocks), self.blocks)
-        self.loop(whole, blocks, lambda q: inside(q, 1))
+    def _in_blocks(self) -> Iterator[tuple[Word, int]]:
+        """Loops over blocks, as many at a time as a tile has, then one by one; what is in a `for` over this is written twice."""
+        blocks = self.given.blocks
+        whole = blocks & -self.blocks
+        with self.loop(0, whole, self.blocks) as q:
+            yield q, self.blocks
+        with self.loop(whole, blocks) as q:
+            yield q, 1
 
-    def _result(self, block: Any, lane: Any) -> Any:
+    def _result(self, block: Word, lane: Word) -> Word:
         """The output channel of a lane of a block; lanes beyond the last channel repeat it."""
-        last = self.builder.sub(self.given["results"], long(1))
-        return self.least(self.sum(lane, (block, long(self.lanes))), last)
+        last = self.given.results - 1
+        return (lane + block * self.lanes).at_most(last)
 
     def _products(
-        self, base: Any, first: Any, columns: Any, factors: list[Any], count: Any, sums: list[list[Any]]
+        self, base: Word, first: Word, columns: Word, factors: list[Array], count: Word, sums: list[Word]
     ) -> None:
         """Add to a tile the products of the indirect factor's rows, from `first` on, and blocks of the other factor."""
-        builder, kind = self.builder, self.kind
-        desk = Desk(builder, self.target, self.lanes)
-        rows = [
-            self.pointer(builder.add(base, self.word(self.pointer(self.given["rows"]), builder.add(first, long(row)))))
-            for row in range(self.rows)
-        ]
-        flat = [value for row in sums for value in row]
-
-        def inside(k: Any) -> None:
-            far = self.word(self.pointer(columns), k)
-            along = builder.mul(k, long(self.lanes))
-            words = [load_lanes(desk, kind, element(builder, factor, kind, along), 1, None) for factor in factors]
+        rows = [self.array(base + self.word(self.given.rows, first + row), "i8") for row in range(self.rows)]
+        with self.loop(0, count, carried=sums) as k:
+            far, along = self.word(columns, k), k * self.lanes
+            words = [factor.at(along).some() for factor in factors]
             for row, start in enumerate(rows):
-                spread = load_spread(desk, kind, builder.gep(start, [far], source_etype=BYTE))
-                for block, word in enumerate(words):
-                    place = row * len(words) + block
-                    flat[place] = spread.mad(word, Word(desk, kind, flat[place])).value
+                spread = self.array(start.at(far).value).spread()
+                for place, word in enumerate(words, row * len(words)):
+                    sums[place] = spread.mad(word, sums[place])
 
-        count_up(builder, long(0), count, inside, carried=flat)
-        for row in range(self.rows):
-            sums[row] = flat[row * len(factors) : (row + 1) * len(factors)]
-
-    def _store_transposed(self, rows: list[Any], addresses: list[Any], place: Any) -> None:
+    def _store_transposed(self, rows: list[Word], addresses: list[Word], place: Word) -> None:
         """Transpose registers, and store for each lane a row of as many elements as there are registers.
 
         A perfect shuffle of all elements rotates the bits of their positions by one, so that log2(rows) of them transpose.
         """
-        builder, count, height = self.builder, self.lanes, len(rows)
+        count, height = self.lanes, len(rows)
         pairs = [lane // 2 + lane % 2 * count for lane in range(2 * count)]
         for _ in range(height.bit_length() - 1):
             halves = zip(rows[: height // 2], rows[height // 2 :], strict=True)
-            rows = [self._mixed(a, b, part) for a, b in halves for part in (pairs[:count], pairs[count:])]
+            rows = [self.shuffled(a, b, part) for a, b in halves for part in (pairs[:count], pairs[count:])]
         size = min(height, count)
-        desk = Desk(builder, self.target, size)
         for start in range(0, height * count, size):
-            part = self._mixed(rows[start // count], None, [start % count + lane for lane in range(size)])
+            part = self.shuffled(rows[start // count], None, [start % count + lane for lane in range(size)])
             lane, within = divmod(start, height)
-            at = self.pointer(self.sum(addresses[lane], (long(1), place), (long(within), long(SIZES[self.kind]))))
-            store_lanes(Word(desk, self.kind, part), at, 1, None)
-
-    def _mixed(self, a: Any, b: Any, places: list[int]) -> Any:
-        """A shuffle of the lanes of one vector or two."""
-        whole = ir.VectorType(ir.IntType(32), len(places))
-        other = ir.Constant(a.type, ir.Undefined) if b is None else b
-        return self.builder.shuffle_vector(a, other, ir.Constant(whole, places))
+            self.array(addresses[lane] + place + within * SIZES[self.kind]).put(part)
 
     # put: the convolution of images
 
-    def put(self, task: Any) -> None:
+    def put(self, task: Word) -> None:
         """A part of the output positions of an image."""
-        builder, given = self.builder, self.given
-        image, part = builder.udiv(task, given["parts"]), builder.urem(task, given["parts"])
-        begin, end = self.part(given["places"], part, given["parts"])
-        base, out = (self.sum(given[a], (given[b], image)) for a, b in (("x", "image"), ("out", "result")))
-        size = self.bytes(builder.mul(given["depth"], long(self.lanes)))
-
-        def block(q: Any, count: int) -> None:
-            factors = [self.pointer(self.sum(given["weights"], (builder.add(q, long(n)), size))) for n in range(count)]
-            columns = [
-                self._result(builder.add(q, long(n)), long(lane)) for n in range(count) for lane in range(self.lanes)
-            ]
-            targets = [self.sum(out, (column, given["plane"])) for column in columns]
-
-            def rows(i: Any) -> None:
-                first = self.least(i, builder.sub(end, long(self.rows)))
-                zero = Desk(builder, self.target, self.lanes).number(self.kind, 0).value
-                sums = [[zero] * count for _ in range(self.rows)]
-                self._products(base, first, given["columns"], factors, given["depth"], sums)
+        given = self.given
+        image, part = task // given.parts, task % given.parts
+        begin, end = self.part(given.places, part, given.parts)
+        base, out = given.x + given.image * image, given.out + given.result * image
+        size = self.bytes(given.depth * self.lanes)
+        for q, count in self._in_blocks():
+            factors = [self.array(given.weights + (q + n) * size) for n in range(count)]
+            columns = [self._result(q + n, self.number(lane)) for n in range(count) for lane in range(self.lanes)]
+            targets = [out + column * given.plane for column in columns]
+            with self.loop(begin, end, self.rows) as i:
+                first = i.at_most(end - self.rows)
+                sums = [self.zero()] * (count * self.rows)
+                self._products(base, first, given.columns, factors, given.depth, sums)
                 for number in range(count):
                     addresses = targets[number * self.lanes : (number + 1) * self.lanes]
-                    self._store_transposed([row[number] for row in sums], addresses, self.bytes(first))
-
-            self.loop(begin, end, rows, self.rows)
-
-        self._in_blocks(block)
+                    self._store_transposed(sums[number::count], addresses, self.bytes(first))
 
     # add: the gradient of the weight, for a share of the images
 
-    def add(self, share: Any) -> None:
+    def add(self, share: Word) -> None:
         """The images of a share."""
         given = self.given
-        begin, end = self.part(given["units"], share, given["shares"])
-        totals, packed = (self.sum(given[a], (given[b], share)) for a, b in (("totals", "total"), ("packed", "room")))
-        self.loop(begin, end, lambda unit: self._unit(unit, totals, packed))
+        begin, end = self.part(given.units, share, given.shares)
+        totals, packed = given.totals + given.total * share, given.packed + given.room * share
+        with self.loop(begin, end) as unit:
+            self._unit(unit, totals, packed)
 
-    def _unit(self, unit: Any, totals: Any, packed: Any) -> None:
+    def _unit(self, unit: Word, totals: Word, packed: Word) -> None:
         """A part of the output positions of some images."""
-        builder, given = self.builder, self.given
-        image = builder.mul(builder.udiv(unit, given["parts"]), given["together"])
-        begin, end = self.part(given["places"], builder.urem(unit, given["parts"]), given["parts"])
-        inner = builder.mul(builder.sub(end, begin), given["together"])
-        width = self.bytes(long(self.lanes))
-        size = builder.mul(inner, width)
-
-        def pack(number: Any) -> None:
-            source = self.sum(given["given"], (builder.add(image, number), given["result"]))
-            target = self.sum(packed, (builder.mul(number, given["places"]), width))
-            self._pack(source, target, begin, end, size)
-
-        self.loop(long(0), given["together"], pack)
-        base = self.sum(given["x"], (given["image"], image))
-        columns = self.sum(given["columns"], (begin, long(8)))
-
-        def block(q: Any, count: int) -> None:
-            numbers = [builder.add(q, long(n)) for n in range(count)]
-            factors = [self.pointer(self.sum(packed, (number, size))) for number in numbers]
-            starts = [self.sum(totals, (builder.mul(number, given["depth"]), width)) for number in numbers]
-            desk = Desk(builder, self.target, self.lanes)
-
-            def rows(i: Any) -> None:
-                places = [
-                    [self.pointer(self.sum(start, (builder.add(i, long(row)), width))) for start in starts]
-                    for row in range(self.rows)
-                ]
-                sums = [[load_lanes(desk, self.kind, at, 1, None).value for at in row] for row in places]
+        given = self.given
+        image = unit // given.parts * given.together
+        begin, end = self.part(given.places, unit % given.parts, given.parts)
+        inner = (end - begin) * given.together
+        size = inner * self.row
+        with self.loop(0, given.together) as number:
+            source = given.given + (image + number) * given.result
+            self._pack(source, packed + number * given.places * self.row, begin, end, size)
+        base, columns = given.x + given.image * image, given.columns + begin * SIZES["i64"]
+        for q, count in self._in_blocks():
+            numbers = [q + n for n in range(count)]
+            factors = [self.array(packed + number * size) for number in numbers]
+            starts = [totals + number * given.depth * self.row for number in numbers]
+            with self.loop(0, given.depth, self.rows) as i:
+                places = [self.array(start + (i + row) * self.row) for row in range(self.rows) for start in starts]
+                sums = [at.some() for at in places]
                 self._products(base, i, columns, factors, inner, sums)
-                for row, values in zip(places, sums, strict=True):
-                    for at, value in zip(row, values, strict=True):
-                        store_lanes(Word(desk, self.kind, value), at, 1, None)
+                for at, value in zip(places, sums, strict=True):
+                    at.put(value)
 
-            self.loop(long(0), given["depth"], rows, self.rows)
-
-        self._in_blocks(block)
-
-    def _pack(self, source: Any, target: Any, begin: Any, end: Any, size: Any) -> None:
+    def _pack(self, source: Word, target: Word, begin: Word, end: Word, size: Word) -> None:
         """Copy the cotangents of an image, transposed, in blocks."""
-        builder, given = self.builder, self.given
-        desk, width = Desk(builder, self.target, self.lanes), self.bytes(long(self.lanes))
-        height = min(self.rows, self.lanes)
-
-        def block(q: Any) -> None:
-            to = self.sum(target, (q, size))
-
-            def tile(n: Any) -> None:
-                results = [self._result(q, builder.add(n, long(row))) for row in range(height)]
-                lines = [self.sum(source, (result, given["plane"])) for result in results]
-                targets = [self.sum(to, (width, long(lane)), (n, long(SIZES[self.kind]))) for lane in range(self.lanes)]
-
-                def places(i: Any) -> None:
-                    first = self.least(i, builder.sub(end, long(self.lanes)))
-                    rows = [self.pointer(builder.add(line, self.bytes(first))) for line in lines]
-                    values = [load_lanes(desk, self.kind, row, 1, None).value for row in rows]
-                    self._store_transposed(values, targets, builder.mul(builder.sub(first, begin), width))
-
-                self.loop(begin, end, places, self.lanes)
-
-            self.loop(long(0), long(self.lanes), tile, height)
-
-        self.loop(long(0), given["blocks"], block)
+        given, height = self.given, min(self.rows, self.lanes)
+        with self.loop(0, given.blocks) as q:
+            to = target + q * size
+            with self.loop(0, self.lanes, height) as n:
+                results = [self._result(q, n + row) for row in range(height)]
+                lines = [source + result * given.plane for result in results]
+                targets = [to + self.row * lane + n * SIZES[self.kind] for lane in range(self.lanes)]
+                with self.loop(begin, end, self.lanes) as i:
+                    first = i.at_most(end - self.lanes)
+                    values = [self.array(line + self.bytes(first)).some() for line in lines]
+                    self._store_transposed(values, targets, (first - begin) * self.row)

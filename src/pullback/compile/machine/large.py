@@ -54,14 +54,14 @@ def _write(module: Module) -> None:
     first = body.word(arguments, model)
     check(body.field(first, "type") != body.link("ndarray"))
     nd, dims, elements = body.field(first, "nd"), body.field(first, "dims"), body.variable(1)
-    with body.count(nd) as axis:
+    with body.loop(0, nd) as axis:
         body.put(elements, 0, body.word(elements) * body.word(dims, axis))
     size = body.word(elements)
     check(size < FEW)
     table, row = body.table(inputs + TABLE), body.table(len(ROW))
     body.put(row, ROW.index("dims"), dims)
     body.put(row, ROW.index("flags"), CONTIGUOUS)
-    with body.count(inputs) as place:
+    with body.loop(0, inputs) as place:
         given, operand = body.word(arguments, place), place * 2 + len(WORDS)
         body.put(row, ROW.index("dtype"), body.word(block, operand))
         body.put(row, ROW.index("nd"), (body.word(block, operand + 1) == 0).select(0, nd))

@@ -16,7 +16,7 @@ from llvmlite import ir
 from ..mathematics.arithmetic import cast, maximum, minimum
 from ..mathematics.lanes import Desk, Target, Word
 from ..program import Value
-from . import elements, reducing
+from . import elements, native, reducing
 from .elements import ALTERNATING, COSTLY, KINDS
 from .indices import Affine
 from .memory import (  # fmt: skip
@@ -30,13 +30,13 @@ from .memory import (  # fmt: skip
     load_places,
     load_spread,
     long,
-    on_stack,
     splat,
     store,
     store_lanes,
 )
 from .nests import Layout, Node, Root
 from .reducing import Accumulator
+from .writing import Writer
 
 CHUNK = 1 << 16
 """The number of iterations in a chunk."""
@@ -115,13 +115,10 @@ class Emitter:
     chunk.
     """
 
-    def __init__(
-        self, builder: Any, layout: Layout, place: Place, target: Target, width: int, *,
-        count: int = 1, any_length: bool = False,
-    ) -> None:  # fmt: skip
+    def __init__(self, builder: Any, layout: Layout, place: Place, *, count: int = 1, any_length: bool = False) -> None:
         self.function = builder.function
-        self.layout, self.place, self.target = layout, place, target
-        self.lanes = self._lanes(width)
+        self.layout, self.place, self.target = layout, place, Target.host()
+        self.lanes = self._lanes()
         self.count, self.any_length = count, any_length
         self.often = any_length or math.prod(layout.domain) > BRIEF * self.lanes
         self.top = Scope(builder, None)
@@ -130,11 +127,11 @@ class Emitter:
         self.active: list[tuple[Root, Accumulator]] = []
         self.levels: dict[int, int] = {}
 
-    def _lanes(self, width: int) -> int:
+    def _lanes(self) -> int:
         """The number of lanes, for the dtype that most results have."""
         sizes = [node.dtype.itemsize for node in self.layout.nodes if node.axes and node.dtype.kind != "b"]
         size = max(set(sizes), key=lambda s: (sizes.count(s), s)) if sizes else 4
-        lanes = max(2, width // max(size, 4))
+        lanes = max(2, native.width() // max(size, 4))
         return lanes * ALTERNATING if self._long(lanes) and self._costly() else lanes
 
     def _long(self, lanes: int) -> bool:
@@ -149,7 +146,7 @@ class Emitter:
     def emit(self) -> None:
         """Write the code."""
         for value in self.layout.scratch:
-            self.top.known[value] = on_stack(self.top.builder, BYTE, value.nbytes, 64)
+            self.top.known[value] = Writer(self.top.builder).stack(value.nbytes, "i8", 64).value
         for root in self._partial_roots():
             self._clear(root)
         self._outer(0)
@@ -198,11 +195,11 @@ class Emitter:
         index.add_incoming(begin, before)
         carried = []
         for _, accumulator in self.active:
-            phis = [builder.phi(value.type) for value in accumulator.carried]
-            for phi, value in zip(phis, accumulator.carried, strict=True):
-                phi.add_incoming(value, before)
-            accumulator.carried = list(phis)
-            carried.append((accumulator, phis))
+            phis = [builder.phi(word.value.type) for word in accumulator.carried]
+            for phi, word in zip(phis, accumulator.carried, strict=True):
+                phi.add_incoming(word.value, before)
+            accumulator.carried = [word.holding(phi) for word, phi in zip(accumulator.carried, phis, strict=True)]
+            carried.append((accumulator, accumulator.carried))
         builder.cbranch(builder.icmp_signed("<", index, end), body, after)
         builder = ir.IRBuilder(body)
         outer.position_before(before.terminator)
@@ -214,10 +211,10 @@ class Emitter:
         self.mask = old
         last = self.scopes.pop().builder
         index.add_incoming(last.add(index, long(step)), last.block)
-        for accumulator, phis in carried:
-            for phi, value in zip(phis, accumulator.carried, strict=True):
-                phi.add_incoming(value, last.block)
-            accumulator.carried = list(phis)
+        for accumulator, words in carried:
+            for phi, word in zip(words, accumulator.carried, strict=True):
+                phi.value.add_incoming(word.value, last.block)
+            accumulator.carried = words
         last.branch(head)
         outer.position_at_end(after)
 

@@ -10,30 +10,15 @@ With 256-bit registers neither is faster, and products are left to BLAS.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from llvmlite import ir
 
-from ..mathematics.lanes import REALS, Desk, Target, Word
+from ..mathematics.lanes import Word
 from . import native
-from .memory import (  # fmt: skip
-    begun,
-    count_up,
-    element,
-    first_lanes,
-    lane_numbers,
-    least,
-    load_lanes,
-    load_places,
-    load_spread,
-    long,
-    on_stack,
-    part,
-    splat,
-    store_lanes,
-)
 from .tasks import lanes
+from .writing import Array, Writer
 
 VECTORS = 3
 """The largest width of a panel in registers."""
@@ -47,239 +32,175 @@ FACTORS = "a", "b", "c"
 SIZED = "rows", "columns", "inner", "a_down", "a_right", "b_down", "b_right", "c_down"
 
 
-class MatrixEmitter:
+class MatrixEmitter(Writer):
     """The function `multiply_f` or `multiply_d`: c = a @ b, given sizes and strides."""
 
     def __init__(self, module: Any, kind: str) -> None:
-        self.module, self.kind = module, kind
-        self.lanes = lanes(kind)
+        super().__init__(None, kind, lanes(kind))
+        self.module = module
 
     def emit(self) -> None:
         """Write the function, and the functions for panels of one, two and three registers that it calls."""
         copy = CopyEmitter(self.module, self.kind, self.lanes).emit()
         panels = [PanelEmitter(self.module, self.kind, self.lanes, n, copy).emit() for n in range(1, VECTORS + 1)]
-        builder, given = begun(self.module, f"multiply_{self.kind}", FACTORS, SIZED)
-        room = on_stack(builder, REALS[self.kind], DEPTH * VECTORS * self.lanes, native.width())
-        vectors = quotient(builder, given["columns"], self.lanes)
+        given = self.begin(self.module, f"multiply_{self.kind}", FACTORS, SIZED)
+        given.room = self.stack(DEPTH * VECTORS * self.lanes, align=native.width())
+        vectors = _quotient(given.columns, self.lanes)
+        with self._ranges(given.inner, DEPTH) as (start, end):
+            a, b = given.a.at(start * given.a_right), given.b.at(start * given.b_down)
+            with self._ranges(vectors, VECTORS) as (first, last):
+                j = first * self.lanes
+                told = {**vars(given), "a": a, "b": b.at(j * given.b_right), "c": given.c.at(j), "start": start}
+                told |= {"columns": given.columns - j, "inner": end - start}
+                for number, panel in enumerate(panels, 1):
+                    with self.when(last - first == number):
+                        self.call(panel, *[told[name] for name in (*FACTORS, "room", *SIZED, "start")])
+        self.end()
 
-        def deep(start: Any, end: Any) -> None:
-            a = element(builder, given["a"], self.kind, builder.mul(start, given["a_right"]))
-            b = element(builder, given["b"], self.kind, builder.mul(start, given["b_down"]))
-            some = {**given, "a": a, "inner": builder.sub(end, start), "room": room, "start": start}
-            shared_out(builder, vectors, VECTORS, lambda first, last: wide(some, b, first, last))
-
-        def wide(some: dict[str, Any], b: Any, first: Any, last: Any) -> None:
-            j = builder.mul(first, long(self.lanes))
-            some["b"] = element(builder, b, self.kind, builder.mul(j, given["b_right"]))
-            some["c"] = element(builder, given["c"], self.kind, j)
-            some["columns"] = builder.sub(given["columns"], j)
-            after = builder.append_basic_block()
-            choice = builder.switch(builder.sub(last, first), after)
-            for number, panel in enumerate(panels, 1):
-                choice.add_case(long(number), builder.append_basic_block())
-                builder.position_at_end(builder.function.blocks[-1])
-                builder.call(panel, [some[name] for name in (*FACTORS, "room", *SIZED, "start")])
-                builder.branch(after)
-            builder.position_at_end(after)
-
-        shared_out(builder, given["inner"], DEPTH, deep)
-        builder.ret_void()
+    @contextlib.contextmanager
+    def _ranges(self, total: Word, most: int) -> Iterator[tuple[Word, Word]]:
+        """A loop over nearly equal ranges of at most `most` that cover 0 to `total`; one empty range if it is 0."""
+        number = (total == 0).select(1, _quotient(total, most), "i64")
+        with self.loop(0, number) as i:
+            yield self.part(total, i, number)
 
 
-class CopyEmitter:
+class CopyEmitter(Writer):
     """A function that packs a panel: it copies rows, transposes square blocks, or copies element by element.
 
     The panel has room for `width` columns, of which `columns` exist.
     """
 
     def __init__(self, module: Any, kind: str, lanes: int) -> None:
-        self.kind, self.lanes = kind, lanes
-        self.builder, self.given = begun(
-            module, f"copy_{kind}", ("b", "room"), ("columns", "inner", "b_down", "b_right", "width")
-        )
-        self.builder.function.linkage = "internal"
-        self.desk = Desk(self.builder, Target.host(), lanes)
+        super().__init__(None, kind, lanes)
+        sizes = ("columns", "inner", "b_down", "b_right", "width")
+        self.given = self.begin(module, f"copy_{kind}", ("b", "room"), sizes, internal=True)
 
     def emit(self) -> Any:
         """Write the function."""
-        builder, given = self.builder, self.given
-        count_up(builder, long(0), given["width"], self._columns, self.lanes)
-        builder.ret_void()
-        return builder.function
+        given = self.given
+        with self.loop(0, given.width, self.lanes) as j:
+            mask = self.first(given.columns - j)
+            with self.either(given.b_right == 1) as (rows, others):
+                with rows, self.loop(0, given.inner) as k:
+                    self._put(self._source(k, j).some(mask), k, j)
+                with others:
+                    whole = (given.b_down == 1).select(given.inner & -self.lanes, 0)
+                    with self.loop(0, whole, self.lanes) as k:
+                        self._square(k, j)
+                    with self.loop(whole, given.inner) as k:
+                        self._put(self._source(k, j).apart(given.b_right, mask), k, j)
+        return self.end()
 
-    def _columns(self, j: Any) -> None:
-        """Pack one register of columns."""
-        builder, given = self.builder, self.given
-        mask = first_lanes(builder, builder.sub(given["columns"], j), self.lanes)
-        contiguous, turned = (builder.icmp_signed("==", given[name], long(1)) for name in ("b_right", "b_down"))
-        with builder.if_else(contiguous) as (rows, others):
-            with rows:
-                count_up(builder, long(0), given["inner"], lambda k: self._row(k, j, mask))
-            with others:
-                whole = builder.select(turned, builder.and_(given["inner"], long(-self.lanes)), long(0))
-                count_up(builder, long(0), whole, lambda k: self._square(k, j), self.lanes)
-                count_up(builder, whole, given["inner"], lambda k: self._numbers(k, j, mask))
+    def _source(self, k: Word, j: Word) -> Array:
+        given = self.given
+        return given.b.at(k * given.b_down + j * given.b_right)  # type: ignore[no-any-return]
 
-    def _source(self, k: Any, j: Any) -> Any:
-        builder, given = self.builder, self.given
-        place = builder.add(builder.mul(k, given["b_down"]), builder.mul(j, given["b_right"]))
-        return element(builder, given["b"], self.kind, place)
+    def _put(self, word: Word, k: Word, j: Word) -> None:
+        self.given.room.at(k * self.given.width + j).put(word)
 
-    def _put(self, word: Word, k: Any, j: Any) -> None:
-        place = self.builder.add(self.builder.mul(k, self.given["width"]), j)
-        store_lanes(word, element(self.builder, self.given["room"], self.kind, place), 1, None)
-
-    def _row(self, k: Any, j: Any, mask: Any) -> None:
-        self._put(load_lanes(self.desk, self.kind, self._source(k, j), 1, mask), k, j)
-
-    def _numbers(self, k: Any, j: Any, mask: Any) -> None:
-        steps = self.builder.mul(splat(self.builder, self.given["b_right"], self.lanes), lane_numbers(self.lanes))
-        self._put(load_places(self.desk, self.kind, self._source(k, j), steps, mask), k, j)
-
-    def _square(self, k: Any, j: Any) -> None:
+    def _square(self, k: Word, j: Word) -> None:
         """Transpose a square block by exchanging halves across its diagonal, then quarters, and so on."""
-        builder, lanes = self.builder, self.lanes
-        last = builder.sub(self.given["columns"], long(1))
-        rows = []
-        for lane in range(lanes):  # a missing column repeats the last one
-            column = least(builder, builder.add(j, long(lane)), last)
-            rows.append(load_lanes(self.desk, self.kind, self._source(k, column), 1, None).value)
+        lanes, last = self.lanes, self.given.columns - 1  # a missing column repeats the last one
+        rows = [self._source(k, (j + lane).at_most(last)).some() for lane in range(lanes)]
         half = lanes // 2
         while half:
+            first = [lane + lanes - half if lane & half else lane for lane in range(lanes)]
+            second = [lane + lanes if lane & half else lane + half for lane in range(lanes)]
             for i in (i for i in range(lanes) if not i & half):
-                rows[i], rows[i + half] = self._exchanged(rows[i], rows[i + half], half)
+                a, b = rows[i], rows[i + half]
+                rows[i], rows[i + half] = self.shuffled(a, b, first), self.shuffled(a, b, second)
             half //= 2
         for lane, row in enumerate(rows):
-            self._put(Word(self.desk, self.kind, row), builder.add(k, long(lane)), j)
-
-    def _exchanged(self, a: Any, b: Any, half: int) -> list[Any]:
-        """Two rows after an exchange of blocks of `half` lanes across the diagonal."""
-        lanes = range(self.lanes)
-        first = [lane + self.lanes - half if lane & half else lane for lane in lanes]
-        second = [lane + self.lanes if lane & half else lane + half for lane in lanes]
-        of = ir.VectorType(ir.IntType(32), self.lanes)
-        return [self.builder.shuffle_vector(a, b, ir.Constant(of, order)) for order in (first, second)]
+            self._put(row, k + lane, j)
 
 
-class PanelEmitter:
+class PanelEmitter(Writer):
     """A function for a panel of some registers: all rows of the result, from term `start` on."""
 
     def __init__(self, module: Any, kind: str, lanes: int, vectors: int, copy: Any) -> None:
-        self.kind, self.lanes, self.vectors, self.copy = kind, lanes, vectors, copy
-        self.builder, self.given = begun(module, f"panel_{kind}_{vectors}", (*FACTORS, "room"), (*SIZED, "start"))
-        self.builder.function.linkage = "internal"
-        self.desk = Desk(self.builder, Target.host(), lanes)
-        self.width = vectors * lanes
+        super().__init__(None, kind, lanes)
+        self.vectors, self.copy_panel, self.width = vectors, copy, vectors * lanes
+        name, numbers = f"panel_{kind}_{vectors}", (*SIZED, "start")
+        self.given = self.begin(module, name, (*FACTORS, "room"), numbers, internal=True)
 
     def emit(self) -> Any:
         """Write the function."""
-        builder, given = self.builder, self.given
-        self.mask = first_lanes(builder, builder.sub(given["columns"], long(self.width - self.lanes)), self.lanes)
+        given = self.given
+        self.mask = self.first(given.columns - (self.width - self.lanes))
         """The mask of the last register's columns."""
         panel, down = self._panel()
         tall, short = TILES
+        whole = given.rows - given.rows % tall
+        with self.loop(0, whole, tall) as i:
+            self._tile(panel, down, i, tall)
+        with self.loop(whole, given.rows, short) as i:
+            self._tile(panel, down, i, short, given.rows - i)
+        return self.end()
 
-        def left(i: Any) -> Any:
-            return builder.sub(given["rows"], i)
-
-        whole = builder.sub(given["rows"], builder.urem(given["rows"], long(tall)))
-        count_up(builder, long(0), whole, lambda i: self._tile(panel, down, i, tall), tall)
-        count_up(builder, whole, given["rows"], lambda i: self._tile(panel, down, i, short, left(i)), short)
-        builder.ret_void()
-        return builder.function
-
-    def _panel(self) -> tuple[Any, Any]:
+    def _panel(self) -> tuple[Array, Word]:
         """The panel and its row stride: packed, unless it is contiguous or few rows of the result need it."""
-        builder, given = self.builder, self.given
-        contiguous = builder.icmp_signed("==", given["b_right"], long(1))
-        full = builder.icmp_signed(">=", given["columns"], long(self.width))
-        few = builder.icmp_signed("<=", given["rows"], long(FEW))
-        packed = builder.icmp_signed("==", given["b_down"], long(self.width))
-        as_it_lies = builder.and_(contiguous, builder.and_(full, builder.or_(few, packed)))
-        with builder.if_then(builder.not_(as_it_lies)):
-            sizes = [given[name] for name in ("columns", "inner", "b_down", "b_right")]
-            builder.call(self.copy, [given["b"], given["room"], *sizes, long(self.width)])
-        panel = builder.select(as_it_lies, given["b"], given["room"])
-        return panel, builder.select(as_it_lies, given["b_down"], long(self.width))
+        given = self.given
+        few = (given.rows <= FEW) | (given.b_down == self.width)
+        as_it_lies = (given.b_right == 1) & (given.columns >= self.width) & few
+        with self.when(~as_it_lies):
+            sizes = [given.columns, given.inner, given.b_down, given.b_right]
+            self.call(self.copy_panel, given.b, given.room, *sizes, self.width)
+        return as_it_lies.select(given.b, given.room), as_it_lies.select(given.b_down, self.width)
 
-    def _place(self, name: str, i: Any, j: Any) -> Any:
-        """The address of an element of the left factor or the result."""
-        builder, given = self.builder, self.given
-        place = builder.mul(i, given[f"{name}_down"])
-        return element(builder, given[name], self.kind, builder.add(place, j))
-
-    def _masked(self, vector: int) -> Any:
-        return self.mask if vector == self.vectors - 1 else None
-
-    def _tile(self, panel: Any, down: Any, i: Any, rows: int, left: Any = None) -> None:
+    def _tile(self, panel: Array, down: Word, i: Word, rows: int, left: Word | None = None) -> None:
         """A tile of the result; missing rows repeat the last one."""
-        builder, given, kind, vectors = self.builder, self.given, self.kind, self.vectors
-        numbers = [long(row) for row in range(rows)]
+        given, vectors = self.given, range(self.vectors)
+        numbers = [self.number(row) for row in range(rows)]
         if left is not None:
-            last = builder.sub(left, long(1))
-            numbers = [least(builder, row, last) for row in numbers]
-        places = [
-            (self._place("c", builder.add(i, row), long(vector * self.lanes)), self._masked(vector))
-            for row in numbers
-            for vector in range(vectors)
-        ]
-        carried = [self._place("a", i, long(0)), panel, *self._begun(places)]
-        steps = [builder.mul(row, given["a_down"]) for row in numbers]
-
-        def inside(_: Any) -> None:
+            numbers = [row.at_most(left - 1) for row in numbers]
+        lines = [given.c.at((i + row) * given.c_down) for row in numbers]
+        places = [(line.at(vector * self.lanes), self.mask if vector == vectors[-1] else None)
+                  for line in lines for vector in vectors]  # fmt: skip
+        carried = [given.a.at(i * given.a_down), panel, *self._begun(places)]
+        steps = [row * given.a_down for row in numbers]
+        with self.loop(0, given.inner, carried=carried):
             at, of_panel, *sums = carried
-            factors = [
-                load_lanes(self.desk, kind, element(builder, of_panel, kind, long(vector * self.lanes)), 1, None)
-                for vector in range(vectors)
-            ]
+            factors = [of_panel.at(vector * self.lanes).some() for vector in vectors]
             for row, step in enumerate(steps):
-                spread = load_spread(self.desk, kind, element(builder, at, kind, step))
-                part = slice(row * vectors, (row + 1) * vectors)
-                totals = [Word(self.desk, kind, total) for total in sums[part]]
-                pairs = zip(factors, totals, strict=True)
-                sums[part] = _held(builder, [spread.mad(factor, total).value for factor, total in pairs])
-            carried[:] = [element(builder, at, kind, given["a_right"]), element(builder, of_panel, kind, down), *sums]
+                spread, part = at.at(step).spread(), slice(row * len(vectors), (row + 1) * len(vectors))
+                pairs = zip(factors, sums[part], strict=True)
+                sums[part] = _held([spread.mad(factor, total) for factor, total in pairs])
+            carried[:] = [at.at(given.a_right), of_panel.at(down), *sums]
+        for number, (word, (place, mask)) in enumerate(zip(carried[2:], places, strict=True)):
+            row_there = None if left is None else self.number(number // len(vectors)) < left
+            with contextlib.nullcontext() if row_there is None else self.when(row_there):
+                place.put(word, mask)
 
-        count_up(builder, long(0), given["inner"], inside, carried=carried)
-        for number, (value, (place, mask)) in enumerate(zip(carried[2:], places, strict=True)):
-            word, row = Word(self.desk, kind, value), long(number // vectors)
-            with contextlib.nullcontext() if left is None else builder.if_then(builder.icmp_signed("<", row, left)):
-                store_lanes(word, place, 1, mask)
-
-    def _begun(self, places: Sequence[tuple[Any, Any]]) -> list[Any]:
+    def _begun(self, places: Sequence[tuple[Array, Word | None]]) -> list[Word]:
         """The sums of the terms before `start`; zeros at first."""
-        builder, zero = self.builder, self.desk.number(self.kind, 0).value
-        before = builder.block
-        with builder.if_then(builder.icmp_signed("!=", self.given["start"], long(0))):
-            found = [load_lanes(self.desk, self.kind, place, 1, mask).value for place, mask in places]
+        builder, before = self.builder, self.builder.block
+        with self.when(self.given.start != 0):
+            found = [place.some(mask) for place, mask in places]
             loaded = builder.block
         sums = []
-        for value in found:
-            sums.append(builder.phi(value.type))
-            sums[-1].add_incoming(zero, before)
-            sums[-1].add_incoming(value, loaded)
+        for word in found:
+            phi = builder.phi(word.value.type)
+            phi.add_incoming(self.zero().value, before)
+            phi.add_incoming(word.value, loaded)
+            sums.append(word.holding(phi))
         return sums
 
 
-def quotient(builder: Any, number: Any, by: int) -> Any:
+def _quotient(number: Word, by: int) -> Word:
     """A quotient of whole numbers, rounded up."""
-    return builder.udiv(builder.add(number, long(by - 1)), long(by))
+    return (number + (by - 1)) // by
 
 
-def shared_out(builder: Any, total: Any, most: int, inside: Callable[[Any, Any], None]) -> None:
-    """A loop over nearly equal ranges of at most `most` that cover 0 to `total`; one empty range if it is 0."""
-    zero = builder.icmp_signed("==", total, long(0))
-    number = builder.select(zero, long(1), quotient(builder, total, most))
-    count_up(builder, long(0), number, lambda i: inside(*part(builder, total, i, number)))
-
-
-def _held(builder: Any, values: list[Any]) -> list[Any]:
-    """Values that have to be in registers here: without this, LLVM would load all rows first and spill."""
+def _held(words: list[Word]) -> list[Word]:
+    """Words that have to be in registers here: without this, LLVM would load all rows first and spill."""
+    builder, values = words[0].desk.builder, [word.value for word in words]
     several = ir.LiteralStructType([value.type for value in values]) if len(values) > 1 else values[0].type
     constraints = ["=v"] * len(values) + [str(i) for i in range(len(values))] + ["~{memory}"]
     of = ir.FunctionType(several, [value.type for value in values])
     found = builder.asm(of, "", ",".join(constraints), values, True)
-    return [builder.extract_value(found, i) for i in range(len(values))] if len(values) > 1 else [found]
+    parts = [builder.extract_value(found, i) for i in range(len(values))] if len(values) > 1 else [found]
+    return [word.holding(value) for word, value in zip(words, parts, strict=True)]
 
 
 def address(name: str) -> int:

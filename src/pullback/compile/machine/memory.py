@@ -1,8 +1,7 @@
-"""Loads and stores of one element or of a register of them, with or without a mask; loops over integers, parts of a range."""
+"""Loads and stores of one element or of a register of them, with or without a mask."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -131,76 +130,3 @@ def store_lanes(word: Word, address: Any, step: int, mask: Any) -> None:
     signature = ir.FunctionType(ir.VoidType(), [value.type, pointers.type, ir.IntType(32), bits])
     function = declared(builder.module, f"llvm.masked.{name}.{_suffix(kind, lanes)}{suffix}", signature)
     builder.call(function, [value, pointers, ir.IntType(32)(SIZES[kind]), on])
-
-
-def count_up(
-    builder: Any, begin: Any, end: Any, inside: Callable[[Any], None], step: int = 1, carried: list[Any] | None = None
-) -> None:
-    """A loop over integers; `carried` values are replaced in place by those of the next iteration."""
-    function, before = builder.function, builder.block
-    carried = [] if carried is None else carried
-    head, body, after = (function.append_basic_block() for _ in range(3))
-    builder.branch(head)
-    builder.position_at_end(head)
-    index, *phis = (builder.phi(value.type) for value in (begin, *carried))
-    for phi, value in zip((index, *phis), (begin, *carried), strict=True):
-        phi.add_incoming(value, before)
-    builder.cbranch(builder.icmp_signed("<", index, end), body, after)
-    builder.position_at_end(body)
-    carried[:] = phis
-    inside(index)
-    for phi, value in zip((index, *phis), (builder.add(index, long(step)), *carried), strict=True):
-        phi.add_incoming(value, builder.block)
-    carried[:] = phis
-    builder.branch(head)
-    builder.position_at_end(after)
-
-
-def least(builder: Any, a: Any, b: Any) -> Any:
-    """The smaller of two integers."""
-    return builder.select(builder.icmp_signed("<", a, b), a, b)
-
-
-def part(builder: Any, total: Any, number: Any, count: Any) -> tuple[Any, Any]:
-    """The bounds of part `number` of `count` nearly equal parts of 0 to `total`."""
-    after = builder.add(number, long(1))
-    return builder.udiv(builder.mul(total, number), count), builder.udiv(builder.mul(total, after), count)
-
-
-def begun(module: Any, name: str, pointers: Sequence[str], numbers: Sequence[str]) -> tuple[Any, dict[str, Any]]:
-    """The builder of a new function without a result, and its arguments by name."""
-    signature = ir.FunctionType(ir.VoidType(), [POINTER] * len(pointers) + [LONG] * len(numbers))
-    function = ir.Function(module, signature, name)
-    builder = ir.IRBuilder(function.append_basic_block())
-    return builder, dict(zip((*pointers, *numbers), function.args, strict=True))
-
-
-def on_stack(builder: Any, of: Any, count: int, align: int | None = None) -> Any:
-    """The address of stack memory for `count` elements of a type."""
-    with builder.goto_entry_block():
-        made = builder.alloca(ir.ArrayType(of, count))
-        made.align = align
-    return builder.inttoptr(builder.ptrtoint(made, LONG), POINTER)  # llvmlite gives it a type of its own
-
-
-def word_of(builder: Any, table: Any, place: Any) -> Any:
-    """A word of a table."""
-    return builder.load(builder.gep(table, [place], source_etype=LONG), typ=LONG, align=8)
-
-
-def _size(size: Any) -> Any:
-    return long(size) if isinstance(size, int) else size
-
-
-def copy_bytes(builder: Any, target: Any, source: Any, size: Any) -> None:
-    """Copy `size` bytes."""
-    signature = ir.FunctionType(ir.VoidType(), [POINTER, POINTER, LONG, ir.IntType(1)])
-    function = declared(builder.module, "llvm.memcpy.p0.p0.i64", signature)
-    builder.call(function, [target, source, _size(size), ir.IntType(1)(0)])
-
-
-def fill_with_zeros(builder: Any, target: Any, size: Any) -> None:
-    """Set `size` bytes to zero."""
-    signature = ir.FunctionType(ir.VoidType(), [POINTER, BYTE, LONG, ir.IntType(1)])
-    function = declared(builder.module, "llvm.memset.p0.i64", signature)
-    builder.call(function, [target, BYTE(0), _size(size), ir.IntType(1)(0)])

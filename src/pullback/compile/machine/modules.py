@@ -13,20 +13,19 @@ from typing import Any
 
 from llvmlite import ir
 
-from ..mathematics.lanes import Desk, Target
 from ..program import Equation, Value
-from . import native
 from .assembly import Assembly, Piece
 from .elements import KINDS
 from .fusion import Opaque, Product, Scatter, Steps
 from .linking import Module, linked
 from .loops import Emitter, accumulated, partial
-from .memory import LONG, POINTER, copy_bytes, count_up, least, load, long, on_stack
+from .memory import LONG, POINTER, long
 from .nests import MEMORY, Layout, Node, Root
 from .products import ProductEmitter, form
 from .registers import LoopEmitter
 from .repeating import RepeatEmitter
 from .scattering import ScatterEmitter
+from .writing import Writer
 
 STATUS = ir.IntType(32)
 BEFORE = "before_check"
@@ -40,7 +39,6 @@ class ModuleWriter:
         self.assembly, self.prefix = assembly, ""
         self.apart = apart or assembly.opaque
         self.module = Module()
-        self.target, self.width = Target.host(), native.width()
         self.alike = Counter(key for p in assembly.pieces if p.layout and (key := _likeness(p.layout)[0]) is not None)
         self.shared: dict[Hashable, Any] = {}
 
@@ -77,7 +75,7 @@ class ModuleWriter:
         elif isinstance(piece.step, Scatter):
             equation = piece.step.equation
             addresses = [self._address(builder, self.assembly.place(x)) for x in (*equation.inputs, equation.output)]
-            ScatterEmitter(builder, equation, self.target, self.width).emit(*addresses)
+            ScatterEmitter(builder, equation).emit(*addresses)
         elif piece.layout is not None:
             self._nest(builder, piece, piece.layout)
 
@@ -132,7 +130,7 @@ class ModuleWriter:
         elif piece.count == 1:
             builder.call(function, [table, long(0), first, long(0)])
         elif not piece.threaded:
-            self._chunks(builder, function, table, long(0), long(piece.count), piece)
+            self._chunks(builder, function, table, 0, piece.count, piece)
         else:
             some = self._begun(f"{piece.name}_chunks", [POINTER, LONG, LONG])
             begin, end = some.function.args[1:]
@@ -144,7 +142,7 @@ class ModuleWriter:
                 self._emit(builder, self._together(root, layout, piece.count))
 
     def _emit(self, builder: Any, layout: Layout, count: int = 1) -> None:
-        Emitter(builder, layout, self.assembly.place, self.target, self.width, count=count).emit()
+        Emitter(builder, layout, self.assembly.place, count=count).emit()
 
     def _range(self, piece: Piece, layout: Layout) -> tuple[Any, list[Value] | None]:
         """The function of a loop over a range, None if inlined; and the values whose addresses it takes, None for the whole table."""
@@ -161,9 +159,7 @@ class ModuleWriter:
         if function is None:
             numbers = {value: (number, 0) for number, value in enumerate(values)}
             builder = self._begun(f"shared_{len(self.shared)}", arguments)
-            Emitter(
-                builder, layout, numbers.__getitem__, self.target, self.width, count=piece.count, any_length=True
-            ).emit()
+            Emitter(builder, layout, numbers.__getitem__, count=piece.count, any_length=True).emit()
             builder.ret_void()
             function = self.shared[key] = builder.function
         return function, values
@@ -172,24 +168,21 @@ class ModuleWriter:
     def _chunks(builder: Any, function: Any, table: Any, begin: Any, end: Any, piece: Piece) -> None:
         """Write a loop over chunks."""
         assert piece.layout is not None
-        last = long(piece.layout.domain[0])
-
-        def inside(number: Any) -> None:
-            start = builder.mul(number, long(piece.chunk))
-            stop = least(builder, builder.add(start, long(piece.chunk)), last)
-            builder.call(function, [table, start, stop, number])
-
-        count_up(builder, begin, end, inside)
+        write = Writer(builder)
+        with write.loop(write.number(begin), write.number(end)) as number:
+            start = number * piece.chunk
+            stop = (start + piece.chunk).at_most(piece.layout.domain[0])
+            write.call(function, write.array(table), start, stop, number)
 
     def _table(self, builder: Any, values: list[Value] | None) -> Any:
         """The table of addresses that a function gets: the program's, or one on the stack."""
         if values is None:
             return builder.function.args[0]
-        table = on_stack(builder, POINTER, len(values))
+        table = Writer(builder).stack(len(values))
         for number, value in enumerate(values):
             address = self._address(builder, self.assembly.place(value))
-            builder.store(address, builder.gep(table, [long(number)], source_etype=POINTER), align=8)
-        return table
+            builder.store(address, table.at(number).value, align=8)
+        return table.value
 
     def _together(self, root: Root, layout: Layout, count: int) -> Layout:
         """The layout of the nest that combines results of chunks."""
@@ -225,8 +218,7 @@ class ModuleWriter:
     def _check(self, builder: Any, step: int) -> None:
         """Return from the program's function if a guard that is known after a step fails."""
         for number, value, expected in self.assembly.guards.get(step, ()):
-            desk = Desk(builder, self.target, None)
-            word = load(desk, KINDS[value.dtype], self._address(builder, self.assembly.place(value)))
+            word = Writer(builder, KINDS[value.dtype]).array(self._address(builder, self.assembly.place(value))).one()
             good, bad = builder.function.append_basic_block(), builder.function.append_basic_block()
             builder.cbranch((word == expected).value, good, bad)
             ir.IRBuilder(bad).ret(STATUS(number + 1))
@@ -234,10 +226,11 @@ class ModuleWriter:
 
     def _end(self, builder: Any) -> None:
         """Copy to inputs what was not computed in their memory."""
+        write = Writer(builder)
         for place, value in self.assembly.program.writes:
             if place not in self.assembly.written_in_place:
-                source = self._address(builder, self.assembly.place(value))
-                copy_bytes(builder, self._address(builder, (place, 0)), source, value.nbytes)
+                source = write.array(self._address(builder, self.assembly.place(value)))
+                write.copy(write.array(self._address(builder, (place, 0))), source, value.nbytes)
 
     def run(self) -> Any:
         """The function for the whole program."""

@@ -6,15 +6,16 @@ byte once, and reverses a register at a time: a third of NumPy's time.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from llvmlite import ir
 
-from ..mathematics.lanes import Desk, Word
+from ..mathematics.lanes import Word
 from . import native
-from .memory import BYTE, copy_bytes, element, fill_with_zeros, least, load, load_lanes, long, store, store_lanes
 from .tasks import Call, TaskEmitter
+from .writing import Array
 
 SHORTEST = 1 << 6
 """The shortest row in bytes: NumPy is as fast for shorter ones."""
@@ -31,66 +32,42 @@ class MoveEmitter(TaskEmitter):
 
     WORDS: ClassVar = {"frame": [*LINES, *"left left_step end end_step height".split()], "mirror": LINES}
 
-    def frame(self, task: Any) -> None:
+    def frame(self, task: Word) -> None:
         """Copy a part of each row, and write zeros before and after it.
 
         The bounds of the part move by a step from row to row, and start again after `height` rows.
         """
-        self._lines(task, self._frame)
+        given = self.given
+        with self._lines(task) as (row, begin, end):
+            number = row % given.height
+            first = (given.left + number * given.left_step).at_least(begin).at_most(end)
+            last = (given.end + number * given.end_step).at_least(begin).at_most(end)
+            out, x = self._line("out", row, "i8"), self._line("x", row, "i8")
+            for start, stop in ((begin, first), (last, end)):
+                self.clear(out.at(start), stop - start)
+            self.copy(out.at(first), x.at(first), last - first)
 
-    def _frame(self, row: Any, begin: Any, end: Any) -> None:
-        builder, given = self.builder, self.given
-        number = builder.urem(row, given["height"])
-        first, last = (
-            self._within(begin, self.sum(given[name], (number, given[f"{name}_step"])), end) for name in ("left", "end")
-        )
-        out, x = (self._line(name, row) for name in ("out", "x"))
-        for start, stop in ((begin, first), (last, end)):
-            fill_with_zeros(builder, builder.gep(out, [start], source_etype=BYTE), builder.sub(stop, start))
-        target, source = (builder.gep(base, [first], source_etype=BYTE) for base in (out, x))
-        copy_bytes(builder, target, source, builder.sub(last, first))
+    def _line(self, name: str, row: Word, kind: str = "") -> Array:
+        return self.array(getattr(self.given, name) + row * getattr(self.given, f"{name}_down"), kind)
 
-    def _line(self, name: str, row: Any) -> Any:
-        return self.pointer(self.sum(self.given[name], (row, self.given[f"{name}_down"])))
-
-    def _within(self, lower: Any, place: Any, upper: Any) -> Any:
-        more = self.builder.icmp_signed(">", place, lower)
-        return least(self.builder, self.builder.select(more, place, lower), upper)
-
-    def mirror(self, task: Any) -> None:
+    def mirror(self, task: Word) -> None:
         """Copy rows in reverse; x is the address of the last element of a row."""
-        self._lines(task, self._mirror)
+        lanes = self.lanes
+        with self._lines(task) as (row, begin, end):
+            out, x = self._line("out", row), self._line("x", row)
+            whole = begin + (end - begin & -lanes)
+            with self.loop(begin, whole, lanes) as at:
+                found = x.at(-(at + (lanes - 1))).some()
+                out.at(at).put(self.shuffled(found, None, range(lanes)[::-1]))
+            with self.loop(whole, end) as at:
+                out.at(at).put(x.at(-at).one())
 
-    def _mirror(self, row: Any, begin: Any, end: Any) -> None:
-        builder, lanes = self.builder, self.lanes
-        desk, scalar = Desk(builder, self.target, lanes), Desk(builder, self.target, None)
-        out, x = (self._line(name, row) for name in ("out", "x"))
-        whole = builder.add(begin, builder.and_(builder.sub(end, begin), long(-lanes)))
-        turned = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [*range(lanes)][::-1])
-
-        def some(at: Any) -> None:
-            first = builder.neg(builder.add(at, long(lanes - 1)))
-            found = load_lanes(desk, self.kind, element(builder, x, self.kind, first), 1, None).value
-            found = builder.shuffle_vector(found, ir.Constant(found.type, ir.Undefined), turned)
-            store_lanes(Word(desk, self.kind, found), element(builder, out, self.kind, at), 1, None)
-
-        def single(at: Any) -> None:
-            one = load(scalar, self.kind, element(builder, x, self.kind, builder.neg(at)))
-            store(one, element(builder, out, self.kind, at))
-
-        self.loop(begin, whole, some, step=lanes)
-        self.loop(whole, end, single)
-
-    def _lines(self, task: Any, inside: Any) -> None:
-        """Loop over the pieces of rows of a task; `inside` gets the row and the bounds of the piece."""
-        builder, given = self.builder, self.given
-        pieces = given["pieces"]
-
-        def unit(number: Any) -> None:
-            row, piece = builder.udiv(number, pieces), builder.urem(number, pieces)
-            inside(row, *self.part(given["size"], piece, pieces))
-
-        self.loop(*self.part(builder.mul(given["rows"], pieces), task, given["tasks"]), unit)
+    @contextlib.contextmanager
+    def _lines(self, task: Word) -> Iterator[tuple[Word, Word, Word]]:
+        """A loop over the pieces of rows of a task: the row and the bounds of the piece."""
+        given = self.given
+        with self.loop(*self.part(given.rows * given.pieces, task, given.tasks)) as number:
+            yield number // given.pieces, *self.part(given.size, number % given.pieces, given.pieces)
 
 
 @native.once

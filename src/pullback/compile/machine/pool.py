@@ -105,7 +105,7 @@ class PoolWriter:
         """Claim and do one chunk after another, from the end or from the beginning."""
         (at_the_end,) = body.parameters
         left = self._at(body, "left")
-        with body.loop() as leave:
+        with body.forever() as leave:
             word = body.seen(left)
             some = word & ALL_LEFT
             leave(some == 0)
@@ -128,7 +128,7 @@ class PoolWriter:
         """What a thread does until it is to end: look for work, do it, sleep."""
         (member,) = body.parameters
         looks = body.variable(0)
-        with body.loop():
+        with body.forever():
             with body.when(self._call(body, "wanted", member) != 0):
                 with body.when(body.seen(self._at(body, "stop")) != 0):
                     body.atomic("sub", self._at(body, "alive"), 1)
@@ -160,7 +160,7 @@ class PoolWriter:
     def wake(self, body: Body) -> Any:
         """Wake those of the first threads that sleep."""
         (count,) = body.parameters
-        with body.count(count) as number:
+        with body.loop(0, count) as number:
             member = self._member(body, number)
             with body.when(body.atomic("xchg", member, 0) != 0):
                 body.call("PyThread_release_lock", body.word(member, LOCK))
@@ -170,7 +170,7 @@ class PoolWriter:
         """Begin threads until there are as many as asked for; how many there are."""
         count = body.parameters[0].at_most(THREADS)
         begun = self._at(body, "begun")
-        with body.loop() as leave:
+        with body.forever() as leave:
             number = body.word(begun)
             leave(number >= count)
             lock = body.call("PyThread_allocate_lock")
@@ -192,7 +192,7 @@ class PoolWriter:
         """Wait until a word is what is wanted, after a while with pauses."""
         word, wanted = body.parameters
         looks = body.variable(0)
-        with body.loop() as leave:
+        with body.forever() as leave:
             leave(body.seen(word) == wanted)
             body.put(looks, 0, body.word(looks) + 1)
             with body.either(body.word(looks) <= PATIENCE) as (patient, tired):
@@ -265,14 +265,14 @@ class PoolWriter:
     def pause(self, body: Body) -> Any:
         """End all threads, and have no job until `resume`."""
         busy, begun = self._at(body, "busy"), self._at(body, "begun")
-        with body.loop() as leave:
+        with body.forever() as leave:
             leave(body.exchanged(busy, 0, 1))
             self._relax(body)
         body.tell(self._at(body, "stop"), 1)
         count = body.word(begun)
         self._call(body, "wake", count)
         self._call(body, "wait", self._at(body, "alive"), 0)
-        with body.count(count) as number:
+        with body.loop(0, count) as number:
             body.call("PyThread_free_lock", body.word(self._member(body, number), LOCK))
         body.put(begun, 0, 0)
         body.tell(self._at(body, "stop"), 0)

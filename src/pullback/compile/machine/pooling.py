@@ -7,8 +7,10 @@ which element is the first or the last.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,10 +19,10 @@ from llvmlite import ir
 from ...ops.convolution import Sizes, Window
 from ...ops.pooling import elements_along, places_of
 from ..mathematics.arithmetic import maximum
-from ..mathematics.lanes import Desk, Word
+from ..mathematics.lanes import Word
 from .elements import KINDS
-from .memory import LONG, count_up, element, fill_with_zeros, load, load_lanes, long, store, store_lanes
-from .tasks import Call, TaskEmitter, lanes
+from .tasks import Calls, TaskEmitter, lanes
+from .writing import Array
 
 MOST = 1 << 18
 """The largest table; it should stay in the cache for all images."""
@@ -33,99 +35,79 @@ PLANES = "x plane taps offsets places units tasks".split()
 class PoolEmitter(TaskEmitter):
     """The functions `highest`, `find` and `spread`."""
 
-    UNITS = "units"
     WORDS: ClassVar = {
         "highest": [*PLANES, "out"],
         "find": [*PLANES, "y", "out"],
         "spread": [*PLANES, "y", "given", "chosen", "out"],
     }
+    UNITS: ClassVar = dict.fromkeys(WORDS, "units")
 
-    def find(self, unit: Any) -> None:
+    def find(self, unit: Word) -> None:
         """The index of the first of the largest elements of each window, or of the last NaN."""
-        self._find(unit, self._line(self.given["out"], unit, "i32"))
+        self._find(unit, self._line("out", unit, "i32"))
 
-    def _line(self, base: Any, number: Any, kind: str) -> Any:
-        """The address of a unit's part of an array with one element for each window."""
-        return element(self.builder, self.pointer(base), kind, self.builder.mul(number, self.given["places"]))
+    def _line(self, name: str, number: Word, kind: str = "") -> Array:
+        """A unit's part of an array with one element for each window."""
+        return self.array(getattr(self.given, name), kind).at(number * self.given.places)
 
-    def _windows(self, inside: Any) -> None:
-        """Loop over windows, one register at a time; the last register may overlap the one before."""
-        last = self.builder.sub(self.given["places"], long(self.lanes))
-        self.loop(long(0), self.given["places"], lambda i: inside(self.least(i, last)), self.lanes)
+    def _plane(self, name: str, unit: Word) -> Array:
+        return self.array(getattr(self.given, name) + self.given.plane * unit)
 
-    def _element(self, unit: Any, tap: Any, first: Any) -> tuple[Word, Any]:
-        """One element of each window of a register, and the address of their indices.
+    @contextlib.contextmanager
+    def _windows(self) -> Iterator[Word]:
+        """A loop over windows, one register at a time; the last register may overlap the one before."""
+        lanes = self.lanes
+        last = self.given.places - lanes
+        with self.loop(0, self.given.places, lanes) as i:
+            yield i.at_most(last)
+
+    def _element(self, unit: Word, tap: Word | int, first: Word) -> tuple[Word, Array]:
+        """One element of each window of a register, and their indices.
 
         They are loaded one by one: gather instructions take four times as long on processors with the mitigation of
         CVE-2022-40982 (Downfall).
         """
-        builder, given = self.builder, self.given
-        desk, scalar = Desk(builder, self.target, self.lanes), Desk(builder, self.target, None)
-        at = builder.add(builder.mul(tap, given["places"]), first)
-        places = element(builder, self.pointer(given["offsets"]), "i32", at)
-        plane = self.pointer(self.sum(given["x"], (given["plane"], unit)))
-        found = ir.Constant(desk.type(self.kind), ir.Undefined)
+        places = self.array(self.given.offsets, "i32").at(self.number(tap) * self.given.places + first)
+        plane, found = self._plane("x", unit), ir.Constant(self.desk.type(self.kind), ir.Undefined)
         for lane in range(self.lanes):
-            place = load(scalar, "i32", element(builder, places, "i32", long(lane)))
-            one = load(scalar, self.kind, element(builder, plane, self.kind, builder.sext(place.value, LONG)))
-            found = builder.insert_element(found, one.value, ir.IntType(32)(lane))
-        return Word(desk, self.kind, found), places
+            one = plane.at(places.at(lane).one().to("i64")).one()
+            found = self.builder.insert_element(found, one.value, ir.IntType(32)(lane))
+        return Word(self.desk, self.kind, found), places
 
-    def highest(self, unit: Any) -> None:
+    def highest(self, unit: Word) -> None:
         """The largest element of each window."""
-        target = self._line(self.given["out"], unit, self.kind)
+        target = self._line("out", unit)
+        with self._windows() as first:
+            most = [self._element(unit, 0, first)[0]]
+            with self.loop(1, self.given.taps, carried=most) as tap:
+                most[0] = maximum(most[0], self._element(unit, tap, first)[0])
+            target.at(first).put(most[0])
 
-        def windows(first: Any) -> None:
-            found, _ = self._element(unit, long(0), first)
-            carried = [found.value]
-
-            def inside(tap: Any) -> None:
-                value, _ = self._element(unit, tap, first)
-                carried[0] = maximum(Word(value.desk, self.kind, carried[0]), value).value
-
-            count_up(self.builder, long(1), self.given["taps"], inside, carried=carried)
-            store_lanes(
-                Word(found.desk, self.kind, carried[0]), element(self.builder, target, self.kind, first), 1, None
-            )
-
-        self._windows(windows)
-
-    def _find(self, unit: Any, target: Any) -> None:
-        maxima = self._line(self.given["y"], unit, self.kind)
-
-        def windows(first: Any) -> None:
-            desk = Desk(self.builder, self.target, self.lanes)
-            most = load_lanes(desk, self.kind, element(self.builder, maxima, self.kind, first), 1, None)
-            carried = [desk.number("i32", 0).value, desk.number("b1", 0).value]
-
-            def inside(tap: Any) -> None:
-                value, at = self._element(unit, tap, first)
-                places = load_lanes(desk, "i32", at, 1, None)
-                chosen, met = Word(desk, "i32", carried[0]), Word(desk, "b1", carried[1])
+    def _find(self, unit: Word, target: Array) -> None:
+        maxima = self._line("y", unit)
+        with self._windows() as first:
+            most = maxima.at(first).some()
+            carried = [self.desk.number("i32", 0), self.desk.number("b1", 0)]
+            with self.loop(0, self.given.taps, carried=carried) as tap:
+                value, places = self._element(unit, tap, first)
+                index, (chosen, met) = places.some(), carried
                 same = value == most
                 taken = (same & ~met) | (value != value)  # noqa: PLR0124, NaN
-                carried[:] = [taken.select(places, chosen).value, (met | same).value]
+                carried[:] = [taken.select(index, chosen), met | same]
+            target.at(first).put(carried[0])
 
-            count_up(self.builder, long(0), self.given["taps"], inside, carried=carried)
-            store_lanes(Word(desk, "i32", carried[0]), element(self.builder, target, "i32", first), 1, None)
-
-        self._windows(windows)
-
-    def spread(self, unit: Any) -> None:
+    def spread(self, unit: Word) -> None:
         """Write what is given for each window to the place of its largest element, added up where windows overlap."""
-        builder, given = self.builder, self.given
-        chosen, values = self._line(given["chosen"], self.task, "i32"), self._line(given["given"], unit, self.kind)
-        out = self.pointer(self.sum(given["out"], (given["plane"], unit)))
-        fill_with_zeros(builder, out, given["plane"])
+        chosen, values, out = (
+            self._line("chosen", self.task, "i32"),
+            self._line("given", unit),
+            self._plane("out", unit),
+        )
+        self.clear(out, self.given.plane)
         self._find(unit, chosen)
-        desk = Desk(builder, self.target, None)
-
-        def window(i: Any) -> None:
-            place = load(desk, "i32", element(builder, chosen, "i32", i)).value
-            at = element(builder, out, self.kind, builder.sext(place, LONG))
-            store(load(desk, self.kind, at) + load(desk, self.kind, element(builder, values, self.kind, i)), at)
-
-        self.loop(long(0), given["places"], window)
+        with self.loop(0, self.given.places) as i:
+            at = out.at(chosen.at(i).one().to("i64"))
+            at.put(at.one() + values.at(i).one())
 
 
 class Plan:
@@ -140,18 +122,16 @@ class Plan:
         self.together = min(full, default=max(divisors, default=0))
         found = places_of(along, shape[2:])
         several = found[:, None, :] + np.arange(self.together)[:, None] * self.size
-        self.taps, self.offsets = len(found), np.ascontiguousarray(several.reshape(len(found), -1), np.int32)
-        self.units = planes // max(self.together, 1)
-        self._calls: dict[str, Call] = {}
-        self.tasks = max(1, min(self.units, self.units * self.offsets.size // TASK))
+        self.offsets = np.ascontiguousarray(several.reshape(len(found), -1), np.int32)
+        units = planes // max(self.together, 1)
+        self.tasks = max(1, min(units, units * self.offsets.size // TASK))
+        self.calls = Calls(
+            PoolEmitter, KINDS[dtype], plane=self.together * self.size * dtype.itemsize, taps=len(found),
+            offsets=self.offsets, places=self.offsets.shape[1], units=units, tasks=self.tasks,
+        )  # fmt: skip
 
     def _call(self, name: str, **words: Any) -> None:
-        if (call := self._calls.get(name)) is None:
-            call = self._calls[name] = Call(
-                PoolEmitter, KINDS[self.dtype], name, plane=self.together * self.size * self.dtype.itemsize,
-                taps=self.taps, offsets=self.offsets, places=self.offsets.shape[1], units=self.units, tasks=self.tasks,
-            )  # fmt: skip
-        call(self.tasks, shared=self.tasks >= SEVERAL, **words)
+        self.calls(name, self.tasks, shared=self.tasks >= SEVERAL, **words)
 
     def highest(self, x: Any) -> Any:
         """The largest element of each window."""

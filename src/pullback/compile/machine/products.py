@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 from llvmlite import ir
 
 from ..._numerics import blas
+from ..mathematics.lanes import TYPES, Word
 from . import native, small
 from .elements import KINDS
 from .fusion import Operand, Product, leading
 from .indices import strides
 from .linking import linked
-from .memory import LONG, POINTER, count_up, element, least, long
+from .memory import LONG, POINTER
+from .writing import Array, Writer
 
 SMALL = 1 << 15
 """Multiplications up to which a product is code of its own."""
@@ -136,97 +138,86 @@ def _turned(m: Matrix) -> Matrix:
     return Matrix(m.columns, m.rows, m.right, m.down, m.offset, m.batch)
 
 
-class ProductEmitter:
+class ProductEmitter(Writer):
     """The code of a product, written where a builder is; `bases` are the addresses of both factors and of the result."""
 
     def __init__(self, builder: Any, form: Form, bases: list[Any]) -> None:
-        self.builder, self.form, self.bases = builder, form, bases
+        super().__init__(builder, form.kind)
+        self.form, self.bases = form, [self.array(base) for base in bases]
 
     def emit(self) -> None:
         """Write the code of the whole product."""
         count = math.prod(self.form.batch)
         if count == 1:
-            self._multiply((long(0),) * 3)
+            self._multiply([self.number(0)] * 3)
         else:
-            count_up(self.builder, long(0), long(count), self._batch)
+            self._batches(0, count)
 
     def emit_parts(self, begin: Any, end: Any) -> None:
-        """Write the code of a range of parts."""
-        count_up(self.builder, begin, end, self._group if self.form.parts.grouped else self._part)
+        """Write the code of a range of parts: of several batches, or of some rows or columns of one."""
+        parts = self.form.parts
+        with self.loop(self.number(begin), self.number(end)) as number:
+            if parts.grouped:
+                first = number * parts.size
+                self._batches(first, (first + parts.size).at_most(math.prod(self.form.batch)))
+            else:
+                self._part(number)
 
-    def _group(self, number: Any) -> None:
-        """A part that is several batches."""
-        builder, parts = self.builder, self.form.parts
-        first = builder.mul(number, long(parts.size))
-        last = least(builder, builder.add(first, long(parts.size)), long(math.prod(self.form.batch)))
-        count_up(builder, first, last, self._batch)
+    def _batches(self, begin: Word | int, end: Word | int) -> None:
+        with self.loop(begin, end) as number:
+            self._multiply(self._offsets(number))
 
-    def _part(self, number: Any) -> None:
+    def _part(self, number: Word) -> None:
         """A part that is some rows or columns of one batch."""
-        builder, form, parts = self.builder, self.form, self.form.parts
+        form, parts = self.form, self.form.parts
         total = form.right.columns if parts.across else form.left.rows
         each = -(-total // parts.size)
-        start = builder.mul(builder.urem(number, long(each)), long(parts.size))
-        size = builder.sub(least(builder, builder.add(start, long(parts.size)), long(total)), start)
-        a, b, c = self._offsets(builder.udiv(number, long(each)))
+        start = number % each * parts.size
+        size = (start + parts.size).at_most(total) - start
+        a, b, c = self._offsets(number // each)
         if parts.across:
-            b, c = builder.add(b, builder.mul(start, long(form.right.right))), builder.add(c, start)
-            self._multiply((a, b, c), columns=size)
+            self._multiply([a, b + start * form.right.right, c + start], columns=size)
         else:
-            a = builder.add(a, builder.mul(start, long(form.left.down)))
-            self._multiply((a, b, builder.add(c, builder.mul(start, long(form.right.columns)))), rows=size)
+            self._multiply([a + start * form.left.down, b, c + start * form.right.columns], rows=size)
 
-    def _batch(self, number: Any) -> None:
-        self._multiply(self._offsets(number))
-
-    def _offsets(self, number: Any) -> tuple[Any, ...]:
+    def _offsets(self, number: Word) -> list[Word]:
         """Where the matrices of a batch begin, in elements."""
-        builder, form = self.builder, self.form
+        form, offsets = self.form, [self.number(0)] * 3
         size = form.left.rows * form.right.columns
-        offsets = [long(0)] * 3
         for place in reversed(range(len(form.batch))):
-            index = builder.urem(number, long(form.batch[place]))
-            number = builder.udiv(number, long(form.batch[place]))
+            index, number = number % form.batch[place], number // form.batch[place]
             steps = (form.left.batch[place], form.right.batch[place], strides(form.batch)[place] * size)
-            offsets = [builder.add(o, builder.mul(index, long(s))) for o, s in zip(offsets, steps, strict=True)]
-        return tuple(offsets)
+            offsets = [offset + index * step for offset, step in zip(offsets, steps, strict=True)]
+        return offsets
 
-    def _multiply(self, offsets: tuple[Any, ...], rows: Any = None, columns: Any = None) -> None:
+    def _multiply(self, offsets: list[Word], rows: Word | None = None, columns: Word | None = None) -> None:
         """Write one product of matrices; some of its rows, or of its columns."""
         f = self.form
         starts = (f.left.offset, f.right.offset, 0)
-        places = [
-            self.builder.add(offset, long(start)) if start else offset
-            for offset, start in zip(offsets, starts, strict=True)
-        ]
-        a, b, c = (element(self.builder, base, f.kind, place) for base, place in zip(self.bases, places, strict=True))
+        a, b, c = (base.at(offset + start) for base, offset, start in zip(self.bases, offsets, starts, strict=True))
         write = self._blas if f.function.endswith("gemm") else self._code
-        write(a, b, c, rows or long(f.left.rows), columns or long(f.right.columns))
+        write(a, b, c, self.number(rows or f.left.rows), self.number(columns or f.right.columns))
 
-    def _blas(self, a: Any, b: Any, c: Any, rows: Any, columns: Any) -> None:
-        f, builder = self.form, self.builder
+    def _blas(self, a: Array, b: Array, c: Array, rows: Word, columns: Word) -> None:
+        f = self.form
+        left, right = (leading(m.rows, m.columns, m.down, m.right) for m in (f.left, f.right))
         found = native.blas(f.function)
         assert found is not None
-        width = found[1]
-        whole, number = ir.IntType(width), ir.FloatType() if f.kind == "f" else ir.DoubleType()
-        left, right = (leading(m.rows, m.columns, m.down, m.right) for m in (f.left, f.right))
         assert left is not None
         assert right is not None
-        enum = ir.IntType(32)
-        signature = ir.FunctionType(
-            ir.VoidType(),
-            [enum] * 3 + [whole] * 3 + [number, POINTER, whole, POINTER, whole, number, POINTER, whole],
-        )
-        sizes = [size if width == 64 else builder.trunc(size, whole) for size in (rows, columns)]
-        arguments = [enum(ROW_MAJOR), enum(left[0]), enum(right[0]), *sizes, whole(f.left.columns)]
-        arguments += [number(1.0), a, whole(left[1]), b, whole(right[1]), number(0.0), c, whole(f.right.columns)]
-        builder.call(linked(builder, f.function, signature), arguments)
+        whole, enum, number = f"i{found[1]}", ir.IntType(32), TYPES[f.kind]
+        size = TYPES[whole]
+        arguments = [*map(enum, (ROW_MAJOR, left[0], right[0])), rows.to(whole).value, columns.to(whole).value]
+        arguments += [size(f.left.columns), number(1.0), a.value, size(left[1]), b.value, size(right[1])]
+        arguments += [number(0.0), c.value, size(f.right.columns)]
+        signature = ir.FunctionType(ir.VoidType(), [argument.type for argument in arguments])
+        self.builder.call(linked(self.builder, f.function, signature), arguments)
 
-    def _code(self, a: Any, b: Any, c: Any, rows: Any, columns: Any) -> None:
-        f, builder = self.form, self.builder
+    def _code(self, a: Array, b: Array, c: Array, rows: Word, columns: Word) -> None:
+        f = self.form
         steps = [f.left.columns, f.left.down, f.left.right, f.right.down, f.right.right, f.right.columns]
         signature = ir.FunctionType(ir.VoidType(), [POINTER] * 3 + [LONG] * 8)
-        builder.call(linked(builder, f.function, signature), [a, b, c, rows, columns, *map(long, steps)])
+        self.call(linked(self.builder, f.function, signature), a, b, c, rows, columns, *steps)
 
 
 def flops(product: Product) -> int:

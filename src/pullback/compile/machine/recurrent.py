@@ -13,17 +13,16 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from llvmlite import ir
 
 from ..._numerics.blocks import get_num_threads
 from ...ops.recurrent import Sizes, in_order
 from ..mathematics.arithmetic import maximum
 from ..mathematics.exponentials import sigmoid, tanh
-from ..mathematics.lanes import Desk, Target, Word
+from ..mathematics.lanes import Target, Word
 from . import matrices
 from .elements import KINDS
-from .memory import LONG, POINTER, element, first_lanes, load_lanes, long, store_lanes
 from .tasks import Call, TaskEmitter, lanes
+from .writing import Array
 
 FEWEST = 16
 """The fewest sequences in a task: each task reads the whole weight. Each thread has one task."""
@@ -130,95 +129,70 @@ class RecurrentEmitter(TaskEmitter):
 
     WORDS: ClassVar = {name: [*COMMON, *step.reads, *step.writes] for name, step in STEPS.items()}
 
-    def __getattr__(self, name: str) -> Callable[[Any], None]:
-        if name not in STEPS:
-            raise AttributeError(name)
-        return functools.partial(self._task, name)
-
-    def _task(self, name: str, task: Any) -> None:
+    def unit(self, name: str, task: Word) -> None:
         """Run all steps of some sequences."""
-        builder, given = self.builder, self.given
-        begin, end = self.part(given["sequences"], task, given["tasks"])
-        back = backwards(name)
-
-        def turn(number: Any) -> None:
-            if back:
-                number = builder.sub(builder.sub(given["steps"], long(1)), number)
-            place = builder.mul(number, long(4))
-            start, size, *before = (
-                self.word(self.pointer(given["order"]), builder.add(place, long(k))) for k in range(4)
-            )
-            stop = self.least(size, end)
-            with builder.if_then(builder.icmp_signed("<", begin, stop)):
+        given, back = self.given, backwards(name)
+        begin, end = self.part(given.sequences, task, given.tasks)
+        with self.loop(0, given.steps) as number:
+            turn = given.steps - 1 - number if back else number
+            place = turn * 4
+            start, size, *before = (self.word(given.order, place + k) for k in range(4))
+            stop = size.at_most(end)
+            with self.when(begin < stop):
                 if not back:
                     self._multiply(name, "h", "sums", begin, begin, stop)
-                self.loop(begin, stop, lambda sequence: self._row(name, sequence, start, before))
+                with self.loop(begin, stop) as sequence:
+                    self._row(name, sequence, start, before)
                 if back:
-                    self._multiply(name, "pulled", "to_h", builder.add(start, begin), begin, stop)
+                    self._multiply(name, "pulled", "to_h", start + begin, begin, stop)
 
-        self.loop(long(0), given["steps"], turn)
-
-    def _size(self, name: str, array: str) -> Any:
+    def _size(self, name: str, array: str) -> Word:
         """The number of elements in a row of an array."""
-        parts = STEPS[name].gates if array in WIDE else 1
-        return self.builder.mul(self.given["width"], long(parts))
+        return self.given.width * (STEPS[name].gates if array in WIDE else 1)  # type: ignore[no-any-return]
 
-    def _address(self, name: str, array: str, row: Any, base: str = "") -> Any:
-        """The address of a row of an array, as a word."""
-        return self.sum(self.given[base or array], (self.bytes(self._size(name, array)), row))
+    def _address(self, name: str, array: str, row: Word, base: str = "") -> Word:
+        """The address of a row of an array."""
+        return getattr(self.given, base or array) + self.bytes(self._size(name, array)) * row  # type: ignore[no-any-return]
 
-    def _multiply(self, name: str, left: str, out: str, row: Any, begin: Any, stop: Any) -> None:
+    def _multiply(self, name: str, left: str, out: str, row: Word, begin: Word, stop: Word) -> None:
         """Multiply some rows with the weight, panel by panel."""
-        builder, wide = self.builder, matrices.VECTORS * self.lanes
-        inner, columns, rows = self._size(name, left), self._size(name, out), builder.sub(stop, begin)
+        given, wide = self.given, matrices.VECTORS * self.lanes
+        inner, columns, rows = self._size(name, left), self._size(name, out), stop - begin
         a, c = self._address(name, left, row), self._address(name, out, begin)
-        signature = ir.FunctionType(ir.VoidType(), [POINTER] * 3 + [LONG] * 8)
-        multiply = builder.inttoptr(self.given["multiply"], ir.PointerType(signature))
+        with self.loop(0, columns, wide) as j:
+            size = (columns - j).at_most(wide)
+            b = given.weight + self.bytes(inner) * j
+            addresses = [self.array(address) for address in (a, b, c + self.bytes(j))]
+            self.call(given.multiply, *addresses, rows, size, inner, inner, 1, size, 1, columns)
 
-        def panel(j: Any) -> None:
-            size = self.least(builder.sub(columns, j), long(wide))
-            b = self.sum(self.given["weight"], (self.bytes(inner), j))
-            addresses = [self.pointer(address) for address in (a, b, builder.add(c, self.bytes(j)))]
-            builder.call(multiply, [*addresses, rows, size, inner, inner, long(1), size, long(1), columns])
-
-        self.loop(long(0), columns, panel, wide)
-
-    def _row(self, name: str, sequence: Any, start: Any, before: list[Any]) -> None:
+    def _row(self, name: str, sequence: Word, start: Word, before: list[Word]) -> None:
         """Write the loop over a row, register by register; the last one is masked."""
-        builder, width = self.builder, self.given["width"]
-        row = builder.add(start, sequence)
-        bases = {}
+        row, bases = start + sequence, {}
         for array in (*STEPS[name].reads, *STEPS[name].writes):
             if array == "before":
-                at = self._address(name, array, builder.add(before[0], sequence))
-                there = builder.icmp_signed("<", sequence, before[1])
-                address = builder.select(there, at, self._address(name, array, sequence, "first"))
+                at = self._address(name, array, before[0] + sequence)
+                address = (sequence < before[1]).select(at, self._address(name, array, sequence, "first"))
             elif array == "bias":
-                address = self.given[array]
+                address = self.given.bias
             else:
                 address = self._address(name, array, sequence if array in SEQUENCES else row)
-            bases[array] = self.pointer(address)
-        whole = builder.and_(width, long(-self.lanes))
-        self.loop(long(0), whole, lambda j: self._elements(name, bases, j, None), self.lanes)
-        with builder.if_then(builder.icmp_signed("<", whole, width)):
-            self._elements(name, bases, whole, first_lanes(builder, builder.sub(width, whole), self.lanes))
+            bases[array] = self.array(address)
+        for j, mask in self.registers(0, self.given.width):
+            self._elements(name, bases, j, mask)
 
-    def _elements(self, name: str, bases: dict[str, Any], j: Any, mask: Any) -> None:
+    def _elements(self, name: str, bases: dict[str, Array], j: Word, mask: Word | None) -> None:
         """Write the elementwise part of a step for one register."""
-        step, desk = STEPS[name], Desk(self.builder, self.target, self.lanes)
+        step, words = STEPS[name], Words()
 
-        def at(array: str, part: int) -> Any:
-            place = self.sum(j, (self.given["width"], long(part)))
-            return element(self.builder, bases[array], self.kind, place)
+        def at(array: str, part: int) -> Array:
+            return bases[array].at(j + self.given.width * part)
 
-        words: Words = {}
         for array in step.reads:
-            parts = range(step.gates if array in WIDE else 1)
-            found = [load_lanes(desk, self.kind, at(array, part), 1, mask) for part in parts]
+            found = [at(array, part).some(mask) for part in range(step.gates if array in WIDE else 1)]
             words[array] = found if len(found) > 1 else found[0]
         for array, value in step.write(**words).items():
             for part, word in enumerate(value if isinstance(value, list) else [value]):
-                store_lanes(word, at(array, part), 1, mask)
+                at(array, part).put(word, mask)
 
 
 class Plan:

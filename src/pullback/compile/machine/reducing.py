@@ -66,13 +66,13 @@ class Accumulator:
     kind: str
     exact: bool
     lanes: int | None
-    carried: list[Any]
+    carried: list[Word]
 
     @staticmethod
     def begun(desk: Desk, how: str, kind: str, *, exact: bool) -> Accumulator:
         """An accumulator with the neutral element."""
-        first = desk.number(kind, identity(how, kind)).value
-        return Accumulator(how, kind, exact, desk.lanes, [first] + ([desk.number(kind, 0).value] if exact else []))
+        numbers = [identity(how, kind), *([0] if exact else [])]
+        return Accumulator(how, kind, exact, desk.lanes, [desk.number(kind, number) for number in numbers])
 
     def add(self, desk: Desk, word: Word, mask: Any) -> None:
         """Accumulate a word, where the mask is on."""
@@ -80,21 +80,24 @@ class Accumulator:
         if mask is not None:
             neutral = desk.number(self.kind, identity(self.how, self.kind))
             word = Word(desk, "b1", mask).select(word, neutral)
-        old = Word(desk, self.kind, self.carried[0])
+        old = self._held(0, desk)
         if not self.exact:
-            self.carried = [combine(self.how, old, word).value]
+            self.carried = [combine(self.how, old, word)]
             return
         total = old + word
         part = total - old
         lost = (old - (total - part)) + (word - part)
-        self.carried = [total.value, (Word(desk, self.kind, self.carried[1]) + lost).value]
+        self.carried = [total, self._held(1, desk) + lost]
+
+    def _held(self, place: int, desk: Desk) -> Word:
+        return Word(desk, self.kind, self.carried[place].value)
 
     def result(self, desk: Desk) -> Word:
         """The result; where a sum overflowed, without the compensation, which is NaN."""
-        total = Word(desk, self.kind, self.carried[0])
+        total = self._held(0, desk)
         if not self.exact:
             return total
-        lost = Word(desk, self.kind, self.carried[1])
+        lost = self._held(1, desk)
         return (abs(lost) < math.inf).select(total + lost, total)
 
 

@@ -8,30 +8,18 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ..mathematics.exponentials import exp
-from ..mathematics.lanes import TYPES, Desk, Word
+from ..mathematics.lanes import Word
 from .elements import KINDS
-from .memory import (
-    count_up,
-    element,
-    first_lanes,
-    load,
-    load_lanes,
-    load_spread,
-    long,
-    splat,
-    store,
-    store_lanes,
-)
 from .reducing import across, combine, identity
-from .tasks import Call, TaskEmitter
+from .tasks import Calls, TaskEmitter
+from .writing import Array
 
 TASK, SEVERAL = 1 << 14, 4
 """The approximate number of elements in a task, and the number of tasks above which threads share them."""
@@ -45,10 +33,33 @@ SHARED = "each of weight_each weight_of".split()
 """Statistics shared by rows: `each` consecutive rows share one, there are `of` of them, and they repeat; the same of weights."""
 
 
+class Register(NamedTuple):
+    """Some adjacent elements of each row of the same number: as many as a register has, or as the mask says."""
+
+    writer: TaskEmitter
+    row: Word
+    first: Word
+    mask: Word | None
+    number: int
+
+    def _array(self, name: str, row: Word | int | None) -> Array:
+        given = self.writer.given
+        place = self.first + self.writer.number(self.row if row is None else row) * given.size
+        return self.writer.array(getattr(given, name)).at(place)
+
+    def some(self, name: str, row: Word | int | None = None) -> Word:
+        """The elements of an array, in this row or another."""
+        return self._array(name, row).some(self.mask)
+
+    def put(self, name: str, word: Word, row: Word | int | None = None) -> Word:
+        """Write the elements of an array; what is written."""
+        self._array(name, row).put(word, self.mask)
+        return word
+
+
 class RowEmitter(TaskEmitter):
     """Functions of rows. Their arrays have a row for each row, an element for each row, or one row for all."""
 
-    UNITS = "rows"
     WORDS: ClassVar = {
         "moments": [*MATRIX, *"x mean variance".split()],
         "standardize": [*MATRIX, *"x mean scale out".split()],
@@ -66,290 +77,226 @@ class RowEmitter(TaskEmitter):
         "slopes": [*MATRIX, *"given powers sums out".split()],
         "softmax_pullback": [*MATRIX, *"given powers out".split()],
     }
-
-    def __init__(self, module: Any, kind: str) -> None:
-        super().__init__(module, kind)
-        self.desk, self.scalar = (Desk(None, self.target, count) for count in (self.lanes, None))
+    UNITS: ClassVar = dict.fromkeys(WORDS, "rows")
 
     # 1. Along rows
 
-    def unit(self, name: str, unit: Any) -> None:
-        """Write what a function does with one row."""
-        self.desk.builder = self.scalar.builder = self.builder
-        super().unit(name, unit)
+    def _one(self, name: str, row: Word) -> Array:
+        """The one element for a row."""
+        return self.array(getattr(self.given, name)).at(row)
 
-    def _place(self, name: str, row: Any, at: Any) -> Any:
-        """The address of element `at` of a row."""
-        place = self.sum(at, (row, self.given["size"]))
-        return element(self.builder, self.pointer(self.given[name]), self.kind, place)
-
-    def _some(self, name: str, row: Any, at: Any, mask: Any) -> Word:
-        """Load a register of a row; zeros where the mask is off."""
-        return load_lanes(self.desk, self.kind, self._place(name, row, at), 1, mask)
-
-    def _put(self, word: Word, name: str, row: Any, at: Any, mask: Any) -> None:
-        """Store a register of a row."""
-        store_lanes(word, self._place(name, row, at), 1, mask)
-
-    def _of_row(self, name: str, row: Any) -> Word:
-        """The one element for a row, in all lanes."""
-        return load_spread(self.desk, self.kind, self._one(name, row))
-
-    def _one(self, name: str, row: Any) -> Any:
-        return element(self.builder, self.pointer(self.given[name]), self.kind, row)
-
-    def _spread(self, word: Word) -> Word:
-        return Word(self.desk, self.kind, splat(self.builder, word.value, self.lanes))
+    def _of_row(self, name: str, row: Word) -> Word:
+        return self._one(name, row).spread()
 
     def _size(self) -> Word:
         """The number of elements of a row, as a real."""
-        return Word(self.scalar, self.kind, self.builder.sitofp(self.given["size"], TYPES[self.kind]))
+        return self.given.size.to(self.kind)  # type: ignore[no-any-return]
 
-    def _along(self, inside: Callable[[Any, Any, int], None], carried: list[Any] | None = None) -> None:
-        """Loop over a row, TOGETHER registers in one iteration, then one by one with a mask; `inside` gets the register's number."""
-        builder, size, width = self.builder, self.given["size"], self.lanes
-        whole = builder.and_(size, long(-TOGETHER * width))
+    def _along(self, row: Word, carried: list[Word] | None = None) -> Iterator[Register]:
+        """Loops over a row, TOGETHER registers in one iteration, then one by one with a mask."""
+        for first, mask in self.registers(0, self.given.size, carried, TOGETHER):
+            for number in range(TOGETHER if mask is None else 1):
+                yield Register(self, row, first + number * self.lanes, mask, number)
 
-        def several(at: Any) -> None:
-            for number in range(TOGETHER):
-                inside(builder.add(at, long(number * width)), None, number)
-
-        def rest(at: Any) -> None:
-            inside(at, first_lanes(builder, builder.sub(size, at), width), 0)
-
-        count_up(builder, long(0), whole, several, step=TOGETHER * width, carried=carried)
-        count_up(builder, whole, size, rest, step=width, carried=carried)
-
-    def _totals(self, terms: Callable[[Any, Any], tuple[Word, ...]], count: int, how: str = "sum") -> list[Word]:
+    def _totals(
+        self, row: Word, terms: Callable[[Register], tuple[Word, ...]], count: int = 1, how: str = "sum"
+    ) -> list[Word]:
         """The sums, or the maxima, over a row of `count` terms for each element."""
         neutral = self.desk.number(self.kind, identity(how, self.kind))
-        carried = [neutral.value] * (TOGETHER * count)
-
-        def inside(at: Any, mask: Any, number: int) -> None:
-            for place, term in enumerate(terms(at, mask), number * count):
-                known = term if mask is None else Word(self.desk, "b1", mask).select(term, neutral)
-                carried[place] = combine(how, Word(self.desk, self.kind, carried[place]), known).value
-
-        self._along(inside, carried)
-        found = [Word(self.desk, self.kind, value) for value in carried]
+        carried = [neutral] * (TOGETHER * count)
+        for own in self._along(row, carried):
+            for place, term in enumerate(terms(own), own.number * count):
+                known = term if own.mask is None else own.mask.select(term, neutral)
+                carried[place] = combine(how, carried[place], known)
         return [
-            across(how, functools.reduce(partial(combine, how), found[i::count]), self.scalar) for i in range(count)
+            across(how, functools.reduce(partial(combine, how), carried[i::count]), self.scalar) for i in range(count)
         ]
 
     # 2. Layer normalisation
 
-    def moments(self, row: Any) -> None:
+    def moments(self, row: Word) -> None:
         """The means of rows, and their variances."""
-        (total,) = self._totals(lambda at, mask: (self._some("x", row, at, mask),), 1)
+        (total,) = self._totals(row, lambda own: (own.some("x"),))
         mean = total / self._size()
-        spread = self._spread(mean)
+        spread = self.all_lanes(mean)
 
-        def squares(at: Any, mask: Any) -> tuple[Word]:
-            centred = self._some("x", row, at, mask) - spread
+        def squares(own: Register) -> tuple[Word]:
+            centred = own.some("x") - spread
             return (centred * centred,)
 
-        (squared,) = self._totals(squares, 1)
-        store(mean, self._one("mean", row))
-        store(squared / self._size(), self._one("variance", row))
+        (squared,) = self._totals(row, squares)
+        self._one("mean", row).put(mean)
+        self._one("variance", row).put(squared / self._size())
 
-    def _normal(self, row: Any) -> Callable[[Any, Any], Word]:
+    def _normal(self, row: Word) -> Callable[[Register], Word]:
         """A function that loads a register of a row, centred and scaled."""
         mean, scale = self._of_row("mean", row), self._of_row("scale", row)
-        return lambda at, mask: (self._some("x", row, at, mask) - mean) * scale
+        return lambda own: (own.some("x") - mean) * scale
 
-    def standardize(self, row: Any) -> None:
+    def standardize(self, row: Word) -> None:
         """Normalised rows: (x - mean) * scale."""
         normal = self._normal(row)
-        self._along(lambda at, mask, _: self._put(normal(at, mask), "out", row, at, mask))
+        for own in self._along(row):
+            own.put("out", normal(own))
 
-    def affine(self, row: Any) -> None:
+    def affine(self, row: Word) -> None:
         """Normalised rows times weights plus biases."""
-        normal, first = self._normal(row), long(0)
+        normal = self._normal(row)
+        for own in self._along(row):
+            weight, bias = (own.some(name, 0) for name in ("weight", "bias"))
+            own.put("out", normal(own).mad(weight, bias))
 
-        def inside(at: Any, mask: Any, _: int) -> None:
-            weight, bias = (self._some(name, first, at, mask) for name in ("weight", "bias"))
-            self._put(normal(at, mask).mad(weight, bias), "out", row, at, mask)
-
-        self._along(inside)
-
-    def standardize_pullback(self, row: Any) -> None:
+    def standardize_pullback(self, row: Word) -> None:
         """The gradient of x."""
-        self._pull(row, lambda at, mask, normal: self._some("given", row, at, mask))
+        self._pull(row, lambda own, normal: own.some("given"))
 
-    def affine_pullback(self, row: Any) -> None:
+    def affine_pullback(self, row: Word) -> None:
         """The gradients of x, weights and biases; each task adds the latter two up in a row of its own."""
 
-        def given(at: Any, mask: Any, normal: Word) -> Word:
-            part = self._some("given", row, at, mask)
+        def given(own: Register, normal: Word) -> Word:
+            part = own.some("given")
             for name, term in (("to_weight", part * normal), ("to_bias", part)):
-                self._put(self._some(name, self.task, at, mask) + term, name, self.task, at, mask)
-            return part * self._some("weight", long(0), at, mask)
+                own.put(name, own.some(name, self.task) + term, self.task)
+            return part * own.some("weight", 0)
 
         self._pull(row, given)
 
-    def _pull(self, row: Any, given: Callable[[Any, Any, Word], Word]) -> None:
+    def _pull(self, row: Word, given: Callable[[Register, Word], Word]) -> None:
         """Write (t - mean(t) - normal * mean(t * normal)) * scale, where t is what `given` loads."""
         normal, scale = self._normal(row), self._of_row("scale", row)
 
-        def terms(at: Any, mask: Any) -> tuple[Word, Word]:
-            own = normal(at, mask)
-            part = given(at, mask, own)
-            self._put(part, "out", row, at, mask)
-            return part, part * own
+        def terms(own: Register) -> tuple[Word, Word]:
+            x = normal(own)
+            part = given(own, x)
+            own.put("out", part)
+            return part, part * x
 
-        mean, slope = (self._spread(total / self._size()) for total in self._totals(terms, 2))
-
-        def write(at: Any, mask: Any, _: int) -> None:
-            part = self._some("out", row, at, mask) - mean
-            self._put((-slope).mad(normal(at, mask), part) * scale, "out", row, at, mask)
-
-        self._along(write)
+        mean, slope = (self.all_lanes(total / self._size()) for total in self._totals(row, terms, 2))
+        for own in self._along(row):
+            part = own.some("out") - mean
+            own.put("out", (-slope).mad(normal(own), part) * scale)
 
     # 3. Batch and group normalisation: rows share means and scales, and each row has one weight
 
-    def _shared(self, name: str, row: Any, who: str = "") -> Word:
+    def _shared(self, name: str, row: Word, who: str = "") -> Word:
         """The statistic of a row, or its weight with `who`, in all lanes."""
-        each, of = self.given[f"{who}each"], self.given[f"{who}of"]
-        return self._of_row(name, self.builder.urem(self.builder.udiv(row, each), of))
+        return self._of_row(name, row // getattr(self.given, f"{who}each") % getattr(self.given, f"{who}of"))
 
-    def _centred(self, row: Any) -> Callable[[Any, Any], Word]:
+    def _centred(self, row: Word) -> Callable[[Register], Word]:
         """A function that loads a register of a row, centred."""
         mean = self._shared("mean", row)
-        return lambda at, mask: self._some("x", row, at, mask) - mean
+        return lambda own: own.some("x") - mean
 
-    def _gain(self, row: Any) -> Word:
+    def _gain(self, row: Word) -> Word:
         return self._shared("scale", row) * self._shared("weight", row, "weight_")
 
-    def scaled(self, row: Any) -> None:
+    def scaled(self, row: Word) -> None:
         """(x - mean) * scale * weight + bias."""
         centred, gain, bias = self._centred(row), self._gain(row), self._shared("bias", row, "weight_")
-        self._along(lambda at, mask, _: self._put(centred(at, mask).mad(gain, bias), "out", row, at, mask))
+        for own in self._along(row):
+            own.put("out", centred(own).mad(gain, bias))
 
-    def shares(self, row: Any) -> None:
+    def shares(self, row: Word) -> None:
         """The sums along rows of the cotangent, and of its products with centred rows."""
         centred = self._centred(row)
 
-        def terms(at: Any, mask: Any) -> tuple[Word, Word]:
-            given = self._some("given", row, at, mask)
-            return given, given * centred(at, mask)
+        def terms(own: Register) -> tuple[Word, Word]:
+            given = own.some("given")
+            return given, given * centred(own)
 
-        for name, total in zip(("sums", "products"), self._totals(terms, 2), strict=True):
-            store(total, self._one(name, row))
+        for name, total in zip(("sums", "products"), self._totals(row, terms, 2), strict=True):
+            self._one(name, row).put(total)
 
-    def mixed(self, row: Any) -> None:
+    def mixed(self, row: Word) -> None:
         """given * scale * weight + (x - mean) * slope + shift: the gradient of x."""
         centred, gain = self._centred(row), self._gain(row)
         slope, shift = self._shared("slope", row), self._shared("shift", row)
-
-        def inside(at: Any, mask: Any, _: int) -> None:
-            given = self._some("given", row, at, mask)
-            self._put(given.mad(gain, centred(at, mask).mad(slope, shift)), "out", row, at, mask)
-
-        self._along(inside)
+        for own in self._along(row):
+            given = own.some("given")
+            own.put("out", given.mad(gain, centred(own).mad(slope, shift)))
 
     # 4. Softmax
 
-    def powers(self, row: Any) -> None:
+    def powers(self, row: Word) -> None:
         """exp(x - max), and its sums along rows."""
-        store(self._powers(row), self._one("sums", row))
+        self._one("sums", row).put(self._powers(row))
 
-    def softmax(self, row: Any) -> None:
+    def softmax(self, row: Word) -> None:
         """Softmax of rows."""
-        factor = self._spread(1 / self._powers(row))
-        self._along(lambda at, mask, _: self._put(self._some("out", row, at, mask) * factor, "out", row, at, mask))
+        self._scale(row, 1 / self._powers(row))
 
-    def exponents(self, row: Any) -> None:
+    def _scale(self, row: Word, factor: Word) -> None:
+        """Multiply a row of the result by a number."""
+        spread = self.all_lanes(factor)
+        for own in self._along(row):
+            own.put("out", own.some("out") * spread)
+
+    def exponents(self, row: Word) -> None:
         """Sums of exp(x - shift) along rows; the shift is 0 if that keeps digits, else the maximum if it is finite."""
-        (plain,) = self._totals(lambda at, mask: (exp(self._some("x", row, at, mask)),), 1)
-        store(self.scalar.number(self.kind, 0), self._one("shift", row))
-        store(plain, self._one("sums", row))
+        (plain,) = self._totals(row, lambda own: (exp(own.some("x")),))
+        self._one("shift", row).put(self.scalar.number(self.kind, 0))
+        self._one("sums", row).put(plain)
         with self.builder.if_then(self._far(plain), likely=False):
             highest = self._highest(row)
             shift = (abs(highest) < math.inf).select(highest, 0)
-            spread = self._spread(shift)
-            (total,) = self._totals(lambda at, mask: (exp(self._some("x", row, at, mask) - spread),), 1)
-            store(shift, self._one("shift", row))
-            store(total, self._one("sums", row))
+            spread = self.all_lanes(shift)
+            (total,) = self._totals(row, lambda own: (exp(own.some("x") - spread),))
+            self._one("shift", row).put(shift)
+            self._one("sums", row).put(total)
 
-    def weighted_softmax(self, row: Any) -> None:
+    def weighted_softmax(self, row: Word) -> None:
         """Softmax of rows times a number for each row; the sums of exponentials are stored, too."""
-
-        def plain(at: Any, mask: Any) -> tuple[Word]:
-            power = exp(self._some("x", row, at, mask))
-            self._put(power, "out", row, at, mask)
-            return (power,)
-
-        (total,) = self._totals(plain, 1)
-        store(total, self._one("sums", row))
+        (total,) = self._totals(row, lambda own: (own.put("out", exp(own.some("x"))),))
+        self._one("sums", row).put(total)
         with self.builder.if_then(self._far(total), likely=False):
-            store(self._powers(row), self._one("sums", row))
-        slope, total = (load(self.scalar, self.kind, self._one(name, row)) for name in ("slopes", "sums"))
-        factor = self._spread(slope / total)
-        self._along(lambda at, mask, _: self._put(self._some("out", row, at, mask) * factor, "out", row, at, mask))
+            self._one("sums", row).put(self._powers(row))
+        slope, total = (self._one(name, row).one() for name in ("slopes", "sums"))
+        self._scale(row, slope / total)
 
     def _far(self, total: Word) -> Any:
         """Whether a sum of exponentials needs a shift, or is NaN."""
         low, high = PLAIN
         return (~((total >= low) & (total <= high))).value
 
-    def shifted_powers(self, row: Any) -> None:
+    def shifted_powers(self, row: Word) -> None:
         """exp(x - shift) * slope, with a shift and a slope for each row."""
         shift, slope = self._of_row("shift", row), self._of_row("slopes", row)
+        for own in self._along(row):
+            own.put("out", exp(own.some("x") - shift) * slope)
 
-        def inside(at: Any, mask: Any, _: int) -> None:
-            self._put(exp(self._some("x", row, at, mask) - shift) * slope, "out", row, at, mask)
+    def _highest(self, row: Word) -> Word:
+        return self._totals(row, lambda own: (own.some("x"),), how="maximum")[0]
 
-        self._along(inside)
+    def _powers(self, row: Word) -> Word:
+        shift = self.all_lanes(self._highest(row))
+        return self._totals(row, lambda own: (own.put("out", exp(own.some("x") - shift)),))[0]
 
-    def _highest(self, row: Any) -> Word:
-        return self._totals(lambda at, mask: (self._some("x", row, at, mask),), 1, "maximum")[0]
-
-    def _powers(self, row: Any) -> Word:
-        shift = self._spread(self._highest(row))
-
-        def terms(at: Any, mask: Any) -> tuple[Word]:
-            power = exp(self._some("x", row, at, mask) - shift)
-            self._put(power, "out", row, at, mask)
-            return (power,)
-
-        return self._totals(terms, 1)[0]
-
-    def slopes(self, row: Any) -> None:
+    def slopes(self, row: Word) -> None:
         """The gradient of softmax from unnormalised exponentials and their sums."""
-        self._slopes(row, lambda total: total / load(self.scalar, self.kind, self._one("sums", row)))
+        self._slopes(row, lambda total: total / self._one("sums", row).one())
 
-    def softmax_pullback(self, row: Any) -> None:
+    def softmax_pullback(self, row: Word) -> None:
         """The gradient of softmax from its result."""
         self._slopes(row, lambda total: total)
 
-    def _slopes(self, row: Any, over: Callable[[Word], Word]) -> None:
-        def both(at: Any, mask: Any) -> tuple[Word, Word]:
-            return self._some("given", row, at, mask), self._some("powers", row, at, mask)
-
-        (total,) = self._totals(lambda at, mask: (operator.mul(*both(at, mask)),), 1)
-        mean = self._spread(over(total))
-
-        def write(at: Any, mask: Any, _: int) -> None:
-            given, power = both(at, mask)
-            self._put((given - mean) * power, "out", row, at, mask)
-
-        self._along(write)
+    def _slopes(self, row: Word, over: Callable[[Word], Word]) -> None:
+        (total,) = self._totals(row, lambda own: (own.some("given") * own.some("powers"),))
+        mean = self.all_lanes(over(total))
+        for own in self._along(row):
+            given, power = own.some("given"), own.some("powers")
+            own.put("out", (given - mean) * power)
 
 
 class Rows:
     """The functions for matrices of one shape and dtype."""
 
     def __init__(self, rows: int, size: int, dtype: np.dtype[Any]) -> None:
-        self.rows, self.size, self.kind = rows, size, KINDS[dtype]
         self.tasks = max(1, min(rows, rows * size // TASK))
-        self._calls: dict[str, Call] = {}
+        self.calls = Calls(RowEmitter, KINDS[dtype], rows=rows, size=size, tasks=self.tasks)
 
     def __call__(self, name: str, **arrays: Any) -> None:
         """Call a function with C-contiguous arrays."""
-        if (call := self._calls.get(name)) is None:
-            words = {"rows": self.rows, "size": self.size, "tasks": self.tasks}
-            call = self._calls[name] = Call(RowEmitter, self.kind, name, **words)
-        call(self.tasks, shared=self.tasks >= SEVERAL, **arrays)
+        self.calls(name, self.tasks, shared=self.tasks >= SEVERAL, **arrays)
 
 
 @functools.lru_cache(maxsize=256)

@@ -3,60 +3,44 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
-from ..mathematics.lanes import Desk, Target
+from ..mathematics.lanes import Word
 from ..program import Equation
+from . import native
 from .elements import KINDS
-from .memory import LONG, SIZES, count_up, element, fill_with_zeros, first_lanes, load, load_lanes, long, store_lanes
+from .memory import SIZES
+from .writing import Writer
 
 
-class ScatterEmitter:
+class ScatterEmitter(Writer):
     """Writes `scatter_rows`: zeros, to which one row after another is added.
 
     A guard has checked that the indices are in range.
     """
 
-    def __init__(self, builder: Any, equation: Equation, target: Target, width: int) -> None:
-        self.builder, self.target = builder, target
-        self.rows, self.indices = equation.inputs
-        self.out = equation.output
-        self.kind = KINDS[self.out.dtype]
-        self.lanes = max(2, width // SIZES[self.kind])
+    def __init__(self, builder: Any, equation: Equation) -> None:
+        kind = KINDS[equation.output.dtype]
+        super().__init__(builder, kind, max(2, native.width() // SIZES[kind]))
+        self.equation = equation
 
     def emit(self, rows: Any, indices: Any, out: Any) -> None:
         """Write the code, given the addresses of the operands and the result."""
-        count, columns = self.out.shape
-        fill_with_zeros(self.builder, out, self.out.nbytes)
+        chosen = self.equation.inputs[1]
+        count, columns = self.equation.output.shape
+        self.clear(self.array(out), self.equation.output.nbytes)
+        with self.loop(0, math.prod(chosen.shape)) as number:
+            place = self.array(indices, KINDS[chosen.dtype]).at(number).one().to("i64")
+            place = (place < 0).select(place + count, place)  # negative ones count from the end
+            source, target = self.array(rows).at(number * columns), self.array(out).at(place * columns)
+            for at, mask in self._along(columns):
+                target.at(at).put(target.at(at).some(mask) + source.at(at).some(mask), mask)
 
-        def row(number: Any) -> None:
-            place = self._place(indices, number, count)
-            source = element(self.builder, rows, self.kind, self.builder.mul(number, long(columns)))
-            target = element(self.builder, out, self.kind, self.builder.mul(place, long(columns)))
-            self._add(source, target, columns)
-
-        count_up(self.builder, long(0), long(math.prod(self.indices.shape)), row)
-
-    def _place(self, indices: Any, number: Any, count: int) -> Any:
-        """An index; negative ones count from the end."""
-        builder, kind = self.builder, KINDS[self.indices.dtype]
-        word = load(Desk(builder, self.target, None), kind, element(builder, indices, kind, number)).value
-        if SIZES[kind] < SIZES["i64"]:
-            word = builder.sext(word, LONG) if kind[0] == "i" else builder.zext(word, LONG)
-        negative = builder.icmp_signed("<", word, long(0))
-        return builder.select(negative, builder.add(word, long(count)), word)
-
-    def _add(self, source: Any, target: Any, columns: int) -> None:
-        """Add a row to another, register by register."""
-        builder, lanes = self.builder, self.lanes
-        desk = Desk(builder, self.target, lanes)
-
-        def some(place: Any, mask: Any) -> None:
-            at = element(builder, target, self.kind, place)
-            one = load_lanes(desk, self.kind, element(builder, source, self.kind, place), 1, mask)
-            store_lanes(load_lanes(desk, self.kind, at, 1, mask) + one, at, 1, mask)
-
-        whole = columns // lanes
-        count_up(builder, long(0), long(whole), lambda number: some(builder.mul(number, long(lanes)), None))
-        if columns % lanes:
-            some(long(whole * lanes), first_lanes(builder, long(columns % lanes), lanes))
+    def _along(self, columns: int) -> Iterator[tuple[Word, Word | None]]:
+        """Each register of a row; the last one with a mask, if it is not whole."""
+        whole = columns // self.lanes * self.lanes
+        with self.loop(0, whole, self.lanes) as at:
+            yield at, None
+        if whole < columns:
+            yield self.number(whole), self.first(self.number(columns - whole))

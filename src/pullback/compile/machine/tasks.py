@@ -9,79 +9,49 @@ from __future__ import annotations
 import ctypes
 import functools
 from array import array
-from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
-from ..mathematics.lanes import Target
+from ..mathematics.lanes import Word
 from . import native, pool
-from .memory import POINTER, SIZES, begun, count_up, least, long, part, word_of
+from .memory import SIZES
+from .writing import Writer
 
 
-class TaskEmitter:
+class TaskEmitter(Writer):
     """Writes kernels: functions of a table of words and of the bounds of a range of tasks."""
 
     WORDS: ClassVar[dict[str, list[str]]] = {}
     """The words of each function's table; the method with its name writes one task, or one unit."""
-    UNITS: ClassVar[str] = ""
-    """The word with the number of units, of which each task does an equal part; none where tasks are not cut into units."""
+    UNITS: ClassVar[dict[str, str]] = {}
+    """The word with the number of units of a function, of which each task does an equal part; none where tasks have none."""
+
+    task: Word
+    given: Any
 
     def __init__(self, module: Any, kind: str) -> None:
-        self.module, self.kind, self.target, self.lanes = module, kind, Target.host(), lanes(kind)
-        self.builder: Any = None
-        self.task: Any = None
-        self.given: dict[str, Any] = {}
+        super().__init__(None, kind, lanes(kind))
+        self.module = module
 
     def emit(self) -> None:
         """Write all functions."""
         for name, words in self.WORDS.items():
-            self.builder, told = begun(self.module, name, ["table"], ["begin", "end"])
-            self.given = {word: self.word(told["table"], long(place)) for place, word in enumerate(words)}
-            self.loop(told["begin"], told["end"], functools.partial(self._task, name))
-            self.builder.ret_void()
+            own = self.begin(self.module, name, ["table"], ["begin", "end"], "i64")
+            self.given = SimpleNamespace(**{word: own.table.at(place).one() for place, word in enumerate(words)})
+            with self.loop(own.begin, own.end) as self.task:
+                self._task(name)
+            self.end()
 
-    def _task(self, name: str, task: Any) -> None:
-        self.task = task
-        if not self.UNITS:
-            self.unit(name, task)
+    def _task(self, name: str) -> None:
+        if name not in self.UNITS:
+            self.unit(name, self.task)
             return
-        begin, end = self.part(self.given[self.UNITS], task, self.given["tasks"])
-        self.loop(begin, end, functools.partial(self.unit, name))
+        with self.loop(*self.part(getattr(self.given, self.UNITS[name]), self.task, self.given.tasks)) as unit:
+            self.unit(name, unit)
 
-    def unit(self, name: str, unit: Any) -> None:
+    def unit(self, name: str, unit: Word) -> None:
         """Write what a function does with one unit, or with a task that has none."""
         getattr(self, name)(unit)
-
-    def loop(
-        self, begin: Any, end: Any, inside: Callable[[Any], None], step: int = 1, carried: list[Any] | None = None
-    ) -> None:
-        """A loop over integers, with values carried from iteration to iteration."""
-        count_up(self.builder, begin, end, inside, step=step, carried=carried)
-
-    def least(self, a: Any, b: Any) -> Any:
-        """The smaller of two numbers."""
-        return least(self.builder, a, b)
-
-    def sum(self, first: Any, *products: tuple[Any, Any]) -> Any:
-        """A number plus products of pairs."""
-        for a, b in products:
-            first = self.builder.add(first, self.builder.mul(a, b))
-        return first
-
-    def bytes(self, count: Any) -> Any:
-        """The size of elements in bytes."""
-        return self.builder.mul(count, long(SIZES[self.kind]))
-
-    def pointer(self, word: Any) -> Any:
-        """A word as a pointer."""
-        return self.builder.inttoptr(word, POINTER)
-
-    def word(self, table: Any, place: Any) -> Any:
-        """A word of a table."""
-        return word_of(self.builder, table, place)
-
-    def part(self, total: Any, number: Any, count: Any) -> tuple[Any, Any]:
-        """The bounds of one of `count` nearly equal parts."""
-        return part(self.builder, total, number, count)
 
 
 class Functions:
@@ -126,6 +96,17 @@ class Call:
             functions.share(functions.addresses[self.name], address, tasks)
         else:
             functions.alone[self.name](address, 0, tasks)
+
+
+class Calls:
+    """The functions of an emitter, with some words bound; each is made ready when it is first called."""
+
+    def __init__(self, emitter: Any, kind: str, **words: Any) -> None:
+        self._of = functools.cache(functools.partial(Call, emitter, kind, **words))
+
+    def __call__(self, name: str, tasks: int, /, *, shared: bool, **words: Any) -> None:
+        """Run all tasks of a function, in threads if `shared`."""
+        self._of(name)(tasks, shared=shared, **words)
 
 
 def lanes(kind: str) -> int:

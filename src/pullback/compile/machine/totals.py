@@ -17,12 +17,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._core import xp as _xp
-from ..mathematics.lanes import BIAS, FRACTION, TINY, TYPES, Desk, Word
+from ..mathematics.lanes import BIAS, FRACTION, TINY, Word
 from . import native
 from .elements import KINDS
-from .memory import SIZES, element, first_lanes, load_lanes, load_spread, long, on_stack, store, store_lanes
+from .memory import SIZES
 from .reducing import Accumulator, across, combine, identity, kind_of
-from .tasks import Call, TaskEmitter
+from .tasks import Calls, TaskEmitter
+from .writing import Array
 
 TASK = 1 << 15
 """The approximate number of elements in a task."""
@@ -40,13 +41,15 @@ NEAR, FAR = 1000, 1 << 13
 """Bounds of exponents: of normal doubles, and of exponents that no double can correct."""
 SUMS, COMBINED = ("total", "squares", "spread", "inner"), {"largest": np.maximum, "smallest": np.minimum}
 """The reductions computed in double precision, and the functions that combine parts of the others."""
+HOW = {"largest": "maximum", "smallest": "minimum", "product": "prod", "product_pullback": "prod"}
+"""How the reductions that are no sums combine terms."""
 PRODUCTS = ("inner", "product", "product_pullback")
 """The reductions that exist for the last axes only."""
 FORM = "outer size inner parts strips units tasks".split()
 """The first words of every table."""
 
-Terms = Callable[[Any, Any], Word]
-"""A function that loads the terms of a register, with a mask or None."""
+Term = Callable[[Word, Word, Word | None], Word]
+"""A function that loads the terms of a register, given the result, the place in x, and a mask or None."""
 
 
 class _Emitter(TaskEmitter):
@@ -58,292 +61,197 @@ class _Emitter(TaskEmitter):
         "spread": [*FORM, "x", "centre", "out"],
         "largest": [*FORM, "x", "out"],
         "smallest": [*FORM, "x", "out"],
+        "inner": [*FORM, "x", "y", "out"],
+        "product": [*FORM, "x", "out", "powers"],
+        "product_pullback": [*FORM, "x", "first", "second", "given", "out"],
     }
+    UNITS: ClassVar = dict.fromkeys(WORDS, "units")
 
-    def __init__(self, module: Any, kind: str) -> None:
-        super().__init__(module, kind)
-        self.own = kind  # of results
-        self.desk = Desk(None, self.target, self.lanes)
-
-    def total(self, task: Any) -> None:
-        """Sums."""
-        self._units(task, "sum", self._some)
-
-    def squares(self, task: Any) -> None:
-        """Sums of squares."""
-
-        def term(result: Any, at: Any, mask: Any) -> Word:
-            x = self._some(result, at, mask)
-            return x * x
-
-        self._units(task, "sum", term)
-
-    def spread(self, task: Any) -> None:
-        """Sums of the squared distances to a centre."""
-
-        def term(result: Any, at: Any, mask: Any) -> Word:
-            x = self._some(result, at, mask) - self._centre(result, mask)
-            return x * x
-
-        self._units(task, "sum", term)
-
-    def largest(self, task: Any) -> None:
-        """The largest elements."""
-        self._units(task, "maximum", self._some)
-
-    def smallest(self, task: Any) -> None:
-        """The smallest elements."""
-        self._units(task, "minimum", self._some)
-
-    def _units(self, task: Any, how: str, term: Callable[[Any, Any, Any], Word]) -> None:
-        """Loop over the units of a task."""
+    def unit(self, name: str, unit: Word) -> None:
+        """Write what a function does with one unit; `own` is the kind in which results are computed."""
         dtype = np.dtype(np.float32 if self.kind == "f" else np.float64)
-        self._lanes_of(kind_of(how, dtype, dtype))
-        begin, end = self.part(self.given["units"], task, self.given["tasks"])
-        self.loop(begin, end, lambda unit: self._unit(unit, how, term))
+        self.how = HOW.get(name, "sum")
+        self.own = kind_of(self.how, dtype, dtype)
+        self.lanes = self.desk.lanes = native.width() // SIZES[self.own]
+        super().unit(name, unit)
 
-    def _lanes_of(self, kind: str) -> None:
-        """Set the kind in which results are computed, and its lanes."""
-        self.own, self.lanes = kind, native.width() // SIZES[kind]
-        self.desk = Desk(self.builder, self.target, self.lanes)
+    def total(self, unit: Word) -> None:
+        """Sums, or the largest or smallest elements."""
+        self._unit(unit, lambda result, at, mask: self._load("x", at, mask))
 
-    def _unit(self, unit: Any, how: str, term: Callable[[Any, Any, Any], Word]) -> None:
+    largest = smallest = total
+
+    def squares(self, unit: Word) -> None:
+        """Sums of squares."""
+        self._unit(unit, lambda result, at, mask: _square(self._load("x", at, mask)))
+
+    def spread(self, unit: Word) -> None:
+        """Sums of the squared distances to a centre."""
+        self._unit(unit, lambda result, at, mask: _square(self._load("x", at, mask) - self._centre(result, mask)))
+
+    def _unit(self, unit: Word, term: Term) -> None:
         raise NotImplementedError
 
-    def _centre(self, result: Any, mask: Any) -> Word:
+    def _centre(self, result: Word, mask: Word | None) -> Word:
         raise NotImplementedError
 
-    def _some(self, result: Any, at: Any, mask: Any) -> Word:
-        """A register of x, in the kind in which results are computed."""
-        return self._load("x", at, mask)
+    def _load(self, name: str, place: Word, mask: Word | None) -> Word:
+        """A register of an array, in the kind in which results are computed."""
+        return self._place(name, place).some(mask).to(self.own)
 
-    def _load(self, name: str, place: Any, mask: Any) -> Word:
-        return load_lanes(self.desk, self.kind, self._place(name, place), 1, mask).to(self.own)
+    def _place(self, name: str, place: Word, kind: str = "") -> Array:
+        return self.array(getattr(self.given, name), kind).at(place)
 
-    def _place(self, name: str, place: Any) -> Any:
-        return element(self.builder, self.pointer(self.given[name]), self.kind, place)
+    def _begun(self) -> Accumulator:
+        return Accumulator.begun(self.desk, self.how, self.own, exact=self.how == "sum" and self.kind == "d")
 
-    def _split(self, unit: Any) -> tuple[Any, Any]:
-        """The results that a unit belongs to, and the number of its part."""
-        parts = self.given["parts"]
-        return self.builder.udiv(unit, parts), self.builder.urem(unit, parts)
+    def _number(self, x: float) -> Word:
+        return self.desk.number(self.own, x)
 
-    def _begun(self, how: str) -> Accumulator:
-        return Accumulator.begun(self.desk, how, self.own, exact=how == "sum" and self.kind == "d")
-
-    def _finish(self, word: Word, place: Any, write: Callable[[Word, Any], None]) -> None:
+    def _finish(self, word: Word, place: Word, mask: Word | None) -> None:
         """Store results: final ones in the kind of x, partial ones in the kind in which they were computed."""
-        out = self.pointer(self.given["out"])
+        out = self.given.out
         if self.own == self.kind:
-            write(word, element(self.builder, out, self.own, place))
+            self.array(out).at(place).put(word, mask)
             return
-        single = self.builder.icmp_signed("==", self.given["parts"], long(1))
-        with self.builder.if_else(single) as (whole, part):
+        with self.either(self.given.parts == 1) as (whole, part):
             with whole:
-                write(word.to(self.kind), element(self.builder, out, self.kind, place))
+                self.array(out).at(place).put(word.to(self.kind), mask)
             with part:
-                write(word, element(self.builder, out, self.own, place))
+                self.array(out, self.own).at(place).put(word, mask)
 
 
 class AlongEmitter(_Emitter):
     """Reductions over the last axes: one result for each row."""
 
-    WORDS: ClassVar = {
-        **_Emitter.WORDS,
-        "inner": [*FORM, "x", "y", "out"],
-        "product": [*FORM, "x", "out", "powers"],
-        "product_pullback": [*FORM, "x", "first", "second", "given", "out"],
-    }
+    def _centre(self, result: Word, mask: Word | None) -> Word:
+        return self._place("centre", result).spread().to(self.own)
 
-    def _centre(self, result: Any, mask: Any) -> Word:
-        return load_spread(self.desk, self.kind, self._place("centre", result)).to(self.own)
-
-    def _unit(self, unit: Any, how: str, term: Callable[[Any, Any, Any], Word]) -> None:
-        row, number = self._split(unit)
-        total = self._begun(how)
-        self._row(row, number, how, lambda at, mask: term(row, at, mask), total)
-        one = across(how, total.result(self.desk), Desk(self.builder, self.target, None))
-        self._finish(one, unit, store)
-
-    def _row(self, row: Any, number: Any, how: str, terms: Terms, total: Accumulator) -> None:
+    def _unit(self, unit: Word, term: Term) -> None:
         """Reduce a part of a row: blocks of iterations with several accumulators, then register by register."""
-        builder, span = self.builder, TOGETHER * self.lanes
-        begin, end, whole = self._range(row, number, span)
-        neutral = self.desk.number(self.own, identity(how, self.own)).value
+        how, span, total = self.how, TOGETHER * self.lanes, self._begun()
+        row, begin, end, whole = self._range(unit, span)
+        neutral, carried = self._number(identity(how, self.own)), [*total.carried]
 
-        def some(at: Any, mask: Any, own: list[Any]) -> None:
+        def some(at: Word, mask: Word | None, own: list[Word]) -> None:
             for place in range(len(own)):
-                one = terms(builder.add(at, long(place * self.lanes)), mask)
-                if mask is not None:
-                    one = Word(self.desk, "b1", mask).select(one, Word(self.desk, self.own, neutral))
-                own[place] = combine(how, Word(self.desk, self.own, own[place]), one).value
+                one = term(row, at + place * self.lanes, mask)
+                own[place] = combine(how, own[place], one if mask is None else mask.select(one, neutral))
 
-        def block(at: Any) -> None:
-            own = [neutral] * TOGETHER
-            stop = self.least(builder.add(at, long(TURNS * span)), whole)
-            self.loop(at, stop, lambda at: some(at, None, own), step=span, carried=own)
-            take(own)
-
-        def take(own: list[Any]) -> None:
+        def take(own: list[Word]) -> None:
             total.carried = [*carried]
-            total.add(self.desk, functools.reduce(partial(combine, how), [self._word(one) for one in own]), None)
+            total.add(self.desk, functools.reduce(partial(combine, how), own), None)
             carried[:] = total.carried
 
-        carried = [*total.carried]
-        self.loop(begin, whole, block, step=TURNS * span, carried=carried)
+        with self.loop(begin, whole, TURNS * span, carried) as at:
+            own = [neutral] * TOGETHER
+            with self.loop(at, (at + TURNS * span).at_most(whole), span, own) as turn:
+                some(turn, None, own)
+            take(own)
         own = [neutral]
-        self._rest(whole, end, lambda at, mask: some(at, mask, own), own)
+        with self.loop(whole, end, self.lanes, own) as at:
+            some(at, self.first(end - at), own)
         take(own)
+        self._finish(across(how, total.result(self.desk), self.scalar), unit, None)
 
-    def _range(self, row: Any, number: Any, span: int) -> tuple[Any, Any, Any]:
-        """The bounds of a part of a row in x, and the end of its whole spans."""
-        size = self.given["size"]
-        begin, end = (self.sum(at, (row, size)) for at in self.part(size, number, self.given["parts"]))
-        whole = self.builder.add(begin, self.builder.and_(self.builder.sub(end, begin), long(-span)))
-        return begin, end, whole
-
-    def _rest(self, begin: Any, end: Any, inside: Callable[[Any, Any], None], carried: list[Any] | None = None) -> None:
-        """Loop register by register, with masks."""
-
-        def some(at: Any) -> None:
-            inside(at, first_lanes(self.builder, self.builder.sub(end, at), self.lanes))
-
-        self.loop(begin, end, some, step=self.lanes, carried=carried)
-
-    def _word(self, value: Any) -> Word:
-        return Word(self.desk, self.own, value)
+    def _range(self, unit: Word, span: int) -> tuple[Word, Word, Word, Word]:
+        """The row of a unit, the bounds of its part in x, and the end of its whole spans."""
+        row, number = unit // self.given.parts, unit % self.given.parts
+        begin, end = (at + row * self.given.size for at in self.part(self.given.size, number, self.given.parts))
+        return row, begin, end, begin + (end - begin & -span)
 
     # Products
 
-    def inner(self, task: Any) -> None:
+    def inner(self, unit: Word) -> None:
         """Dot products."""
-        self._units(task, "sum", lambda result, at, mask: self._some(result, at, mask) * self._load("y", at, mask))
+        self._unit(unit, lambda result, at, mask: self._load("x", at, mask) * self._load("y", at, mask))
 
-    def product(self, task: Any) -> None:
+    def product(self, unit: Word) -> None:
         """Products of rows: significands from 1 to 2, and exponents."""
-        self._rows(task, self._product)
-
-    def _product(self, unit: Any, row: Any, number: Any) -> None:
-        builder, span = self.builder, TOGETHER * self.lanes
-        begin, end, whole = self._range(row, number, span)
-        carried = [self.desk.number("d", 1).value, self.desk.number("i64", 0).value]
-
-        def turn(at: Any) -> None:
-            factors = [self._some(row, builder.add(at, long(i * self.lanes)), None) for i in range(TOGETHER)]
-            if self.kind == "f":  # a product of four floats does not overflow a double
-                self._times(carried, _halves("prod", factors))
-            else:
+        lanes = self.lanes
+        span = TOGETHER * lanes
+        _, begin, end, whole = self._range(unit, span)
+        carried = [self._number(1), self.desk.number("i64", 0)]
+        with self.loop(begin, whole, TURNS * span, carried) as first:
+            with self.loop(first, (first + TURNS * span).at_most(whole), span, carried) as at:
+                factors = [self._load("x", at + i * lanes, None) for i in range(TOGETHER)]
+                if self.kind == "f":  # a product of four floats does not overflow a double
+                    factors = [_halves("prod", factors)]
                 for factor in factors:
                     self._times(carried, factor)
+            carried[:] = _renewed(*carried)
+        with self.loop(whole, end, lanes, carried) as at:
+            mask = self.first(end - at)
+            self._times(carried, mask.select(self._load("x", at, mask), 1))
+        one, power = across("prod", carried[0], self.scalar), across("sum", carried[1], self.scalar)
+        for name, word in zip(("out", "powers"), _renewed(one, power), strict=True):
+            self._place(name, unit, word.kind).put(word)
 
-        def block(at: Any) -> None:
-            stop = self.least(builder.add(at, long(TURNS * span)), whole)
-            self.loop(at, stop, turn, step=span, carried=carried)
-            carried[:] = _renewed(self._word(carried[0]), Word(self.desk, "i64", carried[1]))
-
-        def rest(at: Any, mask: Any) -> None:
-            self._times(carried, Word(self.desk, "b1", mask).select(self._some(row, at, mask), 1))
-
-        self.loop(begin, whole, block, step=TURNS * span, carried=carried)
-        self._rest(whole, end, rest, carried)
-        scalar = Desk(builder, self.target, None)
-        one = across("prod", self._word(carried[0]), scalar)
-        power = across("sum", Word(self.desk, "i64", carried[1]), scalar)
-        for name, kind, value in zip(("out", "powers"), ("d", "i64"), _renewed(one, power), strict=True):
-            store(Word(scalar, kind, value), element(builder, self.pointer(self.given[name]), kind, unit))
-
-    def _times(self, carried: list[Any], factor: Word) -> None:
+    def _times(self, carried: list[Word], factor: Word) -> None:
         """Multiply by the significand of a factor, and add its exponent."""
-        power = Word(self.desk, "i64", carried[1])
+        whole, power = carried
         if self.kind == "d":
             small = abs(factor) < TINY["d"]
             factor, power = small.select(factor * 2.0**SUBNORMAL, factor), power - small.select(SUBNORMAL, 0, "i64")
         one, more = _factored(factor)
-        carried[:] = [(self._word(carried[0]) * one).value, (power + more).value]
+        carried[:] = [whole * one, power + more]
 
-    def product_pullback(self, task: Any) -> None:
+    def product_pullback(self, unit: Word) -> None:
         """The gradients of factors: the product, in two parts, divided by the factor, times the cotangent."""
-        self._rows(task, self._product_pullback)
-
-    def _product_pullback(self, _: Any, row: Any, number: Any) -> None:
-        begin, end, whole = self._range(row, number, self.lanes)
-        first, second = (
-            load_spread(self.desk, "d", element(self.builder, self.pointer(self.given[name]), "d", row))
-            for name in ("first", "second")
-        )
-        given = load_spread(self.desk, self.kind, self._place("given", row)).to("d")
-
-        def some(at: Any, mask: Any) -> None:
-            slope = first / self._some(row, at, mask) * second
-            store_lanes((slope * given).to(self.kind), self._place("out", at), 1, mask)
-
-        self.loop(begin, whole, lambda at: some(at, None), step=self.lanes)
-        self._rest(whole, end, some)
-
-    def _rows(self, task: Any, inside: Callable[[Any, Any, Any], None]) -> None:
-        """Loop over the units of a task in double precision; `inside` gets the unit, its row and its part."""
-        self._lanes_of("d")
-        begin, end = self.part(self.given["units"], task, self.given["tasks"])
-        self.loop(begin, end, lambda unit: inside(unit, *self._split(unit)))
+        row, begin, end, _ = self._range(unit, self.lanes)
+        first, second = (self._place(name, row, "d").spread() for name in ("first", "second"))
+        given = self._place("given", row).spread().to("d")
+        for at, mask in self.registers(begin, end):
+            slope = first / self._load("x", at, mask) * second
+            self._place("out", at).put((slope * given).to(self.kind), mask)
 
 
 class AcrossEmitter(_Emitter):
     """Reductions over axes before the last ones: results are adjacent, and a row has one term of each."""
 
-    def _centre(self, result: Any, mask: Any) -> Word:
+    WORDS: ClassVar = {name: words for name, words in _Emitter.WORDS.items() if name not in PRODUCTS}
+
+    def _centre(self, result: Word, mask: Word | None) -> Word:
         return self._load("centre", result, mask)
 
-    def _unit(self, unit: Any, how: str, term: Callable[[Any, Any, Any], Word]) -> None:
-        builder, given, lanes = self.builder, self.given, self.lanes
-        strip, number = self._split(unit)
-        outer, strip = builder.udiv(strip, given["strips"]), builder.urem(strip, given["strips"])
-        left = builder.mul(strip, long(STRIP))
-        width = self.least(builder.sub(given["inner"], left), long(STRIP))
-        model = self._begun(how)
-        stacks = [on_stack(builder, TYPES[self.own], STRIP, align=64) for _ in model.carried]
+    def _unit(self, unit: Word, term: Term) -> None:
+        given, lanes = self.given, self.lanes
+        strip, number = unit // given.parts, unit % given.parts
+        outer, strip = strip // given.strips, strip % given.strips
+        left = strip * STRIP
+        width = (given.inner - left).at_most(STRIP)
+        model = self._begun()
+        stacks = [self.stack(STRIP, self.own, 64) for _ in model.carried]
 
-        def known(at: Any) -> Accumulator:
-            carried = [
-                load_lanes(self.desk, self.own, element(builder, s, self.own, at), 1, None).value for s in stacks
-            ]
-            return Accumulator(how, self.own, model.exact, lanes, carried)
+        def known(at: Word) -> Accumulator:
+            return Accumulator(self.how, self.own, model.exact, lanes, [stack.at(at).some() for stack in stacks])
 
-        def keep(total: Accumulator, at: Any) -> None:
-            for stack, value in zip(stacks, total.carried, strict=True):
-                store_lanes(Word(self.desk, self.own, value), element(builder, stack, self.own, at), 1, None)
+        def keep(total: Accumulator, at: Word) -> None:
+            for stack, word in zip(stacks, total.carried, strict=True):
+                stack.at(at).put(word)
 
-        def rows(count: int, row: Any) -> None:
-            def some(at: Any, mask: Any) -> None:
-                result = self.sum(builder.add(left, at), (outer, given["inner"]))
-                terms = []
-                for i in range(count):
-                    line = self.sum(builder.add(row, long(i)), (outer, given["size"]))
-                    place = self.sum(builder.add(left, at), (line, given["inner"]))
-                    terms.append(term(result, place, mask))
-                total = known(at)
-                total.add(self.desk, _halves(how, terms), None)
-                keep(total, at)
+        def place(at: Word, line: Word) -> Word:
+            return left + at + line * given.inner  # type: ignore[no-any-return]
 
-            self._columns(width, some)
+        with self.loop(0, width, lanes) as at:
+            keep(self._begun(), at)
+        begin, end = self.part(given.size, number, given.parts)
+        whole = begin + (end - begin & -STACKED)
+        for first, last, count in ((begin, whole, STACKED), (whole, end, 1)):
+            with self.loop(first, last, count) as row:
+                for at, mask in self.registers(0, width):
+                    result = place(at, outer)
+                    lines = [row + i + outer * given.size for i in range(count)]
+                    terms = [term(result, place(at, line), mask) for line in lines]
+                    total = known(at)
+                    total.add(self.desk, _halves(self.how, terms), None)
+                    keep(total, at)
+        for at, mask in self.registers(0, width):
+            self._finish(known(at).result(self.desk), place(at, number + outer * given.parts), mask)
 
-        def finish(at: Any, mask: Any) -> None:
-            line = self.sum(number, (outer, given["parts"]))
-            place = self.sum(builder.add(left, at), (line, given["inner"]))
-            self._finish(known(at).result(self.desk), place, lambda word, address: store_lanes(word, address, 1, mask))
 
-        self.loop(long(0), width, lambda at: keep(self._begun(how), at), step=lanes)
-        begin, end = self.part(given["size"], number, given["parts"])
-        whole = builder.add(begin, builder.and_(builder.sub(end, begin), long(-STACKED)))
-        self.loop(begin, whole, partial(rows, STACKED), step=STACKED)
-        self.loop(whole, end, partial(rows, 1))
-        self._columns(width, finish)
-
-    def _columns(self, width: Any, inside: Callable[[Any, Any], None]) -> None:
-        """Loop over adjacent results, register by register; the last one is masked."""
-        builder, lanes = self.builder, self.lanes
-        whole = builder.and_(width, long(-lanes))
-        self.loop(long(0), whole, lambda at: inside(at, None), step=lanes)
-        self.loop(whole, width, lambda at: inside(at, first_lanes(builder, builder.sub(width, at), lanes)), step=lanes)
+def _square(x: Word) -> Word:
+    return x * x
 
 
 def _halves(how: str, words: list[Word]) -> Word:
@@ -353,10 +261,10 @@ def _halves(how: str, words: list[Word]) -> Word:
     return words[0]
 
 
-def _renewed(one: Word, power: Word) -> list[Any]:
+def _renewed(one: Word, power: Word) -> list[Word]:
     """A significand and an exponent with the significand normalised to 1 to 2 again."""
     one, more = _factored(one)
-    return [one.value, (power + more).value]
+    return [one, power + more]
 
 
 def _factored(x: Word) -> tuple[Word, Word]:
@@ -389,14 +297,11 @@ class Totals:
             self.parts = max(1, min(about, SEVERAL // (outer * strips), size // STACKED))
         units = outer * strips * self.parts
         self.tasks = units if inner == 1 and self.parts > 1 else min(units, about)
-        self.words = dict(zip(FORM, (*form, self.parts, strips, units, self.tasks), strict=True))
-        self._calls: dict[str, Call] = {}
+        words = dict(zip(FORM, (*form, self.parts, strips, units, self.tasks), strict=True))
+        self.calls = Calls(AlongEmitter if inner == 1 else AcrossEmitter, KINDS[dtype], **words)
 
     def _call(self, name: str, **arrays: Any) -> None:
-        if (call := self._calls.get(name)) is None:
-            emitter = AlongEmitter if self.form[2] == 1 else AcrossEmitter
-            call = self._calls[name] = Call(emitter, KINDS[self.dtype], name, **self.words)
-        call(self.tasks, shared=self.tasks > 1, **arrays)
+        self.calls(name, self.tasks, shared=self.tasks > 1, **arrays)
 
     def __call__(self, x: Any, *, keepdims: bool, **arrays: Any) -> Any:
         """The results of the reduction; products have a method of their own."""

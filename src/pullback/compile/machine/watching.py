@@ -43,7 +43,7 @@ def _write(module: Module, places: dict[str, int]) -> None:
         with body.when(~condition):
             body.result_object("False")
 
-    with body.count(words >> 2) as number:
+    with body.loop(0, words >> 2) as number:
         row = rows + number * 32
         kind, thing, where, expected = (body.word(row, place) for place in range(4))
         with body.when(kind == WORD):
@@ -55,7 +55,7 @@ def _write(module: Module, places: dict[str, int]) -> None:
         with body.when(kind == ITEMS):
             check(body.word(thing + places["list_size"]) == expected)
             items = body.word(thing + places["list_items"])
-            with body.count(expected) as place:
+            with body.loop(0, expected) as place:
                 check(body.word(items, place) == body.word(where, place))
     body.result_object("True")
 
@@ -63,7 +63,7 @@ def _write(module: Module, places: dict[str, int]) -> None:
 def _entries(body: Body, thing: Word, where: Word, expected: Word, check: Callable[[Word], None]) -> None:
     """Compare a dictionary with pairs of keys and values; a type with the lowest bit set stands for all its objects."""
     position, key, value, place = (body.variable(0) for _ in range(4))
-    with body.loop() as leave:
+    with body.forever() as leave:
         leave(body.call("PyDict_Next", thing, position, key, value, of="i32") == 0)
         check(body.word(place) < expected)
         pair = where + body.word(place) * 16

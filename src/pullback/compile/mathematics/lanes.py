@@ -142,6 +142,10 @@ class Word:
     def __init__(self, desk: Desk, kind: str, value: Value) -> None:
         self.desk, self.kind, self.value = desk, kind, value
 
+    def holding(self, value: Value) -> Word:
+        """Another value of this kind, with as many lanes."""
+        return Word(self.desk, self.kind, value)
+
     def like(self, other: Word | float) -> Word:
         """A number as a word of this kind; words are returned as they are."""
         return other if isinstance(other, Word) else self.desk.number(self.kind, other)
@@ -175,6 +179,14 @@ class Word:
 
     def __rtruediv__(self, other: float) -> Word:
         return self.like(other) / self
+
+    def __floordiv__(self, other: Word | int) -> Word:
+        """The quotient of whole numbers that are not negative."""
+        return self._make("udiv", "udiv", self, self.like(other))
+
+    def __mod__(self, other: Word | int) -> Word:
+        """The rest of a division of whole numbers that are not negative."""
+        return self._make("urem", "urem", self, self.like(other))
 
     def __neg__(self) -> Word:
         builder = self.desk.builder
@@ -282,7 +294,7 @@ class Word:
         model = next((word for word in (chosen, other) if isinstance(word, Word)), None)
         model = self.desk.number(kind, 0) if model is None else model
         left, right = model.like(chosen), model.like(other)
-        return Word(self.desk, model.kind, self.desk.builder.select(self.value, left.value, right.value))
+        return model.holding(self.desk.builder.select(self.value, left.value, right.value))
 
     # Bits.
 

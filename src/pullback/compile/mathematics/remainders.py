@@ -115,13 +115,13 @@ def _long_division(module: Value) -> Value:
     gap = left_power - right_power
     # Long division divides by at least 1, and does nothing when a is smaller; what it gives then is not used.
     divisor = (right == 0).select(1, right)
-    start = (gap < 0).select(left, _modulo(left, divisor))
+    start = (gap < 0).select(left, left % divisor)
     builder.cbranch((gap > 0).value, loop, done)
 
     builder.position_at_end(loop)
     rest_phi, gap_phi = builder.phi(TYPES["i64"]), builder.phi(TYPES["i64"])
     step = Word(desk, "i64", gap_phi).at_most(STEP)
-    rest = _modulo(Word(desk, "i64", rest_phi) << step, divisor)
+    rest = (Word(desk, "i64", rest_phi) << step) % divisor
     remaining = Word(desk, "i64", gap_phi) - step
     for phi, first, then in ((rest_phi, start, rest), (gap_phi, gap, remaining)):
         phi.add_incoming(first.value, entry)
@@ -137,10 +137,6 @@ def _long_division(module: Value) -> Value:
     valid = (abs(a) < math.inf) & (abs(b) > 0)
     builder.ret(valid.select(result, math.nan).value)
     return function
-
-
-def _modulo(a: Word, b: Word) -> Word:
-    return Word(a.desk, a.kind, a.desk.builder.urem(a.value, b.value))
 
 
 def _whole(x: Word) -> tuple[Word, Word]:

@@ -1,0 +1,326 @@
+"""The command `pullback explain`: run a program while recording, and show what its backward calls did."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import linecache
+import os
+import runpy
+import shlex
+import sys
+import types
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+from ..compat.torch import available, stands_in
+from ..explain.arrays import Limits
+from ..explain.choosing import calls_at, only_inputs
+from ..explain.explanation import SUFFIXES, Explanation
+from ..explain.naming import names_of
+from ..explain.page import browse
+from ..explain.reading import read
+from ..explain.recording import Recording
+from ..explain.text import step_text, to_text
+
+DONE, RAISED, USAGE, NOTHING, FOUND = range(5)
+KINDS = {"nan": {"nan"}, "inf": {"inf"}, "zero": {"zero", "dead"}, "tiny": {"tiny"}, "huge": {"huge"}}
+EXITS = "exit code: 0 done, 1 the program raised, 2 usage, 3 no backward() ran, 4 --fail-on found something"
+
+
+class Program(NamedTuple):
+    """The program to run: 'script', 'module' or 'code', the file, module name or code, and the program's arguments."""
+
+    kind: str
+    what: str
+    arguments: list[str]
+
+    def __str__(self) -> str:
+        """The program on a command line."""
+        flag = {"script": [], "module": ["-m"], "code": ["-c"]}[self.kind]
+        return shlex.join([*flag, self.what, *self.arguments])
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The exit code of `pullback explain` with these arguments.
+
+    >>> from pullback.command.explain import main
+    >>> code = "import pullback as pb; x = pb.ones(2, requires_grad=True); (x * x).sum().backward()"
+    >>> main(["--no-timing", "--values", "1", "-c", code])  # doctest: +ELLIPSIS
+    (x * x).sum().backward()...
+    0
+    """
+    own, program = split(list(arguments))
+    try:
+        options = _parser().parse_args(own)
+        _check(options, program)
+    except SystemExit as stop:
+        return DONE if not stop.code else USAGE
+    assert program is not None
+    limits = Limits(values=options.values, max_nodes=options.max_nodes, timing=options.timing, redact=options.redact)
+    if program.kind == "script" and program.what.endswith(".json"):
+        return _show_saved(program, options)
+    recording = Recording(limits, base=sys._getframe(0), hint="")
+    with available(always=options.torch):
+        raised = run(program, recording, quiet=options.json)
+        return _report(recording, program, options, raised)
+
+
+# 1. Arguments
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="pullback explain",
+        usage="pullback explain [options] script.py [arguments] | -m module | -c code | trace.json",
+        description="Run a program and show what each of its backward() calls did.",
+        epilog=EXITS,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("-o", "--save", action="append", default=[], metavar="FILE", help=f"write {' '.join(SUFFIXES)}; repeatable")
+    add("--torch", action="store_true", help="put pullback in torch's place even where torch is installed")
+    add("--json", action="store_true", help="print the trace; what the program prints goes to the standard error")
+    add("--open", action="store_true", help="open the page in a browser")
+    add("--call", default="last", metavar="N|all", help="which backward call to print, from 1 (default: the last)")
+    add("--at", metavar="FILE:LINE", help="the calls, or else the steps, of one line")
+    add("--inputs", metavar="x,w", help="only ways to the leaves of these names")
+    add("--step", type=int, metavar="N", help="print one backward step")
+    add("--jacobian", action="store_true", help="print the Jacobian of the call, row by row")
+    add("--cost", action="store_true", help="print time and bytes by line, operation and scope")
+    add("--health", action="store_true", help="print what went wrong with numbers, and nothing else")
+    add("--fail-on", type=_kinds, default=set(), metavar="nan,inf,zero", help="exit with 4 if there is such a value")
+    add("--values", type=_positive, default=64, metavar="N", help="keep arrays of up to N elements whole")
+    add("--max-nodes", type=_positive, default=20_000, metavar="N", help="show so many operations at most")
+    add("--width", type=_positive, metavar="N", help="columns of the text (default: those of the terminal)")
+    add("--redact", action="store_true", help="leave all values and the source out")
+    add("--no-timing", dest="timing", action="store_false", help="measure no times")
+    add("--no-color", dest="color", action="store_false", help="no colors; NO_COLOR does the same")
+    return parser
+
+
+def _kinds(text: str) -> set[str]:
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    unknown = [word for word in words if word not in KINDS]
+    if unknown or not words:
+        raise argparse.ArgumentTypeError(f"expected some of {', '.join(KINDS)}, not {text!r}")
+    return {kind for word in words for kind in KINDS[word]}
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or not int(text):
+        raise argparse.ArgumentTypeError(f"expected a positive number, not {text!r}")
+    return int(text)
+
+
+def split(arguments: list[str]) -> tuple[list[str], Program | None]:
+    """The options before the program, and the program with all arguments that follow it."""
+    takes = {
+        option for action in _parser()._actions if action.nargs is None and action.option_strings
+        for option in action.option_strings
+    }  # fmt: skip
+    place = 0
+    while place < len(arguments):
+        word = arguments[place]
+        if word in {"-m", "-c"}:
+            if place + 1 == len(arguments):
+                return [*arguments[:place], word], None
+            kind = "module" if word == "-m" else "code"
+            return arguments[:place], Program(kind, arguments[place + 1], arguments[place + 2 :])
+        if not word.startswith("-") or word == "-":
+            return arguments[:place], Program("script", word, arguments[place + 1 :])
+        place += 2 if word in takes else 1
+    return arguments, None
+
+
+def _check(options: argparse.Namespace, program: Program | None) -> None:
+    """Refuse invalid options before anything is run."""
+    parser = _parser()
+    if program is None:
+        parser.error("which program? Give a script, -m module, -c code or a saved trace.json")
+    for name in options.save:
+        if Path(name).suffix.lower() not in SUFFIXES:
+            parser.error(f"-o {name}: the suffix says what to write, one of {' '.join(SUFFIXES)}")
+    if program.kind == "script" and not Path(program.what).exists():
+        parser.error(f"there is no file {program.what}")
+    if options.call not in {"last", "all"} and not (options.call.isdigit() and int(options.call)):
+        parser.error(f"--call {options.call}: expected a number from 1, 'last' or 'all'")
+    if options.at is not None and not options.at.rpartition(":")[2].isdigit():
+        parser.error(f"--at {options.at}: expected FILE:LINE, such as train.py:41")
+
+
+# 2. Running
+
+
+def run(program: Program, recording: Recording, *, quiet: bool = False) -> str | None:
+    """Run a program while recording; returns the text of the exception that ended it, or None."""
+    before = sys.argv, sys.path[:], sys.modules.get("__main__")
+    first = program.what if program.kind == "script" else "-c" if program.kind == "code" else program.what
+    sys.argv = [first, *program.arguments]
+    folder = str(Path(program.what).resolve().parent) if program.kind == "script" else ""
+    sys.path.insert(0, folder)
+    out = contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext()
+    try:
+        with out, recording:
+            variables = _started(program)
+        recording.keep_tape(names_of(variables))
+    except SystemExit as stop:
+        return None if stop.code in {None, 0} else f"the program exited with {stop.code}"
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # any exception of the program is shown
+        sys.excepthook(type(error), error, error.__traceback__)
+        return f"the program raised {type(error).__name__}"
+    finally:
+        sys.argv, sys.path[:] = before[0], before[1]
+        if before[2] is not None:
+            sys.modules["__main__"] = before[2]
+    return None
+
+
+def _started(program: Program) -> dict[str, Any]:
+    """Run a program as Python would, and return its variables."""
+    if program.kind == "script":
+        return runpy.run_path(program.what, run_name="__main__")
+    if program.kind == "module":
+        return runpy.run_module(program.what, run_name="__main__", alter_sys=True)
+    name = "<string>"
+    lines = [f"{line}\n" for line in program.what.split("\n")]
+    linecache.cache[name] = (len(program.what), None, lines, name)
+    main = types.ModuleType("__main__")
+    sys.modules["__main__"] = main
+    exec(compile(program.what, name, "exec"), main.__dict__)  # noqa: S102  # code requested by the user
+    return main.__dict__
+
+
+# 3. Showing
+
+
+def _report(recording: Recording, program: Program, options: argparse.Namespace, raised: str | None) -> int:
+    """Print and write the requested output; returns the exit code."""
+    ran = recording.count
+    ex: Explanation = recording
+    if ex.all_calls:
+        ex = _chosen(recording, options)
+        _show(ex, program, options)
+    for line in _messages(raised, ran, recording):
+        print(f"pullback explain: {line}", file=sys.stderr)
+    if raised is not None:
+        return RAISED
+    if not ran:
+        return NOTHING
+    found = recording.kinds & options.fail_on
+    if found:
+        print(f"pullback explain: found {', '.join(sorted(found))}", file=sys.stderr)
+        return FOUND
+    return DONE
+
+
+def _messages(raised: str | None, ran: int, recording: Recording) -> Iterator[str]:
+    if raised is not None:
+        kept = "this is the tape up to there"
+        none = "there is no tape, nothing that requires grad was computed"
+        yield f"{raised}; {kept if recording.all_calls else none}"
+    elif not ran:
+        yield "no backward() ran" + (", this is the tape of what was computed" if recording.all_calls else "")
+        if not recording.all_calls and "torch" in sys.modules and not stands_in():
+            yield "the program imported the torch that is installed: --torch puts pullback in its place"
+    if ran > len(recording.all_calls):
+        yield f"of {ran} backward calls the last {len(recording.all_calls)} are kept"
+
+
+def _chosen(recording: Explanation, options: argparse.Namespace) -> Explanation:
+    """The requested calls, and which of them is shown."""
+    calls = list(recording.all_calls)
+    if options.inputs:
+        calls = [only_inputs(call, options.inputs.split(",")) for call in calls]
+    if options.at is not None:
+        calls = calls_at(calls, options.at)
+    ex = Explanation(
+        calls, recording.limits, recorded=recording.recorded, scopes=recording.scopes, failure=recording.failure
+    )
+    ex.notes = recording.notes
+    if options.call.isdigit():
+        ex.shown = min(int(options.call), len(calls)) - 1
+    return ex
+
+
+def _show(ex: Explanation, program: Program, options: argparse.Namespace) -> None:
+    for name in options.save:
+        ex.save(name)
+        print(f"pullback explain: wrote {name}", file=sys.stderr)
+    if options.open:
+        browse(ex.to_html())
+    if options.json:
+        _write(sys.stdout, json.dumps(ex.to_dict(), ensure_ascii=True) + "\n")
+        return
+    asked = any([options.step, options.jacobian, options.cost, options.health])
+    if options.save and not asked and options.call == "last":
+        return
+    every = range(len(ex.all_calls)) if options.call == "all" else [ex.primary]
+    for index in every:
+        ex.shown = index
+        _write(sys.stdout, _text(ex, program, options))
+
+
+def _text(ex: Explanation, program: Program, options: argparse.Namespace) -> str:
+    """The text printed for one call."""
+    ascii = not _unicode(sys.stdout)
+    width = options.width or _width(sys.stdout)
+    color = bool(options.color and sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
+    parts: list[str] = []
+    if options.step:
+        if options.step > len(ex.steps):
+            return f"there is no step {options.step}: the call has {len(ex.steps)} backward steps\n"
+        parts.append(step_text(ex, options.step, width=width, ascii=ascii))
+    if options.jacobian:
+        parts += [_jacobian(leaf) for leaf in ex.leaves]
+    if options.cost:
+        parts += [ex.cost().table(what) + "\n" for what in ("line", "op", "scope")]
+    if options.health:
+        found = [f"{each.kind}: {each.why}" for each in ex.health]
+        parts.append("\n".join(found or ["nothing wrong with the numbers"]) + "\n")
+    if not parts:
+        again = f"{'--torch ' * options.torch}{program}"
+        parts.append(
+            to_text(ex, width=width, ascii=ascii, color=color, program=again if len(again) <= width // 2 else "...")
+        )
+    text = "\n".join(parts)
+    return text.encode("ascii", "backslashreplace").decode() if ascii else text
+
+
+def _jacobian(leaf: Any) -> str:
+    if leaf.J is None:
+        return f"{leaf.tensor.name}: the Jacobian was not built: {leaf.missing}\n"
+    return f"Jacobian by {leaf.tensor.name}\n{leaf.J}\n"
+
+
+def _unicode(stream: TextIO) -> bool:
+    return (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "").startswith("utf")
+
+
+def _width(stream: TextIO) -> int:
+    try:
+        return os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError, AttributeError):
+        return int(os.environ.get("COLUMNS") or 100)
+
+
+def _write(stream: TextIO, text: str) -> None:
+    stream.write(text)
+    stream.flush()
+
+
+def _show_saved(program: Program, options: argparse.Namespace) -> int:
+    """Show a saved trace."""
+    try:
+        ex = read(program.what)
+    except (ValueError, OSError) as error:
+        print(f"pullback explain: {error}", file=sys.stderr)
+        return USAGE
+    shown = _chosen(ex, options)
+    _show(shown, program, options)
+    kinds = {finding.kind for call in ex.all_calls for finding in call.findings}
+    if kinds & options.fail_on:
+        return FOUND
+    return DONE if any(call.steps for call in ex.all_calls) else NOTHING

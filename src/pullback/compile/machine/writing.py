@@ -1,0 +1,229 @@
+"""Writing code with words: numbers and addresses of 64 bits, arrays in memory, branches and loops."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from llvmlite import ir
+
+from ..mathematics.lanes import TYPES, Desk, Target, Word, declared
+from .memory import (
+    BYTE,
+    LONG,
+    POINTER,
+    SIZES,
+    element,
+    first_lanes,
+    lane_numbers,
+    load,
+    load_lanes,
+    load_places,
+    load_spread,
+    long,
+    splat,
+    store,
+    store_lanes,
+)
+
+VOID = ir.VoidType()
+
+
+class Array(Word):
+    """The address of elements of a kind: one of them is read or written, or as many as there are lanes."""
+
+    def holding(self, value: Any) -> Array:
+        """Another address of such elements."""
+        return Array(self.desk, self.kind, value)
+
+    def at(self, place: Word | int) -> Array:
+        """The elements from one on."""
+        return self.holding(element(self.desk.builder, self.value, self.kind, _value(place)))
+
+    def one(self) -> Word:
+        """The first element."""
+        return load(Desk(self.desk.builder, self.desk.target, None), self.kind, self.value)
+
+    def spread(self) -> Word:
+        """The first element, in all lanes."""
+        return load_spread(self.desk, self.kind, self.value)
+
+    def some(self, mask: Word | None = None) -> Word:
+        """The first elements, one for each lane; zeros where the mask is off."""
+        return load_lanes(self.desk, self.kind, self.value, 1, None if mask is None else mask.value)
+
+    def apart(self, step: Word, mask: Word | None) -> Word:
+        """An element for each lane, so many elements apart; zeros where the mask is off."""
+        builder, lanes = self.desk.builder, self.desk.lanes or 1
+        places = builder.mul(splat(builder, step.value, lanes), lane_numbers(lanes))
+        return load_places(self.desk, self.kind, self.value, places, None if mask is None else mask.value)
+
+    def put(self, word: Word, mask: Word | None = None) -> None:
+        """Write one element, or one for each lane where the mask is on."""
+        if word.desk.lanes is None:
+            store(word, self.value)
+        else:
+            store_lanes(word, self.value, 1, None if mask is None else mask.value)
+
+
+def _value(word: Word | int) -> Any:
+    return word.value if isinstance(word, Word) else long(word)
+
+
+class Writer:
+    """Writes code where a builder is; `kind` and `lanes` are those of the numbers that it is about."""
+
+    def __init__(self, builder: Any, kind: str = "i64", lanes: int = 1) -> None:
+        self.kind, self.lanes = kind, lanes
+        self.scalar, self.desk = (Desk(builder, Target.host(), count) for count in (None, lanes if lanes > 1 else None))
+        self.builder = builder
+
+    def begin(
+        self,
+        module: Any,
+        name: str,
+        arrays: Iterable[str],
+        numbers: Iterable[str],
+        kind: str = "",
+        *,
+        internal: bool = False,
+    ) -> Any:
+        """Go on in a new function without a result; its parameters by name: addresses of elements, and numbers."""
+        arrays, numbers = [*arrays], [*numbers]
+        signature = ir.FunctionType(VOID, [POINTER] * len(arrays) + [LONG] * len(numbers))
+        function = ir.Function(module, signature, name)
+        function.linkage = "internal" if internal else ""
+        self.builder = self.scalar.builder = self.desk.builder = ir.IRBuilder(function.append_basic_block())
+        words: list[Word] = [Array(self.desk, kind or self.kind, value) for value in function.args[: len(arrays)]]
+        words += map(self.number, function.args[len(arrays) :])
+        return SimpleNamespace(**dict(zip((*arrays, *numbers), words, strict=True)))
+
+    # Words
+
+    def number(self, value: Any) -> Word:
+        """A constant or a value of LLVM as a word of 64 bits; words are returned as they are."""
+        if isinstance(value, Word):
+            return value
+        return self.scalar.number("i64", value) if isinstance(value, int) else Word(self.scalar, "i64", value)
+
+    def zero(self) -> Word:
+        """Zero in all lanes."""
+        return self.desk.number(self.kind, 0)
+
+    def array(self, address: Word | Any, kind: str = "") -> Array:
+        """The elements at an address."""
+        value = self.builder.inttoptr(address.value, POINTER) if isinstance(address, Word) else address
+        return Array(self.desk, kind or self.kind, value)
+
+    def word(self, address: Word, place: Word | int = 0) -> Word:
+        """The word at a place of a table."""
+        return self.array(address, "i64").at(place).one()
+
+    def bytes(self, count: Word) -> Word:
+        """The size of elements in bytes."""
+        return count * SIZES[self.kind]
+
+    def part(self, total: Word | int, number: Word, count: Word) -> tuple[Word, Word]:
+        """The bounds of part `number` of `count` nearly equal parts of 0 to `total`."""
+        following = number + 1
+        return self.number(total) * number // count, self.number(total) * following // count
+
+    def first(self, count: Word) -> Word:
+        """A mask of the first lanes."""
+        return Word(self.desk, "b1", first_lanes(self.builder, count.value, self.lanes))
+
+    def all_lanes(self, word: Word) -> Word:
+        """A scalar in all lanes."""
+        return Word(self.desk, word.kind, splat(self.builder, word.value, self.lanes))
+
+    def shuffled(self, a: Word, b: Word | None, places: Sequence[int]) -> Word:
+        """A vector of elements of one vector or of two, whose elements are counted on."""
+        other = ir.Constant(a.value.type, ir.Undefined) if b is None else b.value
+        order = ir.Constant(ir.VectorType(ir.IntType(32), len(places)), [*places])
+        desk = Desk(self.builder, a.desk.target, len(places))
+        return Word(desk, a.kind, self.builder.shuffle_vector(a.value, other, order))
+
+    # Memory
+
+    def stack(self, count: int, kind: str = "", align: int | None = None) -> Array:
+        """Memory for some elements, until the function returns."""
+        with self.builder.goto_entry_block():
+            made = self.builder.alloca(ir.ArrayType(TYPES[kind or self.kind], count))
+            made.align = align
+        return self.array(self.number(self.builder.ptrtoint(made, LONG)), kind)  # llvmlite gives it a type of its own
+
+    def copy(self, target: Array, source: Array, size: Word | int) -> None:
+        """Copy bytes."""
+        signature = ir.FunctionType(VOID, [POINTER, POINTER, LONG, ir.IntType(1)])
+        function = declared(self.builder.module, "llvm.memcpy.p0.p0.i64", signature)
+        self.builder.call(function, [target.value, source.value, _value(size), ir.IntType(1)(0)])
+
+    def clear(self, target: Array, size: Word | int) -> None:
+        """Set bytes to zero."""
+        signature = ir.FunctionType(VOID, [POINTER, BYTE, LONG, ir.IntType(1)])
+        function = declared(self.builder.module, "llvm.memset.p0.i64", signature)
+        self.builder.call(function, [target.value, BYTE(0), _value(size), ir.IntType(1)(0)])
+
+    # Control flow
+
+    def call(self, function: Any, *words: Word | int, of: Any = VOID) -> Any:
+        """Call a function, of the module or at an address; the value that it gives."""
+        values = [_value(word) for word in words]
+        if isinstance(function, Word):
+            signature = ir.FunctionType(of, [value.type for value in values])
+            function = self.builder.inttoptr(function.value, ir.PointerType(signature))
+        return self.builder.call(function, values)
+
+    def when(self, condition: Word) -> Any:
+        """A block that runs where a condition holds."""
+        return self.builder.if_then(condition.value)
+
+    def either(self, condition: Word) -> Any:
+        """Two blocks, of which the first runs where a condition holds, and else the second."""
+        return self.builder.if_else(condition.value)
+
+    @contextlib.contextmanager
+    def loop(
+        self, begin: Word | int, end: Word | int, step: int = 1, carried: list[Any] | None = None
+    ) -> Iterator[Word]:
+        """A loop over numbers; `carried` words are replaced in place by those of the next iteration."""
+        builder, carried = self.builder, [] if carried is None else carried
+        before, (head, body, after) = builder.block, [builder.function.append_basic_block() for _ in range(3)]
+        builder.branch(head)
+        builder.position_at_end(head)
+        first = [self.number(begin), *carried]
+        phis = [builder.phi(word.value.type) for word in first]
+        for phi, word in zip(phis, first, strict=True):
+            phi.add_incoming(word.value, before)
+        index = self.number(phis[0])
+        words = [word.holding(phi) for word, phi in zip(carried, phis[1:], strict=True)]
+        builder.cbranch((index < end).value, body, after)
+        builder.position_at_end(body)
+        carried[:] = words
+        yield index
+        for phi, word in zip(phis, (index + step, *carried), strict=True):
+            phi.add_incoming(word.value, builder.block)
+        carried[:] = words
+        builder.branch(head)
+        builder.position_at_end(after)
+
+    def registers(
+        self, begin: Word | int, end: Word, carried: list[Any] | None = None, together: int = 1
+    ) -> Iterator[tuple[Word, Word | None]]:
+        """Two loops over numbers, for each of which what is in a `for` over this is written once.
+
+        The first takes `together` whole registers at a time and has no mask; the second takes one, with a mask.
+        """
+        lanes, whole = self.lanes, (end - begin & -together * self.lanes) + begin
+        with self.loop(begin, whole, together * lanes, carried) as place:
+            yield place, None
+        mask = self.first(end - whole)
+        with self.loop(whole, end, lanes, carried) as place:
+            yield place, mask if together == 1 else self.first(end - place)
+
+    def end(self) -> Any:
+        """End a function without a result; the function."""
+        self.builder.ret_void()
+        return self.builder.function
