@@ -10,7 +10,9 @@ from .inert import no
 
 
 def _refuse(*args: Any, **options: Any) -> Any:
-    raise RuntimeError("Distributed package doesn't have what is asked for: pullback computes in one process")
+    raise RuntimeError(
+        "pullback has no torch.distributed: it computes in one process, and utils.data.DataLoader alone starts others"
+    )
 
 
 class distributed:

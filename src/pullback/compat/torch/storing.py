@@ -93,7 +93,7 @@ class _Trusting(pickle.Unpickler):
             if (each.__module__, each.__qualname__) == (module, name):
                 return each
         raise UnsafeFileError(
-            f"{self.file_name}: Weights only load failed: it holds a pickle that names {module}.{name}, and would run it. If "
+            f"{self.file_name}: Weights only load failed: loading it would run {module}.{name}, which its pickle names. If "
             "you trust the file, load it with weights_only=False, or name what you trust in "
             "torch.serialization.safe_globals; or save a state_dict()"
         )
@@ -116,7 +116,9 @@ def save(obj: Any, f: Any, *args: Any, **options: Any) -> None:
     except TypeError as refused:
         if "files hold" not in str(refused):
             raise
-        note("torch.save: what is no state dict is written as a pickle; save a model's state_dict() instead")
+        note(
+            "torch.save: an object that is no state dict is written as a pickle, which runs code when it is loaded: save model.state_dict()"
+        )
         content = pickle.dumps(obj)
         with writing(f) as stream:
             stream.write(_HEADER)
