@@ -71,8 +71,6 @@ class processes:
         """A tensor distributed over several processes, which cannot be created: there is only one."""
 
         def __init__(self, *args: Any, **options: Any) -> None:
-            raise RuntimeError(
-                "pullback has no torch.distributed: it computes in one process, and utils.data.DataLoader alone starts others"
-            )
+            raise RuntimeError("Distributed package doesn't have it built in: pullback computes in one process")
 
     ZeroRedundancyOptimizer = FullyShardedDataParallel = DTensor

@@ -10,9 +10,7 @@ from .inert import no
 
 
 def _refuse(*args: Any, **options: Any) -> Any:
-    raise RuntimeError(
-        "pullback has no torch.distributed: it computes in one process, and utils.data.DataLoader alone starts others"
-    )
+    raise RuntimeError("Distributed package doesn't have it built in: pullback computes in one process")
 
 
 class distributed:
