@@ -782,22 +782,22 @@ pb.optim.SGD([w], lr=0.1)
     ),
     "cuda": Mistake(
         "pb.ones(3, device='cuda')",
-        "RuntimeError: pullback computes on the CPU: there is no device 'cuda':",
+        "RuntimeError: pullback computes on the CPU: there is no device 'cuda';",
         "or write 'cpu'",
     ),
     "to cuda": Mistake(
         "nn.Linear(2, 2).to('cuda')",
-        "RuntimeError: pullback computes on the CPU: there is no device 'cuda':",
+        "RuntimeError: pullback computes on the CPU: there is no device 'cuda';",
         "or write 'cpu'",
     ),
     "cuda()": Mistake(
         "pb.ones(3).cuda()",
-        "RuntimeError: pullback computes on the CPU: there is no device 'cuda':",
+        "RuntimeError: pullback computes on the CPU: there is no device 'cuda';",
         "or write 'cpu'",
     ),
     "misspelt": Mistake(
         "pb.sofmax(pb.ones(3))",
-        "AttributeError: module 'pullback' has no attribute 'sofmax'. Did you mean:",
+        "AttributeError: module 'pullback' has no attribute 'sofmax'",
         "'sofmax'",
     ),
     "misspelt nn": Mistake(
