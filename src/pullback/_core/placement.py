@@ -111,7 +111,7 @@ def here(place: Any) -> device:
     """
     found = device(place)
     if found.type != "cpu":
-        raise RuntimeError(f"pullback computes on the CPU: there is no device {str(place)!r}; leave it out or write 'cpu'")
+        raise RuntimeError(f"pullback computes on the CPU: there is no device {str(place)!r}; omit it or write 'cpu'")
     return found
 
 
