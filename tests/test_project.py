@@ -55,7 +55,7 @@ def test_no_extra_is_for_contributors_and_all_has_the_others() -> None:
     extras = PROJECT["optional-dependencies"]
     assert extras.keys() == {"compile", "special", "io", "all"}
     assert extras["all"] == ["pullback[compile,special,io]"]
-    assert GROUPS.keys() == {"test", "check", "release"}
+    assert GROUPS.keys() == {"test", "check", "docs", "release"}
 
 
 def test_the_oldest_numpy_is_the_one_that_is_tested() -> None:
@@ -73,7 +73,7 @@ def test_a_commit_is_checked_by_the_tools_of_the_group() -> None:
 
 
 def test_every_script_that_is_named_exists() -> None:
-    pages = [*WORKFLOWS, *ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "changelog.d").glob("*.md")]
+    pages = [*WORKFLOWS, *ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "changelog.d").glob("*.md")]
     assert len(WORKFLOWS) == 2
     for page in [*pages, ROOT / ".ci/run", ROOT / ".github/pull_request_template.md"]:
         for name in re.findall(r"\bscripts/([a-z][a-z.-]*[a-z])", page.read_text(encoding="utf-8")):
