@@ -90,24 +90,20 @@ def _called(key: str, words: Sequence[Word], result: Any) -> Any:
 
 def written(name: str, words: Sequence[Word]) -> Word:
     """A mathematical function inlined; if branches are allowed, large angles are reduced in a branch of their own."""
-    desk, kind = words[0].desk, words[0].kind
     if name in OF_ANGLE:
         return OF_ANGLE[name](words[0], _reduced(words[0]))
-    emit = scalars.emit_by_case if desk.branching else scalars.emit
-    return Word(desk, kind, emit(desk.builder, name, kind, *[word.value for word in words], target=desk.target))
+    return (scalars.emit_by_case if words[0].desk.branching else scalars.emit)(name, *words)
 
 
 def _reduced(x: Word) -> trigonometry.Rest:
     """The reduction of an angle, computed once in a builder's code."""
-    builder = x.desk.builder
-    known = builder.__dict__.setdefault("reduced", {})
+    known = x.desk.builder.__dict__.setdefault("reduced", {})
     found = known.get(id(x.value))
     if found is None:
-        found = (x.value, *(reduction(x) if x.desk.branching else _by_call(x)))
+        found = x.value, trigonometry.Rest(*(reduction(x) if x.desk.branching else _by_call(x)))
         if isinstance(x.value, ir.Instruction):  # what else there is may be written before and after a loop
             known[id(x.value)] = found
-    r, early, n = found[1:]
-    return trigonometry.Rest(Word(x.desk, x.kind, r), Word(x.desk, x.kind, early), Word(x.desk, BITS[x.kind], n))
+    return found[1]  # type: ignore[no-any-return]  # a rest
 
 
 def rest_of(desk: Desk, kind: str) -> Any:
@@ -115,22 +111,21 @@ def rest_of(desk: Desk, kind: str) -> Any:
     return ir.LiteralStructType([desk.type(part) for part in (kind, kind, BITS[kind])])
 
 
-def _by_call(x: Word) -> list[Any]:
+def _by_call(x: Word) -> list[Word]:
     """The reduction of an angle, by the function in `library` that is valid for all angles."""
-    result = rest_of(x.desk, x.kind)
-    rest = _called(_key(REDUCED, [x]), [x], result)
-    return [x.desk.builder.extract_value(rest, place) for place in range(len(result.elements))]
+    rest = _called(_key(REDUCED, [x]), [x], rest_of(x.desk, x.kind))
+    kinds = enumerate((x.kind, x.kind, BITS[x.kind]))
+    return [Word(x.desk, kind, x.desk.builder.extract_value(rest, place)) for place, kind in kinds]
 
 
-def reduction(x: Word) -> list[Any]:
+def reduction(x: Word) -> list[Word]:
     """The reduction of an angle; the short one if all lanes are moderate."""
 
-    def values(near: bool) -> list[Any]:
-        if not near and isinstance(x.desk.builder.module, Module):
-            return _by_call(x)
-        return [word.value for word in trigonometry.reduced(x, near=near)]
+    def words(near: bool) -> list[Word]:
+        whole = near or not isinstance(x.desk.builder.module, Module)
+        return [*trigonometry.reduced(x, near=near)] if whole else _by_call(x)
 
-    return scalars.either(x.desk.builder, (~trigonometry.is_moderate(x)).value, values)
+    return scalars.either(~trigonometry.is_moderate(x), words)
 
 
 def sigmoid(x: Word) -> Word:
