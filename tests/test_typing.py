@@ -152,6 +152,34 @@ def test_the_stubs_are_up_to_date():
     subprocess.run([sys.executable, ROOT / "scripts" / "stubs", "--check"], check=True)
 
 
+@pytest.mark.parametrize(
+    ("written", "changed", "name"),
+    [
+        ("def cond(pred: _Any, true_fn:", "def cond(predicate: _Any, true_fn:", "cond"),
+        ("reverse: bool = False, *, dim: int = 0", "reverse: bool = False, dim: int = 0", "scan"),
+        (
+            "slots: int, *, preserve_rng_state: bool = True",
+            "slots: int, *, preserve_rng_state: bool = False",
+            "checkpoint_loop",
+        ),
+        ("lower: _Any, upper: _Any", "upper: _Any, lower: _Any", "fori_loop"),
+        ("mode: bool = True) -> _Self", "mode: bool) -> _Self", "inference_mode.__new__"),
+        ("def linearize(", "def linearise(", "linearise"),
+    ],
+)
+def test_forms_that_are_written_out_have_the_arguments_of_the_source(tmp_path, written, changed, name):
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts" / "stubs", tmp_path / "scripts")
+    forms = (ROOT / "scripts" / "overloads.pyi").read_text(encoding="utf-8")
+    assert written in forms
+    (tmp_path / "scripts" / "overloads.pyi").write_text(forms.replace(written, changed), encoding="utf-8")
+    result = subprocess.run(
+        [sys.executable, tmp_path / "scripts" / "stubs", "--check"], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 1
+    assert re.search(rf"overloads.*\b{name}\b|\b{name}\b.*overloads", result.stderr)
+
+
 @pytest.mark.parametrize("path", ["", "linalg", "fft", "special", "nn", "nn.functional", "optim", "distributions"])
 def test_the_stubs_declare_what_dir_lists(path):
     module = importlib.import_module(f"pullback.{path}" if path else "pullback")

@@ -9,6 +9,7 @@ from typing import Any as _Any
 
 from ._core.lazy import PROVIDERS as _PROVIDERS
 from ._core.lazy import index as _index
+from ._core.tracebacks import install as _install
 from ._tensor import functions as _functions
 from ._tensor import surface as _surface
 
@@ -44,6 +45,9 @@ _PROVIDERS.update(
         "fills of shared memory": "pullback.vocabulary.shared_memory",
     }
 )
+
+
+_install()
 
 
 def __getattr__(name: str) -> _Any:

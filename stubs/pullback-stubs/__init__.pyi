@@ -124,19 +124,30 @@ from .signal.windows import kaiser_window as kaiser_window
 from .sparsity import sparse_hessian as sparse_hessian
 from .sparsity import sparse_jacobian as sparse_jacobian
 from collections.abc import Callable as _Callable
+from collections.abc import Iterable as _Iterable
 from collections.abc import Mapping as _Mapping
 from typing import Any as _Any
+from typing import Concatenate as _Concatenate
 from typing import Literal as _Literal
 from typing import ParamSpec as _ParamSpec
 from typing import Self as _Self
 from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 
+import numpy as _np
+
 from pullback._tensor.tensor import Tensor as _Tensor
 
+_A = _TypeVar("_A")
+_B = _TypeVar("_B")
 _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
+_V = _TypeVar("_V", bound=_Tensor)
+_Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
+_TensorLike = _Tensor | _Numbers
+_First = _Callable[_Concatenate[_A, _P], _R]
+_Second = _Callable[_Concatenate[_A, _B, _P], _R]
 class _Compile:
     @_overload
     def __call__(self, model: _T, *, fullgraph: bool=False, dynamic: bool | None=None, backend: object=None, mode: str | None=None, options: _Mapping[str, object] | None=None, disable: bool=False, fuse: bool=True, lenient: bool=False) -> _T:
@@ -149,7 +160,7 @@ class _Compile:
 compile: _Compile
 class _Explain:
     def __call__(self, target: _Any, *args: _Any, gradient: _Any=None, inputs: _Any=None, values: _builtins.int=64, jacobian: _builtins.int=1024, max_nodes: _builtins.int=20000, lines: _builtins.bool=True, timing: _builtins.bool=True, redact: _builtins.bool=False) -> _Explanation:
-        """An explanation of what `backward(gradient)` does on a tensor, a list of tensors, or the result of a function."""
+        ...
     Limits = _Limits
     Stats = _Stats
     Summary = _Summary

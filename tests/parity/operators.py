@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import functools
 import re
+import subprocess
 import sys
 import types
 import warnings
@@ -27,7 +28,7 @@ import numpy as np
 import pullback
 
 BASELINE = Path(__file__).with_suffix(".txt")
-TABLE = Path(__file__).parent.parent.parent / "docs" / "operators.md"
+TABLE = Path(__file__).parent.parent.parent / "docs" / "reference" / "operators.md"
 SAMPLES, POOL = 6, 60
 RTOL, ATOL = 1e-6, 1e-8
 
@@ -338,25 +339,28 @@ def ask(name: str, *, orders: int = 1, count: int = SAMPLES, dtype: str | None =
 def baseline() -> dict[str, bool]:
     """The entries that have passed, and whether their gradients have."""
     lines = BASELINE.read_text(encoding="utf-8").split("\n") if BASELINE.exists() else []
-    return {line.split()[0]: line.endswith("gradient") for line in lines if line and not line.startswith("#")}
+    return {line.split()[0]: line.split()[1] == "gradient" for line in lines if line and not line.startswith("#")}
 
 
-def write_baseline(outcomes: dict[str, Outcome]) -> None:
-    """Replace the baseline by what has passed."""
-    lines = ["# Entries of torch's op_db that pass; rewritten by `python tests/parity/operators.py --update`"]
-    lines += [f"{name} gradient" if o.gradient else name for name, o in sorted(outcomes.items()) if o.forward]
-    BASELINE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+def write_baseline(outcomes: dict[str, Outcome], measured: dict[str, list[str]] | None = None) -> None:
+    """Replace the baseline by what has passed, with orders and dtypes: measured ones, or those that it had."""
+    lines = BASELINE.read_text(encoding="utf-8").splitlines()
+    head = [line for line in lines if line.startswith("#")]
+    known = {name: rest for name, _, *rest in map(str.split, lines) if name != "#"} | (measured or {})
+    passing = [(name, "gradient" if o.gradient else "forward") for name, o in sorted(outcomes.items()) if o.forward]
+    found = [" ".join([name, how, *known.get(name, [])]) for name, how in passing]
+    BASELINE.write_text("\n".join(head + found) + "\n", encoding="utf-8")
 
 
 # 6. The page
 #
-# docs/operators.md is this run, printed: no line of it is written by hand.
+# docs/reference/operators.md is this run, printed, and the table of `scripts/operators`: no line of it is written by hand.
 
 PAGE = """# The operators
 
 This page lists which of torch's operators pullback has. For every entry of torch 2.13's own database of operators,
 both libraries are run on its samples: pullback must give torch's values, shapes and dtypes, and pull a random
-cotangent back to torch's gradients. `python tests/parity/operators.py --table` writes this page.
+cotangent back to torch's gradients. `python tests/parity/operators.py --table` runs them, and writes this page.
 
 {forward} of {entries} entries pass forward, {gradient} of {differentiable} with their gradient, and {second} of these
 with the gradient of the gradient.
@@ -380,10 +384,6 @@ Where a function has no derivative, pullback has the same gradient as torch.
 {missing}
 
 ## What is there
-
-| operation | orders | dtypes |
-|---|---|---|
-{present}
 """
 
 REASONS = {
@@ -430,10 +430,11 @@ def write_table() -> None:
 
     outcomes = {name: ask(name) for name in database()}
     reached = {name: orders(name) if o.gradient else 0 for name, o in outcomes.items()}
-    present = []
-    for name in sorted(name for name, o in outcomes.items() if o.forward and o.gradient is not False):
-        dtypes = [dtype for dtype in DTYPES if ask(name, count=3, dtype=dtype).forward]
-        present.append(f"| `{name}` | {reached[name]} | {', '.join(dtypes)} |")
+    measured = {
+        name: [str(reached[name]), *(dtype for dtype in DTYPES if ask(name, count=3, dtype=dtype).forward)]
+        for name, o in outcomes.items()
+        if o.forward and o.gradient is not False
+    }
     missing = [
         f"| `{name}` | {REASONS.get(name, o.reason.replace('|', '/'))} |"
         for name, o in sorted(outcomes.items())
@@ -445,9 +446,11 @@ def write_table() -> None:
         gradient=sum(bool(o.gradient) for o in outcomes.values()),
         differentiable=sum(o.gradient is not None for o in outcomes.values()),
         second=sum(order == 2 for order in reached.values()),
-        kinks="\n".join(kinks), missing="\n".join(missing), present="\n".join(present),
+        kinks="\n".join(kinks), missing="\n".join(missing),
     )  # fmt: skip
     TABLE.write_text(page, encoding="utf-8")
+    write_baseline(outcomes, measured)
+    subprocess.run([sys.executable, TABLE.parent.parent / "scripts" / "operators"], check=True)
 
 
 def report(names: list[str], outcomes: dict[str, Outcome]) -> None:
@@ -469,7 +472,7 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=SAMPLES, help="per entry; 0 for all")
     parser.add_argument("--dtype", help="float32, complex128, int64, bool, ...")
     parser.add_argument("--update", action="store_true", help="write what passes to the baseline")
-    parser.add_argument("--table", action="store_true", help="ask everything, and write docs/operators.md")
+    parser.add_argument("--table", action="store_true", help="ask everything, and write docs/reference/operators.md")
     options = parser.parse_args()
     if options.table:
         write_table()

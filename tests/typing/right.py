@@ -1,5 +1,7 @@
 """Programs of users, with the type that an editor must show for each expression: `reveal_type(...)  # the type`."""
 
+from typing import Any
+
 import numpy as np
 
 import pullback as pb
@@ -82,12 +84,12 @@ reveal_type(pb.compile(square)(x))  # Tensor
 reveal_type(pb.func.vmap(square)(x))  # Tensor
 reveal_type(pb.compile(fullgraph=True)(square)(x))  # Tensor
 reveal_type(pb.func.grad(square)(x, scale=2.0))  # Tensor
-reveal_type(pb.func.grad(square, argnums=(0,))(x))  # tuple[Tensor, ...]
+reveal_type(pb.func.grad(square, argnums=(0,))(x))  # tuple[Tensor]
 reveal_type(pb.func.vmap(pb.func.grad(square))(x))  # Tensor
 reveal_type(pb.vmap(square)(x))  # Tensor
 reveal_type(pb.func.grad_and_value(square)(x))  # tuple[Tensor, Tensor]
 reveal_type(pb.func.jacrev(square)(x))  # Tensor
-reveal_type(pb.func.jacfwd(square, argnums=(0,))(x))  # tuple[Tensor, ...]
+reveal_type(pb.func.jacfwd(square, argnums=(0,))(x))  # tuple[Tensor]
 reveal_type(pb.func.hessian(square)(x))  # Tensor
 reveal_type(pb.func.jvp(square, (x,), (x,)))  # tuple[Tensor, Tensor]
 reveal_type(pb.func.vjp(square, x)[0])  # Tensor
@@ -95,6 +97,65 @@ reveal_type(pb.func.linearize(square, x)[1](x))  # Tensor
 reveal_type(pb.func.functional_call(layer, {"weight": x}, (x,)))  # Any
 reveal_type(pb.explain(square(x), lines=False))  # Explanation
 reveal_type(pb.autograd.grad(square(x), x))  # tuple[Tensor, ...]
+reveal_type(pb.autograd.grad(square(x), layer.parameters()))  # tuple[Tensor, ...]
+reveal_type(pb.autograd.grad(square(x), x, allow_unused=True))  # tuple[Tensor | None, ...]
+reveal_type(pb.autograd.grad(square(x), {"x": x}))  # dict[str, Tensor]
+reveal_type(pb.grad(square(x), x))  # tuple[Tensor, ...]
+reveal_type(pb.grad(square(x), {"x": x}, allow_unused=True))  # dict[str, Tensor | None]
+reveal_type(pb.jacobian(2 * x, x))  # Tensor
+reveal_type(pb.jacobian(2 * x, (x, x)))  # tuple[Tensor, ...]
+reveal_type(pb.jacobian(2 * x, x, plan=True)[0])  # Tensor
+reveal_type(pb.jacobian(2 * x, x, plan=True)[1].chunk_size)  # int
+reveal_type(pb.hessian(square(x), x))  # Tensor
+reveal_type(pb.hessian(square(x), layer.parameters()))  # tuple[tuple[Tensor, ...], ...]
+reveal_type(pb.cond(x.sum() > 0, pb.exp, square, (x,)))  # Tensor
+reveal_type(pb.fori_loop(0, 3, lambda i, t: t * i, x))  # Tensor
+reveal_type(pb.checkpoint_loop(square, x, 10, slots=2))  # Tensor
+
+
+Parameters = dict[str, Tensor]
+
+
+def loss(params: Parameters, t: Tensor, *, scale: float = 1.0) -> Tensor:
+    """A function of a dict of parameters."""
+    return ((params["w"] * t) ** 2).mean() * scale
+
+
+def traced(params: Parameters, t: Tensor) -> tuple[Tensor, list[float]]:
+    """A function with an auxiliary result."""
+    return loss(params, t), [1.0]
+
+
+def total(params: Parameters) -> Tensor:
+    """A function of a dict of parameters alone."""
+    return params["w"].sum()
+
+
+def untyped(params: Any, t: Any) -> Any:
+    """A function whose arguments may be anything."""
+    return loss(params, t)
+
+
+params = {"w": x}
+reveal_type(pb.func.grad(square)(np.ones(2)))  # Tensor
+reveal_type(pb.func.jacrev(square)([1.0, 2.0]))  # Tensor
+reveal_type(pb.value_and_grad(square)(np.ones(2)))  # tuple[float, Any]
+reveal_type(pb.func.grad(loss)(params, x, scale=2.0))  # dict[str, Tensor]
+reveal_type(pb.func.grad(loss, 1)(params, x))  # Tensor
+reveal_type(pb.func.grad(loss, argnums=(0, 1))(params, x))  # tuple[dict[str, Tensor], Tensor]
+reveal_type(pb.func.grad(loss, argnums=(1, 0))(params, x))  # tuple[Any, ...]
+reveal_type(pb.func.grad(untyped)(params, x))  # Any
+reveal_type(pb.func.hessian(untyped)(params, x))  # Any
+reveal_type(pb.func.jacrev(lambda t: (t, t))(x))  # Any
+reveal_type(pb.func.grad(traced, has_aux=True)(params, x))  # tuple[dict[str, Tensor], list[float]]
+reveal_type(pb.func.grad_and_value(loss)(params, x))  # tuple[dict[str, Tensor], Tensor]
+reveal_type(pb.func.grad_and_value(loss, 1)(params, x))  # tuple[Tensor, Tensor]
+reveal_type(pb.func.jacrev(loss)(params, x))  # dict[str, Tensor]
+reveal_type(pb.func.jacfwd(loss, 1)(params, x))  # Tensor
+reveal_type(pb.func.hessian(loss)(params, x))  # Any
+reveal_type(pb.func.grad(pb.func.grad(square))(x))  # Tensor
+reveal_type(pb.value_grad_hessian(square, x))  # tuple[Tensor, Tensor, Tensor]
+reveal_type(pb.value_grad_hessian(total, params))  # tuple[Tensor, dict[str, Tensor], Any]
 reveal_type(Normal(0.0, 1.0).sample())  # Tensor
 reveal_type(Normal(0.0, 1.0).log_prob(x))  # Tensor
 normal = Normal(x, scale=1.0)

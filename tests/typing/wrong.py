@@ -49,3 +49,15 @@ def halved(t: pb.Tensor) -> pb.Tensor:
 
 halved()  # wrong
 pb.func.grad(halved)()  # wrong
+
+
+def loss(params: dict[str, pb.Tensor]) -> pb.Tensor:
+    """A function of a dict of parameters."""
+    return params["w"].sum()
+
+
+pb.func.grad(loss)({"w": x})["w"].exp()
+pb.func.grad(loss)({"w": x}).exp()  # wrong
+pb.func.grad(loss)(x)  # wrong
+pb.autograd.grad(x, 3)  # wrong
+pb.hessian(x, x).smu()  # wrong

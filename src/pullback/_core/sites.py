@@ -16,7 +16,7 @@ from .modes import asking
 
 Site = tuple[CodeType, int]
 
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))
+PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 GENERATED = "<pullback rule "
 
 
@@ -24,7 +24,7 @@ class _Internal(dict[str, bool]):
     """Maps a file name to whether the file belongs to pullback; each file is tested once."""
 
     def __missing__(self, filename: str) -> bool:
-        inside = filename.startswith((_PACKAGE, GENERATED))
+        inside = filename.startswith((PACKAGE, GENERATED))
         self[filename] = inside
         if not inside:
             outside.add(filename)

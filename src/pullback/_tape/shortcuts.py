@@ -393,13 +393,14 @@ def _computed(primitive: Primitive, names: Sequence[str], metadata: Metadata, *,
     shown = [f"if {unseen}:", f"    observer.sees(primitive, {params}, ({arrays}), tensor)", "return tensor"]
     if observed:
         finished = [f"tensor = {finish}", *shown]
-    lines = [
-        *(["observer = current.observer"] if observed else []),
+    lines = ["observer = current.observer"] if observed else []
+    lines += [
         "try:",
         f"    result = {computed}",
-        "except ValueError:",  # shapes that do not fit: the general way says so properly
-        f"    {_call(names, metadata.handed)}",
+        "except ValueError:",  # shapes that do not fit: the general way says so properly, after the exception is over
+        "    result = MISSING",
         "if type(result) is not ndarray:",
+        *(f"    {line}" for line in ("if result is MISSING:", f"    {_call(names, metadata.handed)}")),
         "    if type(result) is tuple:",
         *(f"        {line}" for line in finished),
         "    result = asarray(result)",

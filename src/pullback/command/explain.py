@@ -10,7 +10,6 @@ import os
 import runpy
 import shlex
 import sys
-import traceback
 import types
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -170,7 +169,7 @@ def run(program: Program, recording: Recording, *, quiet: bool = False) -> str |
     except SystemExit as stop:
         return None if stop.code in {None, 0} else f"the program exited with {stop.code}"
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # any exception of the program is shown
-        sys.stderr.write("".join(_traceback(error)))
+        sys.excepthook(type(error), error, error.__traceback__)
         return f"the program raised {type(error).__name__}"
     finally:
         sys.argv, sys.path[:] = before[0], before[1]
@@ -192,18 +191,6 @@ def _started(program: Program) -> dict[str, Any]:
     sys.modules["__main__"] = main
     exec(compile(program.what, name, "exec"), main.__dict__)  # noqa: S102  # code requested by the user
     return main.__dict__
-
-
-def _traceback(error: BaseException) -> Iterator[str]:
-    """The traceback in Python's format, without the frames outside the program."""
-    trace = error.__traceback__
-    while trace is not None and _ours(trace.tb_frame.f_code.co_filename):
-        trace = trace.tb_next
-    yield from traceback.format_exception(type(error), error, trace)
-
-
-def _ours(file: str) -> bool:
-    return file.startswith("<frozen") or file == __file__
 
 
 # 3. Showing

@@ -6,7 +6,6 @@ import os
 import runpy
 import sys
 from collections.abc import Sequence
-from types import TracebackType
 
 from ..compat.torch import install
 
@@ -44,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         _run(given[0], as_module)
     except Exception as error:  # noqa: BLE001  # whatever the program raises is shown as Python shows it
-        _show(error)
+        sys.excepthook(type(error), error, error.__traceback__)
         return 1
     return 0
 
@@ -59,17 +58,3 @@ def _run(program: str, as_module: bool) -> None:
     if os.path.isfile(program) and not sys.flags.safe_path:
         sys.path[0] = os.path.dirname(os.path.realpath(program))
     runpy.run_path(program, run_name="__main__")
-
-
-def _show(error: Exception) -> None:
-    """Print an exception without the frames of this module and of runpy."""
-    traceback: TracebackType | None = error.__traceback__
-    while traceback is not None and _ours(traceback):
-        traceback = traceback.tb_next
-    error.__traceback__ = traceback
-    sys.excepthook(type(error), error, traceback)
-
-
-def _ours(traceback: TracebackType) -> bool:
-    file = traceback.tb_frame.f_code.co_filename
-    return file == __file__ or "runpy" in file

@@ -82,11 +82,13 @@ def matmul(input: Any, other: Any) -> Any:
             f"both arguments to matmul need to be at least 1D, but they are {dims[0]}D and {dims[1]}D: use * for a product "
             "with a scalar"
         )
+    label = _LABELS.get(dims, {"label": "BmmBackward0"})
     try:
-        return ops.matmul(a, b, **_LABELS.get(dims, {"label": "BmmBackward0"}))
+        return ops.matmul(a, b, **label)
     except ValueError:
-        _check_product(tuple(a.shape), tuple(b.shape))  # which reports axes that do not fit
-        raise
+        shapes = tuple(a.shape), tuple(b.shape)
+    _check_product(*shapes)  # which reports axes that do not fit, when the exception is over
+    return ops.matmul(a, b, **label)
 
 
 def _check_product(a: tuple[int, ...], b: tuple[int, ...]) -> None:

@@ -166,5 +166,6 @@ def broadcast(primitive: Callable[..., Any], *operands: Any) -> Any:
     try:
         return primitive(*operands)
     except ValueError:
-        broadcast_shapes(*(tuple(operand.shape) for operand in operands))  # which reports incompatible shapes
-        raise
+        shapes = [tuple(operand.shape) for operand in operands]
+    broadcast_shapes(*shapes)  # which reports those that do not fit, when the exception is over
+    return primitive(*operands)

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 from collections.abc import Callable as _Callable
+from collections.abc import Iterable as _Iterable
 from collections.abc import Mapping as _Mapping
 from typing import Any as _Any
+from typing import Concatenate as _Concatenate
 from typing import Literal as _Literal
 from typing import ParamSpec as _ParamSpec
 from typing import Self as _Self
 from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 
+import numpy as _np
+
 from pullback._tensor.tensor import Tensor as _Tensor
 
+_A = _TypeVar("_A")
+_B = _TypeVar("_B")
 _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
+_V = _TypeVar("_V", bound=_Tensor)
+_Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
+_TensorLike = _Tensor | _Numbers
+_First = _Callable[_Concatenate[_A, _P], _R]
+_Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import importlib
 import warnings
@@ -33,48 +44,56 @@ from .walk import commit, pull_back
 ndarray = np.ndarray
 
 def _reasons() -> Any:
-    """The module that finds out why a gradient is missing, imported when an error needs it."""
+    ...
 
 def check_output(index: int, output: Any) -> None:
     ...
 
 def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool) -> tuple[Tape, list[Any]]:
-    """The outermost tape of the outputs, and each output's node with its cotangent."""
+    ...
 
 def _listed(name: str, function: str, values: Any, *, single: tuple[type, ...]) -> list[Any]:
-    """The user's argument, one object or several, as a list; of a dict, its values."""
+    ...
 
 def backward(tensors: Any, gradients: Any=None, *, retain_graph: bool | None=None, create_graph: bool=False, inputs: Any=None) -> None:
-    """Pull the cotangents of some tensors back, and accumulate the results into `.grad`."""
+    ...
 
 def _gradients(gradients: Any, outputs: Sequence[Any], tensors: Any) -> list[Any]:
-    """One gradient, or None, for each output; a single output may be given numbers as they are."""
-
-@_overload
-def grad(outputs: _Any, inputs: _Mapping[str, _Tensor], grad_outputs: _Any=None, retain_graph: bool | None=None, create_graph: bool=False, only_inputs: bool=True, allow_unused: bool | None=None, is_grads_batched: bool=False, materialize_grads: bool=False) -> dict[str, _Tensor]:
     ...
 
 @_overload
-def grad(outputs: _Any, inputs: _Any, grad_outputs: _Any=None, retain_graph: bool | None=None, create_graph: bool=False, only_inputs: bool=True, allow_unused: bool | None=None, is_grads_batched: bool=False, materialize_grads: bool=False) -> tuple[_Tensor, ...]:
+def grad(outputs: _Any, inputs: dict[_T, _Any], grad_outputs: _Any=None, retain_graph: bool | None=None, create_graph: bool=False, only_inputs: bool=True, allow_unused: _Literal[False] | None=None, is_grads_batched: bool=False, materialize_grads: bool=False) -> dict[_T, _Tensor]:
+    ...
+
+@_overload
+def grad(outputs: _Any, inputs: _Tensor | GradientEdge | _Iterable[_Tensor | GradientEdge], grad_outputs: _Any=None, retain_graph: bool | None=None, create_graph: bool=False, only_inputs: bool=True, allow_unused: _Literal[False] | None=None, is_grads_batched: bool=False, materialize_grads: bool=False) -> tuple[_Tensor, ...]:
+    ...
+
+@_overload
+def grad(outputs: _Any, inputs: dict[_T, _Any], grad_outputs: _Any=None, retain_graph: bool | None=None, create_graph: bool=False, only_inputs: bool=True, *, allow_unused: bool | None, is_grads_batched: bool=False, materialize_grads: bool=False) -> dict[_T, _Tensor | None]:
+    ...
+
+@_overload
+def grad(outputs: _Any, inputs: _Tensor | GradientEdge | _Iterable[_Tensor | GradientEdge], grad_outputs: _Any=None, retain_graph: bool | None=None, create_graph: bool=False, only_inputs: bool=True, *, allow_unused: bool | None, is_grads_batched: bool=False, materialize_grads: bool=False) -> tuple[_Tensor | None, ...]:
     ...
 
 def _warn_of_only_inputs() -> None:
     ...
 
 def check_inputs(targets: Sequence[Any], materialize: bool, allow_unused: bool | None) -> list[Node]:
-    """The nodes at which the gradients of inputs arrive."""
+    ...
 
 def _grad_once(outputs: Sequence[Any], targets: Sequence[Any], places: Sequence[Node], gradients: Sequence[Any], retain_graph: bool, create_graph: bool, allow_unused: bool | None) -> list[Any]:
-    """The gradient for each target, in its dtype; None if the outputs do not depend on it."""
+    ...
 
 def _laid_out(g: Any, target: Any) -> Any:
-    """A gradient made C-contiguous if its target is, so that `.view(-1)` works; a broadcast gradient stays as it is."""
+    ...
 
 def _batched(outputs: Sequence[Any], targets: Sequence[Any], places: Sequence[Node], gradients: Sequence[Any], retain_graph: bool, create_graph: bool, allow_unused: bool | None) -> list[Any]:
-    """One pass for all cotangents along the first axis of the gradients."""
+    ...
 
 def _fill(targets: Sequence[Any], answers: list[Any], batch: tuple[int, ...]) -> None:
-    """Replace the missing gradients of unused inputs by zeros."""
+    ...
 
 def retain_grad(tensor: Any) -> None:
-    """Make passes store the gradient of a non-leaf tensor in its `.grad`."""
+    ...

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 from collections.abc import Callable as _Callable
+from collections.abc import Iterable as _Iterable
 from collections.abc import Mapping as _Mapping
 from typing import Any as _Any
+from typing import Concatenate as _Concatenate
 from typing import Literal as _Literal
 from typing import ParamSpec as _ParamSpec
 from typing import Self as _Self
 from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 
+import numpy as _np
+
 from pullback._tensor.tensor import Tensor as _Tensor
 
+_A = _TypeVar("_A")
+_B = _TypeVar("_B")
 _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
+_V = _TypeVar("_V", bound=_Tensor)
+_Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
+_TensorLike = _Tensor | _Numbers
+_First = _Callable[_Concatenate[_A, _P], _R]
+_Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 from collections.abc import Callable
 from typing import Any
@@ -26,16 +37,16 @@ from .transforms import AffineTransform, ComposeTransform, ExpTransform, Indepen
 Factory = Callable[[Any], Transform]
 
 class ConstraintRegistry:
-    """A map from classes of constraints to functions that return a transform to a given constraint."""
+    ...
 
     def __init__(self) -> None:
         ...
 
     def register(self, constraint: Any, factory: Factory | None=None) -> Any:
-        """Add a function for the class of a constraint; a decorator when the function is left out."""
+        ...
 
     def __call__(self, constraint: Any) -> Transform:
-        """A transform from unconstrained numbers to the set."""
+        ...
     _registry: _Any
 biject_to, transform_to = (ConstraintRegistry(), ConstraintRegistry())
 
@@ -50,4 +61,4 @@ def _between(constraint: Any) -> Transform:
 _SAME: dict[Any, Factory] = {constraints.real: lambda constraint: identity_transform, constraints.greater_than: _from_lower, constraints.greater_than_eq: _from_lower, constraints.less_than: _from_upper, constraints.interval: _between, constraints.half_open_interval: _between, constraints.corr_cholesky: lambda constraint: CorrCholeskyTransform()}
 
 def _of_parts(registry: ConstraintRegistry) -> None:
-    """Register the sets composed of others, whose transforms are composed of the others' transforms."""
+    ...

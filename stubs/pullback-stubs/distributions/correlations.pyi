@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 from collections.abc import Callable as _Callable
+from collections.abc import Iterable as _Iterable
 from collections.abc import Mapping as _Mapping
 from typing import Any as _Any
+from typing import Concatenate as _Concatenate
 from typing import Literal as _Literal
 from typing import ParamSpec as _ParamSpec
 from typing import Self as _Self
 from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 
+import numpy as _np
+
 from pullback._tensor.tensor import Tensor as _Tensor
 
+_A = _TypeVar("_A")
+_B = _TypeVar("_B")
 _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
+_V = _TypeVar("_V", bound=_Tensor)
+_Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
+_TensorLike = _Tensor | _Numbers
+_First = _Callable[_Concatenate[_A, _P], _R]
+_Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import math
 from typing import Any
@@ -25,13 +36,13 @@ from . import constraints
 from .transforms import Transform
 
 def vec_to_tril_matrix(vec: Any, diag: int=0) -> Any:
-    """A square matrix, lower triangular up to a diagonal, from its elements row by row."""
+    ...
 
 def tril_matrix_to_vec(mat: Any, diag: int=0) -> Any:
-    """The elements of a square matrix up to a diagonal, row by row."""
+    ...
 
 class CorrCholeskyTransform(Transform):
-    """A vector of n (n - 1) / 2 numbers as the Cholesky factor of an n by n correlation matrix."""
+    ...
     domain, codomain = (constraints.real_vector, constraints.corr_cholesky)
     bijective = True
 
@@ -42,10 +53,10 @@ class CorrCholeskyTransform(Transform):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |det dy/dx| at the argument x, with the value y."""
+        ...
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value, given that of the argument."""
+        ...
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument, given that of the value."""
+        ...

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 from collections.abc import Callable as _Callable
+from collections.abc import Iterable as _Iterable
 from collections.abc import Mapping as _Mapping
 from typing import Any as _Any
+from typing import Concatenate as _Concatenate
 from typing import Literal as _Literal
 from typing import ParamSpec as _ParamSpec
 from typing import Self as _Self
 from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 
+import numpy as _np
+
 from pullback._tensor.tensor import Tensor as _Tensor
 
+_A = _TypeVar("_A")
+_B = _TypeVar("_B")
 _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
+_V = _TypeVar("_V", bound=_Tensor)
+_Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
+_TensorLike = _Tensor | _Numbers
+_First = _Callable[_Concatenate[_A, _P], _R]
+_Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,17 +34,17 @@ from . import constraints
 from .transforms import Transform
 
 class _Parts(Transform):
-    """The common base of transforms of parts."""
+    ...
 
     def __init__(self, tseq: Sequence[Any], dim: int, cache_size: int) -> None:
         ...
 
     def with_cache(self, cache_size: int=1) -> Any:
-        """The same transform, with or without a cache of its last argument."""
+        ...
 
     @property
     def bijective(self) -> bool:
-        """True if all parts are bijective."""
+        ...
 
     def _axis(self, value: Any) -> int:
         ...
@@ -42,31 +53,31 @@ class _Parts(Transform):
         ...
 
     def _each(self, made: Callable[..., Any], *values: Any) -> list[Any]:
-        """The results of a function of each transform and its parts of the values."""
+        ...
     dim: _Any
     transforms: _Any
 
 class CatTransform(_Parts):
-    """Transforms of parts along an axis, of given lengths (by default 1)."""
+    ...
 
     def __init__(self, tseq: Sequence[Any], dim: int=0, lengths: Sequence[int] | None=None, cache_size: int=0) -> None:
         ...
 
     @property
     def event_dim(self) -> int:
-        """The number of axes that form one value: the maximum over the parts."""
+        ...
 
     @property
     def length(self) -> int:
-        """The total length of the parts."""
+        ...
 
     @property
     def domain(self) -> Any:
-        """The set of arguments."""
+        ...
 
     @property
     def codomain(self) -> Any:
-        """The set of values."""
+        ...
 
     def _split(self, value: Any) -> Sequence[Any]:
         ...
@@ -78,22 +89,22 @@ class CatTransform(_Parts):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |det dy/dx| at the argument x, whose value is y: of each element, or summed where parts take axes together."""
+        ...
     lengths: _Any
 
 class StackTransform(_Parts):
-    """Transforms of slices along an axis."""
+    ...
 
     def __init__(self, tseq: Sequence[Any], dim: int=0, cache_size: int=0) -> None:
         ...
 
     @property
     def domain(self) -> Any:
-        """The set of arguments."""
+        ...
 
     @property
     def codomain(self) -> Any:
-        """The set of values."""
+        ...
 
     def _split(self, value: Any) -> Sequence[Any]:
         ...
@@ -105,4 +116,4 @@ class StackTransform(_Parts):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |det dy/dx| of each slice at the argument x, with the value y."""
+        ...

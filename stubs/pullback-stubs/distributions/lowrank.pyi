@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 from collections.abc import Callable as _Callable
+from collections.abc import Iterable as _Iterable
 from collections.abc import Mapping as _Mapping
 from typing import Any as _Any
+from typing import Concatenate as _Concatenate
 from typing import Literal as _Literal
 from typing import ParamSpec as _ParamSpec
 from typing import Self as _Self
 from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 
+import numpy as _np
+
 from pullback._tensor.tensor import Tensor as _Tensor
 
+_A = _TypeVar("_A")
+_B = _TypeVar("_B")
 _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
+_V = _TypeVar("_V", bound=_Tensor)
+_Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
+_TensorLike = _Tensor | _Numbers
+_First = _Callable[_Concatenate[_A, _P], _R]
+_Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 from typing import Any, ClassVar
 from .. import linalg
@@ -27,7 +38,7 @@ from .constraints import Constraint
 from .distribution import LOG_ROOT_TAU, Distribution, alias
 
 class LowRankMultivariateNormal(Distribution):
-    """The normal distribution of vectors with the covariance W W^T + D: W is `cov_factor`, `cov_diag` the diagonal D."""
+    ...
     has_rsample = True
     support = constraints.real_vector
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real_vector, 'cov_factor': constraints.independent(constraints.real, 2), 'cov_diag': constraints.independent(constraints.positive, 1)}
@@ -44,29 +55,29 @@ class LowRankMultivariateNormal(Distribution):
         ...
 
     def _repeated(self, value: Any, axes: int) -> Any:
-        """A vector or matrix of all variables, expanded over the batch."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance of each entry."""
+        ...
 
     @property
     def covariance_matrix(self) -> _Tensor:
-        """The covariance."""
+        ...
 
     @property
     def precision_matrix(self) -> _Tensor:
-        """The inverse of the covariance."""
+        ...
 
     @property
     def scale_tril(self) -> _Tensor:
-        """The Cholesky factor of the covariance, by that of D^-1/2 (W W^T + D) D^-1/2, which is well conditioned."""
+        ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters."""
+        ...
 
     def _mahalanobis(self, difference: Any) -> Any:
-        """The squared Mahalanobis distance of vectors from 0."""
+        ...
 
     def _half_log_det(self) -> Any:
         ...
@@ -75,7 +86,7 @@ class LowRankMultivariateNormal(Distribution):
         ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
     _capacitance_tril: _Any
     _diagonal: _Any
     _narrow: _Any

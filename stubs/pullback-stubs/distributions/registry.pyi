@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 from collections.abc import Callable as _Callable
+from collections.abc import Iterable as _Iterable
 from collections.abc import Mapping as _Mapping
 from typing import Any as _Any
+from typing import Concatenate as _Concatenate
 from typing import Literal as _Literal
 from typing import ParamSpec as _ParamSpec
 from typing import Self as _Self
 from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 
+import numpy as _np
+
 from pullback._tensor.tensor import Tensor as _Tensor
 
+_A = _TypeVar("_A")
+_B = _TypeVar("_B")
 _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
+_V = _TypeVar("_V", bound=_Tensor)
+_Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
+_TensorLike = _Tensor | _Numbers
+_First = _Callable[_Concatenate[_A, _P], _R]
+_Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 from collections.abc import Callable
 from typing import Any
@@ -23,10 +34,10 @@ Rule = Callable[[Any, Any], Any]
 RULES: dict[tuple[type, type], Rule] = {}
 
 def register_kl(type_p: Any, type_q: Any) -> Callable[[Rule], Rule]:
-    """A decorator for the function of two distributions that gives their divergence; subclasses use it, too."""
+    ...
 
 def kl_divergence(p: Distribution, q: Distribution) -> _Tensor:
-    """The mean, over p, of log(p / q)."""
+    ...
 
 def unknown(p: Distribution, q: Distribution) -> NotImplementedError:
-    """The error for two families without a formula."""
+    ...

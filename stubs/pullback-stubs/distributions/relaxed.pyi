@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 from collections.abc import Callable as _Callable
+from collections.abc import Iterable as _Iterable
 from collections.abc import Mapping as _Mapping
 from typing import Any as _Any
+from typing import Concatenate as _Concatenate
 from typing import Literal as _Literal
 from typing import ParamSpec as _ParamSpec
 from typing import Self as _Self
 from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 
+import numpy as _np
+
 from pullback._tensor.tensor import Tensor as _Tensor
 
+_A = _TypeVar("_A")
+_B = _TypeVar("_B")
 _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
+_V = _TypeVar("_V", bound=_Tensor)
+_Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
+_TensorLike = _Tensor | _Numbers
+_First = _Callable[_Concatenate[_A, _P], _R]
+_Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import math
 from typing import Any, ClassVar
@@ -28,7 +39,7 @@ from .transformed import TransformedDistribution
 from .transforms import ExpTransform, SigmoidTransform
 
 class LogitRelaxedBernoulli(OfOdds):
-    """The log-odds of a `RelaxedBernoulli`."""
+    ...
     has_rsample = True
     support = constraints.real
 
@@ -36,7 +47,7 @@ class LogitRelaxedBernoulli(OfOdds):
         ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -46,21 +57,21 @@ def _log(value: Any) -> Any:
     ...
 
 class _Relaxed(TransformedDistribution):
-    """The common base of both families, with the parameters of the underlying distribution."""
+    ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
     temperature = alias('base_dist.temperature', 'How far values are from choices.')
     logits = alias('base_dist.logits', 'The logarithms of the odds, or of the probabilities.')
     probs = alias('base_dist.probs', 'The probabilities.')
 
 class RelaxedBernoulli(_Relaxed):
-    """A relaxed `Bernoulli`: a number in (0, 1)."""
+    ...
     support = constraints.unit_interval
 
     def __init__(self, temperature: _Tensor | float, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
 
 class ExpRelaxedCategorical(OfChoices):
-    """The logarithms of a `RelaxedOneHotCategorical`."""
+    ...
     has_rsample = True
     support = constraints.real_vector
 
@@ -68,22 +79,22 @@ class ExpRelaxedCategorical(OfChoices):
         ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
     temperature: _Tensor
 
 class RelaxedOneHotCategorical(_Relaxed):
-    """A relaxed `OneHotCategorical`: a vector of probabilities."""
+    ...
     support = constraints.simplex
 
     def __init__(self, temperature: _Tensor | float, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """A `OneHotCategorical` whose samples have the gradients of the probabilities."""
+    ...
     has_rsample = True
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, with the gradients of the probabilities."""
+        ...

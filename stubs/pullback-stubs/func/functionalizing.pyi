@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 from collections.abc import Callable as _Callable
+from collections.abc import Iterable as _Iterable
 from collections.abc import Mapping as _Mapping
 from typing import Any as _Any
+from typing import Concatenate as _Concatenate
 from typing import Literal as _Literal
 from typing import ParamSpec as _ParamSpec
 from typing import Self as _Self
 from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 
+import numpy as _np
+
 from pullback._tensor.tensor import Tensor as _Tensor
 
+_A = _TypeVar("_A")
+_B = _TypeVar("_B")
 _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
+_V = _TypeVar("_V", bound=_Tensor)
+_Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
+_TensorLike = _Tensor | _Numbers
+_First = _Callable[_Concatenate[_A, _P], _R]
+_Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import functools
 from collections.abc import Callable, Sequence
@@ -31,26 +42,26 @@ Function = Callable[..., Any]
 REMOVALS = ('mutations', 'mutations_and_views')
 
 class FunctionalTensor(Boxed):
-    """A tensor inside `functionalize`."""
+    ...
     __slots__ = ()
     _transparent = True
     _takes_out = True
 
 class Functional(Interpreter):
-    """The interpreter that computes each operation one level further in, where no tensor is written to."""
+    ...
     carrier = FunctionalTensor
 
     def adopt(self, made: Any) -> Any:
-        """A tensor of this level, so that tensors of this level can be written to it."""
+        ...
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
-        """The operation on the values."""
+        ...
 
 def functionalize(func: _Callable[_P, _R], *, remove: str='mutations') -> _Callable[_P, _R]:
     ...
 
 def _run(func: Function, args: Any, kwargs: Any, *, views: bool) -> Any:
-    """A call of a function whose writes to the arguments are deferred until it returns."""
+    ...
 
 def _lowered(interpreter: Functional, value: Any, unwritten: dict[int, Any], views: bool) -> Any:
-    """A result outside: an unwritten argument itself, or a view of it unless views are removed."""
+    ...

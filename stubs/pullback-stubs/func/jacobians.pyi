@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 from collections.abc import Callable as _Callable
+from collections.abc import Iterable as _Iterable
 from collections.abc import Mapping as _Mapping
 from typing import Any as _Any
+from typing import Concatenate as _Concatenate
 from typing import Literal as _Literal
 from typing import ParamSpec as _ParamSpec
 from typing import Self as _Self
 from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 
+import numpy as _np
+
 from pullback._tensor.tensor import Tensor as _Tensor
 
+_A = _TypeVar("_A")
+_B = _TypeVar("_B")
 _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
+_V = _TypeVar("_V", bound=_Tensor)
+_Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
+_TensorLike = _Tensor | _Numbers
+_First = _Callable[_Concatenate[_A, _P], _R]
+_Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import functools
 import math
@@ -32,52 +43,104 @@ Function = Callable[..., Any]
 Numbers = int | tuple[int, ...]
 
 @_overload
-def jacrev(f: _Callable[_P, _Tensor], argnums: int=0, *, has_aux: _Literal[False]=False, chunk_size: int | None=None) -> _Callable[_P, _Tensor]:
+def jacrev(f: _First[_V, _P, _Tensor], argnums: _Literal[0]=0, *, has_aux: _Literal[False]=False, chunk_size: int | None=None) -> _First[_V | _Numbers, _P, _V]:
     ...
 
 @_overload
-def jacrev(f: _Callable[_P, _Tensor], argnums: tuple[int, ...], *, has_aux: _Literal[False]=False, chunk_size: int | None=None) -> _Callable[_P, tuple[_Tensor, ...]]:
+def jacrev(f: _First[_TensorLike, _P, _Tensor], argnums: _Literal[0]=0, *, has_aux: _Literal[False]=False, chunk_size: int | None=None) -> _First[_TensorLike, _P, _Tensor]:
     ...
 
 @_overload
-def jacrev(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, *, has_aux: bool=False, chunk_size: int | None=None) -> _Callable[_P, _Any]:
+def jacrev(f: _First[_A, _P, _Tensor], argnums: _Literal[0]=0, *, has_aux: _Literal[False]=False, chunk_size: int | None=None) -> _First[_A, _P, _A]:
+    ...
+
+@_overload
+def jacrev(f: _Second[_A, _B, _P, _Tensor], argnums: _Literal[1], *, has_aux: _Literal[False]=False, chunk_size: int | None=None) -> _Second[_A, _B, _P, _B]:
+    ...
+
+@_overload
+def jacrev(f: _First[_A, _P, _Tensor], argnums: tuple[_Literal[0]], *, has_aux: _Literal[False]=False, chunk_size: int | None=None) -> _First[_A, _P, tuple[_A]]:
+    ...
+
+@_overload
+def jacrev(f: _Second[_A, _B, _P, _Tensor], argnums: tuple[_Literal[0], _Literal[1]], *, has_aux: _Literal[False]=False, chunk_size: int | None=None) -> _Second[_A, _B, _P, tuple[_A, _B]]:
+    ...
+
+@_overload
+def jacrev(f: _Callable[_P, _Tensor], argnums: tuple[int, ...], *, has_aux: _Literal[False]=False, chunk_size: int | None=None) -> _Callable[_P, tuple[_Any, ...]]:
+    ...
+
+@_overload
+def jacrev(f: _First[_A, _P, tuple[_Tensor, _T]], argnums: _Literal[0]=0, *, has_aux: _Literal[True], chunk_size: int | None=None) -> _First[_A, _P, tuple[_A, _T]]:
+    ...
+
+@_overload
+def jacrev(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, *, has_aux: bool=False, chunk_size: int | None=None) -> _Any:
     ...
 
 def _inputs(args: Sequence[Any], places: Sequence[int]) -> tuple[list[Any], Structure]:
-    """The leaves of the arguments to differentiate, and their structure; refused unless real or complex."""
+    ...
 
 def _rows(level: Level, outputs: Sequence[Any], variables: Sequence[Any], chunk_size: int | None) -> list[Any]:
-    """For each variable, the pullbacks of the unit vectors of all outputs, along a first axis."""
+    ...
 
 def identity(tensors: Sequence[Any]) -> list[Any]:
-    """The unit vectors of the product space of several tensors: for each tensor its parts, along a first axis."""
+    ...
 
 def _parts(rows: Sequence[Any], outputs: Sequence[Any], variables: Sequence[Any], structures: Sequence[Structure], single: bool) -> list[Any]:
-    """For each output its Jacobians, nested as the arguments are."""
-
-@_overload
-def jacfwd(f: _Callable[_P, _Tensor], argnums: int=0, has_aux: _Literal[False]=False, *, randomness: str='error', chunk_size: int | None=None) -> _Callable[_P, _Tensor]:
     ...
 
 @_overload
-def jacfwd(f: _Callable[_P, _Tensor], argnums: tuple[int, ...], has_aux: _Literal[False]=False, *, randomness: str='error', chunk_size: int | None=None) -> _Callable[_P, tuple[_Tensor, ...]]:
+def jacfwd(f: _First[_V, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False, *, randomness: str='error', chunk_size: int | None=None) -> _First[_V | _Numbers, _P, _V]:
     ...
 
 @_overload
-def jacfwd(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, has_aux: bool=False, *, randomness: str='error', chunk_size: int | None=None) -> _Callable[_P, _Any]:
+def jacfwd(f: _First[_TensorLike, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False, *, randomness: str='error', chunk_size: int | None=None) -> _First[_TensorLike, _P, _Tensor]:
+    ...
+
+@_overload
+def jacfwd(f: _First[_A, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False, *, randomness: str='error', chunk_size: int | None=None) -> _First[_A, _P, _A]:
+    ...
+
+@_overload
+def jacfwd(f: _Second[_A, _B, _P, _Tensor], argnums: _Literal[1], has_aux: _Literal[False]=False, *, randomness: str='error', chunk_size: int | None=None) -> _Second[_A, _B, _P, _B]:
+    ...
+
+@_overload
+def jacfwd(f: _First[_A, _P, _Tensor], argnums: tuple[_Literal[0]], has_aux: _Literal[False]=False, *, randomness: str='error', chunk_size: int | None=None) -> _First[_A, _P, tuple[_A]]:
+    ...
+
+@_overload
+def jacfwd(f: _Second[_A, _B, _P, _Tensor], argnums: tuple[_Literal[0], _Literal[1]], has_aux: _Literal[False]=False, *, randomness: str='error', chunk_size: int | None=None) -> _Second[_A, _B, _P, tuple[_A, _B]]:
+    ...
+
+@_overload
+def jacfwd(f: _Callable[_P, _Tensor], argnums: tuple[int, ...], has_aux: _Literal[False]=False, *, randomness: str='error', chunk_size: int | None=None) -> _Callable[_P, tuple[_Any, ...]]:
+    ...
+
+@_overload
+def jacfwd(f: _First[_A, _P, tuple[_Tensor, _T]], argnums: _Literal[0]=0, *, has_aux: _Literal[True], randomness: str='error', chunk_size: int | None=None) -> _First[_A, _P, tuple[_A, _T]]:
+    ...
+
+@_overload
+def jacfwd(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, has_aux: bool=False, *, randomness: str='error', chunk_size: int | None=None) -> _Any:
     ...
 
 def _columns(columns: Sequence[Any], inputs: Sequence[Any], structures: Sequence[Structure], single: bool) -> list[Any]:
-    """For each output its Jacobians, nested as the arguments are; `columns` have the inputs along the last axis."""
-
-@_overload
-def hessian(f: _Callable[_P, _Tensor], argnums: int=0) -> _Callable[_P, _Tensor]:
     ...
 
 @_overload
-def hessian(f: _Callable[_P, _Tensor], argnums: tuple[int, ...]) -> _Callable[_P, tuple[tuple[_Tensor, ...], ...]]:
+def hessian(f: _First[_V, _P, _Tensor], argnums: _Literal[0]=0) -> _First[_V | _Numbers, _P, _V]:
     ...
 
 @_overload
-def hessian(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0) -> _Callable[_P, _Any]:
+def hessian(f: _First[_TensorLike, _P, _Tensor], argnums: _Literal[0]=0) -> _First[_TensorLike, _P, _Tensor]:
+    ...
+
+@_overload
+def hessian(f: _Second[_Tensor, _Tensor, _P, _Tensor], argnums: tuple[_Literal[0], _Literal[1]]) -> _Second[_Tensor, _Tensor, _P, tuple[tuple[_Tensor, _Tensor], tuple[_Tensor, _Tensor]]]:
+    ...
+
+@_overload
+def hessian(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0) -> _Any:
     ...

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 from collections.abc import Callable as _Callable
+from collections.abc import Iterable as _Iterable
 from collections.abc import Mapping as _Mapping
 from typing import Any as _Any
+from typing import Concatenate as _Concatenate
 from typing import Literal as _Literal
 from typing import ParamSpec as _ParamSpec
 from typing import Self as _Self
 from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 
+import numpy as _np
+
 from pullback._tensor.tensor import Tensor as _Tensor
 
+_A = _TypeVar("_A")
+_B = _TypeVar("_B")
 _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
+_V = _TypeVar("_V", bound=_Tensor)
+_Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
+_TensorLike = _Tensor | _Numbers
+_First = _Callable[_Concatenate[_A, _P], _R]
+_Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import functools
 from collections.abc import Callable, Sequence
@@ -28,41 +39,85 @@ from .levels import Level, beside, chosen, is_row, output_leaves, require_number
 Function = Callable[..., Any]
 
 @_overload
-def grad(f: _Callable[_P, _Tensor], argnums: int=0, has_aux: _Literal[False]=False) -> _Callable[_P, _Tensor]:
+def grad(f: _First[_V, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False) -> _First[_V | _Numbers, _P, _V]:
     ...
 
 @_overload
-def grad(f: _Callable[_P, _Tensor], argnums: tuple[int, ...], has_aux: _Literal[False]=False) -> _Callable[_P, tuple[_Tensor, ...]]:
+def grad(f: _First[_TensorLike, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False) -> _First[_TensorLike, _P, _Tensor]:
     ...
 
 @_overload
-def grad(f: _Callable[_P, tuple[_Tensor, _T]], argnums: int=0, *, has_aux: _Literal[True]) -> _Callable[_P, tuple[_Tensor, _T]]:
+def grad(f: _First[_A, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False) -> _First[_A, _P, _A]:
     ...
 
 @_overload
-def grad(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, has_aux: bool=False) -> _Callable[_P, _Any]:
+def grad(f: _Second[_A, _B, _P, _Tensor], argnums: _Literal[1], has_aux: _Literal[False]=False) -> _Second[_A, _B, _P, _B]:
     ...
 
 @_overload
-def grad_and_value(f: _Callable[_P, _Tensor], argnums: int=0, has_aux: _Literal[False]=False) -> _Callable[_P, tuple[_Tensor, _Tensor]]:
+def grad(f: _First[_A, _P, _Tensor], argnums: tuple[_Literal[0]], has_aux: _Literal[False]=False) -> _First[_A, _P, tuple[_A]]:
     ...
 
 @_overload
-def grad_and_value(f: _Callable[_P, _Tensor], argnums: tuple[int, ...], has_aux: _Literal[False]=False) -> _Callable[_P, tuple[tuple[_Tensor, ...], _Tensor]]:
+def grad(f: _Second[_A, _B, _P, _Tensor], argnums: tuple[_Literal[0], _Literal[1]], has_aux: _Literal[False]=False) -> _Second[_A, _B, _P, tuple[_A, _B]]:
     ...
 
 @_overload
-def grad_and_value(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, has_aux: bool=False) -> _Callable[_P, _Any]:
+def grad(f: _Callable[_P, _Tensor], argnums: tuple[int, ...], has_aux: _Literal[False]=False) -> _Callable[_P, tuple[_Any, ...]]:
+    ...
+
+@_overload
+def grad(f: _First[_A, _P, tuple[_Tensor, _T]], argnums: _Literal[0]=0, *, has_aux: _Literal[True]) -> _First[_A, _P, tuple[_A, _T]]:
+    ...
+
+@_overload
+def grad(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, has_aux: bool=False) -> _Any:
+    ...
+
+@_overload
+def grad_and_value(f: _First[_V, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False) -> _First[_V | _Numbers, _P, tuple[_V, _Tensor]]:
+    ...
+
+@_overload
+def grad_and_value(f: _First[_TensorLike, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False) -> _First[_TensorLike, _P, tuple[_Tensor, _Tensor]]:
+    ...
+
+@_overload
+def grad_and_value(f: _First[_A, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False) -> _First[_A, _P, tuple[_A, _Tensor]]:
+    ...
+
+@_overload
+def grad_and_value(f: _Second[_A, _B, _P, _Tensor], argnums: _Literal[1], has_aux: _Literal[False]=False) -> _Second[_A, _B, _P, tuple[_B, _Tensor]]:
+    ...
+
+@_overload
+def grad_and_value(f: _First[_A, _P, _Tensor], argnums: tuple[_Literal[0]], has_aux: _Literal[False]=False) -> _First[_A, _P, tuple[tuple[_A], _Tensor]]:
+    ...
+
+@_overload
+def grad_and_value(f: _Second[_A, _B, _P, _Tensor], argnums: tuple[_Literal[0], _Literal[1]], has_aux: _Literal[False]=False) -> _Second[_A, _B, _P, tuple[tuple[_A, _B], _Tensor]]:
+    ...
+
+@_overload
+def grad_and_value(f: _Callable[_P, _Tensor], argnums: tuple[int, ...], has_aux: _Literal[False]=False) -> _Callable[_P, tuple[tuple[_Any, ...], _Tensor]]:
+    ...
+
+@_overload
+def grad_and_value(f: _First[_A, _P, tuple[_Tensor, _T]], argnums: _Literal[0]=0, *, has_aux: _Literal[True]) -> _First[_A, _P, tuple[_A, tuple[_Tensor, _T]]]:
+    ...
+
+@_overload
+def grad_and_value(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, has_aux: bool=False) -> _Any:
     ...
 
 def value_and_grad(f: _Callable[..., _Tensor], argnums: int | tuple[int, ...]=0) -> _Callable[..., tuple[float, _Any]]:
     ...
 
 def _doubles(tree: Any) -> Any:
-    """A tree in which floats and lists of numbers are arrays, of float64."""
+    ...
 
 def _derivative(f: Function, argnums: int | tuple[int, ...], has_aux: bool, connected: bool) -> Function:
-    """The function that computes f's gradient and value; if `connected`, a value that depends on no argument is refused."""
+    ...
 
 @_overload
 def vjp(f: _Callable[..., _R], *primals: _Any, has_aux: _Literal[False]=False) -> tuple[_R, _Callable[..., tuple[_Any, ...]]]:
@@ -73,16 +128,16 @@ def vjp(f: _Callable[..., tuple[_R, _T]], *primals: _Any, has_aux: _Literal[True
     ...
 
 def tracked(level: Level, args: Sequence[Any], places: Sequence[int]) -> tuple[list[Any], list[Any], list[Structure]]:
-    """The arguments with a level's variables at `places`; the variables; and the structure at each place."""
+    ...
 
 def regrouped(flat: Sequence[Any], structures: Sequence[Structure]) -> list[Any]:
-    """The leaves of several trees, concatenated, as these trees."""
+    ...
 
 def split(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
-    """A function's result, separated into value and aux if `has_aux`."""
+    ...
 
 def _require_scalar(value: Any) -> None:
     ...
 
 def _fitting(level: Level, cotangents: Any, outputs: Sequence[Any], structure: Structure) -> list[Any]:
-    """The cotangents, checked and converted to the shape and dtype of their outputs."""
+    ...

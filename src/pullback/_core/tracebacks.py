@@ -1,0 +1,165 @@
+"""Tracebacks as Python displays them: the frames of the user's program, one line of ours, and the message.
+
+A mistake in one line of a program can pass a dozen frames of this package, which say nothing to the program's author. They
+are left out where an exception is displayed: by `sys.excepthook`, `threading.excepthook` and IPython. Three other ways
+were considered:
+
+- Each public function catches what leaves it, and removes our frames from its `__traceback__`, as JAX does. That costs
+  every call (80 ns, a tenth of an addition), must be done wherever a user can enter (methods, properties, constructors),
+  and takes the frames from debuggers, which need them. It is the only way that would also reach those who format an
+  exception themselves: `logging.exception`, `traceback.print_exc`, pytest. They show all frames, as before.
+- `__tracebackhide__` is known to pytest and IPython alone, and would be a local variable in each function.
+- To replace functions of the module `traceback` would change the exceptions of everybody else.
+
+Nothing is left out if PULLBACK_TRACEBACK is `full`, of exceptions that have not passed through this package, and of those that
+look like a fault of this package: a failed `assert`; a missing name, attribute or key that no `raise` reports.
+"""
+
+from __future__ import annotations
+
+import _thread
+import opcode
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from types import FrameType, FunctionType, TracebackType
+from typing import Any
+
+import numpy as np
+
+from .sites import PACKAGE, internal
+
+_STANDARD = os.path.join(os.path.dirname(os.__file__), "")
+_NUMERIC = tuple(os.path.join(os.path.dirname(os.path.dirname(np.__file__)), name, "") for name in ("numpy", "scipy"))
+
+Run = Sequence[TracebackType]
+
+
+def install() -> None:
+    """Let Python, its threads and IPython display shorter tracebacks, in whatever way they display them now."""
+    sys.excepthook = partial(_displayed, sys.excepthook)
+    loaded = "threading" in sys.modules  # else it takes its hook from `_thread` when the program imports it
+    owner, name = (sys.modules["threading"], "excepthook") if loaded else (_thread, "_excepthook")
+    setattr(owner, name, partial(_displayed_by_thread, getattr(owner, name)))
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is not None and not shell.custom_exceptions:
+        shell.set_custom_exc((BaseException,), _displayed_by_notebook)
+
+
+def _displayed(display: Callable[..., Any], kind: type[BaseException], error: BaseException, _: Any) -> None:
+    with Shortened(error):
+        display(kind, error, error.__traceback__)
+
+
+def _displayed_by_thread(display: Callable[..., Any], failed: Any) -> None:
+    with Shortened(failed.exc_value):
+        trace = failed.exc_traceback if failed.exc_value is None else failed.exc_value.__traceback__
+        display(type(failed)((failed.exc_type, failed.exc_value, trace, failed.thread)))
+
+
+def _displayed_by_notebook(shell: Any, kind: type[BaseException], error: BaseException, _: Any, **options: Any) -> None:
+    with Shortened(error, line=False):  # it would say at length that there is no source
+        shell.showtraceback((kind, error, error.__traceback__), **options)
+
+
+class Shortened:
+    """A block in which an exception, and what it was raised from, have the frames that are displayed, and no others.
+
+    Without `line`, none is ours.
+    """
+
+    def __init__(self, error: BaseException | None, line: bool = True) -> None:
+        self.error, self.line = error, line
+        self.before: dict[BaseException, tuple[Any, ...]] = {}
+
+    def __enter__(self) -> None:
+        if os.environ.get("PULLBACK_TRACEBACK") != "full":
+            self._shorten(self.error)
+
+    def __exit__(self, *_: object) -> None:
+        for error, state in self.before.items():
+            error.__cause__, error.__context__, error.__suppress_context__, error.__traceback__ = state
+
+    def _shorten(self, error: BaseException | None) -> None:
+        if error is None or error in self.before:
+            return
+        cause, context = error.__cause__, error.__context__
+        self.before[error] = cause, context, error.__suppress_context__, error.__traceback__
+        runs = list(_runs(error.__traceback__))
+        if runs and _is_ours(runs[-1]):
+            if _is_fault(error, runs[-1][-1]):
+                return
+            error.__cause__, error.__context__ = _of_program(cause), _of_program(context)
+            error.__suppress_context__ = error.__suppress_context__ or cause is not None
+        error.__traceback__ = self._joined(runs)
+        self._shorten(error.__cause__)
+        self._shorten(error.__context__)
+
+    def _joined(self, runs: Sequence[Run]) -> TracebackType | None:
+        """The traceback of runs, without ours; if the last is, one line tells where the exception was raised."""
+        ours = _is_ours(runs[-1]) if runs else False
+        kept = [entry for run in runs if not (_is_ours(run) or (ours and _of_library(run[0]))) for entry in run]
+        last = [entry for entry in runs[-1] if entry.tb_frame.f_code.co_filename.startswith(PACKAGE)] if ours else []
+        trace = _line(last[-1]) if last and kept and self.line else None
+        for entry in reversed(kept):
+            trace = TracebackType(trace, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+        return trace
+
+
+def _runs(trace: TracebackType | None) -> Iterator[Run]:
+    """The entries of a traceback, each of the program alone, others together that follow each other."""
+    run: list[TracebackType] = []
+    while trace is not None:
+        if _of_library(trace):
+            run.append(trace)
+        else:
+            if run:
+                yield run
+            yield [trace]
+            run = []
+        trace = trace.tb_next
+    if run:
+        yield run
+
+
+def _of_library(entry: TracebackType) -> bool:
+    """Whether an entry belongs to this package, or to what it stands on."""
+    file = entry.tb_frame.f_code.co_filename
+    standard = file.startswith(("<frozen ", _STANDARD)) and "-packages" not in file
+    return internal[file] or standard or file.startswith(_NUMERIC)
+
+
+def _is_ours(run: Run) -> bool:
+    return any(internal[entry.tb_frame.f_code.co_filename] for entry in run)
+
+
+def _of_program(error: BaseException | None) -> BaseException | None:
+    """An exception that has passed through the program, or was put together without being raised; None for others."""
+    if error is None or error.__traceback__ is None:
+        return error
+    return None if all(_of_library(run[0]) for run in _runs(error.__traceback__)) else error
+
+
+def _is_fault(error: BaseException, entry: TracebackType) -> bool:
+    """Whether an exception that was raised in this package looks like a fault of it."""
+    if isinstance(error, AssertionError):
+        return not error.args
+    if entry.tb_frame.f_code.co_code[entry.tb_lasti] == opcode.opmap["RAISE_VARARGS"]:
+        return False
+    if isinstance(error, AttributeError):  # of an argument, it is the caller's
+        return error.obj is None or type(error.obj).__module__.startswith("pullback")
+    return isinstance(error, (KeyError, NameError))
+
+
+def _line(entry: TracebackType) -> TracebackType:
+    """An entry that is displayed as one line, without source: files named `<...>` have none."""
+    code = entry.tb_frame.f_code
+    file = os.path.relpath(code.co_filename, os.path.dirname(PACKAGE.rstrip(os.sep))).replace(os.sep, "/")
+    named = _here.__code__.replace(co_filename=f"<{file}>", co_name=code.co_name, co_qualname=code.co_qualname)
+    frame: FrameType = FunctionType(named, {"sys": sys})()
+    return TracebackType(None, frame, frame.f_lasti, entry.tb_lineno)
+
+
+def _here() -> FrameType:
+    return sys._getframe()
