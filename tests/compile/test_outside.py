@@ -186,6 +186,29 @@ def test_logs_warnings_and_imports_do_not_count(recwarn):
     assert scaled.report().recorded == 1, str(scaled.report())
 
 
+def test_what_the_collector_calls_does_not_count():
+    class Left:
+        def __del__(self):
+            read.append(time.time())
+
+    read = []
+    callback = lambda phase, info: read.append(time.time())  # noqa: E731  # as programs do
+
+    @pullback.compile
+    def scaled(x):
+        Left()
+        gc.collect()
+        return x * 2
+
+    gc.callbacks.append(callback)
+    try:
+        assert scaled(X)[0].item() == 2.0
+    finally:
+        gc.callbacks.remove(callback)
+    assert len(read) >= 3
+    assert scaled.report().recorded == 1, str(scaled.report())
+
+
 def test_under_a_profiler_functions_are_compiled():
     @pullback.compile
     def scaled(x):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import datetime as dt
+import gc
 import operator
 import sys
 from contextvars import ContextVar
@@ -23,7 +24,7 @@ MODULES = {
     "_locale", "msvcrt", "termios", "fcntl",
 }  # fmt: skip
 """Modules written in C whose functions ask the system, but for those that only compute."""
-COMPUTING = {"fspath", "_path_normpath", "_path_splitroot", "_path_splitroot_ex", "struct_time"}
+COMPUTING = {"collect", "fspath", "_path_normpath", "_path_splitroot", "_path_splitroot_ex", "struct_time"}
 NAMED = {("io", "open"), ("_io", "open"), ("_io", "open_code"), ("builtins", "input"), ("builtins", "breakpoint")}
 SETTINGS = {
     "getrecursionlimit",
@@ -40,7 +41,7 @@ ASKING = {
     "pullback": ("get_num_threads", "initial_seed", "get_machine_code"),
 }
 """Functions of Python whose answers may change."""
-REPORTING = {"logging", "warnings", "traceback", "linecache", "importlib", "zipimport", "_frozen_importlib"}
+REPORTING = {"logging", "warnings", "traceback", "linecache", "importlib", "zipimport", "_frozen_importlib", "weakref"}
 """Modules of Python that may read files and clocks for what a program does not take note of."""
 OPEN = ("pullback.files", "pullback.utils", "pullback.compat")
 """Packages of pullback that read files and clocks for those who call them."""
@@ -110,10 +111,14 @@ def _changes(function: Any, frame: FrameType) -> bool:
 
 
 def _by_user(frame: FrameType | None) -> bool:
-    """True if a call was made by the program, perhaps through Python's library or NumPy's, and not by pullback."""
+    """True if a call was made by the program, perhaps through Python's library or NumPy's, and not by pullback.
+
+    The collector of garbage, and what it finds, call functions at any moment: those are not the program's.
+    """
+    callbacks = [getattr(callback, "__code__", None) for callback in gc.callbacks]
     while frame is not None:
         root = _root(frame)
-        if root in REPORTING:
+        if root in REPORTING or frame.f_code in callbacks or frame.f_code.co_name == "__del__":
             return False
         if root == "pullback":
             return str(frame.f_globals.get("__name__")).startswith(OPEN)
