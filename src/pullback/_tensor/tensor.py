@@ -121,7 +121,6 @@ class Conversions(Autograd):
             warnings.warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
                 "Consider using tensor.detach() first.",
-                UserWarning,
                 stacklevel=3,
             )
         if self.numel() != 1:
