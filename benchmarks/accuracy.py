@@ -1,4 +1,4 @@
-"""Measures how far the compiled mathematics is from the truth, and writes docs/compiled-accuracy.md.
+"""Measures how far the compiled mathematics is from the truth, and writes docs/explanation/accuracy.md.
 
 Floats are compared with double, over every so manieth of all bit patterns (--every 1: all of them, a minute or several for
 each function); doubles with long double where that has 64 bits, else with mpmath, as are the functions that NumPy lacks.
@@ -31,7 +31,7 @@ from measuring import TRUE, Loop, arguments, distance, loop_of, split, true_valu
 from pullback.compile import scalars  # noqa: E402
 from pullback.compile.mathematics.lanes import Desk, Target, Word  # noqa: E402
 
-PAGE = ROOT / "docs" / "compiled-accuracy.md"
+PAGE = ROOT / "docs" / "explanation" / "accuracy.md"
 CHUNK = 1 << 16  # whose arrays stay in the cache
 ALL = 1 << 32
 EXTENDED = np.finfo(np.longdouble).nmant >= 63
@@ -45,7 +45,7 @@ HEAD = """# How accurate compiled mathematics is
 This page is written by `benchmarks/accuracy.py`. It lists the largest errors that were found, in units in the last
 place (ulp) of the exact value.
 
-The machine code of [`pullback.compile`](compile.md) computes exp, log, sin and the like by formulas of its own,
+The machine code of [`pullback.compile`](../how-to/compile.md) computes exp, log, sin and the like by formulas of its own,
 without branches, which LLVM turns into vector instructions. The error is at most 2 ulp for float32 and 4 ulp for
 float64, over the whole range, including subnormal arguments and results. NaN, infinities and zeros, with their signs,
 are those of C99. Operations that IEEE 754 defines (sums, products, quotients, square roots, remainders, rounding to

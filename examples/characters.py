@@ -20,7 +20,7 @@ BATCH, CONTEXT, WIDTH, HEADS, LAYERS, STEPS = 16, 64, 64, 4, 2, 2000
 def text() -> tuple[str, np.ndarray]:
     """The characters that occur, and the documents as their numbers; what is not ASCII is left out."""
     root = Path(__file__).resolve().parent.parent
-    paths = [*sorted(root.glob("*.md")), *sorted(root.glob("docs/*.md"))]
+    paths = [*sorted(root.glob("*.md")), *sorted(root.glob("docs/**/*.md"))]
     written = "".join(path.read_text("utf-8") for path in paths).encode("ascii", "ignore").decode()
     alphabet = "".join(sorted(set(written)))
     return alphabet, np.array([alphabet.index(character) for character in written])

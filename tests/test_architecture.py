@@ -171,13 +171,13 @@ def test_there_are_no_more_lines_than_permitted() -> None:
 @pytest.mark.skipif(not (ROOT / "tests/parity/operators.txt").exists(), reason="the measurements are in the repository")
 def test_the_operators_are_listed_as_they_are() -> None:
     page = runpy.run_path(str(ROOT / "scripts/operators"))
-    listed = (ROOT / "docs/operators.md").read_text(encoding="utf-8")
-    assert page["page"]() == listed, "docs/operators.md is not up to date: run scripts/operators"
+    listed = (ROOT / "docs/reference/operators.md").read_text(encoding="utf-8")
+    assert page["page"]() == listed, "docs/reference/operators.md is not up to date: run scripts/operators"
 
 
 def test_the_rooms_are_drawn_as_they_are() -> None:
     page = runpy.run_path(str(ROOT / "scripts/rooms"))
-    assert page["same"](*page["page"]()), "docs/architecture.md is not up to date: run scripts/rooms"
+    assert page["same"](*page["page"]()), "docs/contribute/architecture.md is not up to date: run scripts/rooms"
 
 
 def test_lines_of_code_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

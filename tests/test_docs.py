@@ -20,6 +20,9 @@ SEEDS = sorted((ROOT / "examples" / "seeds").glob("*.py"))  # the others: tests/
 
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+REPOSITORY = "https://github.com/pullback-autograd/pullback/blob/main/"
+PICTURES = "https://raw.githubusercontent.com/pullback-autograd/pullback/main/"
+ABSOLUTE = re.compile(rf"\]\((?:{REPOSITORY}|{PICTURES})([^)#]+)(?:#([^)]*))?\)")
 
 
 def relative(path: Path) -> str:
@@ -61,6 +64,23 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not dead
 
 
+def test_the_readme_can_be_read_away_from_the_repository() -> None:
+    """A package index shows it alone: its links are absolute, and lead to files and headings that exist."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert not LINK.findall(text)
+    links = ABSOLUTE.findall(text)
+    assert len(links) > 10
+    for path, anchor in links:
+        assert (ROOT / path).exists(), path
+        headings = re.findall(r"^#+ (.*)$", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE) if anchor else []
+        assert not anchor or anchor in map(slug, headings), anchor
+
+
+def slug(heading: str) -> str:
+    """The anchor that GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
 @pytest.mark.parametrize("example", SEEDS, ids=relative)
 def test_seeds(example: Path) -> None:
     result = subprocess.run([sys.executable, "-W", "error", example], capture_output=True, text=True, check=False)
@@ -68,7 +88,9 @@ def test_seeds(example: Path) -> None:
 
 
 def test_the_table_of_where_to_look_names_what_there_is() -> None:
-    text = (ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8").partition("## Where to look")[2]
+    text = (
+        (ROOT / "docs" / "explanation" / "how-it-works.md").read_text(encoding="utf-8").partition("## Where to look")[2]
+    )
     rows = [line for line in text.splitlines() if line.startswith("| ") and "`" in line]
     assert len(rows) > 10
     for row in rows:

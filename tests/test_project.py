@@ -23,6 +23,19 @@ def test_the_version_stands_in_the_package_alone() -> None:
     assert written == pullback.__version__
 
 
+def test_all_links_lead_to_one_repository() -> None:
+    home = PROJECT["urls"]["Homepage"]
+    assert re.fullmatch(r"https://github\.com/[\w-]+/pullback", home)
+    assert all(url.startswith(home) for url in PROJECT["urls"].values())
+    for key in ("repository-code", "url"):
+        assert re.findall(rf"^{key}: (.*)$", text("CITATION.cff"), re.MULTILINE) == [home]
+    for label in PROJECT["urls"]:
+        assert label in {"Homepage", "Documentation", "Source", "Changelog", "Issues", "Security"}
+    linked = [url.removeprefix(home) for url in PROJECT["urls"].values()]
+    for path in (re.sub(r"^/(blob|tree)/main/", "", each) for each in linked if "/main/" in each):
+        assert (ROOT / path).exists(), path
+
+
 def test_the_version_is_cited_and_has_notes() -> None:
     (cited,) = re.findall(r"^version: (.*)$", text("CITATION.cff"), re.MULTILINE)
     (day,) = re.findall(r"^date-released: (.*)$", text("CITATION.cff"), re.MULTILINE)
@@ -42,7 +55,7 @@ def test_no_extra_is_for_contributors_and_all_has_the_others() -> None:
     extras = PROJECT["optional-dependencies"]
     assert extras.keys() == {"compile", "special", "io", "all"}
     assert extras["all"] == ["pullback[compile,special,io]"]
-    assert GROUPS.keys() == {"test", "check"}
+    assert GROUPS.keys() == {"test", "check", "docs", "release"}
 
 
 def test_the_oldest_numpy_is_the_one_that_is_tested() -> None:
@@ -60,7 +73,7 @@ def test_a_commit_is_checked_by_the_tools_of_the_group() -> None:
 
 
 def test_every_script_that_is_named_exists() -> None:
-    pages = [*WORKFLOWS, *ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "changelog.d").glob("*.md")]
+    pages = [*WORKFLOWS, *ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "changelog.d").glob("*.md")]
     assert len(WORKFLOWS) == 2
     for page in [*pages, ROOT / ".ci/run", ROOT / ".github/pull_request_template.md"]:
         for name in re.findall(r"\bscripts/([a-z][a-z.-]*[a-z])", page.read_text(encoding="utf-8")):

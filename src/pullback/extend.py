@@ -1,7 +1,7 @@
 """Custom operations, for packages that extend pullback: functions that make primitives, by kind.
 
 A primitive made here goes through everything that pullback's own go through: recording, second derivatives, transforms,
-compiled programs and the checks. [Adding an operation](../docs/adding-an-operation.md) says what a rule may do.
+compiled programs and the checks. [Adding an operation](../docs/contribute/adding-an-operation.md) says what a rule may do.
 
 >>> import numpy, pullback
 >>> from pullback.extend import elementwise

@@ -160,7 +160,7 @@ class _Compile:
 compile: _Compile
 class _Explain:
     def __call__(self, target: _Any, *args: _Any, gradient: _Any=None, inputs: _Any=None, values: _builtins.int=64, jacobian: _builtins.int=1024, max_nodes: _builtins.int=20000, lines: _builtins.bool=True, timing: _builtins.bool=True, redact: _builtins.bool=False) -> _Explanation:
-        """An explanation of what `backward(gradient)` does on a tensor, a list of tensors, or the result of a function."""
+        ...
     Limits = _Limits
     Stats = _Stats
     Summary = _Summary

@@ -28,7 +28,7 @@ import numpy as np
 import pullback
 
 BASELINE = Path(__file__).with_suffix(".txt")
-TABLE = Path(__file__).parent.parent.parent / "docs" / "operators.md"
+TABLE = Path(__file__).parent.parent.parent / "docs" / "reference" / "operators.md"
 SAMPLES, POOL = 6, 60
 RTOL, ATOL = 1e-6, 1e-8
 
@@ -354,7 +354,7 @@ def write_baseline(outcomes: dict[str, Outcome], measured: dict[str, list[str]] 
 
 # 6. The page
 #
-# docs/operators.md is this run, printed, and the table of `scripts/operators`: no line of it is written by hand.
+# docs/reference/operators.md is this run, printed, and the table of `scripts/operators`: no line of it is written by hand.
 
 PAGE = """# The operators
 
@@ -472,7 +472,7 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=SAMPLES, help="per entry; 0 for all")
     parser.add_argument("--dtype", help="float32, complex128, int64, bool, ...")
     parser.add_argument("--update", action="store_true", help="write what passes to the baseline")
-    parser.add_argument("--table", action="store_true", help="ask everything, and write docs/operators.md")
+    parser.add_argument("--table", action="store_true", help="ask everything, and write docs/reference/operators.md")
     options = parser.parse_args()
     if options.table:
         write_table()

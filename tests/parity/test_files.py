@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: nothing to compare pullback with")
 
 import pullback  # noqa: E402
+from pullback.compat.torch.storing import save  # noqa: E402
 from pullback.files import FileError, UnsafeFileError, read_metadata  # noqa: E402
 
 from .compare import describe, same  # noqa: E402
@@ -135,6 +136,114 @@ def test_every_byte_that_is_changed_is_noticed_or_harmless(archive):
         except FileError:
             refused += 1
     assert refused > 20
+
+
+# Files that pullback writes under torch.save, read by torch
+
+
+def ours(values):
+    """Torch's tensors, nested in containers, as pullback's: with the same memory, where it is shared."""
+    memory = {}
+
+    def made(value):
+        if isinstance(value, torch.Tensor):
+            storage = value.untyped_storage()
+            if storage.data_ptr() not in memory:
+                elements = torch.empty(0, dtype=value.dtype).set_(storage, 0, (storage.nbytes() // value.itemsize,))
+                memory[storage.data_ptr()] = pullback.from_numpy(elements.numpy().copy())
+            whole = memory[storage.data_ptr()]
+            layout = tuple(value.shape), tuple(value.stride()), value.storage_offset()
+            return pullback.as_strided(whole, *layout).detach().requires_grad_(value.requires_grad)
+        if isinstance(value, dict):
+            return type(value)((key, made(item)) for key, item in value.items())
+        return type(value)(map(made, value)) if isinstance(value, (list, tuple)) else value
+
+    return made(values)
+
+
+def read_by_torch(value, **options):
+    file = io.BytesIO()
+    save(value, file)
+    file.seek(0)
+    return torch.load(file, weights_only=True, **options)
+
+
+def test_torch_reads_values():
+    given = {name: value for name, value in values().items() if name not in {"conjugate", "imaginary", "dtype"}}
+    found = read_by_torch(ours(given))
+    same(describe(found), describe(given), "the file")
+    assert found["transposed"].stride() == given["transposed"].stride()
+    found["tensor"].mul_(-1)
+    assert torch.equal(found["transposed"].T, found["tensor"])
+    assert torch.equal(found["strided"], found["tensor"][1:, ::2])
+    assert read_by_torch(pullback.float16) is torch.float16
+    for value in (3, "x", {1, 2}, Counter("aab"), 1j, pullback.Size([2])):
+        assert read_by_torch(value) == value
+    x = pullback.tensor([1 + 2j, 3j])
+    assert read_by_torch([x.conj(), x.conj().imag, x.flip(0)])[0].tolist() == [1 - 2j, -3j]
+
+
+def networks(nn):
+    class Tied(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embedding = nn.Embedding(7, 4)
+            self.head = nn.Linear(4, 7, bias=False)
+            self.head.weight = self.embedding.weight
+
+        def forward(self, x):
+            return self.head(self.embedding(x))
+
+    return {
+        "layers": nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 2)),
+        "images": nn.Sequential(
+            nn.Conv2d(1, 3, 3, padding=1), nn.BatchNorm2d(3), nn.ReLU(), nn.Flatten(), nn.Linear(48, 2)
+        ),
+        "recurrent": nn.LSTM(3, 4, num_layers=2, bidirectional=True),
+        "attention": nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True),
+        "tied": Tied(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    {"layers": (4, 3), "images": (2, 1, 4, 4), "recurrent": (5, 2, 3), "attention": (2, 3, 8), "tied": (6,)}.items(),
+)
+def test_torch_reads_the_states_of_modules(name, shape, tmp_path):
+    net, theirs = (networks(library.nn)[name] for library in (pullback, torch))
+    save({"net": net.state_dict(), "epoch": 3}, tmp_path / "x.pt")
+    for options in ({}, {"mmap": True}):
+        state = torch.load(tmp_path / "x.pt", weights_only=True, **options)
+        theirs.load_state_dict(state["net"])
+    assert state["net"]._metadata == theirs.state_dict()._metadata
+    x = np.random.default_rng(0).normal(size=shape).astype(np.float32)
+    x = np.arange(6) if name == "tied" else x
+    found, expected = net(pullback.from_numpy(x)), theirs(torch.from_numpy(x))
+    if name == "recurrent":
+        found, expected = found[0], expected[0]
+    np.testing.assert_allclose(found.detach().numpy(), expected.detach().numpy(), rtol=1e-4, atol=1e-6)
+    if name == "tied":
+        assert state["net"]["head.weight"].data_ptr() == state["net"]["embedding.weight"].data_ptr()
+
+
+def test_torch_goes_on_with_our_optimizer():
+    nets = [library.nn.Linear(3, 2) for library in (pullback, torch)]
+    optimizers = [
+        library.optim.AdamW(net.parameters(), lr=0.1) for library, net in zip((pullback, torch), nets, strict=True)
+    ]
+
+    def step(library, net, optimizer):
+        optimizer.zero_grad()
+        net(library.ones(4, 3)).square().sum().backward()
+        optimizer.step()
+
+    step(pullback, nets[0], optimizers[0])
+    state = read_by_torch({"net": nets[0].state_dict(), "optimizer": optimizers[0].state_dict()})
+    nets[1].load_state_dict(state["net"])
+    optimizers[1].load_state_dict(state["optimizer"])
+    for library, net, optimizer in zip((pullback, torch), nets, optimizers, strict=True):
+        step(library, net, optimizer)
+    np.testing.assert_allclose(nets[0].weight.detach().numpy(), nets[1].weight.detach().numpy(), rtol=1e-5)
 
 
 # The package safetensors

@@ -443,7 +443,7 @@ def test_a_bessel_function():
 
 def listed_on_the_page():
     """The names on the page about NumPy, by its sections."""
-    text = (Path(__file__).parents[2] / "docs" / "numpy.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "reference" / "numpy.md").read_text(encoding="utf-8")
     sections = dict(part.split("\n", 1) for part in text.split("\n## ")[1:])
     return {title: set(re.findall(r"`(\w+)`", section)) for title, section in sections.items()}
 

@@ -50,13 +50,18 @@ def save(
     >>> pullback.load(file)
     {'step': 3, 'weights': [tensor([1., 1.])]}
     """
-    if pickle_module is not None:
-        raise ValueError("save() writes no pickles: leave pickle_module out")
-    _check_options("save", options, {"_use_new_zipfile_serialization", "_disable_byteorder_record"})
+    check_save(pickle_module, options)
     texts = _texts(metadata or {})
     structure, arrays = structures.encoded(obj)
     with writing(f) as stream:
         safetensors.write(stream, arrays, {**texts, _STRUCTURE: structure})
+
+
+def check_save(pickle_module: Any, options: Mapping[str, Any]) -> None:
+    """Refuse arguments of torch.save that have no meaning here."""
+    if pickle_module is not None:
+        raise ValueError("save() writes no pickles of its own: leave pickle_module out")
+    _check_options("save", options, {"_use_new_zipfile_serialization", "_disable_byteorder_record"})
 
 
 def _texts(metadata: Mapping[Any, Any]) -> dict[str, str]:

@@ -62,7 +62,7 @@ class Encoder:
         if isinstance(value, device):
             return {"device": str(value)}
         if type(value) not in _KINDS:
-            raise _refusal(value, path)
+            raise refusal(value, path)
         return self._container(value, path)
 
     def _container(self, value: Any, path: tuple[Any, ...]) -> Any:
@@ -81,17 +81,12 @@ class Encoder:
         return {kind: content}
 
     def _tensor(self, tensor: Any, path: tuple[Any, ...]) -> Any:
-        if tensor.level or not isinstance(tensor._array, np.ndarray):
-            raise RuntimeError(
-                f"save(): the tensor at {_written(path)} belongs to a transform, and has no values of its own there: save "
-                "what the transform returns"
-            )
         flags = [_GRAD] if tensor.requires_grad else []
-        return {"tensor": self._stored(tensor._array, path, flags)}
+        return {"tensor": self._stored(array_of(tensor, path), path, flags)}
 
     def _array(self, value: Any, path: tuple[Any, ...]) -> Any:
         if value.dtype not in dtypes._FROM_NUMPY:
-            raise _refusal(value, path)
+            raise refusal(value, path)
         if isinstance(value, np.ndarray):
             return {"array": self._stored(value, path, [])}
         return {"scalar": self._stored(np.asarray(value), path, [])}
@@ -124,7 +119,18 @@ def _written(path: tuple[Any, ...]) -> str:
     return "".join(f"[{key!r}]" for key in path) or "the top"
 
 
-def _refusal(value: Any, path: tuple[Any, ...]) -> TypeError:
+def array_of(tensor: Any, path: tuple[Any, ...]) -> Any:
+    """The array of a tensor; refused inside a transform."""
+    if tensor.level or not isinstance(tensor._array, np.ndarray):
+        raise RuntimeError(
+            f"save(): the tensor at {_written(path)} belongs to a transform, and has no values of its own there: save "
+            "what the transform returns"
+        )
+    return tensor._array
+
+
+def refusal(value: Any, path: tuple[Any, ...]) -> TypeError:
+    """The exception for a value that files do not hold."""
     kind = type(value).__name__
     if isinstance(value, (np.ndarray, np.generic)):
         kind = f"{kind} of dtype {value.dtype}"

@@ -38,7 +38,7 @@ Function = TypeVar('Function', bound=Callable[..., Any])
 Result = TypeVar('Result')
 
 class Mode(NamedTuple):
-    """How operations are processed: whether they are recorded, and which hooks see saved values, computations and new tensors."""
+    ...
     grad: bool = True
     inference: bool = False
     pack: Callable[[Any], Any] | None = None
@@ -60,19 +60,19 @@ early_stop: contextvars.ContextVar[bool | None] = contextvars.ContextVar('pullba
 debugging: contextvars.ContextVar[bool | None] = contextvars.ContextVar('pullback.debugging', default=None)
 
 def changed(**fields: Any) -> Mode:
-    """The current mode with some fields changed; the default mode is always the same object."""
+    ...
 
 def _only_looks(new: Mode) -> bool:
-    """True if a mode intercepts computation only to let its watcher look at results, and records as the default mode does."""
+    ...
 
 def is_grad_enabled() -> bool:
-    """Whether operations on tensors that require grad are recorded in this thread."""
+    ...
 
 def is_inference_mode_enabled() -> bool:
-    """Whether this thread is inside `inference_mode`."""
+    ...
 
 class ModeBlock:
-    """A change of mode: a context manager that nests, and a decorator of functions and generators."""
+    ...
 
     def __init__(self) -> None:
         ...
@@ -94,7 +94,7 @@ class ModeBlock:
     _tokens: _Any
 
 def _wrap_generator(block: ModeBlock, function: Function) -> Function:
-    """A generator function whose body runs inside the block, while its caller, between two items, does not."""
+    ...
 
 class _GradBlock(ModeBlock):
     ...
@@ -115,18 +115,18 @@ class _GradBlock(ModeBlock):
         ...
 
 class no_grad(_GradBlock):
-    """A block in which nothing is recorded: results do not require grad and are leaves."""
+    ...
     _grad = False
 
 class enable_grad(_GradBlock):
-    """A block in which operations are recorded, also inside `no_grad`."""
+    ...
     _grad = True
 
 def _require_bool(name: str, argument: str, value: object) -> bool:
     ...
 
 class set_grad_enabled(ModeBlock):
-    """Recording switched on or off: at once when called, until the end of the block when used with `with`."""
+    ...
 
     def __init__(self, enabled: bool) -> None:
         ...
@@ -146,7 +146,7 @@ class set_grad_enabled(ModeBlock):
     _enabled: _Any
 
 class inference_mode(ModeBlock):
-    """A block in which nothing is recorded and whose tensors can never take part in a recording."""
+    ...
 
     @_overload
     def __new__(cls, mode: bool=True) -> _Self:
@@ -167,7 +167,7 @@ class inference_mode(ModeBlock):
     _enabled: _Any
 
 class FieldBlock(ModeBlock):
-    """A context manager that sets any fields of the mode."""
+    ...
 
     def __init__(self, **fields: Any) -> None:
         ...
@@ -180,27 +180,27 @@ class FieldBlock(ModeBlock):
     _values: _Any
 
 class _Errstate:
-    """A replacement for `contextvars.Context` on NumPy 1, whose error state belongs to the thread: it is set, then restored."""
+    ...
 
     def __init__(self, states: dict[str, Any], told: Callable[[str, int], None] | None) -> None:
         ...
 
     def copy(self) -> _Errstate:
-        """This object: unlike a context, it can be entered while it is entered."""
+        ...
 
     def run(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        """The result of a function that is called in this error state."""
+        ...
     _get: _Any
     _set: _Any
     _state: _Any
 
 class Computing:
-    """Runs functions with NumPy's floating-point warnings switched off, as torch does: `run(f, *args, **kwargs)`."""
+    ...
 
     def __init__(self, told: Callable[[str, int], None] | None=None) -> None:
         ...
 
     def run(self, function: Callable[..., Result], *args: Any, **options: Any) -> Result:
-        """The result of a function that is called without floating-point warnings."""
+        ...
     copy: _Any
 quiet = Computing()

@@ -44,22 +44,22 @@ from .walk import commit, pull_back
 ndarray = np.ndarray
 
 def _reasons() -> Any:
-    """The module that finds out why a gradient is missing, imported when an error needs it."""
+    ...
 
 def check_output(index: int, output: Any) -> None:
     ...
 
 def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool) -> tuple[Tape, list[Any]]:
-    """The outermost tape of the outputs, and each output's node with its cotangent."""
+    ...
 
 def _listed(name: str, function: str, values: Any, *, single: tuple[type, ...]) -> list[Any]:
-    """The user's argument, one object or several, as a list; of a dict, its values."""
+    ...
 
 def backward(tensors: Any, gradients: Any=None, *, retain_graph: bool | None=None, create_graph: bool=False, inputs: Any=None) -> None:
-    """Pull the cotangents of some tensors back, and accumulate the results into `.grad`."""
+    ...
 
 def _gradients(gradients: Any, outputs: Sequence[Any], tensors: Any) -> list[Any]:
-    """One gradient, or None, for each output; a single output may be given numbers as they are."""
+    ...
 
 @_overload
 def grad(outputs: _Any, inputs: dict[_T, _Any], grad_outputs: _Any=None, retain_graph: bool | None=None, create_graph: bool=False, only_inputs: bool=True, allow_unused: _Literal[False] | None=None, is_grads_batched: bool=False, materialize_grads: bool=False) -> dict[_T, _Tensor]:
@@ -81,19 +81,19 @@ def _warn_of_only_inputs() -> None:
     ...
 
 def check_inputs(targets: Sequence[Any], materialize: bool, allow_unused: bool | None) -> list[Node]:
-    """The nodes at which the gradients of inputs arrive."""
+    ...
 
 def _grad_once(outputs: Sequence[Any], targets: Sequence[Any], places: Sequence[Node], gradients: Sequence[Any], retain_graph: bool, create_graph: bool, allow_unused: bool | None) -> list[Any]:
-    """The gradient for each target, in its dtype; None if the outputs do not depend on it."""
+    ...
 
 def _laid_out(g: Any, target: Any) -> Any:
-    """A gradient made C-contiguous if its target is, so that `.view(-1)` works; a broadcast gradient stays as it is."""
+    ...
 
 def _batched(outputs: Sequence[Any], targets: Sequence[Any], places: Sequence[Node], gradients: Sequence[Any], retain_graph: bool, create_graph: bool, allow_unused: bool | None) -> list[Any]:
-    """One pass for all cotangents along the first axis of the gradients."""
+    ...
 
 def _fill(targets: Sequence[Any], answers: list[Any], batch: tuple[int, ...]) -> None:
-    """Replace the missing gradients of unused inputs by zeros."""
+    ...
 
 def retain_grad(tensor: Any) -> None:
-    """Make passes store the gradient of a non-leaf tensor in its `.grad`."""
+    ...

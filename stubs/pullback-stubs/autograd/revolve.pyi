@@ -50,95 +50,95 @@ from .._tape.walk import Pass
 from .checkpointing import CheckpointError, Kept
 
 def reach(places: int, times: int) -> int:
-    """The largest number of steps reversible with `places` stored states and `times` runs per step."""
+    ...
 
 def least_times(length: int, places: int) -> int:
-    """The number of times that some step has to be run before its gradient can be computed."""
+    ...
 
 def least_runs(length: int, places: int) -> int:
-    """The least number of step runs needed for the gradient of a loop of a given length, counted from its start."""
+    ...
 
 def next_stored(length: int, places: int) -> int:
-    """The number of steps after which to store the next state, for `length` steps and two slots or more."""
+    ...
 
 class State(NamedTuple):
-    """A state between two steps: its leaves, and which of them are tracked as inputs of the next step."""
+    ...
     position: int
     leaves: Sequence[Any]
     tracked: Sequence[bool]
 
 class Stored(NamedTuple):
-    """A stored state, with the state of the random generators at that point."""
+    ...
     position: int
     leaves: Sequence[Any]
     tracked: Sequence[bool]
     moment: Moment
 
     def state(self) -> State:
-        """The state; the random generators are restored too."""
+        ...
 
 class Taken(NamedTuple):
-    """A step that has been run, with its graph."""
+    ...
     position: int
     leaves: Sequence[Any]
     starts: Sequence[Node | None]
     since: int
 
     def state(self) -> State:
-        """The state after the step, without the graph."""
+        ...
 
     def graph(self) -> tuple[list[Node], list[Node]]:
-        """The nodes of the step, and the older nodes outside it that they lead to."""
+        ...
 
 def _age(node: Node) -> int:
     ...
 _STATE = linear('checkpointed_state', lambda xp, g: g, forward=lambda x: x, title='CheckpointLoopState')
 
 class Nested(Exception):
-    """Raised when a loop runs inside a transform that needs to see all its operations."""
+    ...
 UNHOOKED = functools.partial(FieldBlock, pack=None, unpack=None)
 
 class Loop:
-    """The data of a loop's node: stored states, and the means to compute one state from another."""
+    ...
 
     def __init__(self, step: Callable[..., Any], x: Any, n: int, slots: int, preserve_rng_state: bool) -> None:
         ...
 
     def whole(self, leaves: Sequence[Any]) -> Sequence[Any]:
-        """The leaves of the result, with the graphs of all steps retained."""
+        ...
 
     def call(self, leaves: Sequence[Any], position: int) -> list[Any]:
-        """The leaves that a step returns, which must match its input state."""
+        ...
 
     def take(self, state: State) -> Taken:
-        """Run a step from a state, on a tape that starts there."""
+        ...
 
     def store(self, state: State, hooks: Mode) -> Stored:
-        """A state, stored through the mode's hooks on saved values if it has any."""
+        ...
 
     def reach(self, stored: list[Stored], end: int, hooks: Mode, *, first: bool=False) -> Taken:
-        """The last step before `end`, run from the latest stored state; further states are stored on the way."""
+        ...
 
     def notice(self, taken: Taken) -> None:
-        """Record the tensors that a step uses from outside the loop; refuse those that cannot get a gradient."""
+        ...
 
     def recorded(self) -> Any:
-        """The result, with the history of the loop."""
+        ...
 
     def pull(self, xp: Any, cotangents: Sequence[Any]) -> list[Any]:
-        """The pullbacks of the result's cotangents, for all tensors outside the loop."""
+        ...
 
     def pull_steps(self, stored: list[Stored], cotangents: Sequence[Any], pending: dict[Node, Any], around: tuple[Any, bool, Mode]) -> None:
-        """Pull back through the steps in reverse order."""
+        ...
 
     def unhooked(self, leaves: Sequence[Any]) -> Sequence[Any]:
-        """The leaves of the result, without hooks on saved values."""
+        ...
 
     def part(self, around: Pass | None, *, raw: bool=False, recorded: bool=False) -> Pass:
-        """A pass over a part of the tape, nested in another pass."""
+        ...
 
     def back(self, walker: Pass, taken: Taken, cotangents: Sequence[Any], pending: dict[Node, Any]) -> list[Any]:
-        """The cotangents of a step's input state from those of its result; others are added to `pending`."""
+        ...
     began: _Any
     context: _Any
     indexed: _Any
@@ -155,10 +155,10 @@ class Loop:
     tape: _Any
 
 def _leaf(node: Node) -> Any:
-    """The leaf of a node; None if the node is not a leaf, or the leaf no longer exists."""
+    ...
 
 def _takes_the_index(step: Callable[..., Any]) -> bool:
-    """True if a step takes its index, that is, if it has two positional parameters without a default."""
+    ...
 
 def _pull_loop(xp: Any, g: Any, loop: Loop, *, given: Sequence[bool]) -> list[Any]:
     ...

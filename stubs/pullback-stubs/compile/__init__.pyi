@@ -35,7 +35,7 @@ from .compiled import compile as compile
 from .recorder import CaptureError as CaptureError
 
 class _Compile(ModuleType):
-    """This module, which can be called: `pullback.compile(f)` is `pullback.compile.compile(f)`."""
+    ...
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         ...

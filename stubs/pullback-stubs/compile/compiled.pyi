@@ -65,37 +65,37 @@ QUICK = 4
 PATIENCE = 8
 
 class Prepared:
-    """A record, and what runs its program."""
+    ...
 
     def __init__(self, record: Record, fuse: bool, function: Callable[[Sequence[Any]], Any]) -> None:
         ...
 
     def arrays(self, leaves: Sequence[Any]) -> list[Any] | None:
-        """The arrays for the program, if the record holds for this call."""
+        ...
 
     def names(self, function: Callable[..., Any]) -> list[str]:
-        """What the inputs are called where the function was written."""
+        ...
 
     def _name(self, place: Place, parameters: list[str]) -> str:
         ...
 
     def clashes(self, leaves: Sequence[Any], arrays: list[Any]) -> bool:
-        """Whether memory that is written cannot be, or is that of another input: then the function runs as it is."""
+        ...
 
     def run(self, leaves: Sequence[Any], arrays: list[Any]) -> Any:
-        """Run the program, and do what the function did with its results."""
+        ...
 
     def _recorded(self, leaves: Sequence[Any], results: list[Any]) -> dict[int, Any]:
-        """The outputs that require grad, as results of one operation on the tape."""
+        ...
 
     def _tensors(self, leaves: Sequence[Any]) -> list[Any]:
-        """All tensors that the function can reach."""
+        ...
 
     def _again(self, leaves: Sequence[Any], args: list[Any], versions: list[int], g: Any) -> list[Any] | None:
-        """The gradients with a history of their own: of the function itself, if a second run of it does the same again."""
+        ...
 
     def _pull(self, g: Any, arrays: Any) -> list[Any]:
-        """The gradients, by the program of the way back."""
+        ...
     back: _Any
     execute: _Any
     function: _Any
@@ -104,70 +104,70 @@ class Prepared:
     record: _Any
 
 def _undone(execute: Callable[..., Any], drawn: Sequence[Any], *arrays: Any) -> Any:
-    """What a program gives; where it departs, no random numbers have been drawn."""
+    ...
 
 def _seen_through(tensor: Any, steps: Sequence[Any]) -> Any:
-    """A tensor's memory, seen through views, without history."""
+    ...
 
 class _Spent(Obstacle):
-    """Stands for a graph that was walked, and freed, inside a compiled function."""
+    ...
 
     def error(self, node: Any) -> Exception:
-        """torch's error for a second backward."""
+        ...
 
 def _never(g: Any, arrays: Any) -> list[Any]:
     ...
 
 def _spent(array: Any) -> Any:
-    """A tensor that requires grad and whose graph is gone."""
+    ...
 
 class Compiled:
-    """A function that is recorded when it is first called, and then run as a program: what `compile` returns."""
+    ...
 
     def __init__(self, function: Callable[..., Any], *, fullgraph: bool=False, fuse: bool=True, lenient: bool=False) -> None:
         ...
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the function gives."""
+        ...
 
     def __get__(self, instance: Any, owner: Any=None) -> Any:
         ...
 
     def __reduce__(self) -> Any:
-        """The function, by its name if that leads here; records belong to this process, and to what they were made of."""
+        ...
 
     def _run(self, prepared: Prepared, key: Any, leaves: list[Any], structure: Any) -> Any:
-        """What a program gives, or the function where that is to run as it is; GIVEN_UP where the record does not hold."""
+        ...
 
     def _plainly(self, leaves: Sequence[Any], structure: Any) -> Any:
-        """What the function itself gives."""
+        ...
 
     def _record(self, key: Any, leaves: list[Any], structure: Any) -> Any:
-        """Run the function, and keep a record of the run; its result where it cannot be kept, GIVEN_UP where it cannot be recorded."""
+        ...
 
     def _made(self, key: Any, leaves: list[Any], structure: Any) -> Any:
-        """A run of the function, with floats that are constant where they cannot be traced."""
+        ...
 
     def _newest(self) -> Prepared:
-        """The record that was made last."""
+        ...
 
     @property
     def ir(self) -> str:
-        """The program of the newest record, simplified: one equation a line."""
+        ...
 
     @property
     def source(self) -> str:
-        """The program as a function of NumPy calls that needs nothing else, with the lines it came from as comments."""
+        ...
 
     @property
     def llvm(self) -> str:
-        """The machine code of the newest record as LLVM's text; empty without llvmlite."""
+        ...
 
     def report(self) -> Report:
-        """What the program does, what that must cost on this machine, and why the function was recorded anew."""
+        ...
 
     def _make_quick(self, prepared: Prepared, leaves: list[Any], structure: Any) -> None:
-        """Write down the quick way of a record, for calls whose arguments are not nested."""
+        ...
 
     @property
     def _name(self) -> str:
@@ -197,23 +197,23 @@ def compile(model: None=None, *, fullgraph: bool=False, dynamic: bool | None=Non
     ...
 
 class CompiledModule(Module):
-    """A module whose calls are compiled; parameters and all else are those of the module it was made of."""
+    ...
 
     def __init__(self, module: Module, **how: bool) -> None:
         ...
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the module gives."""
+        ...
 
     def __getattr__(self, name: str) -> Any:
         ...
     _orig_mod: _Any
 
 def _kind(leaf: Any) -> Any:
-    """What of an argument decides which record holds."""
+    ...
 
 def _typed(structure: Any) -> Any:
-    """A structure whose keys are compared by what they mean: 1, 1.0 and True are three."""
+    ...
 
 def _aliases(leaves: Sequence[Any]) -> tuple[int, ...] | None:
-    """Which arguments are one tensor; None if all are others."""
+    ...

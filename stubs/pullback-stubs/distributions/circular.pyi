@@ -38,7 +38,7 @@ from .constraints import Constraint
 from .distribution import Distribution, alias, broadcast_all
 
 class VonMises(Distribution):
-    """The distribution of angles with density proportional to exp(concentration * cos(angle - loc))."""
+    ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real, 'concentration': constraints.positive}
     support = constraints.real
 
@@ -55,10 +55,10 @@ class VonMises(Distribution):
 
     @property
     def variance(self) -> _Tensor:
-        """The circular variance: 1 minus the mean of cos(angle - loc)."""
+        ...
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Random angles from -pi to pi."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...

@@ -37,16 +37,16 @@ from .transforms import AffineTransform, ComposeTransform, ExpTransform, Indepen
 Factory = Callable[[Any], Transform]
 
 class ConstraintRegistry:
-    """A map from classes of constraints to functions that return a transform to a given constraint."""
+    ...
 
     def __init__(self) -> None:
         ...
 
     def register(self, constraint: Any, factory: Factory | None=None) -> Any:
-        """Add a function for the class of a constraint; a decorator when the function is left out."""
+        ...
 
     def __call__(self, constraint: Any) -> Transform:
-        """A transform from unconstrained numbers to the set."""
+        ...
     _registry: _Any
 biject_to, transform_to = (ConstraintRegistry(), ConstraintRegistry())
 
@@ -61,4 +61,4 @@ def _between(constraint: Any) -> Transform:
 _SAME: dict[Any, Factory] = {constraints.real: lambda constraint: identity_transform, constraints.greater_than: _from_lower, constraints.greater_than_eq: _from_lower, constraints.less_than: _from_upper, constraints.interval: _between, constraints.half_open_interval: _between, constraints.corr_cholesky: lambda constraint: CorrCholeskyTransform()}
 
 def _of_parts(registry: ConstraintRegistry) -> None:
-    """Register the sets composed of others, whose transforms are composed of the others' transforms."""
+    ...

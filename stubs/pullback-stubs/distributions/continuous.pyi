@@ -37,7 +37,7 @@ from .constraints import Constraint
 from .distribution import LOG_ROOT_TAU, Distribution, ExponentialFamily, alias, broadcast_all, drawn_evenly
 
 class _Scaled(Distribution):
-    """The base of location-scale families."""
+    ...
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real, 'scale': constraints.positive}
     support = constraints.real
@@ -48,16 +48,16 @@ class _Scaled(Distribution):
         ...
 
     def _standard(self, shape: Any) -> Any:
-        """Samples of the standard member, with location 0 and scale 1."""
+        ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters."""
+        ...
 
     def _standardized(self, value: Any) -> Any:
         ...
 
 class Normal(_Scaled, ExponentialFamily):
-    """The normal distribution with mean `loc` and standard deviation `scale`."""
+    ...
 
     def _standard(self, shape: Any) -> Any:
         ...
@@ -76,7 +76,7 @@ class Normal(_Scaled, ExponentialFamily):
 
     @property
     def variance(self) -> _Tensor:
-        """The variance."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -85,13 +85,13 @@ class Normal(_Scaled, ExponentialFamily):
         ...
 
     def icdf(self, value: Any) -> _Tensor:
-        """The quantile for a probability: the inverse of `cdf`."""
+        ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
 
 class Laplace(_Scaled):
-    """The distribution with density proportional to exp(-abs(x - loc) / scale)."""
+    ...
 
     def _standard(self, shape: Any) -> Any:
         ...
@@ -106,7 +106,7 @@ class Laplace(_Scaled):
 
     @property
     def variance(self) -> _Tensor:
-        """The variance."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -115,20 +115,20 @@ class Laplace(_Scaled):
         ...
 
     def icdf(self, value: Any) -> _Tensor:
-        """The quantile for a probability: the inverse of `cdf`."""
+        ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
 
 class Cauchy(_Scaled):
-    """The Cauchy distribution, which has no mean and no variance."""
+    ...
 
     def _standard(self, shape: Any) -> Any:
         ...
 
     @property
     def mean(self) -> _Tensor:
-        """NaN: the mean does not exist."""
+        ...
 
     @property
     def mode(self) -> _Tensor:
@@ -136,7 +136,7 @@ class Cauchy(_Scaled):
 
     @property
     def variance(self) -> _Tensor:
-        """Infinite."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -145,13 +145,13 @@ class Cauchy(_Scaled):
         ...
 
     def icdf(self, value: Any) -> _Tensor:
-        """The quantile for a probability: the inverse of `cdf`."""
+        ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
 
 class Uniform(Distribution):
-    """The distribution on [low, high) with constant density."""
+    ...
     has_rsample = True
     low: _Tensor
     high: _Tensor
@@ -161,26 +161,26 @@ class Uniform(Distribution):
 
     @property
     def arg_constraints(self) -> dict[str, Constraint]:
-        """The constraints on the bounds."""
+        ...
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
-        """The set of possible values."""
+        ...
 
     @property
     def mean(self) -> _Tensor:
-        """The mean."""
+        ...
 
     @property
     def mode(self) -> _Tensor:
-        """NaN: all values have the same density."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance."""
+        ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -189,13 +189,13 @@ class Uniform(Distribution):
         ...
 
     def icdf(self, value: Any) -> _Tensor:
-        """The quantile for a probability: the inverse of `cdf`."""
+        ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
 
 class Exponential(ExponentialFamily):
-    """The distribution of the time to an event that happens `rate` times per unit of time."""
+    ...
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'rate': constraints.positive}
     support = constraints.nonnegative
@@ -205,7 +205,7 @@ class Exponential(ExponentialFamily):
 
     @property
     def mean(self) -> _Tensor:
-        """The mean."""
+        ...
 
     @property
     def stddev(self) -> _Tensor:
@@ -213,14 +213,14 @@ class Exponential(ExponentialFamily):
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance."""
+        ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -229,8 +229,8 @@ class Exponential(ExponentialFamily):
         ...
 
     def icdf(self, value: Any) -> _Tensor:
-        """The quantile for a probability: the inverse of `cdf`."""
+        ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
     rate: _Tensor

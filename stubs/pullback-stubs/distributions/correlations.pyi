@@ -36,13 +36,13 @@ from . import constraints
 from .transforms import Transform
 
 def vec_to_tril_matrix(vec: Any, diag: int=0) -> Any:
-    """A square matrix, lower triangular up to a diagonal, from its elements row by row."""
+    ...
 
 def tril_matrix_to_vec(mat: Any, diag: int=0) -> Any:
-    """The elements of a square matrix up to a diagonal, row by row."""
+    ...
 
 class CorrCholeskyTransform(Transform):
-    """A vector of n (n - 1) / 2 numbers as the Cholesky factor of an n by n correlation matrix."""
+    ...
     domain, codomain = (constraints.real_vector, constraints.corr_cholesky)
     bijective = True
 
@@ -53,10 +53,10 @@ class CorrCholeskyTransform(Transform):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |det dy/dx| at the argument x, with the value y."""
+        ...
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value, given that of the argument."""
+        ...
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument, given that of the value."""
+        ...

@@ -42,52 +42,52 @@ from .distribution import broadcast_all
 from .gamma import Gamma
 
 class NegativeBinomial(_Counted):
-    """The distribution of the number of successes, of probability `probs`, before `total_count` failures."""
+    ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'total_count': constraints.greater_than_eq(0), 'probs': constraints.half_open_interval(0.0, 1.0), 'logits': constraints.real}
     support = constraints.nonnegative_integer
 
     @property
     def mean(self) -> _Tensor:
-        """The mean."""
+        ...
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance."""
+        ...
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
 
 class Multinomial(OfChoices):
-    """The distribution of the counts of K categories in `total_count` trials of a `Categorical`."""
+    ...
 
     def __init__(self, total_count: int=1, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:
-        """The set of possible values."""
+        ...
 
     @property
     def mean(self) -> _Tensor:
-        """The mean."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance of each entry."""
+        ...
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats: a sum over the possible values of each entry."""
+        ...
     total_count: _Tensor

@@ -42,7 +42,7 @@ from .constraints import Constraint
 from .distribution import Distribution, ExponentialFamily, alias, broadcast_all, clamped
 
 class OfOdds(Distribution):
-    """The base of families with a probability as parameter, given as such or by its log-odds."""
+    ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'probs': constraints.unit_interval, 'logits': constraints.real}
 
     def __init__(self, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
@@ -56,14 +56,14 @@ class OfOdds(Distribution):
 
     @property
     def param_shape(self) -> Size:
-        """The shape of the parameter."""
+        ...
     _param: _Any
 
 def _check_one(probs: Any, logits: Any) -> None:
     ...
 
 class _Counted(OfOdds):
-    """The base of such families with a number of trials, or of failures."""
+    ...
 
     def __init__(self, total_count: _Tensor | float, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
@@ -71,7 +71,7 @@ class _Counted(OfOdds):
     total_count: _Tensor
 
 class Bernoulli(OfOdds, ExponentialFamily):
-    """The distribution of 1 with probability `probs`, and of 0 otherwise."""
+    ...
     has_enumerate_support = True
     support = constraints.boolean
 
@@ -81,26 +81,26 @@ class Bernoulli(OfOdds, ExponentialFamily):
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value; NaN if both are equally probable."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance."""
+        ...
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
 
     def enumerate_support(self, expand: bool=True) -> _Tensor:
-        """0 and 1, along a new first axis."""
+        ...
 
 class Geometric(OfOdds):
-    """The distribution of the number of failures before a success of probability `probs`."""
+    ...
     support = constraints.nonnegative_integer
 
     def _check_parameters(self) -> None:
@@ -108,27 +108,27 @@ class Geometric(OfOdds):
 
     @property
     def mean(self) -> _Tensor:
-        """The mean."""
+        ...
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance."""
+        ...
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
 
 class Poisson(ExponentialFamily):
-    """The distribution of the number of events that happen `rate` times on average."""
+    ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'rate': constraints.nonnegative}
     support = constraints.nonnegative_integer
 
@@ -145,17 +145,17 @@ class Poisson(ExponentialFamily):
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value."""
+        ...
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
     rate: _Tensor
 
 class Binomial(_Counted):
-    """The distribution of the number of successes, of probability `probs`, in `total_count` trials."""
+    ...
     has_enumerate_support = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'total_count': constraints.nonnegative_integer, **OfOdds.arg_constraints}
 
@@ -164,71 +164,71 @@ class Binomial(_Counted):
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
-        """The set of possible values."""
+        ...
 
     @property
     def mean(self) -> _Tensor:
-        """The mean."""
+        ...
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance."""
+        ...
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
 
     def _count(self, asked: str) -> int:
-        """The number of trials, if it is the same for the whole batch."""
+        ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats: a sum over all values."""
+        ...
 
     def enumerate_support(self, expand: bool=True) -> _Tensor:
-        """0 to `total_count`, along a new first axis."""
+        ...
 
 class OfChoices(Distribution):
-    """The base of families over categories, with probabilities `probs` or softmax of `logits`, along the last axis."""
+    ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'probs': constraints.simplex, 'logits': constraints.real_vector}
 
     def __init__(self, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
 
     def _one_value(self) -> Any:
-        """The shape of one value: a vector over the categories."""
+        ...
 
     def __getattr__(self, name: str) -> Any:
         ...
 
     def expand(self, batch_shape: Any, _instance: Any=None) -> _Self:
-        """The same distribution with its parameters broadcast to another batch shape."""
+        ...
 
     @property
     def param_shape(self) -> Size:
-        """The shape of the parameter."""
+        ...
 
     @property
     def _num_events(self) -> int:
         ...
 
     def _drawn(self, sample_shape: Any) -> Any:
-        """Random category indices."""
+        ...
 
     def _log_prob_at(self, places: Any) -> Any:
-        """The log-probability of category indices."""
+        ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
     _param: _Any
 
 class Categorical(OfChoices):
-    """The distribution of indices 0 to K - 1, with probabilities `probs`, or softmax of `logits`, along the last axis."""
+    ...
     has_enumerate_support = True
 
     def _one_value(self) -> Any:
@@ -236,11 +236,11 @@ class Categorical(OfChoices):
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
-        """The set of possible values."""
+        ...
 
     @property
     def mean(self) -> _Tensor:
-        """NaN: category indices have no mean."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
@@ -248,19 +248,19 @@ class Categorical(OfChoices):
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value."""
+        ...
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
 
     def enumerate_support(self, expand: bool=True) -> _Tensor:
-        """All category indices, along a new first axis."""
+        ...
 
 class OneHotCategorical(OfChoices):
-    """One of K categories, as a one-hot vector; parameters as for `Categorical`."""
+    ...
     has_enumerate_support = True
     support = constraints.one_hot
 
@@ -270,20 +270,20 @@ class OneHotCategorical(OfChoices):
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance of each entry."""
+        ...
 
     def _one_hot(self, places: Any) -> Any:
         ...
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
 
     def enumerate_support(self, expand: bool=True) -> _Tensor:
-        """All values, along a new first axis."""
+        ...

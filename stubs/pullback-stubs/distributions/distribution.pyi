@@ -44,10 +44,10 @@ from ..vocabulary.joining import broadcast_tensors
 from .constraints import Constraint
 
 def broadcast_all(*values: Any) -> tuple[Any, ...]:
-    """Tensors and numbers as tensors of one shape; numbers take the dtype of the first tensor, or the default one."""
+    ...
 
 class Distribution:
-    """A probability distribution with a batch of parameters; subclasses define sampling and log-probabilities."""
+    ...
     has_rsample = False
     has_enumerate_support = False
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
@@ -56,7 +56,7 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Set the default of `validate_args`."""
+        ...
 
     def __init__(self, batch_shape: Any=(), event_shape: Any=(), validate_args: bool | None=None) -> None:
         ...
@@ -65,79 +65,79 @@ class Distribution:
         ...
 
     def _given(self) -> Mapping[str, Any]:
-        """The parameters with which the distribution was constructed."""
+        ...
 
     def _shown(self) -> Mapping[str, Any]:
-        """The parameters that are printed."""
+        ...
 
     def expand(self, batch_shape: Any, _instance: Any=None) -> _Self:
-        """The same distribution with its parameters broadcast to another batch shape."""
+        ...
 
     def _get_checked_instance(self, cls: type, _instance: Any=None) -> Any:
-        """The given instance, or an empty one, to be filled by the `expand` of a user's subclass."""
+        ...
 
     @property
     def batch_shape(self) -> Size:
-        """The shape of the batch of parameters."""
+        ...
 
     @property
     def event_shape(self) -> Size:
-        """The shape of one value."""
+        ...
 
     @property
     def mean(self) -> _Tensor:
-        """The mean."""
+        ...
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance."""
+        ...
 
     @property
     def stddev(self) -> _Tensor:
-        """The standard deviation."""
+        ...
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, which cannot be differentiated."""
+        ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters."""
+        ...
 
     def sample_n(self, n: int) -> _Tensor:
-        """`sample((n,))`, under its deprecated name."""
+        ...
 
     def log_prob(self, value: Any) -> _Tensor:
-        """The log-probability, or log-density, of a value."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
-        """`log_prob` of a checked value."""
+        ...
 
     def cdf(self, value: Any) -> _Tensor:
-        """The cumulative distribution function."""
+        ...
 
     def _cdf(self, value: Any) -> Any:
-        """`cdf` of a checked value."""
+        ...
 
     def icdf(self, value: Any) -> _Tensor:
-        """The quantile for a probability: the inverse of `cdf`."""
+        ...
 
     def enumerate_support(self, expand: bool=True) -> _Tensor:
-        """All values, along a new first axis."""
+        ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
 
     def perplexity(self) -> _Tensor:
-        """exp(entropy)."""
+        ...
 
     def _extended_shape(self, sample_shape: Any=()) -> Size:
         ...
 
     def _validate_sample(self, value: Any) -> None:
-        """Raise for a value outside the support."""
+        ...
 
     def __repr__(self) -> str:
         ...
@@ -145,7 +145,7 @@ class Distribution:
     _event_shape: _Any
 
 class ExponentialFamily(Distribution):
-    """A family whose density is exp(<t, s(x)> - A(t)) times a function of x alone, with natural parameters t."""
+    ...
     _mean_carrier_measure: Any = 0
 
     @property
@@ -156,24 +156,24 @@ class ExponentialFamily(Distribution):
         ...
 
     def _expected(self) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
-        """The natural parameters, A of them, and its gradient, which is the mean of s(x)."""
+        ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
 
 def alias(path: str, meaning: str) -> property:
-    """A property with the value of another attribute, given by a dotted path such as `base_dist.loc`."""
+    ...
 
 def clamped(probs: Any) -> Any:
-    """Probabilities clamped to exclude 0 and 1, by their dtype's precision, so that their logarithms are finite."""
+    ...
 
 def drawn_evenly(shape: Any, dtype: Any) -> Any:
-    """Uniform samples from the open interval (0, 1)."""
+    ...
 
 def _text(value: Any) -> str:
-    """A parameter or a value as text: a single value as a number, if it is known."""
+    ...
 
 def summed(value: Any, axes: int) -> Any:
-    """The sum over a number of last axes."""
+    ...
 LOG_ROOT_TAU = math.log(2 * math.pi) / 2
 EULER = 0.5772156649015329

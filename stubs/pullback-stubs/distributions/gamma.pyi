@@ -44,36 +44,36 @@ from .constraints import Constraint
 from .distribution import Distribution, ExponentialFamily, alias, broadcast_all
 
 class _Moving(Function):
-    """The identity of given samples, whose derivative by the parameter follows from the distribution function."""
+    ...
     generate_vmap_rule = True
 
     @staticmethod
     def forward(parameter: Any, samples: Any) -> Any:
-        """The samples."""
+        ...
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        """Save the parameter and the samples."""
+        ...
 
 class _MovingGamma(_Moving):
-    """Gamma samples of rate 1, differentiated by the shape such that F(sample; shape) is constant."""
+    ...
 
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:
-        """Minus the derivative of the distribution function by the shape, divided by the density."""
+        ...
 
 class _MovingDirichlet(_Moving):
-    """Dirichlet samples: vectors of gamma samples divided by their sums."""
+    ...
 
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:
-        """Minus the derivative of each entry's distribution function, over its density times the sum of the others."""
+        ...
 
 def _gammas(rng: np.random.Generator, size: Any, shapes: Any) -> Any:
-    """Gamma samples of rate 1, at least the smallest positive number of the dtype."""
+    ...
 
 def _portions(rng: np.random.Generator, size: Any, concentration: Any) -> Any:
-    """Samples of the Dirichlet distribution, with all entries strictly between 0 and 1."""
+    ...
 
 def _moving(family: type[_Moving], draw: Any, parameter: Any) -> Any:
     ...
@@ -82,7 +82,7 @@ def _standard_gamma(concentration: Any) -> Any:
     ...
 
 class Gamma(ExponentialFamily):
-    """The gamma distribution, with a shape `concentration` and a `rate`."""
+    ...
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration': constraints.positive, 'rate': constraints.positive}
     support = constraints.nonnegative
@@ -94,41 +94,41 @@ class Gamma(ExponentialFamily):
 
     @property
     def mean(self) -> _Tensor:
-        """The mean."""
+        ...
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance."""
+        ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters."""
+        ...
 
     def log_prob(self, value: Any) -> _Tensor:
-        """The logarithm of the density at a value."""
+        ...
 
     def _cdf(self, value: Any) -> Any:
         ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
 
 class Chi2(Gamma):
-    """The distribution of the sum of the squares of `df` standard normal numbers."""
+    ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'df': constraints.positive}
 
     def __init__(self, df: _Tensor | float, validate_args: bool | None=None) -> None:
         ...
 
     def expand(self, batch_shape: Any, _instance: Any=None) -> _Self:
-        """The same distribution with its parameters broadcast to another batch shape."""
+        ...
     df: _Tensor
 
 class Dirichlet(ExponentialFamily):
-    """The distribution of probability vectors p with density proportional to prod(p ** (concentration - 1))."""
+    ...
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration': constraints.independent(constraints.positive, 1)}
     support = constraints.simplex
@@ -138,28 +138,28 @@ class Dirichlet(ExponentialFamily):
 
     @property
     def mean(self) -> _Tensor:
-        """The mean."""
+        ...
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value: a corner if all concentrations are below 1."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance of each entry."""
+        ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
     concentration: _Tensor
 
 class Beta(ExponentialFamily):
-    """The distribution on (0, 1) with density proportional to x ** (a - 1) * (1 - x) ** (b - 1)."""
+    ...
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration1': constraints.positive, 'concentration0': constraints.positive}
     support = constraints.unit_interval
@@ -172,29 +172,29 @@ class Beta(ExponentialFamily):
 
     @property
     def mean(self) -> _Tensor:
-        """The mean."""
+        ...
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance."""
+        ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
     concentration0: _Tensor
     concentration1: _Tensor
 
 class StudentT(Distribution):
-    """Student's distribution with `df` degrees of freedom, shifted by `loc` and scaled by `scale`."""
+    ...
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'df': constraints.positive, 'loc': constraints.real, 'scale': constraints.positive}
     support = constraints.real
@@ -204,7 +204,7 @@ class StudentT(Distribution):
 
     @property
     def mean(self) -> _Tensor:
-        """The mean; NaN if it does not exist."""
+        ...
 
     @property
     def mode(self) -> _Tensor:
@@ -212,22 +212,22 @@ class StudentT(Distribution):
 
     @property
     def variance(self) -> _Tensor:
-        """The variance; infinite or NaN if it does not exist."""
+        ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
     df: _Tensor
     loc: _Tensor
     scale: _Tensor
 
 class FisherSnedecor(Distribution):
-    """The F-distribution: of the ratio of the means of `df1` and of `df2` squared standard normal numbers."""
+    ...
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'df1': constraints.positive, 'df2': constraints.positive}
     support = constraints.positive
@@ -237,18 +237,18 @@ class FisherSnedecor(Distribution):
 
     @property
     def mean(self) -> _Tensor:
-        """The mean; NaN if it does not exist."""
+        ...
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value; NaN if it does not exist."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance; NaN if it does not exist."""
+        ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...

@@ -41,10 +41,10 @@ _BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 13
 _NEAR = 0.5
 
 def _series(t: Any, factors: Sequence[float], power: int) -> Any:
-    """The sum of factors[k] * t**(2k + power), for small t."""
+    ...
 
 class ContinuousBernoulli(OfOdds, ExponentialFamily):
-    """The distribution on [0, 1] with a density in proportion to probs**x * (1 - probs)**(1 - x)."""
+    ...
     has_rsample = True
     support = constraints.unit_interval
 
@@ -52,21 +52,21 @@ class ContinuousBernoulli(OfOdds, ExponentialFamily):
         ...
 
     def _by_size(self, far: Any, factors: Sequence[float], power: int, offset: float) -> Any:
-        """A function of the logits: its series where they are small, `far` elsewhere."""
+        ...
 
     def _log_mass(self) -> Any:
-        """log((exp(t) - 1) / t) - t / 2, an even function."""
+        ...
 
     @property
     def mean(self) -> _Tensor:
-        """The mean."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance."""
+        ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -75,10 +75,10 @@ class ContinuousBernoulli(OfOdds, ExponentialFamily):
         ...
 
     def icdf(self, value: Any) -> _Tensor:
-        """The quantile for a probability: the inverse of `cdf`."""
+        ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
 
     @property
     def _natural_params(self) -> tuple[Any, ...]:
@@ -86,7 +86,7 @@ class ContinuousBernoulli(OfOdds, ExponentialFamily):
     _lims: _Any
 
 class GeneralizedPareto(Distribution):
-    """The distribution of exceedances over `loc`: exponential for concentration 0, with a power-law tail above it."""
+    ...
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real, 'scale': constraints.positive, 'concentration': constraints.real}
     loc: _Tensor
@@ -98,11 +98,11 @@ class GeneralizedPareto(Distribution):
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
-        """The set of possible values."""
+        ...
 
     @property
     def mean(self) -> _Tensor:
-        """The mean; NaN if it does not exist."""
+        ...
 
     @property
     def mode(self) -> _Tensor:
@@ -110,31 +110,31 @@ class GeneralizedPareto(Distribution):
 
     @property
     def variance(self) -> _Tensor:
-        """The variance; NaN if it does not exist."""
+        ...
 
     def _exceeded(self, value: Any) -> Any:
-        """Minus the logarithm of the probability of larger values: log(1 + c z) / c, or z for c = 0."""
+        ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
 
     def log_survival_function(self, value: Any) -> _Tensor:
-        """The logarithm of the probability of larger values."""
+        ...
 
     def log_cdf(self, value: Any) -> _Tensor:
-        """The logarithm of the probability of values up to this one."""
+        ...
 
     def cdf(self, value: Any) -> _Tensor:
-        """The cumulative distribution function."""
+        ...
 
     def icdf(self, value: Any) -> _Tensor:
-        """The quantile for a probability: the inverse of `cdf`."""
+        ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
 
 def _light(shape: Any) -> float:
-    """True for concentrations equivalent to 0: their squares are below the machine precision."""
+    ...

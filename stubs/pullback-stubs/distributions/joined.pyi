@@ -34,17 +34,17 @@ from . import constraints
 from .transforms import Transform
 
 class _Parts(Transform):
-    """The common base of transforms of parts."""
+    ...
 
     def __init__(self, tseq: Sequence[Any], dim: int, cache_size: int) -> None:
         ...
 
     def with_cache(self, cache_size: int=1) -> Any:
-        """The same transform, with or without a cache of its last argument."""
+        ...
 
     @property
     def bijective(self) -> bool:
-        """True if all parts are bijective."""
+        ...
 
     def _axis(self, value: Any) -> int:
         ...
@@ -53,31 +53,31 @@ class _Parts(Transform):
         ...
 
     def _each(self, made: Callable[..., Any], *values: Any) -> list[Any]:
-        """The results of a function of each transform and its parts of the values."""
+        ...
     dim: _Any
     transforms: _Any
 
 class CatTransform(_Parts):
-    """Transforms of parts along an axis, of given lengths (by default 1)."""
+    ...
 
     def __init__(self, tseq: Sequence[Any], dim: int=0, lengths: Sequence[int] | None=None, cache_size: int=0) -> None:
         ...
 
     @property
     def event_dim(self) -> int:
-        """The number of axes that form one value: the maximum over the parts."""
+        ...
 
     @property
     def length(self) -> int:
-        """The total length of the parts."""
+        ...
 
     @property
     def domain(self) -> Any:
-        """The set of arguments."""
+        ...
 
     @property
     def codomain(self) -> Any:
-        """The set of values."""
+        ...
 
     def _split(self, value: Any) -> Sequence[Any]:
         ...
@@ -89,22 +89,22 @@ class CatTransform(_Parts):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |det dy/dx| at the argument x, whose value is y: of each element, or summed where parts take axes together."""
+        ...
     lengths: _Any
 
 class StackTransform(_Parts):
-    """Transforms of slices along an axis."""
+    ...
 
     def __init__(self, tseq: Sequence[Any], dim: int=0, cache_size: int=0) -> None:
         ...
 
     @property
     def domain(self) -> Any:
-        """The set of arguments."""
+        ...
 
     @property
     def codomain(self) -> Any:
-        """The set of values."""
+        ...
 
     def _split(self, value: Any) -> Sequence[Any]:
         ...
@@ -116,4 +116,4 @@ class StackTransform(_Parts):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |det dy/dx| of each slice at the argument x, with the value y."""
+        ...

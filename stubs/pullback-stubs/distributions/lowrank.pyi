@@ -38,7 +38,7 @@ from .constraints import Constraint
 from .distribution import LOG_ROOT_TAU, Distribution, alias
 
 class LowRankMultivariateNormal(Distribution):
-    """The normal distribution of vectors with the covariance W W^T + D: W is `cov_factor`, `cov_diag` the diagonal D."""
+    ...
     has_rsample = True
     support = constraints.real_vector
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real_vector, 'cov_factor': constraints.independent(constraints.real, 2), 'cov_diag': constraints.independent(constraints.positive, 1)}
@@ -55,29 +55,29 @@ class LowRankMultivariateNormal(Distribution):
         ...
 
     def _repeated(self, value: Any, axes: int) -> Any:
-        """A vector or matrix of all variables, expanded over the batch."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance of each entry."""
+        ...
 
     @property
     def covariance_matrix(self) -> _Tensor:
-        """The covariance."""
+        ...
 
     @property
     def precision_matrix(self) -> _Tensor:
-        """The inverse of the covariance."""
+        ...
 
     @property
     def scale_tril(self) -> _Tensor:
-        """The Cholesky factor of the covariance, by that of D^-1/2 (W W^T + D) D^-1/2, which is well conditioned."""
+        ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters."""
+        ...
 
     def _mahalanobis(self, difference: Any) -> Any:
-        """The squared Mahalanobis distance of vectors from 0."""
+        ...
 
     def _half_log_det(self) -> Any:
         ...
@@ -86,7 +86,7 @@ class LowRankMultivariateNormal(Distribution):
         ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
     _capacitance_tril: _Any
     _diagonal: _Any
     _narrow: _Any

@@ -49,16 +49,16 @@ from .multivariate import _Factored, given_matrix
 LOG_TWO = math.log(2)
 
 def mvdigamma(x: Any, p: int) -> Any:
-    """The derivative of mvlgamma."""
+    ...
 
 class Wishart(_Factored, ExponentialFamily):
-    """The distribution of the sum of the outer products of `df` normal vectors with themselves; `df` need not be whole."""
+    ...
     has_rsample = True
     support = constraints.positive_definite
 
     @property
     def arg_constraints(self) -> dict[str, Constraint]:
-        """The constraints on the parameters."""
+        ...
 
     def __init__(self, df: _Tensor | float, covariance_matrix: _Tensor | float | None=None, precision_matrix: _Tensor | float | None=None, scale_tril: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
@@ -68,28 +68,28 @@ class Wishart(_Factored, ExponentialFamily):
 
     @property
     def mean(self) -> _Tensor:
-        """The mean."""
+        ...
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value; NaN if it does not exist."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance of each entry."""
+        ...
 
     def rsample(self, sample_shape: Any=(), max_try_correction: int | None=None) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters; `max_try_correction` has no effect."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
     df: _Tensor
 
 class LKJCholesky(Distribution):
-    """The distribution of the Cholesky factors of correlations with density det ** (concentration - 1), up to a factor."""
+    ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration': constraints.positive}
     support = constraints.corr_cholesky
 
@@ -97,7 +97,7 @@ class LKJCholesky(Distribution):
         ...
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples: each row is a random direction and a length, and the diagonal follows."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...

@@ -39,15 +39,15 @@ from .discrete import Categorical
 from .distribution import LOG_ROOT_TAU, Distribution, alias, summed
 
 def given_matrix(covariance_matrix: Any, precision_matrix: Any, scale_tril: Any, error: type[Exception]) -> Any:
-    """The name of the one matrix that is given, and the matrix; an error unless there is exactly one."""
+    ...
 
 class _Factored(Distribution):
-    """The base of families with a covariance given by itself, its inverse, or its Cholesky factor."""
+    ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'covariance_matrix': constraints.positive_definite, 'precision_matrix': constraints.positive_definite, 'scale_tril': constraints.lower_cholesky}
     _unbroadcasted_scale_tril: Any
 
     def _begun_with(self, name: str, matrix: Any, batch: Size, event: Any, validate_args: bool | None) -> None:
-        """Initialise with one of the three matrices."""
+        ...
 
     def __getattr__(self, name: str) -> Any:
         ...
@@ -56,7 +56,7 @@ class _Factored(Distribution):
         ...
 
 class MultivariateNormal(_Factored):
-    """The normal distribution of vectors with mean `loc` and a covariance, or its inverse, or its Cholesky factor."""
+    ...
     has_rsample = True
     support = constraints.real_vector
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real_vector, **_Factored.arg_constraints}
@@ -74,10 +74,10 @@ class MultivariateNormal(_Factored):
 
     @property
     def variance(self) -> _Tensor:
-        """The variance of each entry."""
+        ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -86,23 +86,23 @@ class MultivariateNormal(_Factored):
         ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
     loc: _Tensor
 
 def _factor(matrix: Any, *, inverse: bool) -> Any:
-    """The Cholesky factor of a covariance, which may be given by its inverse."""
+    ...
 
 def mahalanobis(factor: Any, difference: Any) -> Any:
-    """The squared Mahalanobis distance of two vectors, for a covariance with this Cholesky factor."""
+    ...
 
 class Independent(Distribution):
-    """Another distribution whose last batch axes become part of one value: their log-probabilities are added."""
+    ...
 
     def __init__(self, base_distribution: Distribution, reinterpreted_batch_ndims: int, validate_args: bool | None=None) -> None:
         ...
 
     def expand(self, batch_shape: Any, _instance: Any=None) -> _Self:
-        """The same distribution with its parameters broadcast to another batch shape."""
+        ...
     has_rsample = alias('base_dist.has_rsample', 'Whether samples can be differentiated by the parameters.')
 
     @property
@@ -119,26 +119,26 @@ class Independent(Distribution):
 
     @property
     def has_enumerate_support(self) -> bool:
-        """True if all values can be enumerated, which requires that no batch axes are joined."""
+        ...
 
     @constraints.dependent_property
     def support(self) -> Any:
-        """The set of possible values."""
+        ...
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples."""
+        ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters."""
+        ...
 
     def log_prob(self, value: Any) -> _Tensor:
-        """The log-probability, or log-density, of a value."""
+        ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
 
     def enumerate_support(self, expand: bool=True) -> _Tensor:
-        """All values, along a new first axis; NotImplementedError if batch axes are joined."""
+        ...
 
     def __repr__(self) -> str:
         ...
@@ -146,37 +146,37 @@ class Independent(Distribution):
     reinterpreted_batch_ndims: _Any
 
 class MixtureSameFamily(Distribution):
-    """A mixture of the distributions along the last batch axis, selected by a `Categorical`."""
+    ...
 
     def __init__(self, mixture_distribution: Any, component_distribution: Any, validate_args: bool | None=None) -> None:
         ...
 
     def expand(self, batch_shape: Any, _instance: Any=None) -> _Self:
-        """The same distribution with its parameters broadcast to another batch shape."""
+        ...
 
     @constraints.dependent_property
     def support(self) -> Any:
-        """The set of possible values."""
+        ...
 
     def _weights(self) -> Any:
         ...
 
     @property
     def mean(self) -> _Tensor:
-        """The mean."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance of each entry."""
+        ...
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
 
     def cdf(self, value: Any) -> _Tensor:
-        """The probability of values up to this one."""
+        ...
 
     def __repr__(self) -> str:
         ...

@@ -39,7 +39,7 @@ from .transformed import TransformedDistribution
 from .transforms import ExpTransform, SigmoidTransform
 
 class LogitRelaxedBernoulli(OfOdds):
-    """The log-odds of a `RelaxedBernoulli`."""
+    ...
     has_rsample = True
     support = constraints.real
 
@@ -47,7 +47,7 @@ class LogitRelaxedBernoulli(OfOdds):
         ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -57,21 +57,21 @@ def _log(value: Any) -> Any:
     ...
 
 class _Relaxed(TransformedDistribution):
-    """The common base of both families, with the parameters of the underlying distribution."""
+    ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
     temperature = alias('base_dist.temperature', 'How far values are from choices.')
     logits = alias('base_dist.logits', 'The logarithms of the odds, or of the probabilities.')
     probs = alias('base_dist.probs', 'The probabilities.')
 
 class RelaxedBernoulli(_Relaxed):
-    """A relaxed `Bernoulli`: a number in (0, 1)."""
+    ...
     support = constraints.unit_interval
 
     def __init__(self, temperature: _Tensor | float, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
 
 class ExpRelaxedCategorical(OfChoices):
-    """The logarithms of a `RelaxedOneHotCategorical`."""
+    ...
     has_rsample = True
     support = constraints.real_vector
 
@@ -79,22 +79,22 @@ class ExpRelaxedCategorical(OfChoices):
         ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
     temperature: _Tensor
 
 class RelaxedOneHotCategorical(_Relaxed):
-    """A relaxed `OneHotCategorical`: a vector of probabilities."""
+    ...
     support = constraints.simplex
 
     def __init__(self, temperature: _Tensor | float, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """A `OneHotCategorical` whose samples have the gradients of the probabilities."""
+    ...
     has_rsample = True
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, with the gradients of the probabilities."""
+        ...

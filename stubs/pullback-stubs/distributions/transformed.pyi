@@ -41,24 +41,24 @@ from .multivariate import Independent
 from .transforms import AbsTransform, AffineTransform, ComposeTransform, ExpTransform, PowerTransform, StickBreakingTransform, Transform
 
 class TransformedDistribution(Distribution):
-    """The distribution of values of another after a sequence of transforms."""
+    ...
 
     def __init__(self, base_distribution: Any, transforms: Any, validate_args: bool | None=None) -> None:
         ...
 
     def expand(self, batch_shape: Any, _instance: Any=None) -> _Self:
-        """The same distribution with its parameters broadcast to another batch shape."""
+        ...
     has_rsample = alias('base_dist.has_rsample', 'Whether samples can be differentiated by the parameters.')
 
     @constraints.dependent_property
     def support(self) -> Any:
-        """The set of possible values."""
+        ...
 
     def sample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, which cannot be differentiated."""
+        ...
 
     def rsample(self, sample_shape: Any=()) -> _Tensor:
-        """Random samples, as differentiable functions of the parameters."""
+        ...
 
     def _transformed(self, value: Any) -> Any:
         ...
@@ -70,24 +70,24 @@ class TransformedDistribution(Distribution):
         ...
 
     def _turned(self, chance: Any) -> Any:
-        """A probability p, or 1 - p if the transforms are decreasing."""
+        ...
 
     def _cdf(self, value: Any) -> Any:
         ...
 
     def icdf(self, value: Any) -> _Tensor:
-        """The quantile for a probability: the inverse of `cdf`."""
+        ...
     base_dist: _Any
     transforms: _Any
 
 class _OfBase(TransformedDistribution):
-    """The base of distributions with the parameters of the distribution that is transformed."""
+    ...
 
     def _shown(self) -> dict[str, Any]:
         ...
 
 class LogNormal(_OfBase):
-    """The distribution of exp(x) for normal x with mean `loc` and standard deviation `scale`."""
+    ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real, 'scale': constraints.positive}
     support = constraints.positive
     loc = alias('base_dist.loc', 'The mean of the logarithm.')
@@ -98,21 +98,21 @@ class LogNormal(_OfBase):
 
     @property
     def mean(self) -> _Tensor:
-        """The mean."""
+        ...
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance."""
+        ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
 
 class Gumbel(TransformedDistribution):
-    """The distribution of the largest of many values: its distribution function is exp(-exp(-(x - loc) / scale))."""
+    ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real, 'scale': constraints.positive}
     support = constraints.real
 
@@ -121,7 +121,7 @@ class Gumbel(TransformedDistribution):
 
     @property
     def mean(self) -> _Tensor:
-        """The mean."""
+        ...
 
     @property
     def mode(self) -> _Tensor:
@@ -129,10 +129,10 @@ class Gumbel(TransformedDistribution):
 
     @property
     def variance(self) -> _Tensor:
-        """The variance."""
+        ...
 
     def _exponent(self, value: Any) -> Any:
-        """y such that exp(-exp(y)) is the cumulative distribution function."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -141,15 +141,15 @@ class Gumbel(TransformedDistribution):
         ...
 
     def icdf(self, value: Any) -> _Tensor:
-        """The quantile for a probability: the inverse of `cdf`."""
+        ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
     loc: _Tensor
     scale: _Tensor
 
 class _Half(_OfBase):
-    """The base of distributions of absolute values of a symmetric distribution."""
+    ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'scale': constraints.positive}
     support = constraints.nonnegative
     scale = alias('base_dist.scale', 'How far the values are spread.')
@@ -159,7 +159,7 @@ class _Half(_OfBase):
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value: 0."""
+        ...
 
     def _log_prob(self, value: Any) -> Any:
         ...
@@ -168,41 +168,41 @@ class _Half(_OfBase):
         ...
 
     def icdf(self, value: Any) -> _Tensor:
-        """The quantile for a probability: the inverse of `cdf`."""
+        ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
 
 class HalfNormal(_Half):
-    """The distribution of |x| for normal x with mean 0 and standard deviation `scale`."""
+    ...
 
     def __init__(self, scale: _Tensor | float, validate_args: bool | None=None) -> None:
         ...
 
     @property
     def mean(self) -> _Tensor:
-        """The mean."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance."""
+        ...
 
 class HalfCauchy(_Half):
-    """The distribution of |x| for x from the Cauchy distribution around 0 with `scale`."""
+    ...
 
     def __init__(self, scale: _Tensor | float, validate_args: bool | None=None) -> None:
         ...
 
     @property
     def mean(self) -> _Tensor:
-        """The mean, which is infinite."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance, which is infinite."""
+        ...
 
 class Pareto(TransformedDistribution):
-    """The Pareto distribution: values above x > `scale` have probability (scale / x) ** alpha."""
+    ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'alpha': constraints.positive, 'scale': constraints.positive}
 
     def __init__(self, scale: _Tensor | float, alpha: Any, validate_args: bool | None=None) -> None:
@@ -210,11 +210,11 @@ class Pareto(TransformedDistribution):
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
-        """The set of possible values."""
+        ...
 
     @property
     def mean(self) -> _Tensor:
-        """The mean."""
+        ...
 
     @property
     def mode(self) -> _Tensor:
@@ -222,15 +222,15 @@ class Pareto(TransformedDistribution):
 
     @property
     def variance(self) -> _Tensor:
-        """The variance."""
+        ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
     alpha: _Any
     scale: _Tensor
 
 class Weibull(TransformedDistribution):
-    """The Weibull distribution: values above x have probability exp(-(x / scale) ** concentration)."""
+    ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'scale': constraints.positive, 'concentration': constraints.positive}
     support = constraints.positive
 
@@ -242,23 +242,23 @@ class Weibull(TransformedDistribution):
 
     @property
     def mean(self) -> _Tensor:
-        """The mean."""
+        ...
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance."""
+        ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
     concentration: _Tensor
     scale: _Tensor
 
 class InverseGamma(_OfBase):
-    """The distribution of 1 / x for x of the gamma distribution with a concentration and a rate."""
+    ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration': constraints.positive, 'rate': constraints.positive}
     support = constraints.positive
     concentration = alias('base_dist.concentration', 'The concentration of the gamma distribution.')
@@ -269,21 +269,21 @@ class InverseGamma(_OfBase):
 
     @property
     def mean(self) -> _Tensor:
-        """The mean; infinite if it does not exist."""
+        ...
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance; infinite if it does not exist."""
+        ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
 
 class Kumaraswamy(TransformedDistribution):
-    """The Kumaraswamy distribution: values above x in (0, 1) have probability (1 - x ** a) ** b."""
+    ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration1': constraints.positive, 'concentration0': constraints.positive}
     support = constraints.unit_interval
 
@@ -295,23 +295,23 @@ class Kumaraswamy(TransformedDistribution):
 
     @property
     def mean(self) -> _Tensor:
-        """The mean."""
+        ...
 
     @property
     def mode(self) -> _Tensor:
-        """The most probable value; NaN if the density is unbounded."""
+        ...
 
     @property
     def variance(self) -> _Tensor:
-        """The variance."""
+        ...
 
     def entropy(self) -> _Tensor:
-        """The entropy, in nats."""
+        ...
     concentration0: _Tensor
     concentration1: _Tensor
 
 class LogisticNormal(TransformedDistribution):
-    """The distribution of probabilities obtained from n normal numbers by stick breaking: n + 1 of them."""
+    ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real, 'scale': constraints.positive}
     support = constraints.simplex
 

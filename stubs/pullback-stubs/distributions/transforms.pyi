@@ -41,7 +41,7 @@ from . import constraints
 from .distribution import alias, summed
 
 class Transform:
-    """A function of random values: the base of all transforms."""
+    ...
     bijective = False
     domain: Any
     codomain: Any
@@ -50,10 +50,10 @@ class Transform:
         ...
 
     def __call__(self, x: Any) -> Any:
-        """The value at x."""
+        ...
 
     def _inv_call(self, y: Any) -> Any:
-        """An argument whose value is y."""
+        ...
 
     def _kept(self, x: Any, y: Any) -> tuple[Any, Any]:
         ...
@@ -65,28 +65,28 @@ class Transform:
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |det dy/dx| at the argument x, with the value y."""
+        ...
 
     @property
     def event_dim(self) -> int:
-        """The number of axes that form one argument, if values have the same number."""
+        ...
 
     @property
     def inv(self) -> Transform:
-        """The inverse transform."""
+        ...
 
     @property
     def sign(self) -> Any:
-        """1 if the transform is increasing, -1 if it is decreasing."""
+        ...
 
     def with_cache(self, cache_size: int=1) -> Any:
-        """The same transform, with or without a cache of its last argument."""
+        ...
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value, given that of the argument."""
+        ...
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument, given that of the value."""
+        ...
 
     def _settings(self) -> dict[str, Any]:
         ...
@@ -104,7 +104,7 @@ def _same(a: Any, b: Any) -> bool:
     ...
 
 class _InverseTransform(Transform):
-    """The inverse of a transform."""
+    ...
 
     def __init__(self, transform: Transform) -> None:
         ...
@@ -135,66 +135,66 @@ class _InverseTransform(Transform):
     _inv: _Any
 
 class ComposeTransform(Transform):
-    """Transforms applied one after the other, the first of the list first."""
+    ...
 
     def __init__(self, parts: Sequence[Transform], cache_size: int=0) -> None:
         ...
 
     @property
     def domain(self) -> Any:
-        """The set of arguments: that of the first part, with enough axes for all parts."""
+        ...
 
     @property
     def codomain(self) -> Any:
-        """The set of values: that of the last part, with enough axes for all parts."""
+        ...
 
     @property
     def bijective(self) -> bool:
-        """True if all parts are bijective."""
+        ...
 
     @property
     def sign(self) -> Any:
-        """1 if the transform is increasing, -1 if it is decreasing."""
+        ...
 
     def with_cache(self, cache_size: int=1) -> Any:
-        """The same transform, with or without a cache of its last argument."""
+        ...
 
     def __call__(self, x: Any) -> Any:
-        """The value at x."""
+        ...
 
     def _inv_call(self, y: Any) -> Any:
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |det dy/dx| at the argument x, with the value y."""
+        ...
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value, given that of the argument."""
+        ...
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument, given that of the value."""
+        ...
 
     def __repr__(self) -> str:
         ...
     parts: _Any
 
 def _widened(constraint: Any, axes: int) -> Any:
-    """A constraint on values with at least `axes` axes."""
+    ...
 identity_transform = ComposeTransform([])
 
 class IndependentTransform(Transform):
-    """Another transform with additional batch axes that become part of one value."""
+    ...
 
     def __init__(self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int=0) -> None:
         ...
 
     @property
     def domain(self) -> Any:
-        """The set of arguments."""
+        ...
 
     @property
     def codomain(self) -> Any:
-        """The set of values."""
+        ...
     bijective = property(attrgetter('base_transform.bijective'))
     sign = alias('base_transform.sign', '1 if it grows with its argument, -1 if it falls.')
 
@@ -205,13 +205,13 @@ class IndependentTransform(Transform):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |det dy/dx| at the argument x, with the value y."""
+        ...
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value, given that of the argument."""
+        ...
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument, given that of the value."""
+        ...
 
     def __repr__(self) -> str:
         ...
@@ -219,7 +219,7 @@ class IndependentTransform(Transform):
     reinterpreted_batch_ndims: _Any
 
 class ReshapeTransform(Transform):
-    """The same numbers in another shape: of `in_shape` before, of `out_shape` after."""
+    ...
     bijective = True
 
     def __init__(self, in_shape: Any, out_shape: Any, cache_size: int=0) -> None:
@@ -227,11 +227,11 @@ class ReshapeTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """The set of arguments."""
+        ...
 
     @property
     def codomain(self) -> Any:
-        """The set of values."""
+        ...
 
     def _call(self, x: Any) -> Any:
         ...
@@ -240,26 +240,26 @@ class ReshapeTransform(Transform):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """Zeros: volumes do not change."""
+        ...
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value, given that of the argument."""
+        ...
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument, given that of the value."""
+        ...
     in_shape: _Any
     out_shape: _Any
 
 def _replaced(shape: Any, old: Size, new: Size) -> Size:
-    """A shape whose last axes `old` are replaced by `new`."""
+    ...
 
 class _Growing(Transform):
-    """An increasing elementwise transform."""
+    ...
     bijective = True
     domain, sign = (constraints.real, 1)
 
 class ExpTransform(_Growing):
-    """exp(x)."""
+    ...
     codomain = constraints.positive
 
     def _call(self, x: Any) -> Any:
@@ -269,10 +269,10 @@ class ExpTransform(_Growing):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |dy/dx| at the argument x, with the value y."""
+        ...
 
 class SigmoidTransform(_Growing):
-    """1 / (1 + exp(-x)), clamped to the interior of (0, 1)."""
+    ...
     codomain = constraints.unit_interval
 
     def _call(self, x: Any) -> Any:
@@ -282,13 +282,13 @@ class SigmoidTransform(_Growing):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |dy/dx| at the argument x, with the value y."""
+        ...
 
 def _inside(y: Any) -> Any:
-    """Probabilities clamped to exclude 0 and 1, by the precision of their dtype."""
+    ...
 
 class SoftplusTransform(_Growing):
-    """log(1 + exp(x))."""
+    ...
     codomain = constraints.positive
 
     def _call(self, x: Any) -> Any:
@@ -298,10 +298,10 @@ class SoftplusTransform(_Growing):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |dy/dx| at the argument x, with the value y."""
+        ...
 
 class TanhTransform(_Growing):
-    """tanh(x). Its inverse is inaccurate near -1 and 1: use `cache_size=1` to invert its own values."""
+    ...
     codomain = constraints.interval(-1.0, 1.0)
 
     def _call(self, x: Any) -> Any:
@@ -311,10 +311,10 @@ class TanhTransform(_Growing):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |dy/dx| at the argument x, with the value y."""
+        ...
 
 class PowerTransform(_Growing):
-    """x ** exponent for positive x."""
+    ...
     domain = codomain = constraints.positive
 
     def __init__(self, exponent: Any, cache_size: int=0) -> None:
@@ -322,7 +322,7 @@ class PowerTransform(_Growing):
 
     @property
     def sign(self) -> Any:
-        """1 if the transform is increasing, -1 if it is decreasing."""
+        ...
 
     def _call(self, x: Any) -> Any:
         ...
@@ -331,14 +331,14 @@ class PowerTransform(_Growing):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |dy/dx| at the argument x, with the value y."""
+        ...
     exponent: _Any
 
 def _sign(value: Any) -> Any:
     ...
 
 class AbsTransform(Transform):
-    """|x|; its inverse returns the nonnegative argument."""
+    ...
     domain, codomain = (constraints.real, constraints.positive)
 
     def _call(self, x: Any) -> Any:
@@ -348,7 +348,7 @@ class AbsTransform(Transform):
         ...
 
 class AffineTransform(Transform):
-    """loc + scale * x, where `event_dim` axes form one value."""
+    ...
     bijective = True
 
     def __init__(self, loc: _Tensor | float, scale: _Tensor | float, event_dim: int=0, cache_size: int=0) -> None:
@@ -356,16 +356,16 @@ class AffineTransform(Transform):
 
     @property
     def event_dim(self) -> int:
-        """The number of axes that form one value."""
+        ...
 
     @property
     def domain(self) -> Any:
-        """The set of arguments."""
+        ...
     codomain = domain
 
     @property
     def sign(self) -> Any:
-        """1 if the transform is increasing, -1 if it is decreasing."""
+        ...
 
     def _call(self, x: Any) -> Any:
         ...
@@ -374,10 +374,10 @@ class AffineTransform(Transform):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |det dy/dx| at the argument x, with the value y."""
+        ...
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value, given that of the argument."""
+        ...
     inverse_shape = forward_shape
     _event_dim: _Any
     loc: _Tensor
@@ -387,7 +387,7 @@ def _shape(value: Any) -> tuple[int, ...]:
     ...
 
 class SoftmaxTransform(Transform):
-    """The softmax over the last axis; the inverse is log, up to a constant."""
+    ...
     domain, codomain = (constraints.real_vector, constraints.simplex)
 
     def _call(self, x: Any) -> Any:
@@ -397,12 +397,12 @@ class SoftmaxTransform(Transform):
         ...
 
 class StickBreakingTransform(Transform):
-    """The stick-breaking transform: n numbers to n + 1 probabilities, each a fraction of the remainder."""
+    ...
     bijective = True
     domain, codomain = (constraints.real_vector, constraints.simplex)
 
     def _moved(self, x: Any) -> Any:
-        """The argument shifted such that zeros give equal probabilities."""
+        ...
 
     def _call(self, x: Any) -> Any:
         ...
@@ -411,16 +411,16 @@ class StickBreakingTransform(Transform):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |det dy/dx| at the argument x, with the value y."""
+        ...
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value, given that of the argument."""
+        ...
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument, given that of the value."""
+        ...
 
 class LowerCholeskyTransform(Transform):
-    """The lower triangle of matrices, with the exponential of the diagonal."""
+    ...
     domain, codomain = (constraints.independent(constraints.real, 2), constraints.lower_cholesky)
 
     def _call(self, x: Any) -> Any:
@@ -430,7 +430,7 @@ class LowerCholeskyTransform(Transform):
         ...
 
 class PositiveDefiniteTransform(Transform):
-    """Matrices mapped to positive definite ones, L @ L.T with L from `LowerCholeskyTransform`."""
+    ...
     domain, codomain = (constraints.independent(constraints.real, 2), constraints.positive_definite)
 
     def _call(self, x: Any) -> Any:
@@ -440,7 +440,7 @@ class PositiveDefiniteTransform(Transform):
         ...
 
 class CumulativeDistributionTransform(Transform):
-    """The cumulative distribution function of a distribution."""
+    ...
     bijective = True
     codomain, sign = (constraints.unit_interval, 1)
 
@@ -449,7 +449,7 @@ class CumulativeDistributionTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """The support of the distribution."""
+        ...
 
     def _call(self, x: Any) -> Any:
         ...
@@ -458,6 +458,6 @@ class CumulativeDistributionTransform(Transform):
         ...
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        """log |dy/dx| at the argument x, with the value y."""
+        ...
     distribution: _Any
 __getattr__, __dir__, _ = _lazy.index(globals(), {'joined': 'CatTransform StackTransform', 'correlations': 'CorrCholeskyTransform'})

@@ -40,7 +40,7 @@ from .reverse import split, tracked
 Function = Callable[..., Any]
 
 class DualTensor(Boxed):
-    """A value with its tangent; the tangent is None if the value does not depend on the primals."""
+    ...
     __slots__ = ('tangent',)
     tangent: Any
     _held = (*Boxed._held, 'tangent')
@@ -54,29 +54,29 @@ class DualTensor(Boxed):
         ...
 
 class Forward(Interpreter):
-    """The interpreter that pushes tangents forwards through every operation, whatever the grad mode."""
+    ...
     carrier = DualTensor
 
     def dual(self, primal: Any, tangent: Any) -> Any:
-        """A value with a tangent; for tuples, element by element."""
+        ...
 
     def box(self, value: Any) -> Any:
-        """A value without a tangent."""
+        ...
 
     def adopt(self, made: Any) -> Any:
-        """A tensor of this level without a tangent, so that a value with one can be written to it."""
+        ...
 
     def tangent(self, value: Any) -> Any:
-        """The tangent of a value; None for a value of another level."""
+        ...
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
-        """The operation on the values, and its derivative on their tangents."""
+        ...
 
 def _arrays(value: Any) -> Any:
-    """A value whose NumPy scalars are replaced by arrays."""
+    ...
 
 def _moves(y: Any) -> bool:
-    """True if a result's dtype is real or complex floating point, so that it can have a tangent."""
+    ...
 
 @_overload
 def jvp(f: _Callable[..., _R], primals: _Any, tangents: _Any, *, strict: bool=False, has_aux: _Literal[False]=False) -> tuple[_R, _R]:
@@ -90,7 +90,7 @@ def linearize(f: _Callable[..., _R], *primals: _Any) -> tuple[_R, _Callable[...,
     ...
 
 def require_primals(leaves: Sequence[Any], structure: Structure, name: str) -> None:
-    """Refuse leaves that cannot be differentiated; the error names their paths."""
+    ...
 
 def _fitting(name: str, primals: Any, tangents: Any) -> tuple[list[Any], list[Any], Any]:
-    """The leaves of the primals and of their tangents, checked against each other, and their structure."""
+    ...

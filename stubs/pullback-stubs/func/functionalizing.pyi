@@ -42,26 +42,26 @@ Function = Callable[..., Any]
 REMOVALS = ('mutations', 'mutations_and_views')
 
 class FunctionalTensor(Boxed):
-    """A tensor inside `functionalize`."""
+    ...
     __slots__ = ()
     _transparent = True
     _takes_out = True
 
 class Functional(Interpreter):
-    """The interpreter that computes each operation one level further in, where no tensor is written to."""
+    ...
     carrier = FunctionalTensor
 
     def adopt(self, made: Any) -> Any:
-        """A tensor of this level, so that tensors of this level can be written to it."""
+        ...
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
-        """The operation on the values."""
+        ...
 
 def functionalize(func: _Callable[_P, _R], *, remove: str='mutations') -> _Callable[_P, _R]:
     ...
 
 def _run(func: Function, args: Any, kwargs: Any, *, views: bool) -> Any:
-    """A call of a function whose writes to the arguments are deferred until it returns."""
+    ...
 
 def _lowered(interpreter: Functional, value: Any, unwritten: dict[int, Any], views: bool) -> Any:
-    """A result outside: an unwritten argument itself, or a view of it unless views are removed."""
+    ...

@@ -79,16 +79,16 @@ def jacrev(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, *, has_aux:
     ...
 
 def _inputs(args: Sequence[Any], places: Sequence[int]) -> tuple[list[Any], Structure]:
-    """The leaves of the arguments to differentiate, and their structure; refused unless real or complex."""
+    ...
 
 def _rows(level: Level, outputs: Sequence[Any], variables: Sequence[Any], chunk_size: int | None) -> list[Any]:
-    """For each variable, the pullbacks of the unit vectors of all outputs, along a first axis."""
+    ...
 
 def identity(tensors: Sequence[Any]) -> list[Any]:
-    """The unit vectors of the product space of several tensors: for each tensor its parts, along a first axis."""
+    ...
 
 def _parts(rows: Sequence[Any], outputs: Sequence[Any], variables: Sequence[Any], structures: Sequence[Structure], single: bool) -> list[Any]:
-    """For each output its Jacobians, nested as the arguments are."""
+    ...
 
 @_overload
 def jacfwd(f: _First[_V, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False, *, randomness: str='error', chunk_size: int | None=None) -> _First[_V | _Numbers, _P, _V]:
@@ -127,7 +127,7 @@ def jacfwd(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, has_aux: bo
     ...
 
 def _columns(columns: Sequence[Any], inputs: Sequence[Any], structures: Sequence[Structure], single: bool) -> list[Any]:
-    """For each output its Jacobians, nested as the arguments are; `columns` have the inputs along the last axis."""
+    ...
 
 @_overload
 def hessian(f: _First[_V, _P, _Tensor], argnums: _Literal[0]=0) -> _First[_V | _Numbers, _P, _V]:

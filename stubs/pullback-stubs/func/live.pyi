@@ -44,7 +44,7 @@ Function = Callable[..., Any]
 MEMORY = 1 << 28
 
 class Plan(NamedTuple):
-    """How a Jacobian was computed: 'reverse' or 'forward', the number of rows or columns, and how many at once."""
+    ...
     mode: str
     passes: int
     chunk_size: int
@@ -78,10 +78,10 @@ def _pulled(y: Any, inputs: Sequence[Any], g: Any, create_graph: bool, allow_unu
     ...
 
 def _chunked(pull: Function, y: Any, chunk_size: int) -> list[Any]:
-    """The pullbacks of all unit vectors of y, `chunk_size` at a time."""
+    ...
 
 def _filled(rows: Any, shape: tuple[int, ...], like: Any) -> Any:
-    """Rows reshaped to the Jacobian's shape; zeros for None."""
+    ...
 
 @_overload
 def hessian(loss: _Tensor, x: _Tensor, *, chunk_size: int | None=None, memory: int=MEMORY, create_graph: bool=False, allow_unused: bool=False) -> _Tensor:
@@ -92,7 +92,7 @@ def hessian(loss: _Tensor, x: _Iterable[_Tensor], *, chunk_size: int | None=None
     ...
 
 def _second(g: Any, a: Any, inputs: Sequence[Any], chunk_size: int | None, memory: int, create_graph: bool) -> Any:
-    """The Jacobians of one gradient; zeros where it is constant."""
+    ...
 
 @_overload
 def grad(outputs: _Any, inputs: dict[_T, _Any], grad_outputs: _Any=None, *, batched: bool=False, retain_graph: bool | None=None, create_graph: bool=False, allow_unused: _Literal[False] | None=None) -> dict[_T, _Tensor]:

@@ -46,16 +46,16 @@ def vmap(f: _Callable[_P, _R], in_dims: _Any=0, out_dims: _Any=0, randomness: st
     ...
 
 def _check(randomness: Any, chunk_size: Any, on_branch: Any) -> None:
-    """Refuse invalid options."""
+    ...
 
 def _mapped(f: Function, in_dims: Any, out_dims: Any, randomness: str, chunk_size: int | None, on_branch: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The results of one call, computed in chunks if `chunk_size` is given."""
+    ...
 
 def _batches(in_dims: Any, args: tuple[Any, ...]) -> tuple[list[Any], Structure]:
-    """The leaves of the arguments and their structure; arrays and lists of numbers that have a batch axis are tensors."""
+    ...
 
 class _Call(NamedTuple):
-    """The parts of a mapped function's call other than its arguments."""
+    ...
     f: Function
     structure: Structure
     dims: Sequence[int | None]
@@ -64,38 +64,38 @@ class _Call(NamedTuple):
     randomness: str
 
     def part(self, leaves: Sequence[Any], rows: Any) -> list[Any]:
-        """The arguments for some of the examples."""
+        ...
 
 class _Results(NamedTuple):
-    """The results for some examples, with the batch axis first, and the position it is to be moved to."""
+    ...
     values: list[Any]
     structure: Structure
     places: list[Any]
     written: Sequence[int] = ()
 
     def tree(self, unmoved: dict[tuple[int, Any], Any]) -> Any:
-        """The results in the caller's structure; an argument returned in its place is that same argument."""
+        ...
 
 def _at_once(call: _Call, leaves: Sequence[Any], size: int, past: list[Any] | None=None) -> _Results:
-    """f on all examples at once."""
+    ...
 
 def _ran(batch: Batch, call: _Call, leaves: Sequence[Any]) -> _Results:
     ...
 
 def _seen(batch: Batch, y: Any, arguments: dict[int, Any], value: Any) -> Any:
-    """A result outside the batch; a result that is an argument, or a view of one, is that argument or a view of it."""
+    ...
 
 def _in_parts(call: _Call, leaves: Sequence[Any], size: int) -> _Results:
-    """f on each group of examples that takes the same branches; the groups are determined by running f."""
+    ...
 
 def _placed(f: Function, batch: Batch, y: Any, place: int | None) -> Any:
-    """A result with the batch axis in front."""
+    ...
 
 def _joined(call: _Call, parts: Sequence[_Results], what: str) -> _Results:
-    """The results for several groups of examples, concatenated."""
+    ...
 
 def _input_dims(f: Function, in_dims: Any, leaves: Sequence[Any], structure: Structure) -> list[Any]:
-    """The batch axis of each leaf of the arguments, counted from 0; None for a shared one."""
+    ...
 
 def _where(f: Function, in_dims: Any) -> str:
     ...
@@ -104,10 +104,10 @@ def _input_dim(f: Function, in_dims: Any, structure: Structure, number: int, lea
     ...
 
 def _batch_size(leaves: Sequence[Any], dims: Sequence[Any], structure: Structure) -> int:
-    """The batch size, which must be the same in all arguments."""
+    ...
 
 def _output_dims(f: Function, out_dims: Any, results: Sequence[Any], nested: Structure) -> list[Any]:
-    """The position of the batch axis in each result."""
+    ...
 
 def name_of(f: Function) -> str:
-    """A function's name."""
+    ...

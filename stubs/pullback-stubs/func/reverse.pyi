@@ -114,10 +114,10 @@ def value_and_grad(f: _Callable[..., _Tensor], argnums: int | tuple[int, ...]=0)
     ...
 
 def _doubles(tree: Any) -> Any:
-    """A tree in which floats and lists of numbers are arrays, of float64."""
+    ...
 
 def _derivative(f: Function, argnums: int | tuple[int, ...], has_aux: bool, connected: bool) -> Function:
-    """The function that computes f's gradient and value; if `connected`, a value that depends on no argument is refused."""
+    ...
 
 @_overload
 def vjp(f: _Callable[..., _R], *primals: _Any, has_aux: _Literal[False]=False) -> tuple[_R, _Callable[..., tuple[_Any, ...]]]:
@@ -128,16 +128,16 @@ def vjp(f: _Callable[..., tuple[_R, _T]], *primals: _Any, has_aux: _Literal[True
     ...
 
 def tracked(level: Level, args: Sequence[Any], places: Sequence[int]) -> tuple[list[Any], list[Any], list[Structure]]:
-    """The arguments with a level's variables at `places`; the variables; and the structure at each place."""
+    ...
 
 def regrouped(flat: Sequence[Any], structures: Sequence[Structure]) -> list[Any]:
-    """The leaves of several trees, concatenated, as these trees."""
+    ...
 
 def split(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
-    """A function's result, separated into value and aux if `has_aux`."""
+    ...
 
 def _require_scalar(value: Any) -> None:
     ...
 
 def _fitting(level: Level, cotangents: Any, outputs: Sequence[Any], structure: Structure) -> list[Any]:
-    """The cotangents, checked and converted to the shape and dtype of their outputs."""
+    ...

@@ -15,7 +15,7 @@ from typing import Any
 from .places import ABSENT, COMPANIONS, PLACES
 
 _MISSING = object()
-_WHERE = "docs/operators.md and docs/torch-differences.md list what there is"
+_WHERE = "docs/reference/operators.md and docs/reference/torch-differences.md list what there is"
 
 
 def _lacking(path: str) -> str:

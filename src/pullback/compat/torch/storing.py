@@ -1,4 +1,4 @@
-"""torch.save and torch.load: pullback's, and pickles for values its files cannot hold, such as whole modules.
+"""torch.save and torch.load: torch's format, and pickles for values that it cannot hold as data, such as whole modules.
 
 Loading a pickle executes code that it names. Pickles written here are loaded only if a program passes
 `weights_only=False`, or names the classes that it trusts by `torch.serialization.safe_globals`, as in torch.
@@ -13,7 +13,7 @@ import pickle  # programs access it as an attribute
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
-from ...files import FileError, UnsafeFileError
+from ...files import FileError, UnsafeFileError, check_save, torchwriting
 from ...files import load as load_values
 from ...files import save as save_values
 from ...files.opening import name_of, reading, writing
@@ -99,8 +99,11 @@ class _Trusting(pickle.Unpickler):
         )
 
 
-def save(obj: Any, f: Any, *args: Any, **options: Any) -> None:
-    """Write a value to a file as `pullback.save` does; one that such a file cannot hold as a pickle, with a warning.
+def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2, **options: Any) -> None:
+    """Write a value to a file in torch's format, which torch reads with `weights_only=True`.
+
+    A file whose name ends in .safetensors is written by `pullback.save`. A value that these formats cannot hold, such as
+    a whole module or an array, is written as a pickle, which only pullback reads, with a warning.
 
     >>> import io
     >>> import pullback
@@ -111,16 +114,25 @@ def save(obj: Any, f: Any, *args: Any, **options: Any) -> None:
     >>> load(file)
     {'weights': tensor([1., 1.])}
     """
+    check_save(pickle_module, options)
+    if name_of(f).endswith(".safetensors"):
+        save_values(obj, f)
+        return
+    writer = torchwriting.Writer()
     try:
-        save_values(obj, f, *args, **options)
-    except TypeError as refused:
-        if "files hold" not in str(refused):
-            raise
-        note("torch.save: what is no state dict is written as a pickle; save a model's state_dict() instead")
+        writer.write(obj)
+    except TypeError:
+        note(
+            "torch.save: what is no state dict is written as a pickle, which torch does not read; save a model's "
+            "state_dict(), and tensors and numbers instead of arrays"
+        )
         content = pickle.dumps(obj)
         with writing(f) as stream:
             stream.write(_HEADER)
             stream.write(content)
+    else:
+        with writing(f) as stream:
+            torchwriting.write(stream, writer)
 
 
 def load(f: Any, map_location: Any = None, *args: Any, weights_only: bool | None = None, **options: Any) -> Any:

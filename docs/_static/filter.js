@@ -1,0 +1,40 @@
+// Above each long table, and above each list of names, a field that hides what does not contain its text.
+"use strict";
+
+const LONG = 20;
+
+function field(before, things, what) {
+    const label = document.createElement("label");
+    const input = document.createElement("input");
+    const count = document.createElement("output");
+    label.className = "filter";
+    label.style.display = "block";
+    input.type = "search";
+    count.textContent = `${things.length} ${what}`;
+    label.append("Filter: ", input, count);
+    input.addEventListener("input", () => {
+        const words = input.value.toLowerCase().split(/\s+/);
+        let shown = 0;
+        for (const [thing, text] of things) {
+            const fits = words.every((word) => text.includes(word));
+            thing.classList.toggle("filtered", !fits);
+            shown += fits;
+        }
+        count.textContent = `${shown} of ${things.length} ${what}`;
+    });
+    before.before(label);
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+    for (const table of document.querySelectorAll("article table")) {
+        const rows = [...table.querySelectorAll("tbody tr")];
+        const wrapper = table.closest(".table-wrapper") ?? table;
+        wrapper.tabIndex = 0;
+        if (rows.length >= LONG) field(wrapper, rows.map((row) => [row, row.textContent.toLowerCase()]), "rows");
+    }
+    for (const list of document.querySelectorAll("article p")) {
+        const names = [...list.children].filter((child) => child.tagName === "CODE");
+        if (names.length >= LONG) field(list, names.map((name) => [name, name.textContent.toLowerCase()]), "names");
+    }
+    for (const block of document.querySelectorAll("div.highlight pre")) block.tabIndex = 0;
+});

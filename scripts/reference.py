@@ -1,0 +1,357 @@
+"""Completes a copy of docs/ for Sphinx: an entry for each public name, the pages of explain, and the tree of the pages.
+
+python scripts/reference.py FOLDER. An entry has the signatures of the stubs and the docstring of the object. Nothing is
+listed by hand but the modules: their public names are what they say themselves, by `__all__` or `dir`.
+"""
+
+import ast
+import functools
+import importlib
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+
+import pullback
+from pullback._tensor import surface
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS, SOURCE, STUBS = ROOT / "docs", ROOT / "src", ROOT / "stubs" / "pullback-stubs"
+REPOSITORY = "https://github.com/pullback-autograd/pullback/blob/main/"
+MODULES = (
+    "pullback autograd autograd.forward_ad autograd.functional autograd.graph compat.autograd compat.torch compile "
+    "distributions distributions.constraints explain extend fft files func interpreters linalg masked nn nn.functional "
+    "nn.init nn.utils nn.utils.parametrizations nn.utils.parametrize nn.utils.prune nn.utils.rnn optim "
+    "optim.lr_scheduler optim.swa_utils signal.windows sparsity special utils.checkpoint utils.data"
+).split()
+# What these modules have from others, for users of torch's names
+ALSO = {
+    "autograd.graph": "GradientEdge Node get_gradient_edge",
+    "utils.checkpoint": """
+        CheckpointPolicy SelectiveCheckpointContext check_backward_validity checkpoint checkpoint_sequential
+        create_selective_checkpoint_contexts detach_variable noop_context_fn set_checkpoint_debug_enabled
+        set_checkpoint_early_stop""",
+}
+PLOT = re.compile(r"^```\{plot\}\n# (.*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)]*)?\)")
+ITEM = re.compile(r"^- .*?\]\(([^)#:]+)\.md\)|^\| .*?\]\(([^)#:]+)\.md\)", re.MULTILINE)
+
+
+def owner(module: str) -> Any:
+    """The module or class whose names one page lists."""
+    path = module if module == "pullback" else f"pullback.{module}"
+    return pullback.Tensor if module == "Tensor" else importlib.import_module(path)
+
+
+def names(module: str) -> list[str]:
+    """The public names of a module: those of an index, or `__all__`, or else what it defines itself."""
+    holder = owner(module)
+    found = [name for name in dict.fromkeys(dir(holder)) if not name.startswith("_")]
+    if "__dir__" in vars(holder) or isinstance(holder, type):
+        return found
+    if listed := getattr(holder, "__all__", None):
+        return sorted(listed)
+    own = ALSO.get(module, "").split()
+    modules = {name: str(getattr(getattr(holder, name), "__module__", "")) for name in found}
+    return [name for name in found if name in own or modules[name].startswith(holder.__name__)]
+
+
+@functools.cache
+def declared(path: Path) -> dict[str, list[ast.FunctionDef]]:
+    """The functions of a file and of its classes, by their qualified names; several where there are overloads."""
+    found: dict[str, list[ast.FunctionDef]] = {}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body if path.exists() else []:
+        inside = node.body if isinstance(node, ast.ClassDef) else [node]
+        prefix = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
+        for each in inside:
+            if isinstance(each, ast.FunctionDef):
+                found.setdefault(prefix + each.name, []).append(each)
+    return found
+
+
+def files(module: str) -> Iterator[Path]:
+    """Where a module may be declared: its stub, then its source."""
+    inner = module.removeprefix("pullback").strip(".").replace(".", "/")
+    for root, suffix in ((STUBS, ".pyi"), (SOURCE / "pullback", ".py")):
+        yield from (root / f"{inner}{suffix}", root / inner / f"__init__{suffix}")
+
+
+def signatures(module: str, name: str, value: Any) -> list[str]:
+    """The forms in which a function can be called, with the types of the stubs; none for what is no function."""
+    if isinstance(value, type):
+        bases = [(base.__module__, base.__qualname__) for base in value.__mro__ if base is not object]
+        places = [(where, f"{kind}.{maker}") for where, kind in bases for maker in ("__init__", "__new__")]
+    elif callable(value):
+        inner = getattr(value, "__qualname__", name)
+        places = (
+            [("pullback._tensor.tensor", f"Tensor.{name}")] if module == "Tensor" else [(f"pullback.{module}", name)]
+        )
+        places += [("pullback", name)] if module == "pullback" else []
+        places += [(str(getattr(value, "__module__", None)), inner)]
+    else:
+        return []
+    for where, inner in places:
+        for path in files(where):
+            if forms := declared(path).get(inner):
+                overloads = [node for node in forms if node.decorator_list] if len(forms) > 1 else forms
+                return [written(node, "." in inner) for node in overloads or forms]
+    return [called(value)]
+
+
+def called(value: Any) -> str:
+    """The signature that Python knows, for what no file declares."""
+    try:
+        given = inspect.signature(value)
+    except (TypeError, ValueError):
+        return "(...)"
+    kept = [each.replace(annotation=each.empty) for each in given.parameters.values() if each.name != "self"]
+    plain = [each if each.default is each.empty else each.replace(default=Default(each.default)) for each in kept]
+    return str(inspect.Signature(plain))
+
+
+class Default:
+    """A default that is written on one line, without an address."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        text = repr(self.value)
+        return "..." if "<" in text or "\n" in text else text
+
+
+def written(node: ast.FunctionDef, bound: bool) -> str:
+    """The arguments and the result of a declaration; a method is shown without its instance."""
+    given = ast.parse(ast.unparse(node)).body[0].args  # type: ignore[attr-defined]  # a copy
+    static = any(getattr(each, "id", "") == "staticmethod" for each in node.decorator_list)
+    if bound and not static:
+        before = given.posonlyargs or given.args
+        del before[:1]
+    result = f" -> {ast.unparse(node.returns)}" if node.returns and node.name != "__init__" else ""
+    text = re.sub(r"(?<![\w.])_(?=[A-Za-z])|builtins\.", "", f"({ast.unparse(given)}){result}")
+    return re.sub(r"(?<![\w.])Tensor(?!\w)", "pullback.Tensor", text)
+
+
+def markdown(text: str, known: set[str]) -> str:
+    """A docstring as MyST: sections in bold, examples in blocks, names that have an entry as links to it."""
+    text = re.sub(r"^(\w[\w ]*)\n-{3,}$", r"\n**\1**\n", text, flags=re.MULTILINE)
+    parts = re.split(r"(?m)((?:^[ \t]*>>>.*\n?(?:^(?![ \t]*$).*\n?)*\n?)+)", text + "\n")
+    for place, part in enumerate(parts):
+        if place % 2:
+            parts[place] = f"\n```python\n{textwrap.dedent(part).strip()}\n```\n"
+        else:
+            terms = re.sub(r"(?m)^(\*{0,2}[\w, ]+)\n((?: {4}.*\n?)+)", term, part)
+            parts[place] = re.sub(r"(?<!`)`([\w.]+)(\(\))?`(?!`)", functools.partial(link, known), terms)
+    return re.sub(r"\n{3,}", "\n\n", "".join(parts)).strip()
+
+
+def term(match: re.Match[str]) -> str:
+    """A parameter and what it is, as a definition list has it."""
+    text = textwrap.dedent(match[2]).strip().replace("\n", "\n  ")
+    return f"`{match[1]}`\n: {text}\n\n"
+
+
+def link(known: set[str], match: re.Match[str]) -> str:
+    """A name in a docstring, as a link if it has an entry."""
+    for path in (match[1], f"pullback.{match[1]}"):
+        if path in known:
+            return f"{{py:obj}}`{match[1]}{match[2] or ''} <{path}>`"
+    return match[0]
+
+
+def fenced(kind: str, title: str, body: str, *, index: bool = True) -> str:
+    """A directive of MyST."""
+    return f"``````{{{kind}}} {title}\n{'' if index else ':no-index:' + chr(10)}\n{body}\n``````\n"
+
+
+def entry(module: str, name: str, known: set[str]) -> str:
+    """The entry of a name: how it is called, what it is, and its methods if it is a class."""
+    holder = owner(module)
+    value = inspect.getattr_static(holder, name) if module == "Tensor" else getattr(holder, name)
+    value = value.__get__(None, holder) if isinstance(value, (staticmethod, classmethod)) else value
+    path = f"{prefix(module)}.{name}"
+    if isinstance(value, types.ModuleType):
+        return fenced("py:data", path, f"The module {page_link(value)}.")
+    text = inspect.getdoc(value) or ""
+    text = (
+        "" if text == inspect.getdoc(type(value)) and not callable(value) and not isinstance(value, property) else text
+    )
+    same = getattr(value, "__name__", name)
+    if same != name and getattr(holder, same, None) is value:
+        text = f"Another name of `{prefix(module)}.{same}`.\n\n{text}"
+    forms = signatures(module, name, value)
+    if not forms:
+        shown = (
+            ""
+            if isinstance(value, property) or inspect.isdatadescriptor(value)
+            else f"\n\nIts value: `{repr(value)[:100]}`"
+        )
+        kind = "py:attribute" if module == "Tensor" else "py:data"
+        return fenced(kind, path, markdown(text, known) + shown.replace("\n ", " "))
+    kind = "py:class" if isinstance(value, type) else "py:method" if module == "Tensor" else "py:function"
+    body = markdown(text, known) + ("\n\n" + members(module, path, value, known) if isinstance(value, type) else "")
+    empty = [fenced(kind, path + form, "", index=not place) for place, form in enumerate(forms[:-1])]
+    return "\n".join([*empty, fenced(kind, path + forms[-1], body, index=len(forms) == 1)])
+
+
+def members(module: str, path: str, kind: type, known: set[str]) -> str:
+    """The methods and properties that a class itself defines and describes."""
+    if kind is pullback.Tensor or (module.startswith("nn") and kind.__name__ not in {"Module", "Parameter"}):
+        return ""
+    found = []
+    for name, value in vars(kind).items():
+        text = getattr(value, "__doc__", None)
+        if (
+            name.startswith("_")
+            or not text
+            or not (callable(value) or isinstance(value, (property, staticmethod, classmethod)))
+        ):
+            continue
+        bound = getattr(kind, name)
+        forms = [] if isinstance(value, property) else signatures("", name, bound)
+        what = "py:property" if isinstance(value, property) else "py:method"
+        body = markdown(inspect.cleandoc(text), known)
+        found.append(fenced(what, f"{path}.{name}{forms[-1] if forms else ''}", body).replace("``````", "`````"))
+    return "\n".join(found)
+
+
+def prefix(module: str) -> str:
+    """What stands before the names of a module."""
+    return "pullback" if module == "pullback" else f"pullback.{module}"
+
+
+def page_link(module: types.ModuleType) -> str:
+    """A module, as a link if it has a page."""
+    inner = module.__name__.removeprefix("pullback.")
+    return f"[`{module.__name__}`]({inner}.md)" if inner in MODULES else f"`{module.__name__}`"
+
+
+def first(text: str) -> str:
+    """The first sentence of a docstring, for a table."""
+    paragraph = " ".join(text.split("\n\n", maxsplit=1)[0].split())
+    return re.split(r"(?<=[.:]) ", paragraph)[0].replace("|", "\\|")
+
+
+def summary(value: Any) -> str:
+    """What a table says of a name."""
+    return "" if isinstance(value, (int, float, str)) else first(inspect.getdoc(value) or "")
+
+
+def groups() -> dict[str, list[str]]:
+    """The names of `pullback`, by the module that the table of names has them in; the others together."""
+    place = {
+        word.partition("=")[0]: room.rpartition(".")[2].replace("_", " ")
+        for room, rows in surface.TABLE.items()
+        for forms, words in rows.items()
+        if {form.partition("+")[0] for form in forms.split()}
+        & {"package", "of_tensor", "of_pair", "of_either", "of_method"}
+        for word in words.split()
+    }
+    found: dict[str, list[str]] = {}
+    for name in names("pullback"):
+        found.setdefault(place.get(name, "other rooms"), []).append(name)
+    return dict(sorted(found.items()))
+
+
+def table(module: str, listed: list[str]) -> str:
+    """The names of a page with their first sentences, each a link to its entry."""
+    rows = [
+        f"| {{py:obj}}`{name} <{prefix(module)}.{name}>` | {summary(getattr(owner(module), name))} |" for name in listed
+    ]
+    return "\n".join(["| name | |", "|---|---|", *rows])
+
+
+def pages() -> dict[str, str]:
+    """The pages of the API by the names of their files."""
+    known = {f"{prefix(module)}.{name}" for module in (*MODULES, "Tensor") for name in names(module)}
+    found = {}
+    for module in (*MODULES, "Tensor"):
+        listed = names(module)
+        about = markdown(inspect.getdoc(owner(module)) or "", known)
+        head = f"# {prefix(module)}\n\n{about}\n\n{table(module, listed)}\n"
+        if module == "pullback":
+            found["pullback"] = head
+            for group, inside in groups().items():
+                text = "\n".join(entry(module, name, known) for name in inside)
+                found[f"pullback-{group.replace(' ', '-')}"] = (
+                    f"# pullback: {group}\n\n{table(module, inside)}\n\n{text}"
+                )
+        else:
+            found[module] = head + "\n".join(["", *(entry(module, name, known) for name in listed)])
+    return found
+
+
+def within(folder: Path) -> None:
+    """Add to each index the tree of the pages that it lists, and let links out of docs/ lead to the repository."""
+    for page in folder.rglob("*.md"):
+        home = DOCS / page.relative_to(folder).parent
+
+        def outward(match: re.Match[str], home: Path = home) -> str:
+            target = (home / match[1]).resolve()
+            if target.is_relative_to(DOCS) or not target.exists():
+                return match[0]
+            return f"]({REPOSITORY}{target.relative_to(ROOT).as_posix()}{match[2] or ''})"
+
+        text = LINK.sub(outward, page.read_text(encoding="utf-8")).replace("```mermaid\n", "```text\n")
+        if page.name == "index.md":
+            inside = dict.fromkeys(a or b for a, b in ITEM.findall(text) if ".." not in a + b)
+            tree = [name for name in inside if page.parent != folder or name.endswith("index")]
+            if page.parent == folder:
+                tree = ["start/index", *tree]
+            text += "\n```{toctree}\n:hidden:\n\n" + "\n".join(tree) + "\n```\n"
+        page.write_text(PLOT.sub(functools.partial(plotted, folder, page), text), encoding="utf-8")
+
+
+def plotted(folder: Path, page: Path, match: re.Match[str]) -> str:
+    """A block that draws, with its picture; its first line is a comment that describes it."""
+    place = folder / "_static" / "plots" / f"{page.stem}-{match.start()}.svg"
+    place.parent.mkdir(exist_ok=True)
+    exec(match[2], {"__name__": "__main__"})
+    plt.savefig(place, bbox_inches="tight")
+    plt.close()
+    return f"```python\n{match[2]}```\n\n![{match[1]}]({os.path.relpath(place, page.parent)})\n"
+
+
+def live(folder: Path) -> None:
+    """Write the page of explain for each script of docs/live."""
+    folder.mkdir(parents=True)
+    for script in sorted((DOCS / "live").glob("*.py")):
+        command = [sys.executable, "-m", "pullback", "explain", "-o", str(folder / f"{script.stem}.html"), script.name]
+        environment = os.environ | {"PYTHONPATH": str(SOURCE)}
+        subprocess.run(command, cwd=script.parent, env=environment, check=True, stdout=subprocess.DEVNULL)
+
+
+def main(folder: Path) -> None:
+    """Write the sources of the site."""
+    shutil.copytree(DOCS, folder)
+    api = folder / "reference" / "api"
+    api.mkdir()
+    written_pages = pages()
+    for name, text in written_pages.items():
+        (api / f"{name}.md").write_text(text + "\n", encoding="utf-8")
+    index = folder / "reference" / "index.md"
+    before = index.read_text(encoding="utf-8").partition("## API")[0]
+    modules = [f"- [`{prefix(module)}`](api/{module}.md)" for module in (*MODULES, "Tensor")]
+    modules[1:1] = [
+        f"- [pullback: {name.removeprefix('pullback-').replace('-', ' ')}](api/{name}.md)"
+        for name in written_pages
+        if "-" in name
+    ]
+    index.write_text(
+        f"{before}## API\n\nEvery public name, by modules:\n\n" + "\n".join(modules) + "\n", encoding="utf-8"
+    )
+    within(folder)
+    live(folder / "_static" / "explain")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]).resolve())
