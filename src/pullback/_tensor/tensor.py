@@ -120,13 +120,8 @@ class Conversions(Autograd):
                 raise errors.tracked_number(function, self)
             warnings.warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-<<<<<<< HEAD
-                "Consider using tensor.detach() first.",
-=======
                 "Consider using tensor.detach() first. The number has no gradient. To keep it, write pullback.sin(x) for "
                 "math.sin(x), and out = pullback.zeros(3) for out = np.zeros(3) before out[i] = x[i]; for the value, x.item().",
-                UserWarning,
->>>>>>> main
                 stacklevel=3,
             )
         if self.numel() != 1:
