@@ -472,7 +472,7 @@ class Autograd(Attributes):
 def _set_flag(tensor: Any, value: bool) -> None:
     """Make a leaf accumulate gradients, or stop; `.grad` is unchanged."""
     if value and tensor._dtype.kind not in "fc":
-        raise RuntimeError(f"only {DIFFERENTIABLE}: this is a {errors.kind(tensor)}")
+        raise RuntimeError(f"only {DIFFERENTIABLE}: this is a {errors.kind(tensor)}; write x = x.float() first")
     if value and tensor._inference and not mode.get().inference:
         raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
     if value == (tensor._node is not None):

@@ -52,7 +52,9 @@ def set_option(group: Group, name: str, value: Any) -> None:
 def require_optimizer(optimizer: Any) -> None:
     """Raise a TypeError for anything but an optimizer."""
     if not isinstance(optimizer, Optimizer):
-        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        raise TypeError(
+            f"{type(optimizer).__name__} is not an Optimizer: pass the optimizer itself, such as pullback.optim.SGD(...)"
+        )
 
 
 class LRScheduler:
