@@ -1,4 +1,4 @@
-"""Reverse mode: grad, grad_and_value, vjp."""
+"""Reverse mode: grad, grad_and_value, value_and_grad, vjp."""
 
 from __future__ import annotations
 
