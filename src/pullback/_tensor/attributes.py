@@ -314,7 +314,7 @@ class Autograd(Attributes):
         if leaf is not None:
             return leaf.grad
         if self._kept_grad is None and node is not None and not self.retains_grad:
-            warnings.warn(errors.non_leaf_grad(self), UserWarning, stacklevel=2)
+            warnings.warn(errors.non_leaf_grad(self), stacklevel=2)
         return self._kept_grad
 
     @grad.setter

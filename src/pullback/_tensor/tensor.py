@@ -122,7 +122,6 @@ class Conversions(Autograd):
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
                 "Consider using tensor.detach() first. The number has no gradient. To keep it, write pullback.sin(x) for "
                 "math.sin(x), and out = pullback.zeros(3) for out = np.zeros(3) before out[i] = x[i]; for the value, x.item().",
-                UserWarning,
                 stacklevel=3,
             )
         if self.numel() != 1:

@@ -79,7 +79,6 @@ def _as_mask(entry: Any) -> Any:
     warnings.warn(
         "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead: it is a mask, as "
         "x[index.bool()]. Write x[index.long()] for integers.",
-        UserWarning,
         stacklevel=depth(),
     )
     return ops.not_equal(entry, np.zeros((), np.uint8))

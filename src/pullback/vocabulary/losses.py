@@ -32,7 +32,6 @@ def chosen(size_average: bool | None, reduce: bool | None, reduction: str) -> st
         reduction = "none" if not reduced_ else "mean" if averaged else "sum"
         warnings.warn(
             f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
-            UserWarning,
             stacklevel=3,
         )
     if reduction not in REDUCTIONS:
@@ -353,7 +352,6 @@ def _difference(name: str, input: Any, target: Any) -> Any:
             f"Using a target size ({errors.size(target.shape)}) that is different to the input size "
             f"({errors.size(input.shape)}). This will likely lead to incorrect results due to broadcasting. Please "
             "ensure they have the same size.",
-            UserWarning,
             stacklevel=3,
         )
     return input - target
@@ -527,7 +525,6 @@ def kl_div(
         warnings.warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides "
             "only by the batch size, and aligns with the KL div math definition.",
-            UserWarning,
             stacklevel=2,
         )
     by_batch = reduction == "batchmean" and size_average is None and reduce is None
