@@ -14,11 +14,9 @@ python_maximum_signature_line_length = 90
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = ["filter.js"]
+html_js_files = ["site.js"]
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {
-    "source_repository": "https://github.com/pullback-autograd/pullback/",
-    "source_branch": "main",
-    "source_directory": "docs/",
+    "top_of_page_buttons": [],
 }
