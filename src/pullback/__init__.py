@@ -51,6 +51,8 @@ _install()
 
 
 def __getattr__(name: str) -> _Any:
+    if name == "bfloat16":
+        raise AttributeError("NumPy has no bfloat16: use pullback.float32", name=name)
     if name not in _FUNCTIONS:
         return _of_index(name)
     globals()[name] = found = _functions.function(name)

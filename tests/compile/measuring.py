@@ -111,6 +111,13 @@ def memory_size(dtype):
     return np.dtype(NUMPY[dtype]).itemsize
 
 
+def words(builder, dtype, operands, target=None):
+    """LLVM values of one dtype as words."""
+    lanes = getattr(operands[0].type, "count", None)
+    desk = Desk(builder, target or Target.host(), lanes)
+    return [Word(desk, dtype, operand) for operand in operands]
+
+
 @functools.cache
 def loop_of(name, dtype, *, near=False, fma=True, width=None):
     """The loop over an operation of `scalars`; `fma` where this machine has it."""
@@ -118,7 +125,7 @@ def loop_of(name, dtype, *, near=False, fma=True, width=None):
     dtypes = [dtype] * COUNTS.get(name, 1)
 
     def body(builder, *operands):
-        return scalars.emit(builder, name, dtype, *operands, target=target, near=near)
+        return scalars.emit(name, *words(builder, dtype, operands, target), near=near).value
 
     return Loop(body, dtypes, dtype, fma=target.fma, width=width)
 

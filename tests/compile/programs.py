@@ -95,7 +95,7 @@ class Growing:
         return found[-1 - int(len(found) * self.rng.random() ** 1.5)] if found else None
 
     def beside(self, value):
-        """A value of the same dtype that broadcasts with another."""
+        """A value of the same dtype that broadcasts with another: itself, if it is large."""
 
         def fits(other):
             if other.dtype != value.dtype:
@@ -105,7 +105,7 @@ class Growing:
             except ValueError:
                 return False
 
-        return self.pick(fits)
+        return self.pick(fits) or value
 
 
 def grow(growing: Growing, family: str) -> None:

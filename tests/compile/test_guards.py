@@ -137,7 +137,7 @@ def test_most_holders_are_watched():
     holders = [make() for make, _ in CASES]
     _, left = watched(*holders)
     assert len(left) < len(holders) / 3
-    assert not any(isinstance(holder, Attributes) for holder in left)
+    assert not any(type(holder) is Attributes for holder in left)
 
 
 def test_a_learning_rate_may_be_any_float_and_nothing_else():

@@ -28,6 +28,7 @@ from .measuring import (
     split,
     true_values,
     wider_values,
+    words,
 )
 
 
@@ -137,7 +138,7 @@ def test_what_is_exact_has_numpys_bits(name, dtype, width, rng):
 @pytest.mark.parametrize("name", REMAINDERS)
 def test_short_remainders_are_exact_where_they_say(name, dtype, fma, rng):
     a, b = operands(dtype, rng)
-    beyond = Loop(lambda builder, *xs: scalars.beyond(builder, name, dtype, *xs), [dtype] * 2, "b1")(a, b)
+    beyond = Loop(lambda builder, *xs: scalars.beyond(name, *words(builder, dtype, xs)).value, [dtype] * 2, "b1")(a, b)
     assert 0.2 < beyond.mean() < 0.8
     a, b = a[~beyond], b[~beyond]
     assert_same_bits(loop_of(name, dtype, near=True, fma=fma)(a, b), numpys(name, (a, b)))
@@ -202,7 +203,7 @@ def test_the_short_reduction_is_as_good_where_it_says(name, dtype, rng):
     x = arguments(dtype, 400, rng)
     multiples = (rng.integers(1, 5000, 1000) * (np.pi / 2)).astype(NUMPY[dtype])
     x = np.concatenate([x, multiples, np.nextafter(multiples, NUMPY[dtype](0))])
-    beyond = Loop(lambda builder, y: scalars.beyond(builder, name, dtype, y), [dtype], "b1")(x)
+    beyond = Loop(lambda builder, y: scalars.beyond(name, *words(builder, dtype, [y])).value, [dtype], "b1")(x)
     assert 0.05 < beyond.mean() < 0.5
     x = x[~beyond]
     truth = true_values(name, x)
@@ -217,7 +218,7 @@ def test_by_case_is_one_form_or_the_other(name, dtype, rng):
     arrays[0][:800] = rng.uniform(-20, 20, 800)
 
     def body(builder, *xs):
-        return scalars.emit_by_case(builder, name, dtype, *xs)
+        return scalars.emit_by_case(name, *words(builder, dtype, xs)).value
 
     whole = loop_of(name, dtype)(*arrays)
     near = loop_of(name, dtype, near=True)(*arrays) if name in MODERATE_TRIGONOMETRY else whole

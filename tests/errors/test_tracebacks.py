@@ -106,7 +106,7 @@ def test_a_fault_of_ours_keeps_all_frames(tmp_path):
     program = """
         import pullback as pb
         from pullback._core import shapes
-        del shapes._together
+        del shapes.describe
         pb.ones(3) + pb.ones(4)
     """
     lines = displayed(tmp_path, program)

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 from collections import OrderedDict
 
 import numpy as np
@@ -19,7 +20,8 @@ def said(t, *calls):
         try:
             found.append(call())
         except Exception as error:  # noqa: BLE001
-            found.append((type(error).__name__, str(error).replace("pullback", "torch").split("\n  Linear(")[0]))
+            words = re.split(r"\n  Linear\(|: (?:write|call) super\(\)", str(error).replace("pullback", "torch"))[0]
+            found.append((type(error).__name__, words))
     return found
 
 

@@ -240,6 +240,8 @@ def _reason(value: object) -> str:
     if isinstance(value, str) and value in _AMBIGUOUS:
         ours = {"float": float_, "int": int_, "long": long, "cfloat": cfloat}[value]
         return f"the name means {ours!r} here and may mean another type to NumPy, so write the one with its size"
+    if "bfloat16" in str(value):
+        return f"NumPy has no bfloat16: use {qualified('float32')}"
     if not isinstance(value, str | type | np.dtype):
         return "pass its .dtype" if hasattr(value, "dtype") else f"it is of type {type(value).__name__}"
     parsed = value if isinstance(value, np.dtype) else None

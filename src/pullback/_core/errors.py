@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
-from .sites import Site, describe
+from .sites import Site, caller, describe
 
 PACK_WROTE = (
     "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
@@ -67,6 +68,46 @@ def second_backward(node: Any, site: Site) -> RuntimeError:
     )
 
 
+def no_product(a: tuple[int, ...], b: tuple[int, ...]) -> RuntimeError:
+    """Shapes of which there is no matrix product."""
+    axis, inner = ("only", b[0]) if len(b) == 1 else ("second to last", b[-2])
+    words = "mat1 and mat2 shapes cannot be multiplied (" + " and ".join("x".join(map(str, s)) for s in (a, b)) + ")"
+    if len(a) == len(b) == 1:
+        words = (
+            f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of elements"
+        )
+        words += f", but got {a[0]} and {b[0]} elements respectively"
+    ways = [f"a @ b.mT has shape {(*a[:-1], inner)}"] if len(b) > 1 and a[-1] == b[-1] else []
+    ways += [f"a.mT @ b has shape {(*a[:-2], a[-1], *b[-1:])}"] if len(a) > 1 and a[-2] == inner else []
+    return RuntimeError(
+        f"matmul: the last axis of a, of shape {a}, is {a[-1]} long, the {axis} of b, of shape {b}, {inner}, in "
+        f"{describe(caller())}: they must be equal. {words}"
+        + (f". Is one to be transposed? {', '.join(ways)}" if ways else "")
+    )
+
+
+def no_layer(shape: tuple[int, ...], weight: tuple[int, ...]) -> RuntimeError:
+    """An input of a linear layer whose last axis has not the layer's size."""
+    have, (results, want) = shape[-1], weight
+    fix = f"Make the layer Linear({have}, {results}), or the one before it give {want} features"
+    if math.prod(shape[1:]) == want:
+        fix = f"input.flatten(1) has shape {(shape[0], want)}"
+    return RuntimeError(
+        f"linear: the last axis of the input, of shape {shape}, is {have} long, the layer takes {want}, in "
+        f"{describe(caller())}. mat1 and mat2 shapes cannot be multiplied ({'x'.join(map(str, shape))} and "
+        f"{want}x{results}). {fix}"
+    )
+
+
+def mixed(operation: str, what: str, first: Any, second: Any, words: str) -> RuntimeError:
+    """Two operands of different dtypes, of which neither is promoted."""
+    have, other = (str(operand.dtype).rpartition(".")[2] for operand in (first, second))
+    fix = f"convert one: x.to({other}) or y.to({have})"
+    if {have, other} == {"float32", "float64"}:
+        fix = "float64 is NumPy's default: write x.float(), or double() of the other, which may be a model"
+    return RuntimeError(f"{operation}: {what} are {have} and {other}, in {describe(caller())}: {fix}. {words}")
+
+
 class Overwritten(NamedTuple):
     """A tensor that a pass needs as it was, with its version then and now; `modified` hangs it on its error."""
 
@@ -99,15 +140,15 @@ def missing_gradient(tensor: Any) -> RuntimeError:
 def gradient_shape(gradient: Any, tensor: Any, index: int) -> RuntimeError:
     """A gradient that fits neither the output nor one of the seeds' readings."""
     have, want = tuple(gradient.shape), tuple(tensor.shape)
+    fix = "pass one weight for each element of the output"
     if gradient.numel() == tensor.numel():
         fix = f"pass gradient.reshape({want})"
     elif gradient.numel() == 1:
-        fix = f"to weigh all outputs alike, pass gradient.expand({want})"
-    else:
-        fix = "pass one weight for each element of the output"
+        ones = [1.0] * want[0] if len(want) == 1 and want[0] < 5 else f"pullback.ones{want}"
+        fix += f": y.backward({ones}) is the same as y.sum().backward()"
     return RuntimeError(
-        f"Mismatch in shape: grad_output[{index}] has a shape of {size(have)} and output[{index}] has a shape of "
-        f"{size(want)}. The output is a {kind(tensor)}: {fix}."
+        f"the gradient has shape {have} and the output is a {kind(tensor)}: {fix}. Mismatch in shape: grad_output[{index}] "
+        f"has a shape of {size(have)} and output[{index}] has a shape of {size(want)}."
     )
 
 
@@ -216,8 +257,9 @@ def non_leaf_grad(tensor: Any) -> str:
 def tracked_numpy(tensor: Any, call: str) -> RuntimeError:
     """Handing the memory of a tracked tensor to NumPy."""
     return RuntimeError(
-        f"Can't call {call} on Tensor that requires grad. Use tensor.detach().numpy() instead. This is a "
-        f"{kind(tensor)}: NumPy would not record what it does with the values."
+        f"NumPy arrays hold no gradients, and this is a {kind(tensor)}. To keep the gradient stay with tensors: "
+        "pullback.stack([a, b]) for np.array([a, b]), pullback's functions for NumPy's, value_and_grad(f) for SciPy. For the values alone, as torch says: "
+        f"Can't call {call} on Tensor that requires grad. Use tensor.detach().numpy() instead."
     )
 
 

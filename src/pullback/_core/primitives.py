@@ -8,7 +8,7 @@ tape or transform.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict, Unpack
 
 from . import xp as _xp
 from .composing import composed, signature
@@ -28,8 +28,17 @@ from .modes import innermost, quiet
 #
 # With `halves="as singles"` a primitive computes with float16 in float32, in both passes, and rounds its results once.
 
-Rule = Callable[..., Any]
+Function = Callable[..., Any]
+Rule = Function
 SINGLES: Any = {"halves": "as singles"}
+
+
+class Options(TypedDict, total=False):
+    """What primitives of most kinds can be given, with the defaults that `Primitive` has."""
+
+    title: str | Callable[..., str] | None
+    complex: str
+    halves: str
 
 
 class Primitive:
@@ -47,7 +56,7 @@ class Primitive:
         self,
         name: str,
         kind: str,
-        forward: Callable[..., Any],
+        forward: Function,
         inputs: Sequence[str],
         rules: Sequence[Rule | None] = (),
         *,
@@ -56,7 +65,7 @@ class Primitive:
         complex: str = "refused",
         halves: str = "as they are",
         outputs: int = 1,
-        push: Callable[..., Any] | None = None,
+        push: Function | None = None,
     ) -> None:
         self.push = push
         self.complex = complex
@@ -145,108 +154,87 @@ def _saved_names(primitive: Primitive) -> tuple[str, ...]:
     return tuple(sorted(saved, key=("y", *primitive.inputs).index))
 
 
+def _holomorphic(
+    name: str,
+    kind: str,
+    forward: Function | None,
+    inputs: Sequence[str],
+    rules: Sequence[Rule | None],
+    joint: Rule | None,
+    options: Options,
+) -> Primitive:
+    """A primitive whose rules are those of a holomorphic function, and whose forward function is by default NumPy's."""
+    options.setdefault("complex", "holomorphic")
+    return Primitive(name, kind, forward or getattr(_xp, name), inputs, rules, joint=joint, **options)
+
+
 def elementwise(
     name: str,
     *rules: Rule | None,
-    forward: Callable[..., Any] | None = None,
+    forward: Function | None = None,
     inputs: Sequence[str] = (),
-    title: str | None = None,
-    complex: str = "holomorphic",
+    **options: Unpack[Options],
 ) -> Primitive:
     """A primitive whose output elements each depend on the input elements at the same index; one rule for each input."""
     inputs = inputs or {1: ("x",), 2: ("a", "b")}.get(len(rules), ("condition", "a", "b"))
-    return Primitive(name, "elementwise", forward or getattr(_xp, name), inputs, rules, title=title, complex=complex)
+    return _holomorphic(name, "elementwise", forward, inputs, rules, None, options)
 
 
 def linear(
     name: str,
     rule: Rule,
     *,
-    forward: Callable[..., Any] | None = None,
+    forward: Function | None = None,
     inputs: Sequence[str] = ("x",),
-    title: str | Callable[..., str] | None = None,
-    complex: str = "holomorphic",
-    halves: str = "as they are",
+    **options: Unpack[Options],
 ) -> Primitive:
     """A primitive that is linear in its first input; the rule is the transpose. Other inputs are not differentiated."""
     rules = (rule, *[None] * (len(inputs) - 1)) if len(inputs) == 1 or not inputs[-1].startswith("*") else ()
-    joint = None if rules else rule
-    return Primitive(
-        name,
-        "linear",
-        forward or getattr(_xp, name),
-        inputs,
-        rules,
-        joint=joint,
-        title=title,
-        complex=complex,
-        halves=halves,
-    )
+    return _holomorphic(name, "linear", forward, inputs, rules, None if rules else rule, options)
 
 
 def jointly_linear(
     name: str,
     *rules: Rule | None,
-    forward: Callable[..., Any] | None = None,
+    forward: Function | None = None,
     inputs: Sequence[str] = ("*arrays",),
     joint: Rule | None = None,
-    title: str | Callable[..., str] | None = None,
-    complex: str = "holomorphic",
+    **options: Unpack[Options],
 ) -> Primitive:
     """A primitive that is linear in all its operands together, such as concatenation. Integer operands are not differentiated."""
-    forward = forward or getattr(_xp, name)
-    return Primitive(name, "jointly linear", forward, inputs, rules, joint=joint, title=title, complex=complex)
+    return _holomorphic(name, "jointly linear", forward, inputs, rules, joint, options)
 
 
 def multilinear(
     name: str,
     *rules: Rule | None,
-    forward: Callable[..., Any] | None = None,
+    forward: Function | None = None,
     inputs: Sequence[str] = ("a", "b"),
     joint: Rule | None = None,
-    title: str | Callable[..., str] | None = None,
-    complex: str = "holomorphic",
-    halves: str = "as they are",
+    **options: Unpack[Options],
 ) -> Primitive:
     """A primitive that is linear in each operand separately: one rule for each operand, or one joint rule for all."""
-    forward = forward or getattr(_xp, name)
-    return Primitive(
-        name, "multilinear", forward, inputs, rules, joint=joint, title=title, complex=complex, halves=halves
-    )
+    return _holomorphic(name, "multilinear", forward, inputs, rules, joint, options)
 
 
 def general(
     name: str,
     *rules: Rule | None,
-    forward: Callable[..., Any],
+    forward: Function,
     inputs: Sequence[str] = ("x",),
     joint: Rule | None = None,
-    title: str | Callable[..., str] | None = None,
-    complex: str = "refused",
-    halves: str = "as they are",
     outputs: int = 1,
-    push: Callable[..., Any] | None = None,
+    push: Function | None = None,
+    **options: Unpack[Options],
 ) -> Primitive:
     """Any other differentiable primitive: one rule for each input, or a joint rule; `y` is a list if there are several outputs.
 
     `push(xp, primals, tangents, y, **parameters)` is the forward-mode derivative, if it is not the transposed rule.
     """
-    return Primitive(
-        name,
-        "general",
-        forward,
-        inputs,
-        rules,
-        joint=joint,
-        title=title,
-        complex=complex,
-        halves=halves,
-        outputs=outputs,
-        push=push,
-    )
+    return Primitive(name, "general", forward, inputs, rules, joint=joint, outputs=outputs, push=push, **options)
 
 
-def zero(name: str, *, forward: Callable[..., Any] | None = None, inputs: Sequence[str] = ("x",)) -> Primitive:
+def zero(name: str, *, forward: Function | None = None, inputs: Sequence[str] = ("x",)) -> Primitive:
     """A primitive whose derivative is zero wherever it exists: its results are not tracked."""
     return Primitive(name, "zero", forward or getattr(_xp, name), inputs)
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Self, SupportsIndex, overload
 
 from .dtypes import qualified
+from .sites import caller, describe
 
 Shape = tuple[int, ...]
 
@@ -232,20 +233,26 @@ def broadcast_shapes(*shapes: SupportsIndex | Iterable[SupportsIndex]) -> Size:
         sizes = parse_sizes((shape,), "broadcast_shapes", "shapes")
         if min(sizes, default=0) < 0:
             raise ValueError(f"Attempting to broadcast a dimension with negative length! The shape is {sizes}")
-        result = _together(result, sizes)
+        result = in_common(result, sizes)
     return size_of(result)
 
 
-def _together(a: Shape, b: Shape) -> Shape:
+def in_common(a: Shape, b: Shape, operation: str = "broadcasting") -> Shape:
+    """The common shape to which two shapes broadcast; RuntimeError, which names the operation, if there is none.
+
+    >>> from pullback._core.shapes import in_common
+    >>> in_common((4, 1), (3,))
+    (4, 3)
+    """
     ndim = max(len(a), len(b))
     pairs = list(zip((1,) * (ndim - len(a)) + a, (1,) * (ndim - len(b)) + b, strict=True))
     for dim in reversed(range(ndim)):
         left, right = pairs[dim]
         if left != right and 1 not in (left, right):
             raise RuntimeError(
-                f"The size of tensor a ({left}) must match the size of tensor b ({right}) at non-singleton dimension "
-                f"{dim}: shapes {tuple(a)} and {tuple(b)} do not line up from the right, where sizes must be equal or "
-                f"one of them 1.{_alignment(a, b)}"
+                f"{operation}: shapes {tuple(a)} and {tuple(b)} do not fit at axis {dim - ndim}, {left} against {right}, in "
+                f"{describe(caller())}. The size of tensor a ({left}) must match the size of tensor b ({right}) at "
+                f"non-singleton dimension {dim}: sizes are aligned from the right, and equal or 1.{_alignment(a, b)}"
             )
     return tuple([right if left == 1 else left for left, right in pairs])
 
@@ -259,11 +266,9 @@ def _alignment(a: Shape, b: Shape) -> str:
     ]
     if len(short) > 1:
         ways.append((f"{name}.mT", (*short[:-2], short[-1], short[-2]), tall))
-    if len(a) == len(b) == 1:
-        ways.append((f"a.reshape{(*a, 1)}", (*a, 1), b))
     for text, shape, other in ways:
         if _fits(shape, other):
-            return f" {text}, of shape {shape}, fits {other}: together {_together(shape, other)}."
+            return f" {text}, of shape {shape}, fits {other}: together {in_common(shape, other)}."
     return ""
 
 

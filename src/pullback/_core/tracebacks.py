@@ -18,6 +18,7 @@ look like a fault of this package: a failed `assert`; a missing name, attribute 
 from __future__ import annotations
 
 import _thread
+import itertools
 import opcode
 import os
 import sys
@@ -34,6 +35,7 @@ _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
 _NUMERIC = tuple(os.path.join(os.path.dirname(os.path.dirname(np.__file__)), name, "") for name in ("numpy", "scipy"))
 
 Run = Sequence[TracebackType]
+"""Entries of a traceback that follow each other, all of the program or none."""
 
 
 def install() -> None:
@@ -54,7 +56,7 @@ def _displayed(display: Callable[..., Any], kind: type[BaseException], error: Ba
 
 def _displayed_by_thread(display: Callable[..., Any], failed: Any) -> None:
     with Shortened(failed.exc_value):
-        trace = failed.exc_traceback if failed.exc_value is None else failed.exc_value.__traceback__
+        trace = getattr(failed.exc_value, "__traceback__", None)
         display(type(failed)((failed.exc_type, failed.exc_value, trace, failed.thread)))
 
 
@@ -71,22 +73,22 @@ class Shortened:
 
     def __init__(self, error: BaseException | None, line: bool = True) -> None:
         self.error, self.line = error, line
-        self.before: dict[BaseException, tuple[Any, ...]] = {}
+        self.before: dict[int, tuple[Any, ...]] = {}
 
     def __enter__(self) -> None:
         if os.environ.get("PULLBACK_TRACEBACK") != "full":
             self._shorten(self.error)
 
     def __exit__(self, *_: object) -> None:
-        for error, state in self.before.items():
+        for error, *state in self.before.values():
             error.__cause__, error.__context__, error.__suppress_context__, error.__traceback__ = state
 
     def _shorten(self, error: BaseException | None) -> None:
-        if error is None or error in self.before:
+        if error is None or id(error) in self.before:
             return
         cause, context = error.__cause__, error.__context__
-        self.before[error] = cause, context, error.__suppress_context__, error.__traceback__
-        runs = list(_runs(error.__traceback__))
+        self.before[id(error)] = error, cause, context, error.__suppress_context__, error.__traceback__
+        runs = [list(run) for _, run in itertools.groupby(_entries(error.__traceback__), _of_library)]
         if runs and _is_ours(runs[-1]):
             if _is_fault(error, runs[-1][-1]):
                 return
@@ -107,38 +109,32 @@ class Shortened:
         return trace
 
 
-def _runs(trace: TracebackType | None) -> Iterator[Run]:
-    """The entries of a traceback, each of the program alone, others together that follow each other."""
-    run: list[TracebackType] = []
+def _entries(trace: TracebackType | None) -> Iterator[TracebackType]:
     while trace is not None:
-        if _of_library(trace):
-            run.append(trace)
-        else:
-            if run:
-                yield run
-            yield [trace]
-            run = []
+        yield trace
         trace = trace.tb_next
-    if run:
-        yield run
 
 
 def _of_library(entry: TracebackType) -> bool:
     """Whether an entry belongs to this package, or to what it stands on."""
     file = entry.tb_frame.f_code.co_filename
     standard = file.startswith(("<frozen ", _STANDARD)) and "-packages" not in file
-    return internal[file] or standard or file.startswith(_NUMERIC)
+    return standard or file.startswith(_NUMERIC) or _is_ours([entry])
 
 
 def _is_ours(run: Run) -> bool:
-    return any(internal[entry.tb_frame.f_code.co_filename] for entry in run)
+    """Whether a run has an entry of this package: of its files, of text that it generates, or of a dataclass in it."""
+    frames = [entry.tb_frame for entry in run]
+    return any(
+        internal[f.f_code.co_filename] or str(f.f_globals.get("__name__")).startswith("pullback.") for f in frames
+    )
 
 
 def _of_program(error: BaseException | None) -> BaseException | None:
     """An exception that has passed through the program, or was put together without being raised; None for others."""
     if error is None or error.__traceback__ is None:
         return error
-    return None if all(_of_library(run[0]) for run in _runs(error.__traceback__)) else error
+    return None if all(map(_of_library, _entries(error.__traceback__))) else error
 
 
 def _is_fault(error: BaseException, entry: TracebackType) -> bool:
@@ -155,7 +151,7 @@ def _is_fault(error: BaseException, entry: TracebackType) -> bool:
 def _line(entry: TracebackType) -> TracebackType:
     """An entry that is displayed as one line, without source: files named `<...>` have none."""
     code = entry.tb_frame.f_code
-    file = os.path.relpath(code.co_filename, os.path.dirname(PACKAGE.rstrip(os.sep))).replace(os.sep, "/")
+    file = f"pullback/{code.co_filename.removeprefix(PACKAGE).replace(os.sep, '/')}"
     named = _here.__code__.replace(co_filename=f"<{file}>", co_name=code.co_name, co_qualname=code.co_qualname)
     frame: FrameType = FunctionType(named, {"sys": sys})()
     return TracebackType(None, frame, frame.f_lasti, entry.tb_lineno)

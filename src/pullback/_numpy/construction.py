@@ -7,20 +7,17 @@ They are written with NumPy's own functions, which accept tensors like arrays. `
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import ops
 from .._core import dtypes
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._core.shapes import normalize_axis
 from ..vocabulary import shapes
 from ..vocabulary.promotion import cast, common, fractional, together
 from .operands import concrete, operand, tensors
-
-Function = Callable[..., Any]
 
 
 def _in(dtype: Any, value: Any) -> Any:

@@ -7,20 +7,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import ops
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._core.shapes import normalize_axis
 from ..vocabulary import arithmetic, later
 from ..vocabulary.promotion import fractional, inexact
 from .operands import concrete
-
-Function = Callable[..., Any]
-
 
 _complex = {name: later("vocabulary.complexes", name) for name in ("angle", "real", "imag", "sgn")}
 _rad2deg, _sinc, _nan_to_num, _step = (

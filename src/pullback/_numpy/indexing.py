@@ -7,19 +7,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._core.shapes import normalize_axis
 from ..vocabulary import indexing, later, reductions, shapes
 from ..vocabulary.promotion import cast
 from .operands import concrete, tensors
-
-Function = Callable[..., Any]
-
 
 _diagonal, _diag, _diagflat, _tril, _triu = (
     later("vocabulary.diagonals", name) for name in ("diagonal", "diag", "diagflat", "tril", "triu")

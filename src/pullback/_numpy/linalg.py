@@ -5,18 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import ops
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from ..vocabulary import load, products, shapes
 from ..vocabulary.promotion import inexact, together
 from .operands import concrete, tensors
-
-Function = Callable[..., Any]
 
 VECTORS_BY_SHAPE = np.lib.NumpyVersion(np.__version__) < "2.0.0"  # how solve distinguishes vectors from matrices
 

@@ -9,20 +9,17 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .._core import dtypes
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._core.shapes import normalize_axes, normalize_axis
 from ..vocabulary import later, reductions, shapes
 from ..vocabulary.promotion import cast, category
 from . import reductions as numpy_reductions
 from .operands import concrete, tensors
-
-Function = Callable[..., Any]
 
 _scan = {name: later("vocabulary.scans", name) for name in ("cumprod", "cummax", "cummin", "logcumsumexp")}
 

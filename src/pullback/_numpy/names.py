@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import ops
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._core.shapes import normalize_axes, normalize_axis
 from ..vocabulary import arithmetic, indexing, load, products, reductions, shapes
 from ..vocabulary.promotion import cast
@@ -26,8 +25,6 @@ from .reductions import REDUCTIONS
 from .sets import SETS
 from .statistics import STATISTICS
 from .writing import WRITING
-
-Function = Callable[..., Any]
 
 # fmt: off
 UFUNCS: dict[np.ufunc, Function] = {

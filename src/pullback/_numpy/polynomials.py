@@ -5,16 +5,14 @@ They are written with NumPy's own functions, which accept tensors like arrays. `
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from .._core.primitives import Function
 from ..vocabulary import shapes
 from ..vocabulary.promotion import inexact, together
 from .operands import concrete, operand, tensors
-
-Function = Callable[..., Any]
 
 
 def _coefficients(*values: Any) -> list[Any]:

@@ -7,17 +7,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .._core import dtypes
+from .._core.primitives import Function
 from ..vocabulary import arithmetic, reductions
 from ..vocabulary.promotion import cast, inexact
 from .statistics import prod as products
-
-Function = Callable[..., Any]
 
 
 def _chosen(a: Any, where: Any, neutral: Any) -> Any:

@@ -7,18 +7,16 @@ imported here: a program that calls its functions has imported it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import ops
+from .._core.primitives import Function
 from ..vocabulary import arithmetic, later
 from ..vocabulary.promotion import broadcast, cast, fractional, inexact, together
 from ..vocabulary.special import of_several
 from .operands import constants, tensors
-
-Function = Callable[..., Any]
 
 MODULES = ("scipy.special", "scipy.special._ufuncs")  # the second has ufuncs that functions such as zeta call
 

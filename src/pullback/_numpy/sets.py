@@ -8,16 +8,14 @@ element's origin; of several equal elements, to the first. `names` registers the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from .._core.primitives import Function
 from ..vocabulary import indexing, shapes
 from ..vocabulary.promotion import cast, inexact
 from .operands import concrete, holds_tensor, operand, tensors
-
-Function = Callable[..., Any]
 
 
 def _flat(value: Any) -> Any:

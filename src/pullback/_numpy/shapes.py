@@ -8,19 +8,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._core.shapes import normalize_axes, normalize_axis
 from ..vocabulary import later, shapes
 from ..vocabulary.promotion import cast
 from .operands import concrete, constants, holds_tensor, tensors
-
-Function = Callable[..., Any]
-
 
 _roll, _rot90, _tile, _repeat_interleave, _unfold = (
     later("vocabulary.rearranging", name) for name in ("roll", "rot90", "tile", "repeat_interleave", "unfold")

@@ -7,20 +7,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import ops
 from .._core import dtypes
+from .._core.primitives import Function
 from .._core.shapes import normalize_axes, normalize_axis
 from ..vocabulary import arithmetic, later, reductions, shapes
 from ..vocabulary.promotion import cast, inexact
 from .operands import tensors
-
-Function = Callable[..., Any]
-
 
 _scan = {name: later("vocabulary.scans", name) for name in ("cumprod", "diff", "gradient", "trapezoid")}
 _statistic = {name: later("vocabulary.statistics", name) for name in ("cov", "corrcoef", "nanquantile", "quantile")}

@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 
 from .._core import xp as _xp
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._core.shapes import normalize_axis
 from ..vocabulary import indexing, shapes
 from ..vocabulary.promotion import cast, category
 from .operands import concrete, constants, operand
-
-Function = Callable[..., Any]
 
 INTO_ARRAY = "it would write to a NumPy array, which cannot hold a history: write to a tensor instead"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import warnings
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,10 @@ def _listed(name: str, function: str, values: Any, *, single: tuple[type, ...]) 
         raise TypeError(
             f"`{name}` argument to `{function}()` must be a dict, not {type(values).__name__}. "
             "Other Mapping types are not supported."
+        )
+    if not isinstance(values, Iterable):
+        raise TypeError(
+            f"{type(values).__name__!r} object is not iterable: {name} of {function}() must be tensors, not {values!r}"
         )
     return list(values)
 

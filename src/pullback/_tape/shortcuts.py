@@ -19,7 +19,7 @@ import numpy as np
 
 from .._core import machine
 from .._core.modes import NO_GRAD, RECORD, mode, quiet
-from .._core.primitives import Primitive, bind
+from .._core.primitives import Function, Primitive, bind
 from .._core.shapes import broadcasts_to
 from .._core.sites import generated, outside, user_frame
 from .cuts import withdraw
@@ -29,7 +29,6 @@ from .recording import why_cut
 
 ndarray = np.ndarray
 FLOAT, DOUBLE, BOOL = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.bool_)
-Function = Callable[..., Any]
 
 
 class Metadata(NamedTuple):

@@ -314,7 +314,7 @@ class Autograd(Attributes):
         if leaf is not None:
             return leaf.grad
         if self._kept_grad is None and node is not None and not self.retains_grad:
-            warnings.warn(errors.non_leaf_grad(self), UserWarning, stacklevel=2)
+            warnings.warn(errors.non_leaf_grad(self), stacklevel=2)
         return self._kept_grad
 
     @grad.setter
@@ -472,7 +472,7 @@ class Autograd(Attributes):
 def _set_flag(tensor: Any, value: bool) -> None:
     """Make a leaf accumulate gradients, or stop; `.grad` is unchanged."""
     if value and tensor._dtype.kind not in "fc":
-        raise RuntimeError(f"only {DIFFERENTIABLE}: this is a {errors.kind(tensor)}")
+        raise RuntimeError(f"only {DIFFERENTIABLE}: this is a {errors.kind(tensor)}; write x = x.float() first")
     if value and tensor._inference and not mode.get().inference:
         raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
     if value == (tensor._node is not None):

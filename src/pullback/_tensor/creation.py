@@ -120,7 +120,6 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False, **place
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
             "sourceTensor.detach().clone().requires_grad_(True), rather than pullback.tensor(sourceTensor).",
-            UserWarning,
             stacklevel=2,
         )
         if data._node is not None:

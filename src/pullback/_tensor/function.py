@@ -367,7 +367,7 @@ class FunctionPrimitive(Custom):
         for dirty in ctx._dirty:
             place = next((place for place, tensor in enumerate(tensors) if tensor is dirty), None)
             if place is None:
-                warnings.warn(NOT_AN_INPUT, UserWarning, stacklevel=5)
+                warnings.warn(NOT_AN_INPUT, stacklevel=5)
             elif place not in call.dirty.values():
                 names = argument_names(self.function, len(call.constants))
                 which = repr(names[call.places[place]])

@@ -285,7 +285,7 @@ def resize_as(self: Any, tensor: Any) -> Any:
 
 
 def _resized(name: str, self: Any, shape: Shape) -> Any:
-    warnings.warn(f"non-inplace {name} is deprecated: use {name.replace('size', 'shape')}", UserWarning, stacklevel=3)
+    warnings.warn(f"non-inplace {name} is deprecated: use {name.replace('size', 'shape')}", stacklevel=3)
     if math.prod(shape) != self.numel():
         raise RuntimeError(
             f"requested resize to {'x'.join(map(str, shape))} ({math.prod(shape)} elements in total), but the given tensor "

@@ -164,7 +164,6 @@ def _of_tensor(data: Any, lengths: tuple[int, ...], depth: int, target: np.dtype
         warnings.warn(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
             "Consider using tensor.detach() first. To keep the gradient, join tensors with pullback.stack.",
-            UserWarning,
             stacklevel=2,
         )
         cut("item", (data,))

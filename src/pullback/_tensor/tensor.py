@@ -120,14 +120,15 @@ class Conversions(Autograd):
                 raise errors.tracked_number(function, self)
             warnings.warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-                "Consider using tensor.detach() first.",
-                UserWarning,
+                "Consider using tensor.detach() first. The number has no gradient. To keep it, write pullback.sin(x) for "
+                "math.sin(x), and out = pullback.zeros(3) for out = np.zeros(3) before out[i] = x[i]; for the value, x.item().",
                 stacklevel=3,
             )
         if self.numel() != 1:
             raise ValueError(
-                "only one element tensors can be converted to Python scalars: a Tensor with "
-                f"{self.numel()} elements cannot be converted to Scalar"
+                f"one number is needed, and this tensor of shape {tuple(self.shape)} has {self.numel()}: index "
+                "or reduce it, or compute with all, as in pullback.sin(x) for math.sin(x). only one element tensors can be "
+                f"converted to Python scalars: a Tensor with {self.numel()} elements cannot be converted to Scalar"
             )
         number = self.item()
         if isinstance(number, complex) and convert is not complex:
@@ -165,12 +166,14 @@ class Conversions(Autograd):
 
     def __len__(self) -> int:
         if self.ndim == 0:
-            raise TypeError("len() of a 0-d tensor")
+            raise TypeError("len() of a 0-d tensor: it is one number, of shape (); x.numel() is 1")
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
         if self.ndim == 0:
-            raise TypeError("iteration over a 0-d tensor")
+            raise TypeError(
+                "iteration over a 0-d tensor: it is one number, of shape (); x.reshape(1) can be iterated over"
+            )
         return iter(shapes.unbind(self))
 
     def __contains__(self, element: Any) -> bool:

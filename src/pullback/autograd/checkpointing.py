@@ -23,7 +23,7 @@ from .._core import errors
 from .._core import xp as _xp
 from .._core.modes import FieldBlock, debugging, innermost, is_grad_enabled, no_grad, running
 from .._core.modes import early_stop as _early_stop
-from .._core.primitives import Carrier, general
+from .._core.primitives import Carrier, Function, general
 from .._core.sites import Site, caller, describe
 from .._core.trees import Structure, flatten, unflatten
 from .._numerics.random import Moment, sources
@@ -34,7 +34,6 @@ from .._tape.recording import keep
 from .._tape.views import alias
 from .graph import saved_tensors_hooks
 
-Function = Callable[..., Any]
 Contexts = Callable[[], tuple[Any, Any]]
 
 
@@ -503,7 +502,6 @@ def _warn(name: str, announcement: str) -> None:
         f"torch.utils.checkpoint{name}: the use_reentrant parameter should be passed explicitly. {announcement} "
         "use_reentrant=False is recommended, but if you need to preserve the current default behavior, you can pass "
         "use_reentrant=True. Refer to docs for more details on the differences between the two variants.",
-        UserWarning,
         stacklevel=3,
     )
 
@@ -588,7 +586,7 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
     >>> check_backward_validity([pullback.ones(2, requires_grad=True)])
     """
     if not any(isinstance(value, Carrier) and value.requires_grad for value in inputs):
-        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", UserWarning, stacklevel=2)
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:

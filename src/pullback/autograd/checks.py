@@ -13,13 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._tape.backward import grad
 from .._tensor.creation import from_numpy
 from . import forward_ad
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Function = Callable[..., Any]
 
 
 class GradcheckError(RuntimeError):
@@ -181,7 +180,6 @@ def _check_arguments(inputs: Sequence[Any]) -> None:
             warnings.warn(
                 f"Input #{place} requires gradient and is not a double precision floating point or complex. This check "
                 "will likely fail if all the inputs are not of double precision floating point or complex. ",
-                UserWarning,
                 stacklevel=4,
             )
         array = value._array

@@ -7,19 +7,17 @@ input raises an error instead of giving zero. `pullback.func` has composable for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .._core.errors import size
 from .._core.modes import enable_grad
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._tape import backward
 from ..func import jacobians, live
 from ..func.levels import tensor_of, tensors
-
-Function = Callable[..., Any]
 
 UNTRACKED = (
     "Output {index} of the user-provided function does not require gradients. The outputs must be computed in a "

@@ -31,7 +31,6 @@ class Variable(metaclass=_VariableType):
         if volatile is not None:
             warnings.warn(
                 "volatile was removed and now has no effect. Use `with pullback.no_grad():` instead.",
-                UserWarning,
                 stacklevel=2,
             )
         made: Any = data.detach()

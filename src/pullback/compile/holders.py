@@ -7,6 +7,7 @@ This is the one table of what is watched. A holder says what it holds now (`entr
 from __future__ import annotations
 
 import gc
+import operator
 import struct
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -109,6 +110,8 @@ class Holder:
 
     numbered = False
     """Whether its keys are places, which mean nothing themselves."""
+    write: Callable[[Any, Any, Any], None] = staticmethod(setattr)
+    remove: Callable[[Any, Any], None] = staticmethod(delattr)
 
     def __init__(self, held: Any) -> None:
         self.held = held
@@ -121,6 +124,7 @@ class Holder:
 
     def put(self, key: Any, value: Any) -> None:
         """Hold another value under a key."""
+        self.write(self.held, key, value)
 
     def rows(self) -> list[Row] | None:
         """What to look at in memory; None where only Python knows."""
@@ -128,8 +132,12 @@ class Holder:
 
     def restore(self) -> None:
         """Hold again what was held."""
+        now = self.entries()
+        for key in now.keys() - self.before.keys():
+            self.remove(self.held, key)
         for key, value in self.before.items():
-            self.put(key, value)
+            if now.get(key, MISSING) is not value:
+                self.put(key, value)
 
     def named(self) -> Iterable[tuple[str, Any]]:
         """What it held under names."""
@@ -164,16 +172,19 @@ class Holder:
         return self.untouched(now) or self.means(now)
 
 
-class Mapping(Holder):
+class Items(Holder):
+    """A container whose entries are its items, where others have attributes."""
+
+    write = staticmethod(operator.setitem)
+    remove = staticmethod(operator.delitem)
+
+
+class Mapping(Items):
     """A dictionary, or one that is read only."""
 
     def entries(self) -> dict[Any, Any]:
         """What it holds now."""
         return dict(self.held)
-
-    def put(self, key: Any, value: Any) -> None:
-        """Hold another value under a key."""
-        self.held[key] = value
 
     def rows(self) -> list[Row] | None:
         """All entries, where those that move are floats."""
@@ -188,16 +199,12 @@ class Mapping(Holder):
             dict.update(self.held, self.before)
 
 
-class Members(Mapping):
+class Members(Holder):
     """The attributes of a class."""
 
     def entries(self) -> dict[Any, Any]:
         """What it holds now."""
         return {name: value for name, value in vars(self.held).items() if name not in UNNOTICED}
-
-    def put(self, key: Any, value: Any) -> None:
-        """Hold another value under a key."""
-        setattr(self.held, key, value)
 
     def rows(self) -> list[Row] | None:
         """All entries of the dictionary that the class shows read-only."""
@@ -205,12 +212,6 @@ class Members(Mapping):
         entries = {name: self.before.get(name, value) for name, value in members.items()}
         known = {name: value for name, value in entries.items() if name in self.before or name in UNNOTICED}
         return [Row("entries", members, frozenset(), known)]
-
-    def restore(self) -> None:
-        """Hold again what was held."""
-        for key, value in self.before.items():
-            if vars(self.held).get(key) is not value:
-                setattr(self.held, key, value)
 
 
 class Attributes(Holder):
@@ -225,22 +226,11 @@ class Attributes(Holder):
         found = ((name, getattr(self.held, name, MISSING)) for name in self._names)
         return {name: value for name, value in found if value is not MISSING}
 
-    def put(self, key: Any, value: Any) -> None:
-        """Hold another value under a key."""
-        if getattr(self.held, key, MISSING) is not value:
-            setattr(self.held, key, value)
-
     def rows(self) -> list[Row] | None:
         """Each of them, if all are there."""
         if len(self.before) < len(self._names):
             return None
         return [Row("attribute", self.held, name, value) for name, value in self.before.items()]
-
-    def restore(self) -> None:
-        """Hold again what was held."""
-        super().restore()
-        for name in self.entries().keys() - self.before.keys():
-            delattr(self.held, name)
 
 
 class Attached(Holder):
@@ -249,10 +239,6 @@ class Attached(Holder):
     def entries(self) -> dict[Any, Any]:
         """What it holds now."""
         return attached(self.held)
-
-    def put(self, key: Any, value: Any) -> None:
-        """Hold another value under a key."""
-        setattr(self.held, key, value)
 
 
 def attached(tensor: Any) -> dict[str, Any]:
@@ -275,7 +261,7 @@ class Asked(Holder):
         """Nothing can be put back."""
 
 
-class Named(Holder):
+class Named(Items):
     """Some names of a namespace: the globals that a function uses, those of a module."""
 
     def __init__(self, held: Any, names: Iterable[str]) -> None:
@@ -286,19 +272,9 @@ class Named(Holder):
         """What it holds now."""
         return {name: self.held[name] for name in self._names if name in self.held}
 
-    def put(self, key: Any, value: Any) -> None:
-        """Hold another value under a key."""
-        self.held[key] = value
-
     def rows(self) -> list[Row] | None:
         """Each name, there or not."""
         return [Row("entry", self.held, name, self.before.get(name, MISSING)) for name in self._names]
-
-    def restore(self) -> None:
-        """Hold again what was held."""
-        super().restore()
-        for name in self.entries().keys() - self.before.keys():
-            del self.held[name]
 
 
 class Sequence(Holder):
@@ -344,12 +320,12 @@ class Elements(Holder):
         self.held.flat[key] = value
 
 
-class Closure(Holder):
+class Closure(Attributes):
     """A variable of an enclosing function."""
 
     def __init__(self, held: Any, name: str) -> None:
         self._name = name
-        super().__init__(held)
+        super().__init__(held, "cell_contents")
 
     def named(self) -> Iterable[tuple[str, Any]]:
         """What it held, under the variable's name."""
@@ -358,17 +334,9 @@ class Closure(Holder):
     def entries(self) -> dict[Any, Any]:
         """What it holds now."""
         try:
-            return {"contents": self.held.cell_contents}
+            return super().entries()
         except ValueError:  # not assigned yet
             return {}
-
-    def put(self, key: Any, value: Any) -> None:
-        """Hold another value under a key."""
-        self.held.cell_contents = value
-
-    def rows(self) -> list[Row] | None:
-        """Its value, if it has one."""
-        return [Row("attribute", self.held, "cell_contents", value) for value in self.before.values()] or None
 
 
 class Content(Holder):

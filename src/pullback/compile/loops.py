@@ -168,17 +168,21 @@ class Scan(NamedTuple):
 
 
 def _scan(*arrays: Any, loop: Scan) -> tuple[Array, ...]:
-    carries = list(arrays[: loop.carries])
-    columns = arrays[loop.carries : loop.carries + loop.columns]
-    shared = arrays[loop.carries + loop.columns :]
+    results = stepped(compile_source(loop.body), arrays, loop)
+    return (*[np.array(carry) for carry in results[: loop.carries]], *results[loop.carries :])
+
+
+def stepped(step: Callable[..., list[Array]], arrays: Sequence[Array], loop: Scan) -> tuple[Array, ...]:
+    """The results of a scan, whose body is a function of arrays."""
+    carries = arrays[: loop.carries]
+    columns, shared = arrays[loop.carries : loop.carries + loop.columns], arrays[loop.carries + loop.columns :]
     kept: list[Array] = [np.empty((loop.length, *v.shape), v.dtype) for v in loop.body.outputs[loop.carries :]]
-    step = compile_source(loop.body)
     for number in reversed(range(loop.length)) if loop.reverse else range(loop.length):
-        results = step(*carries, *[np.asarray(column[number]) for column in columns], *shared)
+        results = step(*carries, *[column[number, ...] for column in columns], *shared)
         carries = results[: loop.carries]
         for stack, result in zip(kept, results[loop.carries :], strict=True):
             stack[number] = result
-    return (*[np.array(carry) for carry in carries], *kept)
+    return (*carries, *kept)
 
 
 SCAN = zero("scan_loop", forward=_scan, inputs=("*arrays",))

@@ -210,7 +210,7 @@ class Recorded(Boxed):
 
     def item(self) -> Any:
         """RefusedError: the number is another one at each call."""
-        raise asked("a tensor's number was asked for (item, int, float, bool or an if)")
+        raise asked("the value of a tensor is needed (by if, item(), int(), float() or bool())")
 
     def tolist(self) -> Any:
         """RefusedError: the numbers are others at each call."""
@@ -218,7 +218,7 @@ class Recorded(Boxed):
 
     def view(self, *args: Any, **options: Any) -> Any:
         """RefusedError to NumPy; tensors never ask for it."""
-        raise asked("the array of a tensor was asked for (numpy() or np.asarray)")
+        raise asked("the array of a tensor is needed (by numpy() or np.asarray())")
 
 
 # 2. Recording

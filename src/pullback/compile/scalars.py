@@ -11,14 +11,11 @@ moderate: with `near=True`, when `beyond` is false of every element. `emit_by_ca
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from llvmlite import ir
 
 from .mathematics import arcs, errors, exponentials, gamma, logarithms, powers, remainders, trigonometry
-from .mathematics.lanes import Desk, Target, Word
-
-Value = Any  # llvmlite has no annotations
+from .mathematics.lanes import Word
 
 
 def _widened(formula: Callable[..., Word]) -> Callable[..., Word]:
@@ -76,77 +73,51 @@ MODERATE: dict[str, Callable[..., Word]] = {
 }
 
 
-def emit(
-    builder: Value, name: str, dtype: str, *operands: Value, target: Target | None = None, near: bool = False
-) -> Value:
-    """The value of an operation, appended where the builder is.
+def emit(name: str, *words: Word, near: bool = False) -> Word:
+    """The value of an operation, a key of REAL, of floats ("f") or doubles ("d"), appended where their builder is.
 
-    Parameters
-    ----------
-    name : str
-        A key of REAL.
-    dtype : str
-        Of the operands: "f" for float32, "d" for float64.
-    operands
-        LLVM values of that dtype, scalars or vectors of equal length.
-    target : Target, optional
-        What the processor has; this machine's by default.
-    near : bool
-        The operands are known to lie inside the bound that `beyond` checks.
+    With `near` they are known to lie inside the bound that `beyond` checks.
     """
-    desk = _desk(builder, operands[-1], target)
-    words = [Word(desk, dtype, operand) for operand in operands]
-    return REAL[name](*words, **({"near": True} if near and name in MODERATE else {})).value
+    return REAL[name](*words, **({"near": True} if near and name in MODERATE else {}))
 
 
-def beyond(builder: Value, name: str, dtype: str, *operands: Value) -> Value | None:
+def beyond(name: str, *words: Word) -> Word | None:
     """A bool, true where `emit` needs `near=False`; None for operations that know no difference.
 
     A loop that has or-ed it over a block, and found nothing, was right to use `near=True` there. It is true of NaN and inf.
     """
-    if name not in MODERATE:
-        return None
-    desk = _desk(builder, operands[0], None)
-    return (~MODERATE[name](*(Word(desk, dtype, operand) for operand in operands))).value
+    return ~MODERATE[name](*words) if name in MODERATE else None
 
 
-def emit_by_case(builder: Value, name: str, dtype: str, *operands: Value, target: Target | None = None) -> Value:
+def emit_by_case(name: str, *words: Word) -> Word:
     """The same value as `emit`, by the shorter form when no lane is `beyond`: a branch, and code for both.
 
     For vectors, whose lanes can be asked at once; in scalar code the branch would keep a loop from becoming vector code.
     The builder is left in another block.
     """
-    far = beyond(builder, name, dtype, *operands)
+    far = beyond(name, *words)
     if far is None:
-        return emit(builder, name, dtype, *operands, target=target)
-
-    def one(near: bool) -> list[Value]:
-        return [emit(builder, name, dtype, *operands, target=target, near=near)]
-
-    return either(builder, far, one)[0]
+        return emit(name, *words)
+    return either(far, lambda near: [emit(name, *words, near=near)])[0]
 
 
-def either(builder: Value, far: Value, values: Callable[[bool], list[Value]]) -> list[Value]:
+def either(far: Word, values: Callable[[bool], list[Word]]) -> list[Word]:
     """The values of `values(True)`, or of `values(False)` where a bool is true in any lane: a branch, and code for both.
 
     The builder is left in another block.
     """
-    if isinstance(far.type, ir.VectorType):
-        lanes = ir.IntType(far.type.count)
-        far = builder.icmp_unsigned("!=", builder.bitcast(far, lanes), ir.Constant(lanes, 0))
+    builder, condition = far.desk.builder, far.value
+    if far.desk.lanes is not None:
+        lanes = ir.IntType(far.desk.lanes)
+        condition = builder.icmp_unsigned("!=", builder.bitcast(condition, lanes), ir.Constant(lanes, 0))
     found = []
-    with builder.if_else(far, likely=False) as branches:
+    with builder.if_else(condition, likely=False) as branches:
         for branch, near in zip(branches, (False, True), strict=True):
             with branch:
                 made = values(near)
                 found.append((made, builder.block))
-    chosen = [builder.phi(value.type) for value in found[0][0]]
+    chosen = [word.holding(builder.phi(word.value.type)) for word in found[0][0]]
     for made, block in found:
-        for phi, value in zip(chosen, made, strict=True):
-            phi.add_incoming(value, block)
+        for word, value in zip(chosen, made, strict=True):
+            word.value.add_incoming(value.value, block)
     return chosen
-
-
-def _desk(builder: Value, operand: Value, target: Target | None) -> Desk:
-    lanes = operand.type.count if isinstance(operand.type, ir.VectorType) else None
-    return Desk(builder, Target.host() if target is None else target, lanes)

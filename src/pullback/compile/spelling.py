@@ -36,21 +36,6 @@ def spelling(*names: str) -> Callable[[Spelling], Spelling]:
     return register
 
 
-@spelling(*OPERATORS)
-def _operator(e: Equation, args: Sequence[str]) -> str:
-    return f"{args[0]} {OPERATORS[e.name]} {args[1]}"
-
-
-@spelling("rsub")
-def _rsub(e: Equation, args: Sequence[str]) -> str:
-    return f"{args[1]} - {args[0]}"
-
-
-@spelling("negative")
-def _negative(e: Equation, args: Sequence[str]) -> str:
-    return f"-{args[0]}"
-
-
 @spelling("power")
 def _power(e: Equation, args: Sequence[str]) -> str | None:
     x, exponent = args[0], e.params["exponent"]
@@ -105,32 +90,6 @@ def _extreme(e: Equation, args: Sequence[str]) -> str:
     return f"np.{function}({args[0]}, axis={e.params['axis']}{keep})"
 
 
-@spelling("reshape", "expand_dims")
-def _reshape(e: Equation, args: Sequence[str]) -> str:
-    return f"{args[0]}.reshape({', '.join(map(str, e.output.shape)) or '()'})"
-
-
-@spelling("squeeze")
-def _squeeze(e: Equation, args: Sequence[str]) -> str:
-    return f"{args[0]}.squeeze({e.params['axis']})"
-
-
-@spelling("permute_dims")
-def _permute(e: Equation, args: Sequence[str]) -> str:
-    axes = e.params["axes"]
-    return f"{args[0]}.T" if axes == (1, 0) else f"{args[0]}.transpose({axes})"
-
-
-@spelling("matrix_transpose")
-def _transpose(e: Equation, args: Sequence[str]) -> str:
-    return f"{args[0]}.T" if len(e.output.shape) == 2 else f"{args[0]}.swapaxes(-1, -2)"
-
-
-@spelling("broadcast_to")
-def _broadcast(e: Equation, args: Sequence[str]) -> str:
-    return f"np.broadcast_to({args[0]}, {e.output.shape})"
-
-
 @spelling("astype")
 def _astype(e: Equation, args: Sequence[str]) -> str | None:
     if e.inputs[0].dtype.kind == "c" and e.output.dtype.kind != "c":
@@ -148,31 +107,10 @@ def _clone(e: Equation, args: Sequence[str]) -> str:
     return f"np.array({args[0]})" if order == "K" else f'np.array({args[0]}, order="{order}")'
 
 
-@spelling("tied", "attached")
-def _first(e: Equation, args: Sequence[str]) -> str:
-    return args[0]
-
-
-@spelling("matmul")
-def _matmul(e: Equation, args: Sequence[str]) -> str:
-    a, b = e.inputs
-    return f"{args[0]}.dot({args[1]})" if len(a.shape) == len(b.shape) == 2 else f"{args[0]} @ {args[1]}"
-
-
 @spelling("einsum")
 def _einsum(e: Equation, args: Sequence[str]) -> str:
     optimize = ", optimize=True" if len(args) > 2 else ""
     return f'np.einsum("{e.params["equation"]}", {", ".join(args)}{optimize})'
-
-
-@spelling("concat")
-def _concat(e: Equation, args: Sequence[str]) -> str:
-    return f"np.concatenate(({', '.join(args)},), axis={e.params['axis']})"
-
-
-@spelling("stack")
-def _stack(e: Equation, args: Sequence[str]) -> str:
-    return f"np.stack(({', '.join(args)},), axis={e.params['axis']})"
 
 
 def entry(given: Any) -> str:
@@ -191,28 +129,8 @@ def subscript(index: Any, arrays: Sequence[str] = ()) -> str:
     return ", ".join(texts) + ("," if len(texts) == 1 and isinstance(index, tuple) and not texts[0] else "") or "()"
 
 
-@spelling("getitem")
-def _getitem(e: Equation, args: Sequence[str]) -> str:
-    return f"{args[0]}[{subscript(e.params['index'])}]"
-
-
-@spelling("scatter_slice")
-def _scatter_slice(e: Equation, args: Sequence[str]) -> list[str]:
-    return [_zeros(e), f"{{0}}[{subscript(e.params['index'])}] = {args[0]}"]
-
-
 def _zeros(e: Equation) -> str:
     return f"{{0}} = np.zeros({e.output.shape}, {_dtype(e.output)})"
-
-
-@spelling("index")
-def _index(e: Equation, args: Sequence[str]) -> str:
-    return f"{args[0]}[{subscript(e.params['spec'], args[1:])}]"
-
-
-@spelling("index_put")
-def _index_put(e: Equation, args: Sequence[str]) -> list[str]:
-    return [f"{{0}} = np.array({args[0]})", f"{{0}}[{subscript(e.params['spec'], args[2:])}] = {args[1]}"]
 
 
 def way(path: Any, shape: tuple[int, ...], dtype: np.dtype[Any], text: str) -> tuple[str, bool] | None:
@@ -246,16 +164,6 @@ def _replay(e: Equation, args: Sequence[str]) -> str | None:
     return None if found is None else found[0]
 
 
-@spelling("take_rows")
-def _take_rows(e: Equation, args: Sequence[str]) -> str:
-    return f"{args[0]}[np.arange(len({args[1]})), {args[1]}]"
-
-
-@spelling("put_rows")
-def _put_rows(e: Equation, args: Sequence[str]) -> list[str]:
-    return [_zeros(e), f"{{0}}[np.arange({e.output.shape[0]}), {args[1]}] = {args[0]}"]
-
-
 @spelling("unbind")
 def _unbind(e: Equation, args: Sequence[str]) -> str | None:
     if not 1 < len(e.outputs) <= 16:
@@ -272,6 +180,34 @@ def _split(e: Equation, args: Sequence[str]) -> str | None:
     ends = [sum(e.params["sizes"][: i + 1]) for i in range(len(e.outputs))]
     pairs = zip(e.params["sizes"], ends, strict=True)
     return ", ".join(f"{args[0]}[{before}{end - size}:{end}]" for size, end in pairs)
+
+
+SPELLINGS |= {
+    **{name: lambda e, a: f"{a[0]} {OPERATORS[e.name]} {a[1]}" for name in OPERATORS},
+    **dict.fromkeys(("tied", "attached"), lambda e, a: a[0]),
+    **dict.fromkeys(
+        ("reshape", "expand_dims"), lambda e, a: f"{a[0]}.reshape({', '.join(map(str, e.output.shape)) or '()'})"
+    ),
+    "rsub": lambda e, a: f"{a[1]} - {a[0]}",
+    "negative": lambda e, a: f"-{a[0]}",
+    "squeeze": lambda e, a: f"{a[0]}.squeeze({e.params['axis']})",
+    "permute_dims": lambda e, a: f"{a[0]}.{'T' if e.params['axes'] == (1, 0) else 'transpose({axes})'.format(**e.params)}",
+    "matrix_transpose": lambda e, a: f"{a[0]}.{'T' if len(e.output.shape) == 2 else 'swapaxes(-1, -2)'}",
+    "broadcast_to": lambda e, a: f"np.broadcast_to({a[0]}, {e.output.shape})",
+    "matmul": lambda e, a: (
+        f"{a[0]}.dot({a[1]})" if all(len(value.shape) == 2 for value in e.inputs) else f"{a[0]} @ {a[1]}"
+    ),
+    "concat": lambda e, a: f"np.concatenate(({', '.join(a)},), axis={e.params['axis']})",
+    "stack": lambda e, a: f"np.stack(({', '.join(a)},), axis={e.params['axis']})",
+    "getitem": lambda e, a: f"{a[0]}[{subscript(e.params['index'])}]",
+    "index": lambda e, a: f"{a[0]}[{subscript(e.params['spec'], a[1:])}]",
+    "take_rows": lambda e, a: f"{a[0]}[np.arange(len({a[1]})), {a[1]}]",
+    "scatter_slice": lambda e, a: [_zeros(e), f"{{0}}[{subscript(e.params['index'])}] = {a[0]}"],
+    "put_rows": lambda e, a: [_zeros(e), f"{{0}}[np.arange({e.output.shape[0]}), {a[1]}] = {a[0]}"],
+    "index_put": lambda e, a: [
+        f"{{0}} = np.array({a[0]})", f"{{0}}[{subscript(e.params['spec'], a[2:])}] = {a[1]}",
+    ],
+}  # fmt: skip
 
 
 def of_numpy(forward: Any) -> str | None:

@@ -358,19 +358,21 @@ def _contents(function: Any) -> list[Any]:
     return found
 
 
-@functools.lru_cache(maxsize=1024)
-def _globals(code: Any) -> tuple[str, ...]:
-    """The globals that a function, and those inside it, look up or set."""
-    kinds = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
+@functools.lru_cache(maxsize=2048)
+def _operands(code: Any, *kinds: str) -> tuple[str, ...]:
+    """What instructions of some kinds name in a function, and in those inside it."""
     found = [i.argval for i in dis.get_instructions(code) if i.opname in kinds]
-    return tuple(dict.fromkeys([*found, *[name for inner in _inner(code) for name in _globals(inner)]]))
+    return tuple(dict.fromkeys([*found, *[name for inner in _inner(code) for name in _operands(inner, *kinds)]]))
 
 
-@functools.lru_cache(maxsize=1024)
+def _globals(code: Any) -> tuple[str, ...]:
+    """The globals that a function looks up or sets."""
+    return _operands(code, "LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
+
+
 def _imports(code: Any) -> tuple[str, ...]:
-    """The modules that a function, and those inside it, import."""
-    found = [i.argval for i in dis.get_instructions(code) if i.opname == "IMPORT_NAME"]
-    return tuple(dict.fromkeys([*found, *[name for inner in _inner(code) for name in _imports(inner)]]))
+    """The modules that a function imports."""
+    return _operands(code, "IMPORT_NAME")
 
 
 def _imported(code: Any, package: str | None) -> tuple[str, ...]:

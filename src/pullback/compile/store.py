@@ -32,6 +32,7 @@ import numpy as np
 
 from .._core import xp as _xp
 from .._core.primitives import Primitive
+from .keys import of_entry
 from .program import Program, Value
 
 VARIABLE = "PULLBACK_CACHE"
@@ -266,7 +267,6 @@ class _NoTextError(Exception):
 
 
 _LENGTH = struct.Struct("<q")
-_SIMPLE = {int, bool, str, bytes, type(None), type(Ellipsis)}
 
 
 class _Text:
@@ -313,33 +313,20 @@ class _Text:
 
     def entry(self, entry: Any) -> None:
         """An entry of metadata."""
-        kind = type(entry)
-        self.add(kind.__name__)
-        if kind in _SIMPLE:
-            self.add(repr(entry))
-        elif isinstance(entry, float | complex):
-            self.add(np.asarray(entry).tobytes())
-        elif isinstance(entry, np.generic) or (kind is np.ndarray and not entry.ndim):
-            self.add(entry.dtype.str)
-            self.add(entry.tobytes())
-        elif isinstance(entry, np.dtype):
-            self.add(entry.str)
-        elif kind is slice:
-            self.entry((entry.start, entry.stop, entry.step))
-        elif isinstance(entry, tuple | list):
-            self.add(str(len(entry)))
-            for each in entry:
-                self.entry(each)
-        elif kind is dict:
-            self.entry(tuple(entry.items()))
-        elif isinstance(entry, Primitive):
-            self.add(entry.name)
-        elif isinstance(entry, Program):
-            inside = _Text()
-            inside.program(entry)
-            self.add(inside.digest())
-        elif entry is not _xp.array:
-            raise _NoTextError
+        self.add(repr(of_entry(entry, _text)))
+
+
+def _text(entry: Any) -> str:
+    """The text of an entry that is no number, text or container."""
+    if isinstance(entry, Primitive):
+        return f"primitive {entry.name}"
+    if isinstance(entry, Program):
+        inside = _Text()
+        inside.program(entry)
+        return f"program {inside.digest().hex()}"
+    if entry is not _xp.array:
+        raise _NoTextError
+    return "array"
 
 
 @functools.cache

@@ -7,21 +7,20 @@ checks its arguments, flattens them into leaves, and calls one method of the cur
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._core.modes import FieldBlock
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._core.trees import LEAF, Structure, flatten, paths, unflatten
 from .._tensor.creation import arange, as_tensor, zeros
 from .._tensor.custom import Meta, tensor_of
 from ..vocabulary.arithmetic import ne, where
 from ..vocabulary.shapes import movedim, reshape, stack, unbind
 
-Function = Callable[..., Any]
 Leaves = list[Any]
 
 # 1. Leaves

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .. import ops
 from .._core.errors import kind
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._core.trees import flatten, paths, unflatten
 from .._tensor.custom import Call
 from .rules import Backward, Forward, Leaves, RulePrimitive
-
-Function = Callable[..., Any]
 
 # 1. Trees
 

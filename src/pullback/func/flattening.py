@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -11,14 +10,13 @@ import numpy as np
 
 from .._core import errors
 from .._core.modes import FieldBlock
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._core.trees import Structure, flatten, paths, unflatten
 from .._tape import backward, reasons
 from .._tensor.creation import from_numpy
 from .live import hessian, jacobian
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Function = Callable[..., Any]
 DOUBLE = np.dtype(np.float64)
 
 

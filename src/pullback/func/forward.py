@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import ops
-from .._core.primitives import Carrier, Primitive
+from .._core.primitives import Carrier, Function, Primitive
 from .._core.trees import Structure, flatten, mapped, paths, unflatten
 from ..interpreters import Boxed, Interpreter
 from .levels import INTEGERS, Level, beside, inner, output_leaves, rewritten, tensor_of, tensors
 from .pushforwards import dtype_of, pushforward
 from .reverse import split, tracked
-
-Function = Callable[..., Any]
 
 
 class DualTensor(Boxed):

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .._core.errors import kind
-from .._core.primitives import Carrier, Primitive
+from .._core.primitives import Carrier, Function, Primitive
 from .._core.trees import flatten, mapped, unflatten
 from .._tape.views import steps, view
 from ..interpreters import Boxed, Interpreter
 from .levels import inner, rewritten, tensor_of
 from .mapping import name_of
 
-Function = Callable[..., Any]
 REMOVALS = ("mutations", "mutations_and_views")
 
 

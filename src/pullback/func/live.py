@@ -8,14 +8,14 @@ is the pushforward.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._core import errors
 from .._core.modes import enable_grad
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._core.trees import flatten, paths, unflatten
 from .._tape import backward
 from .._tape.walk import youngest_first
@@ -23,7 +23,6 @@ from ..vocabulary.shapes import cat
 from .levels import Level, tensor_of
 from .rows import of_some_units, of_units
 
-Function = Callable[..., Any]
 MEMORY = 1 << 28  # bytes available to the rows of one chunk
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._core.trees import Structure, flatten, paths, spread, unflatten
 from .._numerics.random import get_rng_state, set_rng_state
 from .._tape.views import steps, view
@@ -17,7 +17,6 @@ from .batched_indexing import has_rules, lifted
 from .batching import Batch, Split
 from .levels import beside, inner, is_row, rewritten, tensor_of, tensors
 
-Function = Callable[..., Any]
 ALONE = flatten(0)[1]
 """The structure of a single value that is not nested in a container."""
 

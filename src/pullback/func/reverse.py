@@ -1,20 +1,18 @@
-"""Reverse mode: grad, grad_and_value, vjp."""
+"""Reverse mode: grad, grad_and_value, value_and_grad, vjp."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._core.trees import Structure, flatten, mapped, paths, unflatten
 from .._tape import reasons
 from .._tape.seeds import cotangent
 from .levels import Level, beside, chosen, is_row, output_leaves, require_numbers, require_tensors, tensor_of, tensors
-
-Function = Callable[..., Any]
 
 
 def grad(f: Function, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Function:

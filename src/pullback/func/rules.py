@@ -42,7 +42,6 @@ from .custom import RULES, Rules
 from .levels import Level, inner
 from .mapping import vmap
 
-Function = Callable[..., Any]
 Leaves = Sequence[Any]
 
 # 1. Rules

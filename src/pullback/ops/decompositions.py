@@ -404,8 +404,8 @@ def _qr(xp: Any, g: Any, y: Any, *, mode: str) -> Any:
     k, n = q.shape[-1], r.shape[-1]
     if k > n:
         raise RuntimeError(
-            "The QR decomposition is not differentiable when mode='complete' and nrows > ncols: the added columns are "
-            "any basis of what is left. Use mode='reduced'"
+            f"The QR decomposition is not differentiable when mode='complete' and nrows > ncols: Q has {k} columns and the "
+            f"matrix {n}, so it does not determine the last {k - n}. Use mode='reduced'"
         )
     first, last = slice(None, k), slice(k, None)
     beside = None

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from .._core import machine
-from .._core.primitives import elementwise
+from .._core.primitives import Function, elementwise
 from .._numerics import blocks, error_functions, gamma_functions, incomplete_functions, polynomials, scipy
 from .._numerics.incomplete_functions import moment
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Function = Callable[..., Any]
 
 WORK = 16
 """Bytes per element when choosing the block size: the results of two passes."""

@@ -147,9 +147,16 @@ class Optimizer:
             )
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[Group] = []
+        if hasattr(params, "parameters"):
+            raise TypeError(
+                f"{type(params).__name__!r} object is not iterable: pass its parameters, model.parameters()"
+            )
         groups = list(params)
         if not groups:
-            raise ValueError("optimizer got an empty parameter list")
+            raise ValueError(
+                "optimizer got an empty parameter list: a module knows the layers in nn.ModuleList([...]) and nn.Sequential, "
+                "not those in a plain list or dict; or model.parameters() was used up by another loop"
+            )
         if not isinstance(groups[0], dict):
             groups = [{"params": groups}]
         for group in groups:

@@ -78,7 +78,7 @@ class ReduceLROnPlateau(LRScheduler):
         """Take the metric of an epoch, and reduce the rates if it has not improved for long enough."""
         current = as_float(metrics)
         if epoch is not None:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+            warnings.warn(EPOCH_DEPRECATION_WARNING, stacklevel=2)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(current, self.best):
             self.best, self.num_bad_epochs = current, 0

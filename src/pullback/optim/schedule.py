@@ -52,7 +52,9 @@ def set_option(group: Group, name: str, value: Any) -> None:
 def require_optimizer(optimizer: Any) -> None:
     """Raise a TypeError for anything but an optimizer."""
     if not isinstance(optimizer, Optimizer):
-        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        raise TypeError(
+            f"{type(optimizer).__name__} is not an Optimizer: pass the optimizer itself, such as pullback.optim.SGD(...)"
+        )
 
 
 class LRScheduler:
@@ -112,7 +114,6 @@ class LRScheduler:
         if not self._get_lr_called_within_step:
             warnings.warn(
                 "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
-                UserWarning,
                 stacklevel=2,
             )
         return self._rates()
@@ -127,7 +128,7 @@ class LRScheduler:
             self._check_order()
         self._step_count += 1
         if epoch is not None:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+            warnings.warn(EPOCH_DEPRECATION_WARNING, stacklevel=2)
         self._update_lr(epoch)
 
     def _check_order(self) -> None:
@@ -136,7 +137,6 @@ class LRScheduler:
             warnings.warn(
                 "Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. "
                 f"Please, make sure to call `optimizer.step()` before `lr_scheduler.step()`. {_ORDER}",
-                UserWarning,
                 stacklevel=3,
             )
         elif not getattr(self.optimizer, "_opt_called", False):
@@ -144,7 +144,6 @@ class LRScheduler:
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you "
                 "should call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to "
                 f"do this will result in PyTorch skipping the first value of the learning rate schedule. {_ORDER}",
-                UserWarning,
                 stacklevel=3,
             )
 

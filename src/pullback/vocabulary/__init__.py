@@ -17,12 +17,11 @@ import numpy as np
 
 from .._core import errors
 from .._core.lazy import provider
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._core.sites import depth
 from .._tape.shortcuts import unwrapped
 from .._tape.views import overlaps
 
-Function = Callable[..., Any]
 Named = TypeVar("Named", bound=Function)
 
 # Functions of three tensors for which torch once accepted these scalars by position, before the tensors they scale, and
@@ -129,7 +128,7 @@ def warn_of_numbers(name: str, keywords: Sequence[str]) -> None:
     text = (
         f"This overload of {name} is deprecated: it takes numbers before the tensors that they scale. Write {spelling}"
     )
-    warnings.warn(text, UserWarning, stacklevel=depth())
+    warnings.warn(text, stacklevel=depth())
 
 
 def later(module: str, name: str) -> Function:

@@ -252,7 +252,6 @@ def _softmax_dim(name: str, ndim: int) -> int:
     """The default dim that torch once used for the softmax."""
     warnings.warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-        UserWarning,
         stacklevel=3,
     )
     return 0 if ndim in (0, 1, 3) else 1

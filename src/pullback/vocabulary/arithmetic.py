@@ -10,14 +10,12 @@ import numpy as np
 
 from .. import ops
 from .._core import dtypes, errors
-from .._core.primitives import Carrier, Primitive
+from .._core.primitives import Carrier, Function, Primitive
 from .._core.sites import depth
 from .._core.values import every, require_operand, require_tensor
 from .._tape.shortcuts import is_primitive
 from . import warn_of_numbers
 from .promotion import binary, broadcast, cast, category, common, fractional, held, inexact, together
-
-Function = Callable[..., Any]
 
 
 def _refuse_bool_negation(input: Any) -> None:
@@ -382,7 +380,6 @@ def as_condition(condition: Any) -> Any:
         warnings.warn(
             "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
             "version of PyTorch. Use a boolean condition instead: write condition != 0",
-            UserWarning,
             stacklevel=depth(),
         )
         return condition != 0

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from .. import ops
+from .._core import errors
 from .._core.shapes import parse_sizes
 from .._core.values import require_tensor, require_tensors
 from ..ops.convolution import Window
@@ -56,9 +57,8 @@ def _check_operands(input: Any, weight: Any, bias: Any, window: Window) -> None:
     for what, value in (("weight", weight), ("bias", bias)):
         if value is not None and value._dtype != input._dtype:
             have, other = (_NAMES[dtype.name] for dtype in (input._dtype, value._dtype))
-            raise RuntimeError(
-                f"Input type ({have}) and {what} type ({other}) should be the same: convert one, x.to(y)"
-            )
+            words = f"Input type ({have}) and {what} type ({other}) should be the same"
+            raise errors.mixed("convolution", f"the input and the {what}", input, value, words)
     if weight.ndim < 3:
         raise RuntimeError(
             f"weight should have at least three dimensions: (results, channels, *kernel), not {list(weight.shape)}"
@@ -90,7 +90,7 @@ def _check_channels(given: str, input: Any, weight: Any, bias: Any, channels: in
     if input.shape[1] != channels:
         raise RuntimeError(
             f"{given}, weight of size {size}, expected input{list(input.shape)} to have {channels} channels, but got "
-            f"{input.shape[1]} channels instead"
+            f"{input.shape[1]} channels instead: axis 1 of a batch holds them, and the layer is made for {channels}"
         )
     if bias is not None and tuple(bias.shape) != (results,):
         raise RuntimeError(

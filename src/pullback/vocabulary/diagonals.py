@@ -17,7 +17,9 @@ from .slicing import overwritten
 def _axes(ndim: int, dim1: int, dim2: int) -> tuple[int, int]:
     axes = normalize_axis(dim1, ndim), normalize_axis(dim2, ndim)
     if axes[0] == axes[1]:
-        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}: a diagonal lies in a plane")
+        raise RuntimeError(
+            f"diagonal dimensions cannot be identical {dim1}, {dim2}: a diagonal runs along two different axes"
+        )
     return axes
 
 

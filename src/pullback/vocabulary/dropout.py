@@ -83,30 +83,27 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     return _of_channels("dropout1d_", input, p, training, inplace, input.ndim == 3)
 
 
+def _of_axes(count: int, input: Any, p: float, training: bool, inplace: bool, batched: bool) -> Any:
+    """`dropout2d` and `dropout3d`, by their number of spatial axes."""
+    name = f"dropout{count}d"
+    _check(name, input, p)
+    if input.ndim not in (count + 1, count + 2):
+        warnings.warn(
+            f"{name}: Received a {input.ndim}-D input to {name}, which is deprecated: it is for inputs with {count} spatial "
+            "dimensions, a channel dimension, and an optional batch dimension.",
+            stacklevel=3,
+        )
+    return _of_channels(f"{name}_", input, p, training, inplace, batched)
+
+
 def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """Dropout of whole channels of (N, C, H, W)."""
-    _check("dropout2d", input, p)
-    if input.ndim not in (3, 4):
-        warnings.warn(
-            f"dropout2d: Received a {input.ndim}-D input to dropout2d, which is deprecated: it is for inputs with 2 spatial "
-            "dimensions, a channel dimension, and an optional batch dimension.",
-            UserWarning,
-            stacklevel=2,
-        )
-    return _of_channels("dropout2d_", input, p, training, inplace, True)
+    return _of_axes(2, input, p, training, inplace, batched=True)
 
 
 def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W)."""
-    _check("dropout3d", input, p)
-    if input.ndim not in (4, 5):
-        warnings.warn(
-            f"dropout3d: Received a {input.ndim}-D input to dropout3d, which is deprecated: it is for inputs with 3 spatial "
-            "dimensions, a channel dimension, and an optional batch dimension.",
-            UserWarning,
-            stacklevel=2,
-        )
-    return _of_channels("dropout3d_", input, p, training, inplace, input.ndim != 4)
+    return _of_axes(3, input, p, training, inplace, batched=getattr(input, "ndim", 0) != 4)
 
 
 def _alpha(name: str, input: Any, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Any:

@@ -68,7 +68,7 @@ def _entry(entry: Any) -> Any:
         raise TypeError(f"new(): invalid data type '{type(entry).__name__}': a tensor has no names for its parts")
     raise IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
-        f"(got {type(entry).__name__})"
+        f"(got {type(entry).__name__}): convert numbers with int(i), tensors with i.long()"
     )
 
 
@@ -79,7 +79,6 @@ def _as_mask(entry: Any) -> Any:
     warnings.warn(
         "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead: it is a mask, as "
         "x[index.bool()]. Write x[index.long()] for integers.",
-        UserWarning,
         stacklevel=depth(),
     )
     return ops.not_equal(entry, np.zeros((), np.uint8))
@@ -120,7 +119,9 @@ def split_index(tensor: Any, index: Any) -> tuple[Index, list[Any]]:
             raise IndexError(
                 "invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim tensor to a number"
             )
-        raise IndexError(f"too many indices for tensor of dimension {tensor.ndim}: the index has {axes}")
+        raise IndexError(
+            f"too many indices for tensor of dimension {tensor.ndim}: the index has {axes}, the tensor the shape {tuple(tensor.shape)}"
+        )
     dots = [i for i, entry in enumerate(spec) if entry is Ellipsis]
     if len(dots) > 1:
         spec = _of_one_ellipsis(spec, dots[0], tensor.ndim - axes)
@@ -135,8 +136,8 @@ def _of_one_ellipsis(spec: list[Any], place: int, skipped: int) -> list[Any]:
     rest = itertools.dropwhile(lambda entry: entry is not Ellipsis, spec[place + 1 :])
     if skipped and any(entry is not Ellipsis for entry in rest):
         raise IndexError(
-            f"too many indices for tensor: its second ellipsis stands for {skipped} axes that it does not have. An index "
-            "has one ellipsis for all axes that are not named"
+            "too many indices for tensor: the index has two ellipses (...). The first one stands for all axes that are not "
+            f"indexed, here {skipped}, and none are left for the second: write one"
         )
     return [entry for i, entry in enumerate(spec) if i == place or entry is not Ellipsis]
 

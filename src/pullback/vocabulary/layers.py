@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
+from .._core import errors
 from .._core import xp as _xp
 from .._core.modes import no_grad
 from .._core.primitives import Carrier
@@ -28,7 +29,11 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     shape = tuple(input.shape)
     fits = weight.ndim == 2 and input.ndim and shape[-1] == weight.shape[1] and input._dtype == weight._dtype
     if not fits:
-        product = products.matmul(input, shapes.t(weight))  # which reports incompatible shapes
+        if weight.ndim == 2 and input.ndim and shape[-1] != weight.shape[1]:
+            raise errors.no_layer(shape, tuple(weight.shape))
+        if input._dtype != weight._dtype:
+            products.matching(input, weight, "linear", "the input and the weight")
+        product = products.matmul(input, shapes.t(weight))  # which reports what else does not fit
         return product if bias is None else product + bias
     if bias is None:
         return ops.project(input, weight)
@@ -84,7 +89,9 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     elif num_classes < 1 and not (numbers.size == 0 and num_classes > 0):
         raise RuntimeError(f"num_classes should be positive, not {num_classes}")
     if numbers.size and numbers.max() >= num_classes:
-        raise RuntimeError("Class values must be smaller than num_classes.")
+        raise RuntimeError(
+            f"Class values must be smaller than num_classes. {int(numbers.max())} is not smaller than {num_classes}"
+        )
     same = ops.equal(ops.expand_dims(tensor.contiguous(), axis=tensor.ndim), np.arange(num_classes))
     return ops.astype(same, dtype=np.dtype(np.int64), source=np.dtype(np.bool_))
 
@@ -94,7 +101,7 @@ def _indices(name: str, input: Any, rows: int) -> Any:
     if input._dtype.kind not in "iu":
         raise RuntimeError(
             f"Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-            f"{input._type_name} instead (while checking arguments for {name})"
+            f"{input._type_name} instead (while checking arguments for {name}): these are row numbers, convert them with .long()"
         )
     numbers = every(input)
     if numbers.size and not 0 <= numbers.min() <= numbers.max() < rows:

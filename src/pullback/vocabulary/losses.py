@@ -32,7 +32,6 @@ def chosen(size_average: bool | None, reduce: bool | None, reduction: str) -> st
         reduction = "none" if not reduced_ else "mean" if averaged else "sum"
         warnings.warn(
             f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
-            UserWarning,
             stacklevel=3,
         )
     if reduction not in REDUCTIONS:
@@ -85,7 +84,8 @@ def _check_classes(input: Any, target: Any) -> None:
         )
     if target._dtype.kind not in "iu":
         raise RuntimeError(
-            f"expected target dtype to be Long or Byte, but got {target._type_name}: expected scalar type Long"
+            f"the target holds {target._type_name}s, not class numbers: write target.long() if they are. expected target dtype "
+            f"to be Long or Byte, but got {target._type_name}: expected scalar type Long"
         )
 
 
@@ -352,7 +352,6 @@ def _difference(name: str, input: Any, target: Any) -> Any:
             f"Using a target size ({errors.size(target.shape)}) that is different to the input size "
             f"({errors.size(input.shape)}). This will likely lead to incorrect results due to broadcasting. Please "
             "ensure they have the same size.",
-            UserWarning,
             stacklevel=3,
         )
     return input - target
@@ -460,13 +459,16 @@ def binary_cross_entropy(
     if tuple(input.shape) != tuple(target.shape):
         raise ValueError(
             f"Using a target size ({errors.size(target.shape)}) that is different to the input size "
-            f"({errors.size(input.shape)}) is deprecated. Please ensure they have the same size."
+            f"({errors.size(input.shape)}) is deprecated. Please ensure they have the same size: "
+            "a missing last axis is made by target.unsqueeze(-1)"
         )
     if input._dtype != target._dtype:
         raise RuntimeError(f"Found dtype {target._type_name} but expected {input._type_name}: convert the target")
     values = every(input)
     if not ((values >= 0) & (values <= 1)).all():
-        raise RuntimeError("all elements of input should be between 0 and 1")
+        raise RuntimeError(
+            "all elements of input should be between 0 and 1: for scores use binary_cross_entropy_with_logits"
+        )
     losses = ops.binary_cross_entropy(input, target)
     if weight is not None:
         require_operand("binary_cross_entropy", "weight", weight, 3)
@@ -523,7 +525,6 @@ def kl_div(
         warnings.warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides "
             "only by the batch size, and aligns with the KL div math definition.",
-            UserWarning,
             stacklevel=2,
         )
     by_batch = reduction == "batchmean" and size_average is None and reduce is None

@@ -10,18 +10,15 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import ops
 from .._core.lazy import PROVIDERS
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._tape.views import write
 from .promotion import cast, category
-
-Function = Callable[..., Any]
 
 VARARGS, VARKEYWORDS = 4, 8
 """Flags of code objects, as in `inspect`, without importing it."""

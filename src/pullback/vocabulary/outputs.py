@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import ops
 from .._core import dtypes, errors
 from .._core.modes import mode
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._core.sites import depth
 from .._tape.views import check_writable, remake, write
 from .promotion import cast
 
-Function = Callable[..., Any]
 RANGES = frozenset({"arange", "linspace", "logspace", "range"})
 """Functions that fill an `out` with the right number of elements in row-major order, whatever its shape."""
 
@@ -164,7 +163,6 @@ def _store(name: str, target: Any, value: Any, inputs: Sequence[Any]) -> None:
                 f"{list(target.shape)}, which does not match the required output shape {list(shape)}. This behavior is "
                 "deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. "
                 f"Make it out=pullback.empty({shape}), or empty it first, with t.resize_(0).",
-                UserWarning,
                 stacklevel=depth(),
             )
         remake(target, shape)

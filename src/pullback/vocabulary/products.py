@@ -10,7 +10,7 @@ import numpy as np
 from .. import ops
 from .._core import dtypes, errors
 from .._core.primitives import Carrier
-from .._core.shapes import broadcast_shapes, expand_shape
+from .._core.shapes import expand_shape, in_common
 from .._core.values import require_operand, require_operands, require_tensor, require_tensors
 from .._tape.shortcuts import is_primitive
 from .._tape.views import view
@@ -20,7 +20,7 @@ from .promotion import binary, cast, category, common
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def matching(a: Any, b: Any, name: str) -> tuple[Any, Any]:
+def matching(a: Any, b: Any, name: str, what: str = "the operands") -> tuple[Any, Any]:
     """Operands of one dtype: products do not promote, as in torch; a NumPy array is cast to the tensor's dtype.
 
     An array that would lose more than precision, as floats cast to integers, promotes the tensor instead.
@@ -38,10 +38,7 @@ def matching(a: Any, b: Any, name: str) -> tuple[Any, Any]:
         return a, b
     if kinds[0] != kinds[1]:
         have = " != ".join(dtypes.type_name(dtypes.from_numpy(kind)).lower() for kind in kinds)
-        raise RuntimeError(
-            f"expected m1 and m2 to have the same dtype, but got: {have}. {name} does not promote: convert one operand, "
-            "as in a.double() or b.to(a.dtype)"
-        )
+        raise errors.mixed(name, what, a, b, f"expected m1 and m2 to have the same dtype, but got: {have}")
     return a, b
 
 
@@ -92,20 +89,10 @@ def matmul(input: Any, other: Any) -> Any:
 
 
 def _check_product(a: tuple[int, ...], b: tuple[int, ...]) -> None:
-    inner = b[0] if len(b) == 1 else b[-2]
-    if a[-1] != inner:
-        if len(a) == 1 and len(b) == 1:
-            raise RuntimeError(
-                f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of elements, "
-                f"but got {a[0]} and {b[0]} elements respectively"
-            )
-        sizes = ["x".join(map(str, shape)) for shape in (a, b)]
-        raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({sizes[0]} and {sizes[1]}): the last axis of the first, {a[-1]}, "
-            f"must equal the {'only' if len(b) == 1 else 'second to last'} axis of the second, {inner}"
-        )
+    if a[-1] != (b[0] if len(b) == 1 else b[-2]):
+        raise errors.no_product(a, b)
     if len(a) > 2 and len(b) > 2:
-        broadcast_shapes(a[:-2], b[:-2])
+        in_common(a[:-2], b[:-2], "matmul, before the last two axes")
 
 
 @is_primitive(ops.matmul, ndim=1, label="DotBackward0")

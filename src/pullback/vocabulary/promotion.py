@@ -6,6 +6,7 @@ than 0-d tensors, and those a lower one than tensors with axes; NumPy scalars co
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from .. import ops
 from .._core import dtypes
 from .._core.modes import quiet
 from .._core.primitives import Carrier, Primitive
-from .._core.shapes import broadcast_shapes
+from .._core.shapes import in_common
 
 ndarray = np.ndarray
 _NUMBERS = {
@@ -167,5 +168,8 @@ def broadcast(primitive: Callable[..., Any], *operands: Any) -> Any:
         return primitive(*operands)
     except ValueError:
         shapes = [tuple(operand.shape) for operand in operands]
-    broadcast_shapes(*shapes)  # which reports those that do not fit, when the exception is over
+    name = getattr(primitive, "name", "broadcasting")
+    functools.reduce(
+        lambda a, b: in_common(a, b, name), shapes
+    )  # reports those that do not fit, when the exception is over
     return primitive(*operands)

@@ -377,7 +377,6 @@ def _warn_of_corners(name: str) -> None:
     warnings.warn(
         "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
         f"align_corners=True if the old behavior is desired. See the documentation of {name} for details.",
-        UserWarning,
         stacklevel=3,
     )
 
@@ -416,7 +415,6 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
         warnings.warn(
             "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This is "
             "not an intended use case of affine_grid. See the documentation of affine_grid for details.",
-            UserWarning,
             stacklevel=2,
         )
     lines = []

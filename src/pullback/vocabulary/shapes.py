@@ -326,7 +326,9 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
     empty = (0,) in shapes
     first = next(filter((0,).__ne__, shapes), shapes[0]) if empty else shapes[0]
     if not first:
-        raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated: use stack")
+        raise RuntimeError(
+            "zero-dimensional tensor (at position 0) cannot be concatenated: pass a list of tensors, and join numbers with stack"
+        )
     if first == (0,):
         return ops.concat(*listed, axis=0, sizes=(0,) * len(listed))  # along any axis: legacy behaviour of torch
     place = normalize_axis(dim if axis is None else axis, len(first))

@@ -77,7 +77,6 @@ def is_filled(name: str, target: Any, args: tuple[Any, ...], options: dict[str, 
             f"Use of {WARNS[name]} on expanded tensors is deprecated. Please clone() the tensor before performing this "
             "operation. This also applies to advanced indexing e.g. tensor[mask] = scalar. All elements that share a "
             f"place in memory are written where one of them is: {errors.kind(target)}",
-            UserWarning,
             stacklevel=depth(),
         )
     axes = tuple(i for i, step in enumerate(target.stride()) if not step and target.shape[i] > 1)

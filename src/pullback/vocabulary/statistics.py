@@ -49,7 +49,6 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     if np.any(every(freedom) <= 0):
         warnings.warn(
             f"cov(): degrees of freedom is <= 0: correction {correction} should be less than the number of observations",
-            UserWarning,
             stacklevel=3,
         )
         freedom = arithmetic.clamp(freedom, min=0.0) if isinstance(freedom, Carrier) else 0.0

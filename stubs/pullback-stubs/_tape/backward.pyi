@@ -30,7 +30,7 @@ from typing import Self as _Self
 import importlib
 import warnings
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 import numpy as np
 from .. import ops

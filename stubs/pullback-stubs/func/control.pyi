@@ -27,18 +27,17 @@ _TensorLike = _Tensor | _Numbers
 _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 import numpy as np
 from .._core.modes import FieldBlock
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._core.trees import LEAF, Structure, flatten, paths, unflatten
 from .._tensor.creation import arange, as_tensor, zeros
 from .._tensor.custom import Meta, tensor_of
 from ..vocabulary.arithmetic import ne, where
 from ..vocabulary.shapes import movedim, reshape, stack, unbind
-Function = Callable[..., Any]
 Leaves = list[Any]
 
 def _taken(tree: Any, name: str, message: str) -> tuple[Leaves, Structure]:

@@ -27,17 +27,16 @@ _TensorLike = _Tensor | _Numbers
 _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 import numpy as np
 from .. import ops
-from .._core.primitives import Carrier, Primitive
+from .._core.primitives import Carrier, Function, Primitive
 from .._core.trees import Structure, flatten, mapped, paths, unflatten
 from ..interpreters import Boxed, Interpreter
 from .levels import INTEGERS, Level, beside, inner, output_leaves, rewritten, tensor_of, tensors
 from .pushforwards import dtype_of, pushforward
 from .reverse import split, tracked
-Function = Callable[..., Any]
 
 class DualTensor(Boxed):
     ...

@@ -28,17 +28,16 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 import numpy as np
 from .._core.errors import kind
-from .._core.primitives import Carrier, Primitive
+from .._core.primitives import Carrier, Function, Primitive
 from .._core.trees import flatten, mapped, unflatten
 from .._tape.views import steps, view
 from ..interpreters import Boxed, Interpreter
 from .levels import inner, rewritten, tensor_of
 from .mapping import name_of
-Function = Callable[..., Any]
 REMOVALS = ('mutations', 'mutations_and_views')
 
 class FunctionalTensor(Boxed):

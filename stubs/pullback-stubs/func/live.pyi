@@ -28,19 +28,18 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 import numpy as np
 from .._core import errors
 from .._core.modes import enable_grad
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._core.trees import flatten, paths, unflatten
 from .._tape import backward
 from .._tape.walk import youngest_first
 from ..vocabulary.shapes import cat
 from .levels import Level, tensor_of
 from .rows import of_some_units, of_units
-Function = Callable[..., Any]
 MEMORY = 1 << 28
 
 class Plan(NamedTuple):

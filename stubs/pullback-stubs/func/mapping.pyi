@@ -28,10 +28,10 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 import numpy as np
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._core.trees import Structure, flatten, paths, spread, unflatten
 from .._numerics.random import get_rng_state, set_rng_state
 from .._tape.views import steps, view
@@ -39,7 +39,6 @@ from ..vocabulary.shapes import cat
 from .batched_indexing import has_rules, lifted
 from .batching import Batch, Split
 from .levels import beside, inner, is_row, rewritten, tensor_of, tensors
-Function = Callable[..., Any]
 ALONE = flatten(0)[1]
 
 def vmap(f: _Callable[_P, _R], in_dims: _Any=0, out_dims: _Any=0, randomness: str='error', *, chunk_size: int | None=None, on_branch: str='error') -> _Callable[_P, _R]:

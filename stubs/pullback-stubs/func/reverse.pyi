@@ -28,15 +28,14 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 import numpy as np
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Function
 from .._core.trees import Structure, flatten, mapped, paths, unflatten
 from .._tape import reasons
 from .._tape.seeds import cotangent
 from .levels import Level, beside, chosen, is_row, output_leaves, require_numbers, require_tensors, tensor_of, tensors
-Function = Callable[..., Any]
 
 @_overload
 def grad(f: _First[_V, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False) -> _First[_V | _Numbers, _P, _V]:

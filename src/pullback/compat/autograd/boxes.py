@@ -7,15 +7,13 @@ NumPy's functions accept it. Results that depend on traced values are boxes, all
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
 
-from ..._core.primitives import Carrier
+from ..._core.primitives import Carrier, Function
 from ..._tensor.custom import tensor_of
-
-Function = Callable[..., Any]
 
 # Piecewise constant functions, which in autograd have no derivative and return plain values.
 STEPS = {np.floor, np.ceil, np.rint, np.trunc, np.sign, np.floor_divide, np.fix, np.round, np.around}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ..._core.primitives import Function
 from .boxes import Box, getval
-
-Function = Callable[..., Any]
 
 
 def flatten(value: Any) -> tuple[Any, Function]:

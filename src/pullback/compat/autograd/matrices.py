@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..._core.primitives import Carrier
+from ..._core.primitives import Carrier, Function
 from ..._tensor.custom import tensor_of
 from ...linalg import solve_triangular as _solve_triangular
 from .boxes import Box, holds_box, seen
 from .primitives import defjvp_argnums, defvjp, defvjp_argnum, primitive
-
-Function = Callable[..., Any]
 
 
 def _linalg() -> Any:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ..._core.primitives import Function
 from .flattening import flatten
-
-Function = Callable[..., Any]
 
 
 def unflatten_optimizer(optimize: Function) -> Function:

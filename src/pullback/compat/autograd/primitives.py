@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from ... import ops
 from ..._core.modes import mode
-from ..._core.primitives import Carrier, Primitive
+from ..._core.primitives import Carrier, Function, Primitive
 from ..._core.trees import Structure, flatten, paths, unflatten
 from ..._tensor.custom import Call, tensor_of
 from ...func import rules as _rules
@@ -27,8 +27,6 @@ from .boxes import Box, getval, seen
 from .operators import make_vjp, name_of
 from .spaces import vspace
 from .tracing import active, conjugate
-
-Function = Callable[..., Any]
 
 primitive_vjps: dict[Any, Function] = {}
 """For each primitive the function of `(argnums, ans, args, kwargs)` that returns its pullback for these arguments."""

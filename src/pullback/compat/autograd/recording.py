@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
-Function = Callable[..., Any]
+from ..._core.primitives import Function
 
 
 def const_graph(fun: Function, *args: Any, **kwargs: Any) -> Function:

@@ -8,7 +8,7 @@ and its results after it.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Any, Self
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from ... import ops
 from ..._core.modes import FieldBlock, innermost
-from ..._core.primitives import Carrier
+from ..._core.primitives import Carrier, Function
 from ..._core.trees import Structure, flatten, paths, unflatten
 from ..._tape import backward
 from ..._tape.seeds import cotangent
@@ -26,8 +26,6 @@ from ...func.levels import Level, inner
 from ...func.rows import of_units
 from ...vocabulary.shapes import expand
 from .boxes import Box, seen
-
-Function = Callable[..., Any]
 
 
 class Ground:

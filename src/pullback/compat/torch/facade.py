@@ -15,7 +15,7 @@ from typing import Any
 from .places import ABSENT, COMPANIONS, PLACES
 
 _MISSING = object()
-_WHERE = "docs/reference/operators.md and docs/reference/torch-differences.md list what there is"
+_WHERE = "https://github.com/pullback-autograd/pullback/tree/main/docs/reference lists what there is"
 
 
 def _lacking(path: str) -> str:

@@ -71,6 +71,6 @@ class processes:
         """A tensor distributed over several processes, which cannot be created: there is only one."""
 
         def __init__(self, *args: Any, **options: Any) -> None:
-            raise RuntimeError("Distributed package doesn't have what is asked for: pullback computes in one process")
+            raise RuntimeError("Distributed package doesn't have it built in: pullback computes in one process")
 
     ZeroRedundancyOptimizer = FullyShardedDataParallel = DTensor

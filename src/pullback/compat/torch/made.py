@@ -85,7 +85,7 @@ def _bounds(kind: Kind, low: float | None, high: float | None) -> tuple[Any, Any
         return lowest, highest
     lowest, highest = math.ceil(lowest), math.ceil(highest)
     if lowest >= highest:
-        raise ValueError(f"`low` must be less than `high`: there is no whole number from {low} to {high}")
+        raise ValueError(f"`low` must be less than `high`: no whole number is at least {low} and less than {high}")
     return lowest, highest
 
 

@@ -11,4 +11,4 @@ def note(text: str) -> None:
     """Issue a warning the first time it occurs."""
     if text not in _said:
         _said.add(text)
-        warnings.warn(text, UserWarning, stacklevel=3)
+        warnings.warn(text, stacklevel=3)

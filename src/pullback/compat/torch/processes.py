@@ -10,7 +10,7 @@ from .inert import no
 
 
 def _refuse(*args: Any, **options: Any) -> Any:
-    raise RuntimeError("Distributed package doesn't have what is asked for: pullback computes in one process")
+    raise RuntimeError("Distributed package doesn't have it built in: pullback computes in one process")
 
 
 class distributed:

@@ -93,7 +93,7 @@ class _Trusting(pickle.Unpickler):
             if (each.__module__, each.__qualname__) == (module, name):
                 return each
         raise UnsafeFileError(
-            f"{self.file_name}: Weights only load failed: it holds a pickle that names {module}.{name}, and would run it. If "
+            f"{self.file_name}: Weights only load failed: loading it would run {module}.{name}, which its pickle names. If "
             "you trust the file, load it with weights_only=False, or name what you trust in "
             "torch.serialization.safe_globals; or save a state_dict()"
         )
@@ -123,7 +123,7 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2, 
         writer.write(obj)
     except TypeError:
         note(
-            "torch.save: what is no state dict is written as a pickle, which torch does not read; save a model's "
+            "torch.save: an object that is no state dict is written as a pickle, which torch does not read; save a model's "
             "state_dict(), and tensors and numbers instead of arrays"
         )
         content = pickle.dumps(obj)

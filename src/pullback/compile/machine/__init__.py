@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from .executable import Executable, Kernel, build, stored
+from ..costs import Work as Kernel
+from .executable import Executable, build, stored
 
 __all__ = ["Executable", "Kernel", "build", "stored"]

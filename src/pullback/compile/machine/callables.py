@@ -142,6 +142,11 @@ class Body(Writer):
         self.call("Py_IncRef", found)
         self.result(found)
 
+    def result_object_if(self, condition: Word, name: str = "None") -> None:
+        """Return an object of the table where a condition holds."""
+        with self.when(condition):
+            self.result_object(name)
+
 
 def fits(module: Module) -> Any:
     """The function of a module that says whether an object is an array as a row of words describes it."""

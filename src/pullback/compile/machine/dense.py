@@ -79,18 +79,14 @@ def _write(module: Module, size: int) -> None:
     block = body.field(own, "data")
     share, by_rows, by_columns, multiply, dtype, number = (body.word(block, place) for place in range(6))
 
-    def check(condition: Word) -> None:
-        with body.when(condition):
-            body.result_object("None")
-
-    check(count != 2)
+    body.result_object_if(count != 2)
     factors = [body.word(arguments, place) for place in range(2)]
     for factor in factors:
-        check(body.call(is_factor, factor, dtype) == 0)
+        body.result_object_if(body.call(is_factor, factor, dtype) == 0)
     dims = [body.field(factor, "dims") for factor in factors]
     (rows, inner), (terms, columns) = ([body.word(lengths, axis) for axis in range(2)] for lengths in dims)
     work = rows * columns * inner
-    check((inner != terms) | (work < LEAST) | (rows < FEWEST) | (columns < FEWEST))
+    body.result_object_if((inner != terms) | (work < LEAST) | (rows < FEWEST) | (columns < FEWEST))
     shape = body.table(2)
     for axis, length in enumerate((rows, columns)):
         body.put(shape, axis, length)

@@ -90,24 +90,20 @@ def _called(key: str, words: Sequence[Word], result: Any) -> Any:
 
 def written(name: str, words: Sequence[Word]) -> Word:
     """A mathematical function inlined; if branches are allowed, large angles are reduced in a branch of their own."""
-    desk, kind = words[0].desk, words[0].kind
     if name in OF_ANGLE:
         return OF_ANGLE[name](words[0], _reduced(words[0]))
-    emit = scalars.emit_by_case if desk.branching else scalars.emit
-    return Word(desk, kind, emit(desk.builder, name, kind, *[word.value for word in words], target=desk.target))
+    return (scalars.emit_by_case if words[0].desk.branching else scalars.emit)(name, *words)
 
 
 def _reduced(x: Word) -> trigonometry.Rest:
     """The reduction of an angle, computed once in a builder's code."""
-    builder = x.desk.builder
-    known = builder.__dict__.setdefault("reduced", {})
+    known = x.desk.builder.__dict__.setdefault("reduced", {})
     found = known.get(id(x.value))
     if found is None:
-        found = (x.value, *(reduction(x) if x.desk.branching else _by_call(x)))
+        found = x.value, trigonometry.Rest(*(reduction(x) if x.desk.branching else _by_call(x)))
         if isinstance(x.value, ir.Instruction):  # what else there is may be written before and after a loop
             known[id(x.value)] = found
-    r, early, n = found[1:]
-    return trigonometry.Rest(Word(x.desk, x.kind, r), Word(x.desk, x.kind, early), Word(x.desk, BITS[x.kind], n))
+    return found[1]  # type: ignore[no-any-return]  # a rest
 
 
 def rest_of(desk: Desk, kind: str) -> Any:
@@ -115,27 +111,21 @@ def rest_of(desk: Desk, kind: str) -> Any:
     return ir.LiteralStructType([desk.type(part) for part in (kind, kind, BITS[kind])])
 
 
-def _by_call(x: Word) -> list[Any]:
+def _by_call(x: Word) -> list[Word]:
     """The reduction of an angle, by the function in `library` that is valid for all angles."""
-    result = rest_of(x.desk, x.kind)
-    rest = _called(_key(REDUCED, [x]), [x], result)
-    return [x.desk.builder.extract_value(rest, place) for place in range(len(result.elements))]
+    rest = _called(_key(REDUCED, [x]), [x], rest_of(x.desk, x.kind))
+    kinds = enumerate((x.kind, x.kind, BITS[x.kind]))
+    return [Word(x.desk, kind, x.desk.builder.extract_value(rest, place)) for place, kind in kinds]
 
 
-def reduction(x: Word) -> list[Any]:
+def reduction(x: Word) -> list[Word]:
     """The reduction of an angle; the short one if all lanes are moderate."""
 
-    def values(near: bool) -> list[Any]:
-        if not near and isinstance(x.desk.builder.module, Module):
-            return _by_call(x)
-        return [word.value for word in trigonometry.reduced(x, near=near)]
+    def words(near: bool) -> list[Word]:
+        whole = near or not isinstance(x.desk.builder.module, Module)
+        return [*trigonometry.reduced(x, near=near)] if whole else _by_call(x)
 
-    return scalars.either(x.desk.builder, (~trigonometry.is_moderate(x)).value, values)
-
-
-def _clip(x: Word, *, lower: float | None, upper: float | None) -> Word:
-    x = x if lower is None else maximum(x, x.like(lower))
-    return x if upper is None else minimum(x, x.like(upper))
+    return scalars.either(~trigonometry.is_moderate(x), words)
 
 
 def sigmoid(x: Word) -> Word:
@@ -173,36 +163,10 @@ def _sign(x: Word) -> Word:
     return (x > 0).select(x.like(1), (x < 0).select(x.like(-1), x.like(0)))
 
 
-def _leaky_factor(x: Word, *, slope: float) -> Word:
-    return (x > 0).select(x.like(1), x.like(slope))
-
-
-def _elu(x: Word, *, alpha: float, scale: float, input_scale: float) -> Word:
-    below = call("expm1", minimum(x, x.like(0)) * input_scale) * (alpha * scale)
-    above = maximum(x, x.like(0))
-    return below + (above if scale == 1 else above * scale)
-
-
-def _softplus(x: Word, *, beta: float, threshold: float) -> Word:
-    scaled = x if beta == 1 else x * beta
-    soft = call("log1p", call("exp", minimum(scaled, x.like(threshold))))
-    return (scaled > threshold).select(x, soft if beta == 1 else soft / beta)
-
-
-def _inner(x: Word) -> Word:
-    scale, cube = math.sqrt(2 / math.pi), 0.044715
-    return x * (x * x * (scale * cube) + scale)
-
-
 def _logit(x: Word, *, eps: float | None) -> Word:
     if eps is not None:
         x = minimum(maximum(x, x.like(eps)), x.like(1 - eps))
     return call("log", x / (1 - x))
-
-
-def _lerp(a: Word, b: Word, weight: Word) -> Word:
-    way = b - a
-    return (abs(weight) < 0.5).select(a + weight * way, b - way * (1 - weight))
 
 
 def _log_or_zero(a: Word, b: Word, logarithm: Word) -> Word:
@@ -220,17 +184,6 @@ def _nan_to_num(x: Word, *, nan: float = 0.0, posinf: Any = None, neginf: Any = 
     return x.isnan().select(x.like(nan), finite)
 
 
-def _binary_cross_entropy(x: Word, target: Word) -> Word:
-    floor = x.like(-100)
-    return (target - 1) * maximum(call("log1p", -x), floor) - target * maximum(call("log", x), floor)
-
-
-def _huber(x: Word, *, delta: float) -> Word:
-    size = abs(x)
-    near = minimum(size, x.like(delta))
-    return near * (size - near * 0.5)
-
-
 def _plus(a: Word, b: Word) -> Word:
     return a | b if a.kind == "b1" else a + b
 
@@ -242,10 +195,6 @@ def _times(a: Word, b: Word) -> Word:
 def _logical(a: Word, b: Word, sign: str) -> Word:
     a, b = truth(a), truth(b)
     return a & b if sign == "&" else a | b if sign == "|" else a ^ b
-
-
-def _within(x: Word, *, lower: float, upper: float) -> Word:
-    return ((x > lower) & (x < upper)).select(x.like(1), x.like(0))
 
 
 def _chosen(condition: Word, a: Word, b: Word | float) -> Word:
@@ -260,38 +209,20 @@ def _infinite(x: Word) -> Word:
 _add("result", 1, add=_plus, multiply=_times, maximum=maximum, minimum=minimum,
      subtract=lambda a, b: a - b, rsub=lambda a, b: b - a, negative=lambda x: -x,
      abs=lambda x: abs(x) if x.kind in REALS else (x < 0).select(-x, x) if x.kind[0] == "i" else x,
-     square=lambda x: x * x, relu=lambda x: maximum(x, x.like(0)), clip=_clip, conj=lambda x: x,
-     clip_by=lambda x, a, b: minimum(maximum(x, a), b), sign=_sign,
-     scale_and_shift=lambda x, scale, shift: x * scale + shift,
+     square=lambda x: x * x, conj=lambda x: x, sign=_sign, scale_and_shift=lambda x, scale, shift: x * scale + shift,
      zeros_like=lambda x: x.like(0), copy=lambda x, value: value, fill=lambda x, value: value,
      bitwise_and=lambda a, b: a & b, bitwise_or=lambda a, b: a | b, bitwise_xor=lambda a, b: a ^ b,
-     tanh_pullback=lambda given, t: given - given * t * t, sigmoid_pullback=lambda given, s: (given - given * s) * s,
-     leaky_relu=lambda x, *, slope: x * _leaky_factor(x, slope=slope), leaky_factor=_leaky_factor,
-     prelu=lambda x, weight: (x > 0).select(x, x * weight), lerp=_lerp,
-     hardtanh=_clip,
-     hardshrink=lambda x, *, bound: x * (abs(x) <= bound).select(x.like(0), x.like(1)),
-     softshrink=lambda x, *, bound: x - _clip(x, lower=-bound, upper=bound),
-     threshold=lambda x, *, bound, value: (x <= bound).select(x.like(value), x),
-     above=lambda x, *, bound: (x <= bound).select(x.like(0), x.like(1)), within=_within,
-     beyond=lambda x, *, bound: (abs(x) > bound).select(x.like(1), x.like(0)), huber=_huber,
      heaviside=lambda a, b: (a == 0).select(b, (a > 0).select(a.like(1), a.like(0))))
 _add("result", 1, True, floor=Word.floor, ceil=Word.ceil, rint=Word.rint, trunc=Word.trunc,
      fmax=lambda a, b: ((a >= b) | b.isnan()).select(a, b), fmin=lambda a, b: ((a <= b) | b.isnan()).select(a, b),
      copysign=lambda a, b: a.copysign(b), frac=lambda x: x - x.trunc(), nan_to_num=_nan_to_num,
      deg2rad=lambda x: x * (math.pi / 180), rad2deg=lambda x: x * (180 / math.pi))
 _add("result", 4, True, divide=lambda a, b: a / b, reciprocal=lambda x: 1 / x, sqrt=Word.sqrt,
-     rsqrt=lambda x: 1 / x.sqrt(), hardsigmoid=lambda x: _clip(x + 3, lower=0, upper=6) / 6,
-     hardswish=lambda x: x * (_clip(x + 3, lower=0, upper=6) / 6), trunc_quotient=_trunc_quotient)
-_add("result", 20, True, power=_power, sigmoid=sigmoid,
-     silu=lambda x: x * sigmoid(x), elu=_elu, softplus=_softplus, mish=lambda x: x * call("tanh", _softplus(x, beta=1, threshold=20)),
-     gelu=lambda x: (call("erf", x * math.sqrt(0.5)) + 1) * (x * 0.5),
-     gelu_by_tanh=lambda x: (call("tanh", _inner(x)) + 1) * (x * 0.5),
-     logsigmoid=lambda x: minimum(x, x.like(0)) - call("log1p", call("exp", -abs(x))),
-     logit=_logit, binary_cross_entropy=_binary_cross_entropy,
+     rsqrt=lambda x: 1 / x.sqrt(), trunc_quotient=_trunc_quotient)
+_add("result", 20, True, power=_power, sigmoid=sigmoid, logit=_logit,
      xlogy=lambda a, b: _log_or_zero(a, b, call("log", b)),
      xlog_one_py=lambda a, b: _log_or_zero(a, b, call("log1p", b)),
      entr=lambda x: (x < 0).select(x.like(-math.inf), (x == 0).select(x.like(0), -x * call("log", x))),
-     exponential=lambda x, *, base: call("power", x.like(base), x),
      polygamma=lambda x, *, n: gamma.polygamma(x.to("d"), n).to(x.kind) if n else call("digamma", x))
 ELEMENTS["xlog1py"] = ELEMENTS.pop("xlog_one_py")
 
@@ -301,10 +232,9 @@ _add("own", 1, logical_not=lambda x: ~truth(x), logical_and=lambda a, b: _logica
      logical_or=lambda a, b: _logical(a, b, "|"), logical_xor=lambda a, b: _logical(a, b, "^"))
 _add("own", 1, True, isnan=Word.isnan, isinf=_infinite, isfinite=lambda x: abs(x) < math.inf,
      isposinf=lambda x: x == math.inf, isneginf=lambda x: x == -math.inf, signbit=lambda x: x.bits() < 0)
-_add("condition", 1, where=_chosen, select=lambda condition, x: _chosen(condition, x, x.like(0)))
+_add("condition", 1, where=_chosen)
 _add("own", 1, astype=lambda x, *, dtype, source=None: cast(x, KINDS[np.dtype(dtype)]))
-_add("result", 20, True, fmod=fmod, remainder=remainder, floor_quotient=floor_divide,
-     modulo=lambda x, *, divisor: remainder(x, x.like(divisor)))
+_add("result", 20, True, fmod=fmod, remainder=remainder, floor_quotient=floor_divide)
 
 # Mathematical functions that are primitives under another name or the same.
 for _name, _ufunc in {

@@ -56,17 +56,13 @@ def _write(module: Module) -> None:
     def row(number: Word) -> Any:
         return told.arrays + number * (8 * len(ROW))
 
-    def check(condition: Word) -> None:
-        with body.when(condition):
-            body.result_object("None")
-
-    check(count != told.inputs)
+    body.result_object_if(count != told.inputs)
     table = body.table(told.slots)
     with body.loop(0, told.inputs) as number:
         given = body.word(arguments, number)
-        check(body.call(fits, given, row(number)) == 0)
+        body.result_object_if(body.call(fits, given, row(number)) == 0)
         body.put(table, number, body.field(given, "data"))
-    check(body.call(apart, table, told.arrays, told.inputs, told.write_table, told.writes) == 0)
+    body.result_object_if(body.call(apart, table, told.arrays, told.inputs, told.write_table, told.writes) == 0)
     results = body.call("PyList_New", told.outputs)
     body.result_if(results == 0)
 

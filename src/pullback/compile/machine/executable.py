@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import time
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..._core.modes import quiet
 from .. import store
+from ..costs import Work
 from ..program import Array, DepartedError, Program, Value, run
 from . import library, matrices, native, pool, small
 from .assembly import HEAVY, Assembly, Piece
@@ -22,19 +22,6 @@ from .modules import BEFORE, ModuleWriter
 
 ROUNDS = 5
 """The number of times a step is timed; the minimum counts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kernel:
-    """A step in a report: its name and equations, its cost in additions, the bytes it reads and writes."""
-
-    name: str
-    equations: tuple[str, ...]
-    flops: int
-    read: int
-    written: int
-    threads: bool
-    seconds: float | None = None
 
 
 class Executable:
@@ -178,7 +165,7 @@ class Executable:
         return self._text
 
     @property
-    def kernels(self) -> list[Kernel]:
+    def kernels(self) -> list[Work]:
         """The steps; with their seconds after `profile`."""
         return [] if self._plain else [self._kernel(piece) for piece in self._assembly.pieces]
 
@@ -204,7 +191,7 @@ class Executable:
         """The temporary memory in bytes, without inputs and outputs."""
         return 0 if self._plain else self._assembly.memory.arena
 
-    def _kernel(self, piece: Piece) -> Kernel:
+    def _kernel(self, piece: Piece) -> Work:
         step = piece.step
         if not isinstance(step, Loops):
             equations: tuple[str, ...] = (step.equation.name,)
@@ -212,7 +199,7 @@ class Executable:
             makers = self._assembly.planner.makers
             names = [makers[value].name for value in step.nest.inlined]
             equations = (*names, *[makers[root.value].name for root in step.nest.roots if root.how])
-        return Kernel(
+        return Work(
             piece.name, equations, piece.cost, piece.read, piece.written, piece.threaded,
             (self.seconds or {}).get(piece.name),
         )  # fmt: skip

@@ -19,7 +19,6 @@ from ..._core.machine import ENOUGH, FEW, always, counts
 from ..._core.modes import NO_GRAD, mode
 from ..._core.primitives import Primitive
 from ..._tensor.tensor import Tensor
-from ..mathematics.lanes import Word
 from ..passes import simplify
 from ..program import Array, Program
 from ..recorder import CaptureError, Recorder, RefusedError
@@ -46,18 +45,14 @@ def _write(module: Module) -> None:
     block = body.field(own, "data")
     share, some, inputs, model, number = (body.word(block, place) for place in range(len(WORDS)))
 
-    def check(condition: Word) -> None:
-        with body.when(condition):
-            body.result_object("None")
-
-    check(count != inputs)
+    body.result_object_if(count != inputs)
     first = body.word(arguments, model)
-    check(body.field(first, "type") != body.link("ndarray"))
+    body.result_object_if(body.field(first, "type") != body.link("ndarray"))
     nd, dims, elements = body.field(first, "nd"), body.field(first, "dims"), body.variable(1)
     with body.loop(0, nd) as axis:
         body.put(elements, 0, body.word(elements) * body.word(dims, axis))
     size = body.word(elements)
-    check(size < FEW)
+    body.result_object_if(size < FEW)
     table, row = body.table(inputs + TABLE), body.table(len(ROW))
     body.put(row, ROW.index("dims"), dims)
     body.put(row, ROW.index("flags"), CONTIGUOUS)
@@ -65,7 +60,7 @@ def _write(module: Module) -> None:
         given, operand = body.word(arguments, place), place * 2 + len(WORDS)
         body.put(row, ROW.index("dtype"), body.word(block, operand))
         body.put(row, ROW.index("nd"), (body.word(block, operand + 1) == 0).select(0, nd))
-        check(body.call(fits, given, row) == 0)
+        body.result_object_if(body.call(fits, given, row) == 0)
         body.put(table, place + TABLE, body.field(given, "data"))
     out = body.new_array(nd, dims, number)
     body.result_if(out == 0)

@@ -26,8 +26,8 @@ def _text(name: str) -> str:
         builder.ret(elements.written(operation, words).value)
         return str(module)
     rest = ir.Constant(result, ir.Undefined)
-    for place, value in enumerate(elements.reduction(words[0])):
-        rest = builder.insert_value(rest, value, place)
+    for place, word in enumerate(elements.reduction(words[0])):
+        rest = builder.insert_value(rest, word.value, place)
     builder.ret(rest)
     return str(module)
 

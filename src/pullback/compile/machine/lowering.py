@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import replace
 from typing import Any
@@ -12,6 +13,7 @@ from ... import ops
 from ..._core import xp as _xp
 from ..passes.building import Builder, Table
 from ..passes.dead import without_dead_code
+from ..passes.layers import decomposed
 from ..passes.rules import Rules, joined
 from ..program import Equation, Program, Value
 from .elements import ELEMENTS, KINDS
@@ -26,13 +28,23 @@ def lowered(program: Program) -> Program:
     Guards that indices are in range are added after those of the program.
     """
     program = _guarded_by_bools(without_dead_code(program))
-    rules = joined(indexed.table, windowed.table)
+    rules = joined(indexed.table, windowed.table, _elementary())
     if any(equation.name in rules for equation in program.equations):
         builder = Checking(program, rules)
         program = builder.rewrite()
         guards = (*program.guards, *[(value, True) for value in builder.inside])
         program = without_dead_code(program.with_(guards=guards))
     return distinct(program)
+
+
+@functools.cache
+def _elementary() -> Table:
+    """The decompositions of elementwise operations that have no code of their own."""
+    return {
+        name: rules
+        for name, rules in decomposed.table.items()
+        if getattr(ops, name).kind == "elementwise" and name not in ELEMENTS
+    }
 
 
 def _guarded_by_bools(program: Program) -> Program:

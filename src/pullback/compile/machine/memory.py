@@ -104,29 +104,29 @@ def load_places(desk: Desk, kind: str, base: Any, places: Any, mask: Any) -> Wor
 
 
 def _masked_load(desk: Desk, kind: str, pointers: Any, mask: Any) -> Word:
-    lanes, builder = desk.lanes or 1, desk.builder
-    of, bits = ir.VectorType(stored_type(kind), lanes), ir.VectorType(ir.IntType(1), lanes)
-    on = ir.Constant(bits, [1] * lanes) if mask is None else mask
+    of = ir.VectorType(stored_type(kind), desk.lanes or 1)
     single = isinstance(pointers.type, ir.PointerType)
-    name, suffix = ("load", ".p0") if single else ("gather", f".v{lanes}p0")
-    signature = ir.FunctionType(of, [pointers.type, ir.IntType(32), bits, of])
-    function = declared(builder.module, f"llvm.masked.{name}.{_suffix(kind, lanes)}{suffix}", signature)
-    found = builder.call(function, [pointers, ir.IntType(32)(SIZES[kind]), on, ir.Constant(of, None)])
+    zeros = ir.Constant(of, None)
+    found = _masked(desk, "load" if single else "gather", kind, of, [pointers], mask, [zeros])
     return _from_memory(desk, kind, found)
+
+
+def _masked(desk: Desk, name: str, kind: str, of: Any, given: list[Any], mask: Any, other: list[Any]) -> Any:
+    """Call an intrinsic that loads or stores the lanes where a mask is on; the last of `given` are the addresses."""
+    lanes, builder = desk.lanes or 1, desk.builder
+    on = ir.Constant(ir.VectorType(ir.IntType(1), lanes), [1] * lanes) if mask is None else mask
+    suffix = ".p0" if isinstance(given[-1].type, ir.PointerType) else f".v{lanes}p0"
+    arguments = [*given, ir.IntType(32)(SIZES[kind]), on, *other]
+    signature = ir.FunctionType(of, [argument.type for argument in arguments])
+    function = declared(builder.module, f"llvm.masked.{name}.{_suffix(kind, lanes)}{suffix}", signature)
+    return builder.call(function, arguments)
 
 
 def store_lanes(word: Word, address: Any, step: int, mask: Any) -> None:
     """Store one element of each lane, `step` apart, where the mask is on."""
-    desk, kind = word.desk, word.kind
-    lanes, builder, value = desk.lanes or 1, desk.builder, _to_memory(word)
+    desk, kind, value = word.desk, word.kind, _to_memory(word)
     if step == 1 and mask is None:
-        builder.store(value, address, align=SIZES[kind])
+        desk.builder.store(value, address, align=SIZES[kind])
         return
-    name = "store" if step == 1 else "scatter"
     pointers = address if step == 1 else _addresses(desk, kind, address, step)
-    bits = ir.VectorType(ir.IntType(1), lanes)
-    on = ir.Constant(bits, [1] * lanes) if mask is None else mask
-    suffix = ".p0" if step == 1 else f".v{lanes}p0"
-    signature = ir.FunctionType(ir.VoidType(), [value.type, pointers.type, ir.IntType(32), bits])
-    function = declared(builder.module, f"llvm.masked.{name}.{_suffix(kind, lanes)}{suffix}", signature)
-    builder.call(function, [value, pointers, ir.IntType(32)(SIZES[kind]), on])
+    _masked(desk, "store" if step == 1 else "scatter", kind, ir.VoidType(), [value, pointers], mask, [])

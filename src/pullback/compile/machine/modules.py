@@ -13,6 +13,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from ..passes.building import COMMUTATIVE
 from ..program import Equation, Value
 from .assembly import Assembly, Piece
 from .elements import KINDS
@@ -259,17 +260,8 @@ class ModuleWriter:
         return builder.gep(base, [long(offset)], source_etype=ir.IntType(8)) if offset else base
 
 
-COMMUTATIVE = {
-    "add",
-    "multiply",
-    "maximum",
-    "minimum",
-    "equal",
-    "not_equal",
-    "logical_and",
-    "logical_or",
-    "logical_xor",
-}
+SORTED = COMMUTATIVE | {"maximum", "minimum"}
+"""Operations whose operands may be exchanged where code is compared."""
 
 
 def _likeness(layout: Layout) -> tuple[Hashable | None, list[Value]]:
@@ -314,6 +306,6 @@ def _likeness(layout: Layout) -> tuple[Hashable | None, list[Value]]:
 
 def _sides(node: Node, looks: dict[int, int]) -> list[Node]:
     """The operands of a node; sorted by what they are if the operation is commutative."""
-    if node.kind == "apply" and node.data[0] in COMMUTATIVE:
+    if node.kind == "apply" and node.data[0] in SORTED:
         return sorted(node.operands, key=lambda operand: looks[id(operand)])
     return list(node.operands)

@@ -94,15 +94,8 @@ def offsets() -> dict[str, int] | None:
     first = head // POINTER_SIZE
     if sys.implementation.name != "cpython" or words[first] != probe.ctypes.data:
         return None
-    found = {
-        "type": head - POINTER_SIZE,
-        "data": head,
-        "nd": head + POINTER_SIZE,
-        "dims": head + 2 * POINTER_SIZE,
-        "strides": head + 3 * POINTER_SIZE,
-        "descr": head + 5 * POINTER_SIZE,
-        "flags": head + 6 * POINTER_SIZE,
-    }
+    places = {"type": -1, "data": 0, "nd": 1, "dims": 2, "strides": 3, "descr": 5, "flags": 6}
+    found = {name: head + place * POINTER_SIZE for name, place in places.items()}
     base = id(probe)
     nd = ctypes.c_int.from_address(base + found["nd"]).value
     dims = (ctypes.c_ssize_t * 3).from_address(ctypes.c_void_p.from_address(base + found["dims"]).value or 0)[:3]

@@ -20,8 +20,9 @@ from ..program import Equation, Value
 from . import elements, indices, reducing
 from .elements import COSTLY, ELEMENTS, KINDS
 from .fusion import PIECES
-from .memory import LONG, load, load_lanes, long, splat, store, store_lanes
+from .memory import load, load_lanes, splat, store, store_lanes
 from .nests import REDUCTIONS
+from .writing import Writer
 
 EXACT_TERMS = 8
 """The number of floats up to which a sum is computed in single precision."""
@@ -34,14 +35,13 @@ def _lanes(size: int) -> int | None:
     return None if size == 1 else 1 << (size - 1).bit_length()
 
 
-class LoopEmitter:
+class LoopEmitter(Writer):
     """Writes the code of one loop; `address` gives the address of a value."""
 
     def __init__(self, builder: Any, equation: Equation, address: Callable[[Value], Any]) -> None:
-        self.builder, self.equation = builder, equation
-        self.loop: Scan = equation.params["loop"]
-        self.makers = self.loop.body.makers()
-        self.target = Target.host()
+        super().__init__(builder)
+        self.scan: Scan = equation.params["loop"]
+        self.makers = self.scan.body.makers()
         self.inputs = [address(value) for value in equation.inputs]
         self.outputs = [address(value) for value in equation.outputs]
         self.words: dict[Value, Word] = {}
@@ -49,7 +49,7 @@ class LoopEmitter:
 
     def emit(self) -> None:
         """Write the code; the builder is left after the loop."""
-        loop, body = self.loop, self.loop.body
+        loop, body = self.scan, self.scan.body
         shared = body.inputs[loop.carries + loop.columns :]
         for value, base in zip(shared, self.inputs[loop.carries + loop.columns :], strict=True):
             self.words[value] = self._loaded(value, base)
@@ -65,28 +65,25 @@ class LoopEmitter:
 
     def _repeated(self, first: list[Word]) -> list[Word]:
         """The state after all steps; the builder is left after the loop."""
-        builder = self.builder
-        before = builder.block
+        builder, before = self.builder, self.builder.block
         head, after = (builder.function.append_basic_block() for _ in range(2))
         builder.branch(head)
         builder.position_at_end(head)
-        index = builder.phi(LONG)
-        index.add_incoming(long(0), before)
-        phis = [builder.phi(word.value.type) for word in first]
-        words = [Word(word.desk, word.kind, phi) for word, phi in zip(first, phis, strict=True)]
-        results = self._step(index, words)
-        following = builder.add(index, long(1))
-        index.add_incoming(following, builder.block)
-        for phi, word, result in zip(phis, first, results, strict=True):
+        initial = [self.number(0), *first]
+        phis = [builder.phi(word.value.type) for word in initial]
+        index, *states = (word.holding(phi) for word, phi in zip(initial, phis, strict=True))
+        results = self._step(index, states)
+        following = index + 1
+        for phi, word, result in zip(phis, initial, (following, *results), strict=True):
             phi.add_incoming(word.value, before)
             phi.add_incoming(result.value, builder.block)
-        builder.cbranch(builder.icmp_signed("<", following, long(self.loop.length)), head, after)
+        builder.cbranch((following < self.scan.length).value, head, after)
         builder.position_at_end(after)
         return results
 
-    def _step(self, index: Any, states: list[Word]) -> list[Word]:
+    def _step(self, index: Word, states: list[Word]) -> list[Word]:
         """One step: read rows of columns, compute what is not invariant, and store rows."""
-        loop, body = self.loop, self.loop.body
+        loop, body = self.scan, self.scan.body
         self.words.update(zip(body.inputs, states, strict=False))
         columns = body.inputs[loop.carries : loop.carries + loop.columns]
         for value, base in zip(columns, self.inputs[loop.carries : loop.carries + loop.columns], strict=True):
@@ -100,19 +97,19 @@ class LoopEmitter:
 
     # Memory
 
-    def _row(self, base: Any, index: Any, value: Value) -> Any:
+    def _row(self, base: Any, index: Word, value: Value) -> Any:
         """The address of a step's row of a column."""
-        number = self.builder.sub(long(self.loop.length - 1), index) if self.loop.reverse else index
-        return self.builder.gep(base, [self.builder.mul(number, long(value.nbytes))], source_etype=ir.IntType(8))
+        number = self.number(self.scan.length - 1) - index if self.scan.reverse else index
+        return self.array(base, "i8").at(number * value.nbytes).value
 
     def _desk(self, size: int) -> Desk:
-        return Desk(self.builder, self.target, _lanes(size), branching=True)
+        return Desk(self.builder, Target.host(), _lanes(size), branching=True)
 
     def _loaded(self, value: Value, address: Any) -> Word:
         kind, desk = KINDS[value.dtype], self._desk(value.size)
         if desk.lanes is None:
             return load(desk, kind, address)
-        exact = load_lanes(Desk(self.builder, self.target, value.size), kind, address, 1, None)
+        exact = load_lanes(Desk(self.builder, Target.host(), value.size), kind, address, 1, None)
         return exact if desk.lanes == value.size else self._gathered(exact, list(range(value.size)))
 
     def _stored(self, value: Value, word: Word, address: Any) -> None:
@@ -120,8 +117,7 @@ class LoopEmitter:
             store(word, address)
             return
         if word.desk.lanes != value.size:
-            whole = self.builder.shuffle_vector(word.value, word.value, _places(list(range(value.size))))
-            word = Word(Desk(self.builder, self.target, value.size), word.kind, whole)
+            word = self.shuffled(word, word, range(value.size))
         store_lanes(word, address, 1, None)
 
     def _constant(self, value: Value, array: Any) -> Word:
@@ -130,7 +126,7 @@ class LoopEmitter:
         if len(set(map(repr, numbers))) == 1:
             return desk.number(kind, numbers[0])
         padded = numbers + numbers[-1:] * ((desk.lanes or 1) - len(numbers))
-        singles = [Desk(self.builder, self.target, None).number(kind, number).value for number in padded]
+        singles = [self.scalar.number(kind, number).value for number in padded]
         return Word(desk, kind, ir.Constant(desk.type(kind), singles))
 
     # Elements of vectors
@@ -147,7 +143,7 @@ class LoopEmitter:
         if word.desk.lanes == desk.lanes and list(places) == list(range(len(places))):
             return word
         padded = [*places, *[places[-1]] * (desk.lanes - len(places))]
-        return Word(desk, kind, builder.shuffle_vector(word.value, word.value, _places(padded)))
+        return Word(desk, kind, self.shuffled(word, word, padded).value)
 
     def _put_together(self, words: Sequence[tuple[Word, int]], numbers: Numbers) -> Word:
         """A vector of elements of several vectors, numbered consecutively from 1; 0 stands for a zero."""
@@ -212,7 +208,7 @@ class LoopEmitter:
         maker = self.makers.get(value)
         if maker is not None and maker.name == "multiply" and value.dtype.kind == "f":
             for factor, other in (maker.inputs, maker.inputs[::-1]):
-                constant = self.loop.body.constants.get(factor)
+                constant = self.scan.body.constants.get(factor)
                 if constant is None or constant.size > 1 or (other.dtype, other.shape) != (value.dtype, value.shape):
                     continue
                 if abs(constant.item()) <= 1:
@@ -284,10 +280,6 @@ class LoopEmitter:
             total = x * y if total is None else x.mad(y, total)
         assert total is not None
         return total
-
-
-def _places(places: Numbers) -> Any:
-    return ir.Constant(ir.VectorType(ir.IntType(32), len(places)), list(places))
 
 
 def cost(loop: Scan) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..loops import SCAN, Scan
+from ..loops import SCAN, Scan, stepped
 from ..program import Array, Equation, Program
 from .executable import stored
 from .fusion import kind
@@ -23,16 +23,7 @@ class Repeated:
 
     def forward(self, *arrays: Array, loop: Scan) -> tuple[Array, ...]:
         """Run the scan step by step."""
-        given = [np.asarray(array, order="C") for array in arrays]
-        carries, columns = given[: loop.carries], given[loop.carries : loop.carries + loop.columns]
-        shared = given[loop.carries + loop.columns :]
-        kept = [np.empty((loop.length, *v.shape), v.dtype) for v in loop.body.outputs[loop.carries :]]
-        for number in reversed(range(loop.length)) if loop.reverse else range(loop.length):
-            results = self.step(*carries, *[column[number, ...] for column in columns], *shared)
-            carries = results[: loop.carries]
-            for stack, result in zip(kept, results[loop.carries :], strict=True):
-                stack[number] = result
-        return (*carries, *kept)
+        return stepped(self.step, [np.asarray(array, order="C") for array in arrays], loop)
 
 
 def with_loops(program: Program) -> Program:

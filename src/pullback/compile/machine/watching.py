@@ -40,8 +40,7 @@ def _write(module: Module, places: dict[str, int]) -> None:
 
     def check(condition: Word) -> None:
         """Return False where a condition does not hold."""
-        with body.when(~condition):
-            body.result_object("False")
+        body.result_object_if(~condition, "False")
 
     with body.loop(0, words >> 2) as number:
         row = rows + number * 32

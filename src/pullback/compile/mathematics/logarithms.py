@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from .coefficients import (
     ARTANH,
@@ -83,25 +84,23 @@ def log(x: Word) -> Word:
     return log_near(m - 1, k)
 
 
+def _near(f: Word, head: float, rest: Any, of_floats: Any, of_doubles: Any) -> Word:
+    """The logarithm of 1 + f to another base."""
+    return _float_near(f, head, rest["f"], of_floats["f"]) if f.kind == "f" else _double_near(f, of_doubles["d"])
+
+
 def log_two(x: Word) -> Word:
     """The logarithm to base 2, exact for powers of two."""
     part, k = split(x)
     f, whole = part - 1, k.whole()
-    if x.kind == "f":
-        near = _float_near(f, 1, LOG_TWO_OF_E_LESS_ONE["f"], LOG_TWO["f"])
-    else:
-        near = _double_near(f, LOG_TWO_OF_E["d"])
-    return _at_ends(x, whole + near)
+    return _at_ends(x, whole + _near(f, 1, LOG_TWO_OF_E_LESS_ONE, LOG_TWO, LOG_TWO_OF_E))
 
 
 def log_ten(x: Word) -> Word:
     """The logarithm to base 10."""
     part, k = split(x)
     f, whole = part - 1, k.whole()
-    if x.kind == "f":
-        near = _float_near(f, 0.5, LOG_TEN_OF_E_LESS_HALF["f"], LOG_TEN["f"])
-    else:
-        near = _double_near(f, LOG_TEN_OF_E["d"])
+    near = _near(f, 0.5, LOG_TEN_OF_E_LESS_HALF, LOG_TEN, LOG_TEN_OF_E)
     high, low = LOG_TEN_OF_TWO[x.kind]
     return _at_ends(x, whole.mad(high, whole.mad(low, near)))
 

@@ -18,8 +18,8 @@ import numpy as np
 from ... import ops
 from ..._core.modes import quiet
 from ..._core.sites import Site
+from .. import keys
 from ..program import LOOPS, Array, Equation, Program, Value, effectful
-from . import keys
 from .inference import infer
 
 Rule = Callable[["Builder", Equation], "Value | tuple[Value, ...] | None"]

@@ -36,6 +36,12 @@ def decomposition(*names: str) -> Callable[[Decomposition], Decomposition]:
     return register
 
 
+def decompositions(**functions: Decomposition) -> None:
+    """Make functions the decompositions of the primitives of their names."""
+    for name, function in functions.items():
+        decomposition(name)(function)
+
+
 def _rule(function: Decomposition) -> Callable[[Builder, Equation], Value | None]:
     def rule(build: Builder, e: Equation) -> Value | None:
         if any(value.dtype.kind == "c" for value in e.inputs):
@@ -51,31 +57,11 @@ def _rule(function: Decomposition) -> Callable[[Builder, Equation], Value | None
 # 1. Elements
 
 
-@decomposition("relu")
-def _relu(b: Builder, x: Value) -> Value:
-    return b.maximum(x, 0)
-
-
-@decomposition("rsqrt")
-def _rsqrt(b: Builder, x: Value) -> Value:
-    return b.reciprocal(b.sqrt(x))
-
-
 @decomposition("clip", "hardtanh")
 def _clip(b: Builder, x: Value, *, lower: float | None, upper: float | None) -> Value:
     if lower is not None:
         x = b.maximum(x, lower)
     return x if upper is None else b.minimum(x, upper)
-
-
-@decomposition("clip_by")
-def _clip_by(b: Builder, x: Value, low: Value, high: Value) -> Value:
-    return b.minimum(b.maximum(x, low), high)
-
-
-@decomposition("select")
-def _select(b: Builder, condition: Value, x: Value) -> Value:
-    return b.where(_truth(b, condition), x, b.scalar(0, x.dtype))
 
 
 def _truth(b: Builder, condition: Value) -> Value:
@@ -87,35 +73,10 @@ def _masked_fill(b: Builder, x: Value, mask: Value, value: Value, *, label: str 
     return b.where(_truth(b, mask), value, x) if x.dtype == value.dtype else None
 
 
-@decomposition("copy", "fill")
-def _filled(b: Builder, x: Value, value: Value) -> Value:
-    return b.broadcast_to(b.astype(value, dtype=x.dtype, source=value.dtype), shape=x.shape)
-
-
-@decomposition("modulo")
-def _modulo(b: Builder, x: Value, *, divisor: float) -> Value | None:
-    return b.remainder(x, divisor) if x.dtype.kind == "f" else None
-
-
-@decomposition("exponential")
-def _exponential(b: Builder, x: Value, *, base: float) -> Value | None:
-    return b.pow(b.scalar(base, x.dtype), x) if x.dtype.kind == "f" else None
-
-
-@decomposition("sgn")
-def _sgn(b: Builder, x: Value) -> Value:
-    return b.sign(x)
-
-
 @decomposition("sinc")
 def _sinc(b: Builder, x: Value) -> Value:
     turned = b.multiply(x, math.pi)
     return b.where(b.equal(x, 0), b.scalar(1, x.dtype), b.divide(b.sin(turned), turned))
-
-
-@decomposition("attached")
-def _attached(b: Builder, value: Value, x: Value) -> Value:
-    return value
 
 
 @decomposition("lerp")
@@ -129,60 +90,37 @@ def _lerp(b: Builder, a: Value, other: Value, weight: Value) -> Value | None:
     return b.where(b.less(b.abs(weight), 0.5), near, far)
 
 
+decompositions(
+    relu=lambda b, x: b.maximum(x, 0),
+    rsqrt=lambda b, x: b.reciprocal(b.sqrt(x)),
+    clip_by=lambda b, x, low, high: b.minimum(b.maximum(x, low), high),
+    select=lambda b, condition, x: b.where(_truth(b, condition), x, b.scalar(0, x.dtype)),
+    copy=lambda b, x, value: b.broadcast_to(b.astype(value, dtype=x.dtype, source=value.dtype), shape=x.shape),
+    fill=lambda b, x, value: b.broadcast_to(b.astype(value, dtype=x.dtype, source=value.dtype), shape=x.shape),
+    modulo=lambda b, x, *, divisor: b.remainder(x, divisor) if x.dtype.kind == "f" else None,
+    exponential=lambda b, x, *, base: b.pow(b.scalar(base, x.dtype), x) if x.dtype.kind == "f" else None,
+    sgn=lambda b, x: b.sign(x),
+    attached=lambda b, value, x: value,
+)
+
 # 2. Activations
 
 
-@decomposition("tanh_pullback")
-def _tanh_pullback(b: Builder, given: Value, t: Value) -> Value:
-    return b.subtract(given, b.multiply(b.multiply(given, t), t))
-
-
-@decomposition("sigmoid_pullback")
-def _sigmoid_pullback(b: Builder, given: Value, s: Value) -> Value:
-    return b.multiply(b.subtract(given, b.multiply(given, s)), s)
-
-
-@decomposition("leaky_factor")
-def _leaky_factor(b: Builder, x: Value, *, slope: float) -> Value:
-    return b.where(b.greater(x, 0), b.scalar(1, x.dtype), b.scalar(slope, x.dtype))
-
-
-@decomposition("leaky_relu")
-def _leaky_relu(b: Builder, x: Value, *, slope: float) -> Value:
-    return b.multiply(x, _leaky_factor(b, x, slope=slope))
-
-
-@decomposition("prelu")
-def _prelu(b: Builder, x: Value, weight: Value) -> Value:
-    return b.where(b.greater(x, 0), x, b.multiply(x, weight))
+def _times(b: Builder, x: Value, factor: float) -> Value:
+    return x if factor == 1 else b.multiply(x, factor)
 
 
 @decomposition("elu")
 def _elu(b: Builder, x: Value, *, alpha: float, scale: float, input_scale: float) -> Value:
-    below = b.multiply(b.expm1(b.multiply(b.minimum(x, 0), input_scale)), alpha * scale)
-    return b.add(below, b.multiply(b.maximum(x, 0), scale))
+    below = b.multiply(b.expm1(_times(b, b.minimum(x, 0), input_scale)), alpha * scale)
+    return b.add(below, _times(b, b.maximum(x, 0), scale))
 
 
 @decomposition("softplus")
 def _softplus(b: Builder, x: Value, *, beta: float, threshold: float) -> Value:
-    scaled = b.multiply(x, beta)
-    soft = b.divide(b.log1p(b.exp(b.minimum(scaled, threshold))), beta)
-    return b.where(b.greater(scaled, threshold), x, soft)
-
-
-@decomposition("silu")
-def _silu(b: Builder, x: Value) -> Value:
-    return b.multiply(x, b.sigmoid(x))
-
-
-@decomposition("mish")
-def _mish(b: Builder, x: Value) -> Value:
-    return b.multiply(x, b.tanh(b.softplus(x, beta=1, threshold=20)))
-
-
-@decomposition("gelu")
-def _gelu(b: Builder, x: Value) -> Value:
-    return b.multiply(b.add(b.erf(b.multiply(x, ROOT_HALF)), 1), b.multiply(x, 0.5))
+    scaled = _times(b, x, beta)
+    soft = b.log1p(b.exp(b.minimum(scaled, threshold)))
+    return b.where(b.greater(scaled, threshold), x, soft if beta == 1 else b.divide(soft, beta))
 
 
 @decomposition("gelu_by_tanh")
@@ -192,58 +130,33 @@ def _gelu_by_tanh(b: Builder, x: Value) -> Value:
     return b.multiply(b.add(b.tanh(inner), 1), b.multiply(x, 0.5))
 
 
-@decomposition("logsigmoid")
-def _logsigmoid(b: Builder, x: Value) -> Value:
-    return b.subtract(b.minimum(x, 0), b.log1p(b.exp(b.negative(b.abs(x)))))
-
-
 def _hard(b: Builder, x: Value) -> Value:
     return b.divide(b.clip(b.add(x, 3), lower=0, upper=6), 6)
 
 
-@decomposition("hardsigmoid")
-def _hardsigmoid(b: Builder, x: Value) -> Value:
-    return _hard(b, x)
+def _mask(b: Builder, holds: Value, x: Value, yes: float = 1, no: float = 0) -> Value:
+    return b.where(holds, b.scalar(yes, x.dtype), b.scalar(no, x.dtype))
 
 
-@decomposition("hardswish")
-def _hardswish(b: Builder, x: Value) -> Value:
-    return b.multiply(x, _hard(b, x))
-
-
-@decomposition("hardshrink")
-def _hardshrink(b: Builder, x: Value, *, bound: float) -> Value:
-    return b.where(b.less_equal(b.abs(x), bound), b.scalar(0, x.dtype), x)
-
-
-@decomposition("softshrink")
-def _softshrink(b: Builder, x: Value, *, bound: float) -> Value:
-    return b.subtract(x, b.clip(x, lower=-bound, upper=bound))
-
-
-@decomposition("threshold")
-def _threshold(b: Builder, x: Value, *, bound: float, value: float) -> Value:
-    return b.where(b.less_equal(x, bound), b.scalar(value, x.dtype), x)
-
-
-def _mask(b: Builder, holds: Value, x: Value) -> Value:
-    return b.where(holds, b.scalar(1, x.dtype), b.scalar(0, x.dtype))
-
-
-@decomposition("above")
-def _above(b: Builder, x: Value, *, bound: float) -> Value:
-    return b.where(b.less_equal(x, bound), b.scalar(0, x.dtype), b.scalar(1, x.dtype))
-
-
-@decomposition("within")
-def _within(b: Builder, x: Value, *, lower: float, upper: float) -> Value:
-    return _mask(b, b.logical_and(b.greater(x, lower), b.less(x, upper)), x)
-
-
-@decomposition("beyond")
-def _beyond(b: Builder, x: Value, *, bound: float) -> Value:
-    return _mask(b, b.greater(b.abs(x), bound), x)
-
+decompositions(
+    tanh_pullback=lambda b, given, t: b.subtract(given, b.multiply(b.multiply(given, t), t)),
+    sigmoid_pullback=lambda b, given, s: b.multiply(b.subtract(given, b.multiply(given, s)), s),
+    leaky_factor=lambda b, x, *, slope: _mask(b, b.greater(x, 0), x, no=slope),
+    leaky_relu=lambda b, x, *, slope: b.multiply(x, _mask(b, b.greater(x, 0), x, no=slope)),
+    prelu=lambda b, x, weight: b.where(b.greater(x, 0), x, b.multiply(x, weight)),
+    silu=lambda b, x: b.multiply(x, b.sigmoid(x)),
+    mish=lambda b, x: b.multiply(x, b.tanh(b.softplus(x, beta=1, threshold=20))),
+    gelu=lambda b, x: b.multiply(b.add(b.erf(b.multiply(x, ROOT_HALF)), 1), b.multiply(x, 0.5)),
+    logsigmoid=lambda b, x: b.subtract(b.minimum(x, 0), b.log1p(b.exp(b.negative(b.abs(x))))),
+    hardsigmoid=_hard,
+    hardswish=lambda b, x: b.multiply(x, _hard(b, x)),
+    hardshrink=lambda b, x, *, bound: b.where(b.less_equal(b.abs(x), bound), b.scalar(0, x.dtype), x),
+    softshrink=lambda b, x, *, bound: b.subtract(x, b.clip(x, lower=-bound, upper=bound)),
+    threshold=lambda b, x, *, bound, value: b.where(b.less_equal(x, bound), b.scalar(value, x.dtype), x),
+    above=lambda b, x, *, bound: _mask(b, b.less_equal(x, bound), x, 0, 1),
+    within=lambda b, x, *, lower, upper: _mask(b, b.logical_and(b.greater(x, lower), b.less(x, upper)), x),
+    beyond=lambda b, x, *, bound: _mask(b, b.greater(b.abs(x), bound), x),
+)
 
 # 3. Losses
 
@@ -276,11 +189,6 @@ def _count(x: Value, axis: tuple[int, ...]) -> int:
     return math.prod([x.shape[i] for i in axis])
 
 
-@decomposition("total")
-def _total(b: Builder, x: Value, *, axis: tuple[int, ...]) -> Value:
-    return b.sum(x, axis=axis, keepdims=True)
-
-
 @decomposition("mean")
 def _mean(
     b: Builder, x: Value, *, axis: tuple[int, ...], keepdims: bool, given: bool = True, label: str = ""
@@ -291,14 +199,11 @@ def _mean(
     return b.divide(b.sum(x, axis=axis, keepdims=keepdims), _count(x, axis))
 
 
-@decomposition("largest")
-def _largest(b: Builder, x: Value, *, axis: tuple[int, ...], keepdims: bool) -> Value:
-    return b.amax(x, axis=axis, keepdims=keepdims)
-
-
-@decomposition("smallest")
-def _smallest(b: Builder, x: Value, *, axis: tuple[int, ...], keepdims: bool) -> Value:
-    return b.amin(x, axis=axis, keepdims=keepdims)
+decompositions(
+    total=lambda b, x, *, axis: b.sum(x, axis=axis, keepdims=True),
+    largest=lambda b, x, *, axis, keepdims: b.amax(x, axis=axis, keepdims=keepdims),
+    smallest=lambda b, x, *, axis, keepdims: b.amin(x, axis=axis, keepdims=keepdims),
+)
 
 
 @decomposition("var")
@@ -381,5 +286,4 @@ def _triangle(keep: Callable[..., Any]) -> Decomposition:
     return rule
 
 
-decomposition("tril")(_triangle(np.tril))
-decomposition("triu")(_triangle(np.triu))
+decompositions(tril=_triangle(np.tril), triu=_triangle(np.triu))

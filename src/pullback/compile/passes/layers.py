@@ -18,7 +18,7 @@ from ..program import Equation, Value
 from .building import Builder
 from .decompositions import DECOMPOSITIONS as DECOMPOSITIONS
 from .decompositions import decomposed as decomposed
-from .decompositions import decomposition
+from .decompositions import decomposition, decompositions
 
 SINGLE = np.dtype(np.float32)
 
@@ -164,27 +164,7 @@ def _rms_normalize(b: Builder, x: Value, *, axis: tuple[int, ...], eps: float) -
     return b.multiply(x, b.reciprocal(b.sqrt(b.add(mean, eps))))
 
 
-@decomposition("scale_and_shift")
-def _scale_and_shift(b: Builder, x: Value, scale: Value, shift: Value) -> Value | None:
-    return b.add(b.multiply(x, scale), shift) if x.dtype == scale.dtype == shift.dtype else None
-
-
 # 3. Layers
-
-
-@decomposition("outer")
-def _outer(b: Builder, x: Value, other: Value) -> Value:
-    return b.multiply(x, other)
-
-
-@decomposition("times_transpose")
-def _times_transpose(b: Builder, x: Value, other: Value) -> Value:
-    return b.matmul(x, b.matrix_transpose(other))
-
-
-@decomposition("transpose_times")
-def _transpose_times(b: Builder, x: Value, other: Value) -> Value:
-    return b.matmul(b.matrix_transpose(x), other)
 
 
 @decomposition("project", "affine")
@@ -198,9 +178,15 @@ def _project(b: Builder, x: Value, weight: Value, *bias: Value) -> Value | None:
     return b.reshape(out, shape=(*x.shape[:-1], weight.shape[0]))
 
 
-@decomposition("biased")
-def _biased(b: Builder, x: Value, bias: Value) -> Value:
-    return b.add(x, b.reshape(bias, shape=(bias.size, *[1] * (len(x.shape) - 2))))
+decompositions(
+    scale_and_shift=lambda b, x, scale, shift: (
+        b.add(b.multiply(x, scale), shift) if x.dtype == scale.dtype == shift.dtype else None
+    ),
+    outer=lambda b, x, other: b.multiply(x, other),
+    times_transpose=lambda b, x, other: b.matmul(x, b.matrix_transpose(other)),
+    transpose_times=lambda b, x, other: b.matmul(b.matrix_transpose(x), other),
+    biased=lambda b, x, bias: b.add(x, b.reshape(bias, shape=(bias.size, *[1] * (len(x.shape) - 2)))),
+)
 
 
 def _transposed(b: Builder, x: Value) -> Value:

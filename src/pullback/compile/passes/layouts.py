@@ -6,8 +6,8 @@ it, and so decides in which order it is summed later: such a one goes only where
 
 from __future__ import annotations
 
+from .. import keys
 from ..program import Equation, Value
-from . import keys
 from .building import Builder
 from .identities import stands
 from .inference import together

@@ -224,7 +224,7 @@ class _Call:
 def _name_module(module: Any, args: tuple[Any, ...], error: Exception) -> None:
     """Add the layer and the shapes of its arguments to an error from a layer of this package, once."""
     forward = type(module).forward
-    ours = forward is not Calls.forward and forward.__module__.startswith("pullback.nn.")
+    ours = forward is not Calls.forward and str(forward.__module__).startswith("pullback.nn.")
     said = getattr(error, "_said", False) or len(error.args) != 1 or not isinstance(error.args[0], str)
     if not ours or said or module._modules:
         return

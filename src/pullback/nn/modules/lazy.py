@@ -6,8 +6,10 @@ changes the module's class to the ordinary one.
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Concatenate, ParamSpec
 
 from ..._core.modes import no_grad
 from ..._core.primitives import Carrier
@@ -15,6 +17,8 @@ from ..uninitialized import UninitializedBuffer, UninitializedParameter, is_lazy
 from . import batchnorm, conv, instancenorm, linear
 from .module import Module
 from .state import State
+
+P = ParamSpec("P")
 
 
 class LazyModuleMixin(State):
@@ -115,6 +119,19 @@ class _Learning(LazyModuleMixin):
         raise NotImplementedError
 
 
+def _inferring(init: Callable[Concatenate[Any, int, P], None]) -> Callable[Concatenate[Any, P], None]:
+    """The `__init__` of a lazy module: it takes the arguments of the class to become, except the first."""
+
+    def begin(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> None:
+        _Learning.__init__(self, *args, **kwargs)
+
+    signature = inspect.signature(init)
+    own, _, *others = signature.parameters.values()
+    vars(begin)["__signature__"] = signature.replace(parameters=[own, *others])
+    functools.update_wrapper(begin, init)
+    return begin
+
+
 class LazyLinear(_Learning, linear.Linear):
     """`Linear` whose `in_features` is the size of the last axis of its first input.
 
@@ -130,8 +147,7 @@ class LazyLinear(_Learning, linear.Linear):
     cls_to_become = linear.Linear
     _learned = "in_features"
 
-    def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
-        super().__init__(out_features, bias, device, dtype)
+    __init__ = _inferring(linear.Linear.__init__)
 
     def _size_of(self, input: Any) -> int:
         return int(input.shape[-1])
@@ -167,42 +183,13 @@ class _Channels(_Learning):
 class _LazyConvolution(_Channels):
     """A convolution that infers its `in_channels`."""
 
-    def __init__(
-        self,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        settings = (stride, padding, dilation, groups, bias, padding_mode)
-        super().__init__(out_channels, kernel_size, *settings, device, dtype)
+    __init__ = _inferring(conv._Convolution.__init__)
 
 
 class _LazyTransposed(_Channels):
     """A transposed convolution that infers its `in_channels`."""
 
-    def __init__(
-        self,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Any = 1,
-        padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        settings = (stride, padding, output_padding, groups, bias, dilation, padding_mode)
-        super().__init__(out_channels, kernel_size, *settings, device, dtype)
+    __init__ = _inferring(conv._ConvTransposeNd.__init__)
 
 
 class LazyConv1d(_LazyConvolution, conv.Conv1d):

@@ -33,6 +33,18 @@ def _admitted(place: str, module: Any, name: str, value: Any) -> Any:
     return value
 
 
+_FIRST = ": write super().__init__() before self.{} = ..."
+
+
+def _way_to_module(value: Any) -> str:
+    """How to make a module of what is given in the place of one, after a colon; an empty string if that is unknown."""
+    if isinstance(value, type):
+        return f": make one, {value.__name__}()"
+    if isinstance(value, (list, tuple)):
+        return ": pass layers one by one, nn.Sequential(*layers)"
+    return ": use the module of its name, nn.ReLU() for F.relu" if callable(value) else ""
+
+
 def type_name(value: Any) -> str:
     """The qualified name of a value's type, as in torch's errors."""
     if isinstance(value, Carrier):
@@ -83,20 +95,21 @@ class Members:
             found = members.get(place)
             if found is not None and name in found:
                 return found[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        early = "" if "_modules" in members else ": call super().__init__() first in its __init__"
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{early}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         members = self.__dict__
         if isinstance(value, Parameter):
             if "_parameters" not in members:
-                raise AttributeError("cannot assign parameters before Module.__init__() call")
+                raise AttributeError(f"cannot assign parameters before Module.__init__() call{_FIRST.format(name)}")
             self._free(name, "_parameters")
             self.register_parameter(name, value)
         elif name in members.get("_parameters", ()):
             self._parameters[name] = self._empty(value, f"parameter '{name}' (torch.nn.Parameter or None expected)")
         elif isinstance(value, Members):
             if "_modules" not in members:
-                raise AttributeError("cannot assign module before Module.__init__() call")
+                raise AttributeError(f"cannot assign module before Module.__init__() call{_FIRST.format(name)}")
             self._free(name, "_modules")
             self._modules[name] = _admitted("_modules", self, name, value)
         elif name in members.get("_modules", ()):
@@ -214,7 +227,7 @@ class Members:
             If the name is taken, empty, or has a dot.
         """
         if module is not None and not isinstance(module, Members):
-            raise TypeError(f"{type_name(module)} is not a Module subclass")
+            raise TypeError(f"{type_name(module)} is not a Module subclass{_way_to_module(module)}")
         self._check_name("_modules", name)
         self._modules[name] = _admitted("_modules", self, name, module)
 

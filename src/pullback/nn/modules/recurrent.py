@@ -175,7 +175,8 @@ class RNNBase(_Recurrent):
             raise RuntimeError(f"input must have {2 if packed else 3} dimensions, got {x.ndim}")
         if x.shape[-1] != self.input_size:
             raise RuntimeError(
-                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.shape[-1]}"
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.shape[-1]}: "
+                f"the input has shape {tuple(x.shape)}, whose last axis holds the features"
             )
 
     def _check_states(self, states: tuple[Any, ...], count: int) -> None:

@@ -7,7 +7,7 @@ and 1.0 and True differ; what is of no known kind equals itself alone.
 from __future__ import annotations
 
 import struct
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -27,28 +27,32 @@ def of_metadata(params: dict[str, Any]) -> Hashable:
     return tuple([(name, of_entry(params[name])) for name in sorted(params) if name not in NAMES])
 
 
-def of_entry(entry: Any) -> Hashable:
-    """The key of one entry: a number, a text, a dtype, a slice, or a tuple, list or dict of such."""
+def _itself(entry: Any) -> Hashable:
+    return type(entry), id(entry)
+
+
+def of_entry(entry: Any, other: Callable[[Any], Hashable] = _itself) -> Hashable:
+    """The key of one entry: a number, a text, a dtype, a slice, a tuple, list or dict of such, or what `other` says."""
     kind = type(entry)
     if kind in _PLAIN:
         return (kind, entry)
     if kind is tuple and _INTS.issuperset(map(type, entry)):
         return (kind, entry)
     if isinstance(entry, tuple | list):
-        return (kind, *[of_entry(each) for each in entry])
+        return (kind, *[of_entry(each, other) for each in entry])
     if kind is float:
         return (kind, struct.pack("<d", entry))
     if kind is complex:
         return (kind, struct.pack("<dd", entry.real, entry.imag))
     if kind is slice:
-        return (kind, of_entry(entry.start), of_entry(entry.stop), of_entry(entry.step))
+        return (kind, *[of_entry(each, other) for each in (entry.start, entry.stop, entry.step)])
     if kind is dict:
-        return (kind, *[(name, of_entry(each)) for name, each in entry.items()])
+        return (kind, *[(name, of_entry(each, other)) for name, each in entry.items()])
     if isinstance(entry, np.dtype):
         return (np.dtype, entry.str)
     if isinstance(entry, np.generic) or (kind is np.ndarray and entry.ndim == 0):
         return (kind, entry.dtype.str, entry.tobytes())
-    return (kind, id(entry))
+    return other(entry)
 
 
 LARGEST = 1 << 12

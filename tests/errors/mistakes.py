@@ -1,0 +1,1090 @@
+"""Mistakes as users make them: a program, the beginning of the message, and the fix or the fact that it names."""
+
+from typing import NamedTuple
+
+
+class Mistake(NamedTuple):
+    program: str
+    first: str
+    fix: str
+
+
+MISTAKES = {
+    "add of other lengths": Mistake(
+        """\
+a = pb.ones(3)
+b = pb.ones(4)
+c = a + b
+""",
+        "RuntimeError: add: shapes (3,) and (4,) do not fit at axis -1, 3 against",
+        "sizes are aligned from the right, and equal or 1",
+    ),
+    "add of tracked matrices": Mistake(
+        """\
+a = pb.ones(2, 3, requires_grad=True)
+b = pb.ones(2, 4)
+c = a + b
+""",
+        "RuntimeError: add: shapes (2, 3) and (2, 4) do not fit at axis -1, 3",
+        "equal or 1",
+    ),
+    "mul with a NumPy array": Mistake(
+        """\
+a = pb.ones(3)
+c = a * np.ones(4)
+""",
+        "RuntimeError: multiply: shapes (3,) and (4,) do not fit at axis -1, 3",
+        "equal or 1",
+    ),
+    "vector product": Mistake(
+        "pb.ones(3) @ pb.ones(4)",
+        "RuntimeError: matmul: the last axis of a, of shape (3,), is 3 long, the",
+        "they must be equal",
+    ),
+    "matrix product": Mistake(
+        """\
+a = pb.ones(2, 3)
+b = pb.ones(2, 3)
+c = a @ b
+""",
+        "RuntimeError: matmul: the last axis of a, of shape (2, 3), is 3 long, the",
+        "a @ b.mT has shape (2, 2)",
+    ),
+    "batched product": Mistake(
+        "pb.ones(2, 3, 4) @ pb.ones(5, 4, 2)",
+        "RuntimeError: matmul, before the last two axes: shapes (2,) and (5,) do",
+        "equal or 1",
+    ),
+    "mm of vectors": Mistake(
+        "pb.mm(pb.ones(3), pb.ones(3, 2))",
+        "RuntimeError: self must be a matrix: mm multiplies matrices, and it has",
+        "mm multiplies matrices",
+    ),
+    "bmm of matrices": Mistake(
+        "pb.bmm(pb.ones(3, 2), pb.ones(3, 2))",
+        "RuntimeError: batch1 must be a 3D tensor: bmm multiplies batches of",
+        "bmm multiplies batches of matrices",
+    ),
+    "0-d product": Mistake(
+        "pb.tensor(2.0) @ pb.ones(3)",
+        "RuntimeError: both arguments to matmul need to be at least 1D, but they",
+        "use *",
+    ),
+    "dot of matrices": Mistake(
+        "pb.dot(pb.ones(2, 2), pb.ones(2, 2))",
+        "RuntimeError: 1D tensors expected, but got 2D and 2D tensors: dot is for",
+        "dot is for vectors",
+    ),
+    "reshape": Mistake(
+        "pb.ones(6).reshape(4, 2)",
+        "RuntimeError: shape '[4, 2]' is invalid for input of size 6: its sizes",
+        "its sizes multiply to 8",
+    ),
+    "reshape -1": Mistake(
+        "pb.ones(6).reshape(4, -1)",
+        "RuntimeError: shape '[4, -1]' is invalid for input of size 6: no size in",
+        "no size in the place of -1",
+    ),
+    "view of transposed": Mistake(
+        "pb.ones(2, 3).t().view(6)",
+        "RuntimeError: view size is not compatible with input tensor's size and",
+        "Use .reshape(...) instead",
+    ),
+    "cat": Mistake(
+        "pb.cat([pb.ones(2, 3), pb.ones(2, 4)])",
+        "RuntimeError: Sizes of tensors must match except in dimension 0. Expected",
+        "except in dimension 0",
+    ),
+    "cat of ndims": Mistake(
+        "pb.cat([pb.ones(2, 3), pb.ones(3)])",
+        "RuntimeError: Tensors must have same number of dimensions: got 2 and 1:",
+        "same number of dimensions",
+    ),
+    "cat of one tensor": Mistake(
+        "pb.cat(pb.ones(3))",
+        "RuntimeError: zero-dimensional tensor (at position 0) cannot be",
+        "pass a list of tensors",
+    ),
+    "cat of nothing": Mistake(
+        "pb.cat([])",
+        "ValueError: cat(): expected a non-empty list of Tensors: pass at least",
+        "pass at least one tensor",
+    ),
+    "stack": Mistake(
+        "pb.stack([pb.ones(2), pb.ones(3)])",
+        "RuntimeError: stack expects each tensor to be equal size, but got [2] at",
+        "[2] at entry 0 and [3] at entry 1",
+    ),
+    "stack of lists": Mistake(
+        "pb.stack([[1.0], [2.0]])",
+        "TypeError: stack(): expected Tensors, not list: wrap arrays with",
+        "as_tensor",
+    ),
+    "dim out of range": Mistake(
+        "pb.ones(2, 3).sum(dim=2)",
+        "IndexError: sum(): Dimension out of range (expected to be in range of",
+        "dims count from 0, or from -1 at the end",
+    ),
+    "softmax dim": Mistake(
+        "F.softmax(pb.ones(3), dim=1)",
+        "IndexError: Dimension out of range (expected to be in range of [-1, 0],",
+        "dims count from 0, or from -1 at the end",
+    ),
+    "expand": Mistake(
+        "pb.ones(3).expand(2, 4)",
+        "RuntimeError: expand(): The expanded size of the tensor (4) must match",
+        "Target sizes: [2, 4]",
+    ),
+    "permute": Mistake(
+        "pb.ones(2, 3).permute(0, 2)",
+        "IndexError: Dimension out of range (expected to be in range of [-2, 1],",
+        "dims count from 0",
+    ),
+    "transpose": Mistake(
+        "pb.ones(3).transpose(0, 1)",
+        "IndexError: Dimension out of range (expected to be in range of [-1, 0],",
+        "dims count from 0",
+    ),
+    "split": Mistake(
+        "pb.ones(5).split([2, 2])",
+        "RuntimeError: split_with_sizes expects split_sizes to sum exactly to 5",
+        "to sum exactly to 5",
+    ),
+    "einsum letters": Mistake(
+        "pb.einsum('ij,jk->il', pb.ones(2, 3), pb.ones(3, 4))",
+        "RuntimeError: einsum(): output subscript l does not appear in the",
+        "'ij,jk->il'",
+    ),
+    "einsum sizes": Mistake(
+        "pb.einsum('ij,jk->ik', pb.ones(2, 3), pb.ones(4, 5))",
+        "RuntimeError: einsum(): subscript j has size 4 for one operand, which",
+        "subscript j",
+    ),
+    "einsum ndim": Mistake(
+        "pb.einsum('ijk,jk->i', pb.ones(2, 3), pb.ones(2, 3))",
+        "RuntimeError: einsum(): the number of subscripts in the equation (3) does",
+        "of shape (2, 3)",
+    ),
+    "ragged": Mistake(
+        "pb.tensor([[1.0, 2.0], [3.0]])",
+        "ValueError: expected sequence of length 2 at dim 1 (got 1): the rows of",
+        "the rows of a tensor have one length",
+    ),
+    "tensor of strings": Mistake(
+        "pb.tensor(['a', 'b'])",
+        "ValueError: too many dimensions 'str': a tensor holds numbers, not 'a'",
+        "a tensor holds numbers",
+    ),
+    "tensor of tensors": Mistake(
+        "pb.tensor([pb.ones(2), pb.ones(2)])",
+        "ValueError: only one element tensors can be converted to Python",
+        "join tensors with stack or cat",
+    ),
+    "tensor of dict": Mistake(
+        "pb.tensor({'a': 1})",
+        "RuntimeError: Could not infer dtype of dict: a tensor holds numbers, and",
+        "a tensor holds numbers",
+    ),
+    "no size": Mistake(
+        "pb.zeros('3')",
+        "TypeError: zeros(): argument 'size' (position 1) must be tuple of",
+        "tuple of ints",
+    ),
+    "negative size": Mistake(
+        "pb.zeros(-1)",
+        "RuntimeError: Dimension size must be non-negative: got the sizes [-1]",
+        "must be non-negative",
+    ),
+    "float size": Mistake(
+        "pb.zeros(3.0)",
+        "TypeError: zeros(): argument 'size' (position 1) must be tuple of",
+        "tuple of ints",
+    ),
+    "linear with float64": Mistake(
+        """\
+layer = nn.Linear(2, 2)
+layer(pb.tensor(np.ones((3, 2))))
+""",
+        "RuntimeError: linear: the input and the weight are float64 and float32,",
+        "x.float()",
+    ),
+    "conv with float64": Mistake(
+        "nn.Conv2d(1, 1, 3)(pb.tensor(np.ones((1, 1, 5, 5))))",
+        "RuntimeError: convolution: the input and the weight are float64 and",
+        "x.float()",
+    ),
+    "int requires grad": Mistake(
+        "pb.tensor([1, 2, 3], requires_grad=True)",
+        "RuntimeError: Only Tensors of floating point and complex dtype can",
+        "Write floats (1. instead of 1)",
+    ),
+    "int requires grad_": Mistake(
+        "pb.arange(3).requires_grad_()",
+        "RuntimeError: only Tensors of floating point and complex dtype can",
+        "x.float()",
+    ),
+    "mean of ints": Mistake(
+        "pb.arange(3).mean()",
+        "RuntimeError: mean(): could not infer output dtype. Input dtype must be",
+        "x.float().mean()",
+    ),
+    "softmax of ints": Mistake(
+        "F.softmax(pb.arange(3), dim=0)",
+        "NotImplementedError: \"softmax\" not implemented for 'Long': it is for real",
+        "x.float()",
+    ),
+    "in-place into ints": Mistake(
+        """\
+x = pb.arange(3)
+x *= 0.5
+""",
+        "RuntimeError: result type Float can't be cast to the desired output type",
+        "write y = x * other",
+    ),
+    "bfloat16 name": Mistake(
+        "pb.ones(3, dtype=pb.bfloat16)",
+        "AttributeError: NumPy has no bfloat16: use pullback.float32",
+        "use pullback.float32",
+    ),
+    "dtype as text": Mistake(
+        "pb.ones(3, dtype='float33')",
+        "TypeError: 'float33' is not a dtype of pullback: NumPy knows no such",
+        "pullback.float32",
+    ),
+    "dtype of python": Mistake(
+        "pb.ones(3, dtype=str)",
+        "TypeError: <class 'str'> is not a dtype of pullback: it is no type of",
+        "pullback.float32",
+    ),
+    "to bfloat16 text": Mistake(
+        "pb.ones(3).to('bfloat16')",
+        "RuntimeError: NumPy has no bfloat16: use float32",
+        "use float32",
+    ),
+    "float index": Mistake(
+        """\
+x = pb.ones(3)
+x[1.0]
+""",
+        "IndexError: only integers, slices (`:`), ellipsis (`...`), None and",
+        "int(i)",
+    ),
+    "embedding of floats": Mistake(
+        "nn.Embedding(10, 3)(pb.ones(4))",
+        "RuntimeError: Expected tensor for argument #1 'indices' to have one of",
+        ".long()",
+    ),
+    "bool minus": Mistake(
+        "pb.tensor([True]) - pb.tensor([False])",
+        "RuntimeError: Subtraction, the `-` operator, with two bool tensors is not",
+        "`^`",
+    ),
+    "invert of float": Mistake(
+        "~pb.ones(2)",
+        "TypeError: ~ (operator.invert) is only implemented on integer and",
+        "~(x > 0)",
+    ),
+    "backward of a vector": Mistake(
+        """\
+x = pb.ones(3, requires_grad=True)
+y = x * 2
+y.backward()
+""",
+        "RuntimeError: grad can be implicitly created only for scalar outputs:",
+        "y.sum().backward()",
+    ),
+    "backward with a float": Mistake(
+        """\
+x = pb.ones(2, requires_grad=True)
+y = x * 2
+y.backward(1.0)
+""",
+        "RuntimeError: the gradient has shape () and the output is a float32",
+        "y.backward([1.0, 1.0]) is the same as y.sum().backward()",
+    ),
+    "backward with another shape": Mistake(
+        """\
+x = pb.ones(2, requires_grad=True)
+y = x * 2
+y.backward(pb.ones(3))
+""",
+        "RuntimeError: the gradient has shape (3,) and the output is a float32",
+        "one weight for each element of the output",
+    ),
+    "backward twice": Mistake(
+        """\
+x = pb.ones(2, requires_grad=True)
+y = (x * x).sum()
+y.backward()
+y.backward()
+""",
+        "RuntimeError: Trying to backward through the graph a second time (or",
+        "retain_graph=True",
+    ),
+    "backward of untracked": Mistake(
+        """\
+x = pb.ones(2)
+x.sum().backward()
+""",
+        "RuntimeError: element 0 of tensors does not require grad and does not",
+        "requires_grad=True",
+    ),
+    "backward of detached": Mistake(
+        """\
+x = pb.ones(2, requires_grad=True)
+y = x.detach() * 2
+y.sum().backward()
+""",
+        "RuntimeError: element 0 of tensors does not require grad and does not",
+        "without detach",
+    ),
+    "backward in no_grad": Mistake(
+        """\
+x = pb.ones(2, requires_grad=True)
+with pb.no_grad():
+    loss = (x * 2).sum()
+loss.backward()
+""",
+        "RuntimeError: element 0 of tensors does not require grad and does not",
+        "Compute it outside the block",
+    ),
+    "backward of int": Mistake(
+        """\
+x = pb.ones(2, requires_grad=True)
+(x > 0).sum().backward()
+""",
+        "RuntimeError: element 0 of tensors does not require grad and does not",
+        "derivative for aten::greater is not implemented",
+    ),
+    "backward with text": Mistake(
+        """\
+x = pb.ones(2, requires_grad=True)
+(x * 2).backward('ones')
+""",
+        "TypeError: gradient must be a tensor, an array, a list or a number,",
+        "a tensor, an array, a list or a number",
+    ),
+    "grad of unused": Mistake(
+        """\
+x = pb.ones(2, requires_grad=True)
+z = pb.ones(2, requires_grad=True)
+pb.autograd.grad((x * 2).sum(), z)
+""",
+        "RuntimeError: The differentiated Tensor at index 0 appears to not have",
+        "no operation that leads to the loss was given x",
+    ),
+    "grad of a vector": Mistake(
+        """\
+x = pb.ones(2, requires_grad=True)
+pb.autograd.grad(x * 2, x)
+""",
+        "RuntimeError: grad can be implicitly created only for scalar outputs:",
+        "y.sum()",
+    ),
+    "grad of a number": Mistake(
+        """\
+x = pb.ones(2, requires_grad=True)
+pb.autograd.grad(2.0, x)
+""",
+        "TypeError: 'float' object is not iterable: outputs of grad() must be",
+        "must be tensors, not 2.0",
+    ),
+    "requires_grad of a result": Mistake(
+        """\
+x = pb.ones(2, requires_grad=True)
+y = x * 2
+y.requires_grad = False
+""",
+        "RuntimeError: you can only change requires_grad flags of leaf variables.",
+        "Use t.detach()",
+    ),
+    "leaf in place": Mistake(
+        """\
+w = pb.ones(2, requires_grad=True)
+w -= 0.1
+""",
+        "RuntimeError: a leaf Variable that requires grad is being used in an",
+        "with pullback.no_grad(): w -= lr * w.grad",
+    ),
+    "leaf index": Mistake(
+        """\
+w = pb.ones(2, requires_grad=True)
+w[0] = 5.0
+""",
+        "RuntimeError: a view of a leaf Variable that requires grad is being used",
+        "with pullback.no_grad()",
+    ),
+    "numpy of tracked": Mistake(
+        """\
+x = pb.ones(2, requires_grad=True)
+(x * 2).numpy()
+""",
+        "RuntimeError: NumPy arrays hold no gradients, and this is a float32",
+        "To keep the gradient stay with tensors",
+    ),
+    "np.array of tensors": Mistake(
+        """\
+x = pb.ones(2, requires_grad=True)
+np.array([x[0] * 2, x[1] ** 2])
+""",
+        "RuntimeError: NumPy arrays hold no gradients, and this is a float32",
+        "pullback.stack([a, b]) for np.array([a, b])",
+    ),
+    "np.asarray": Mistake(
+        """\
+x = pb.ones(3, requires_grad=True)
+np.asarray(x)
+""",
+        "RuntimeError: NumPy arrays hold no gradients, and this is a float32",
+        "To keep the gradient stay with tensors",
+    ),
+    "scipy function": Mistake(
+        """\
+from scipy.optimize import minimize
+minimize(lambda x: (pb.tensor(x, requires_grad=True) ** 2).sum(), np.ones(2))
+""",
+        "RuntimeError: NumPy arrays hold no gradients, and this is a float64",
+        "value_and_grad(f) for SciPy",
+    ),
+    "item of many": Mistake(
+        "pb.ones(3).item()",
+        "RuntimeError: a Tensor with 3 elements cannot be converted to Scalar:",
+        "index it, or reduce it first",
+    ),
+    "bool of many": Mistake(
+        """\
+if pb.ones(3) > 0:
+    pass
+""",
+        "RuntimeError: Boolean value of Tensor with more than one value is",
+        "use .any() or .all()",
+    ),
+    "float of many": Mistake(
+        "float(pb.ones(3))",
+        "ValueError: one number is needed, and this tensor of shape (3,) has 3:",
+        "index or reduce it",
+    ),
+    "math.sin": Mistake(
+        """\
+import math
+x = pb.ones(2, requires_grad=True)
+math.sin(x)
+""",
+        "ValueError: one number is needed, and this tensor of shape (2,) has 2:",
+        "pullback.sin(x) for math.sin(x)",
+    ),
+    "0-d iteration": Mistake(
+        """\
+for v in pb.tensor(3.0):
+    pass
+""",
+        "TypeError: iteration over a 0-d tensor: it is one number, of shape ();",
+        "x.reshape(1)",
+    ),
+    "len of 0-d": Mistake(
+        "len(pb.tensor(3.0))",
+        "TypeError: len() of a 0-d tensor: it is one number, of shape ();",
+        "x.numel()",
+    ),
+    "index out of range": Mistake(
+        "pb.ones(3)[5]",
+        "IndexError: index 5 is out of bounds for dimension 0 with size 3",
+        "dimension 0 with size 3",
+    ),
+    "too many indices": Mistake(
+        "pb.ones(3)[0, 1]",
+        "IndexError: too many indices for tensor of dimension 1: the index has",
+        "the index has 2, the tensor the shape (3,)",
+    ),
+    "mask of another shape": Mistake(
+        "pb.ones(3)[pb.tensor([True, False])]",
+        "IndexError: The shape of the mask [2] at index 0 does not match the",
+        "mask [2]",
+    ),
+    "string index": Mistake(
+        "pb.ones(3)['a']",
+        "TypeError: new(): invalid data type 'str': a tensor has no names for",
+        "a tensor has no names for its parts",
+    ),
+    "assignment shape": Mistake(
+        """\
+x = pb.zeros(3)
+x[:2] = pb.ones(3)
+""",
+        "RuntimeError: shape mismatch: The expanded size of the tensor (2) must",
+        "Target sizes: [2]",
+    ),
+    "gather dtype": Mistake(
+        "pb.ones(3).gather(0, pb.ones(2))",
+        "RuntimeError: gather(): Expected dtype int32/int64 for index, but it has",
+        "index.long()",
+    ),
+    "gather range": Mistake(
+        "pb.ones(3).gather(0, pb.tensor([7]))",
+        "RuntimeError: index 7 is out of bounds for dimension 0 with size 3",
+        "size 3",
+    ),
+    "linear width": Mistake(
+        """\
+net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(10, 2))
+net(pb.ones(3, 4))
+""",
+        "RuntimeError: linear: the last axis of the input, of shape (3, 8), is 8",
+        "Make the layer Linear(8, 2)",
+    ),
+    "linear of array": Mistake(
+        "nn.Linear(2, 2)(np.ones((1, 2), 'float32'))",
+        "TypeError: linear(): argument 'input' (position 1) must be Tensor, not",
+        "pullback.as_tensor",
+    ),
+    "images into a linear layer": Mistake(
+        "nn.Linear(16, 3)(pb.ones(2, 4, 4))",
+        "RuntimeError: linear: the last axis of the input, of shape (2, 4, 4), is",
+        "input.flatten(1) has shape (2, 16)",
+    ),
+    "list of layers": Mistake(
+        """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = [nn.Linear(2, 2), nn.Linear(2, 1)]
+net = Net()
+optimizer = pb.optim.SGD(net.parameters(), lr=0.1)
+""",
+        "ValueError: optimizer got an empty parameter list: a module knows the",
+        "nn.ModuleList([...])",
+    ),
+    "before super init": Mistake(
+        """\
+class Net(nn.Module):
+    def __init__(self):
+        self.layer = nn.Linear(2, 2)
+        super().__init__()
+net = Net()
+""",
+        "AttributeError: cannot assign module before Module.__init__() call: write",
+        "write super().__init__() before self.layer",
+    ),
+    "no super init": Mistake(
+        """\
+class Net(nn.Module):
+    def __init__(self):
+        self.width = 3
+    def forward(self, x):
+        return x
+net = Net()
+net(pb.ones(2))
+""",
+        "AttributeError: 'Net' object has no attribute '_forward_hooks': call",
+        "call super().__init__() first",
+    ),
+    "no forward": Mistake(
+        """\
+class Net(nn.Module):
+    pass
+Net()(pb.ones(2))
+""",
+        'NotImplementedError: Module [Net] is missing the required "forward" function',
+        'missing the required "forward"',
+    ),
+    "missing attribute": Mistake(
+        """\
+net = nn.Linear(2, 2)
+net.wieght
+""",
+        "AttributeError: 'Linear' object has no attribute 'wieght'. Did you mean:",
+        "wieght",
+    ),
+    "parameter of another kind": Mistake(
+        """\
+net = nn.Linear(2, 2)
+net.weight = pb.ones(2, 2)
+""",
+        "TypeError: cannot assign 'pullback.FloatTensor' as parameter 'weight'",
+        "torch.nn.Parameter or None expected",
+    ),
+    "Adam of a model": Mistake(
+        """\
+net = nn.Linear(2, 2)
+pb.optim.Adam(net)
+""",
+        "TypeError: 'Linear' object is not iterable: pass its parameters,",
+        "model.parameters()",
+    ),
+    "Adam of a tensor": Mistake(
+        "pb.optim.Adam(pb.ones(2, requires_grad=True))",
+        "TypeError: params argument given to the optimizer should be an",
+        "put it into a list",
+    ),
+    "Adam without lr name": Mistake(
+        """\
+net = nn.Linear(2, 2)
+pb.optim.Adam(net.parameters(), learning_rate=0.1)
+""",
+        "TypeError: Adam.__init__() got an unexpected keyword argument",
+        "learning_rate",
+    ),
+    "negative lr": Mistake(
+        """\
+net = nn.Linear(2, 2)
+pb.optim.SGD(net.parameters(), lr=-1)
+""",
+        "ValueError: Invalid learning rate: -1",
+        "-1",
+    ),
+    "SGD of results": Mistake(
+        """\
+w = pb.ones(2, requires_grad=True) * 2
+pb.optim.SGD([w], lr=0.1)
+""",
+        "ValueError: can't optimize a non-leaf Tensor: this one is the result of",
+        "optimize the tensor it was made from",
+    ),
+    "cross entropy float targets": Mistake(
+        "F.cross_entropy(pb.ones(3, 5), pb.ones(3))",
+        "RuntimeError: the target holds Floats, not class numbers: write",
+        "target.long()",
+    ),
+    "cross entropy class": Mistake(
+        "F.cross_entropy(pb.ones(2, 3), pb.tensor([0, 3]))",
+        "IndexError: Target 3 is out of bounds: there are 3 classes",
+        "there are 3 classes",
+    ),
+    "cross entropy batch": Mistake(
+        "F.cross_entropy(pb.ones(2, 3), pb.tensor([0, 1, 2]))",
+        "ValueError: Expected input batch_size (2) to match target batch_size",
+        "targets (N, ...), here (3,)",
+    ),
+    "bce range": Mistake(
+        "F.binary_cross_entropy(pb.tensor([1.5]), pb.tensor([1.0]))",
+        "RuntimeError: all elements of input should be between 0 and 1: for scores",
+        "binary_cross_entropy_with_logits",
+    ),
+    "bce shape": Mistake(
+        "F.binary_cross_entropy(pb.full((3, 1), 0.5), pb.ones(3))",
+        "ValueError: Using a target size (torch.Size([3])) that is different to",
+        "target.unsqueeze(-1)",
+    ),
+    "mse of list": Mistake(
+        "F.mse_loss(pb.ones(3), [1.0, 2.0, 3.0])",
+        "TypeError: mse_loss(): argument 'target' (position 2) must be Tensor,",
+        "pullback.as_tensor",
+    ),
+    "conv channels": Mistake(
+        "nn.Conv2d(3, 8, 3)(pb.ones(1, 1, 28, 28))",
+        "RuntimeError: Given groups=1, weight of size [8, 3, 3, 3], expected",
+        "the layer is made for 3",
+    ),
+    "conv ndim": Mistake(
+        "nn.Conv2d(1, 8, 3)(pb.ones(28, 28))",
+        "RuntimeError: Expected 3D (unbatched) or 4D (batched) input to conv2d,",
+        "Expected 3D (unbatched) or 4D (batched)",
+    ),
+    "conv kernel": Mistake(
+        "nn.Conv2d(1, 8, 5)(pb.ones(1, 1, 3, 3))",
+        "RuntimeError: Calculated padded input size per channel: (3 x 3). Kernel",
+        "Kernel size can't be greater",
+    ),
+    "pool size": Mistake(
+        "nn.MaxPool2d(2)(pb.ones(1, 1, 1, 1))",
+        "RuntimeError: Given input size: (1x1x1). Calculated output size: (1x0x0).",
+        "Output size is too small",
+    ),
+    "lstm width": Mistake(
+        "nn.LSTM(4, 8)(pb.ones(5, 2, 3))",
+        "RuntimeError: input.size(-1) must be equal to input_size. Expected 4, got",
+        "whose last axis holds the features",
+    ),
+    "lstm ndim": Mistake(
+        "nn.LSTM(4, 8)(pb.ones(5))",
+        "ValueError: LSTM: Expected input to be 2D or 3D, got 1D instead",
+        "Expected input to be 2D or 3D",
+    ),
+    "batchnorm of one": Mistake(
+        "nn.BatchNorm1d(3)(pb.ones(1, 3))",
+        "ValueError: Expected more than 1 value per channel when training, got",
+        "more than 1 value per channel",
+    ),
+    "layernorm shape": Mistake(
+        "nn.LayerNorm(3)(pb.ones(2, 4))",
+        "RuntimeError: Given normalized_shape=[3], expected input with shape [*,",
+        "expected input with shape [*, 3]",
+    ),
+    "embedding range": Mistake(
+        "nn.Embedding(10, 3)(pb.tensor([10]))",
+        "IndexError: index out of range in self: the rows are numbered from 0 to",
+        "from 0 to 9",
+    ),
+    "attention heads": Mistake(
+        "nn.MultiheadAttention(10, 3)",
+        "AssertionError: embed_dim must be divisible by num_heads: 10 is not by 3",
+        "10 is not by 3",
+    ),
+    "dropout p": Mistake(
+        "nn.Dropout(2)",
+        "ValueError: dropout probability has to be between 0 and 1, but got 2",
+        "between 0 and 1",
+    ),
+    "state dict keys": Mistake(
+        "nn.Linear(2, 2).load_state_dict({'weight': pb.ones(2, 2)})",
+        "RuntimeError: Error(s) in loading state_dict for Linear:",
+        "Missing key(s)",
+    ),
+    "state dict shapes": Mistake(
+        "nn.Linear(2, 2).load_state_dict(nn.Linear(3, 2).state_dict())",
+        "RuntimeError: Error(s) in loading state_dict for Linear:",
+        "copying a param with shape torch.Size([2, 3])",
+    ),
+    "layer args": Mistake(
+        "nn.Linear(2)",
+        "TypeError: Linear.__init__() missing 1 required positional argument:",
+        "out_features",
+    ),
+    "layer call args": Mistake(
+        "nn.Linear(2, 2)()",
+        "TypeError: Linear.forward() missing 1 required positional argument:",
+        "input",
+    ),
+    "transposed sequential": Mistake(
+        "nn.Sequential(nn.Linear(2, 2), F.relu)",
+        "TypeError: function is not a Module subclass: use the module of its",
+        "nn.ReLU() for F.relu",
+    ),
+    "class in a sequential": Mistake(
+        "nn.Sequential(nn.Linear(2, 2), nn.ReLU)",
+        "TypeError: type is not a Module subclass: make one, ReLU()",
+        "make one, ReLU()",
+    ),
+    "sequential list": Mistake(
+        "nn.Sequential([nn.Linear(2, 2)])",
+        "TypeError: list is not a Module subclass: pass layers one by one,",
+        "nn.Sequential(*layers)",
+    ),
+    "kwarg": Mistake(
+        "pb.zeros(3, device='cpu', grad=True)",
+        "TypeError: zeros() got an unexpected keyword argument 'grad'",
+        "'grad'",
+    ),
+    "missing argument": Mistake(
+        "pb.matmul(pb.ones(2))",
+        "TypeError: matmul() missing 1 required positional argument: 'other'",
+        "'other'",
+    ),
+    "wrong type": Mistake(
+        "pb.exp(1.0)",
+        "TypeError: exp(): argument 'input' (position 1) must be Tensor, not",
+        "pullback.as_tensor",
+    ),
+    "wrong type of function": Mistake(
+        "F.relu([1.0, -1.0])",
+        "TypeError: relu(): argument 'input' (position 1) must be Tensor, not",
+        "pullback.as_tensor",
+    ),
+    "cuda": Mistake(
+        "pb.ones(3, device='cuda')",
+        "RuntimeError: pullback computes on the CPU: there is no device 'cuda';",
+        "or write 'cpu'",
+    ),
+    "to cuda": Mistake(
+        "nn.Linear(2, 2).to('cuda')",
+        "RuntimeError: pullback computes on the CPU: there is no device 'cuda';",
+        "or write 'cpu'",
+    ),
+    "cuda()": Mistake(
+        "pb.ones(3).cuda()",
+        "RuntimeError: pullback computes on the CPU: there is no device 'cuda';",
+        "or write 'cpu'",
+    ),
+    "misspelt": Mistake(
+        "pb.sofmax(pb.ones(3))",
+        "AttributeError: module 'pullback' has no attribute 'sofmax'",
+        "'sofmax'",
+    ),
+    "misspelt nn": Mistake(
+        "nn.Liner(2, 2)",
+        "AttributeError: module 'pullback.nn' has no attribute 'Liner'. Did you",
+        "Did you mean: 'Linear'?",
+    ),
+    "misspelt functional": Mistake(
+        "F.rellu(pb.ones(3))",
+        "AttributeError: module 'pullback.nn.functional' has no attribute 'rellu'.",
+        "Did you mean: 'relu'?",
+    ),
+    "misspelt optim": Mistake(
+        "pb.optim.Adm([])",
+        "AttributeError: module 'pullback.optim' has no attribute 'Adm'. Did you",
+        "Did you mean: 'Adam'?",
+    ),
+    "func.grad of a vector": Mistake(
+        "pb.func.grad(lambda x: x * 2)(pb.ones(3))",
+        "RuntimeError: grad_and_value(f)(*args): Expected f(*args) to return a",
+        "vjp or jacrev",
+    ),
+    "func.grad of an int": Mistake(
+        "pb.func.grad(lambda x: x * x)(pb.tensor(2))",
+        "RuntimeError: only Tensors of floating point and complex dtype can",
+        "Write 1.0 for 1",
+    ),
+    "func.grad argnums": Mistake(
+        "pb.func.grad(lambda x: x * x, argnums=1)(pb.tensor(2.0))",
+        "RuntimeError: Got argnum=1, but only 1 positional inputs",
+        "only 1 positional inputs",
+    ),
+    "func.grad returns float": Mistake(
+        "pb.func.grad(lambda x: 3.0)(pb.tensor(2.0))",
+        "RuntimeError: grad_and_value(f)(*args): Expected f(*args) to return a",
+        ".item()",
+    ),
+    "vmap sizes": Mistake(
+        "pb.vmap(lambda a, b: a + b)(pb.ones(2), pb.ones(3))",
+        "ValueError: vmap: Expected all tensors to have the same size in the",
+        "args[0] has 2, args[1] has 3",
+    ),
+    "vmap of 0-d": Mistake(
+        "pb.vmap(lambda a: a)(pb.tensor(1.0))",
+        "ValueError: vmap(<lambda>, in_dims=0, ...)(<inputs>): Got in_dim=0 for",
+        "it is args[0], of shape ()",
+    ),
+    "vmap item": Mistake(
+        "pb.vmap(lambda a: a.item())(pb.ones(3))",
+        "RuntimeError: vmap: It looks like you're calling .item() on a Tensor. We",
+        "move .item() out of the function",
+    ),
+    "vmap if": Mistake(
+        "pb.vmap(lambda a: a if a > 0 else -a)(pb.ones(3))",
+        "RuntimeError: vmap: It looks like you're attempting to use a Tensor in",
+        "pullback.where(condition, a, b)",
+    ),
+    "vmap returns number": Mistake(
+        "pb.vmap(lambda a: 1.0)(pb.ones(3))",
+        "ValueError: vmap(<lambda>, ...): `<lambda>` must only return Tensors,",
+        "must only return Tensors",
+    ),
+    "jvp tangents": Mistake(
+        "pb.func.jvp(lambda x: x * 2, (pb.ones(3),), (pb.ones(2),))",
+        "RuntimeError: Trying to set a forward gradient that has a different size",
+        "size [3]",
+    ),
+    "jvp not tuple": Mistake(
+        "pb.func.jvp(lambda x: x * 2, pb.ones(3), pb.ones(3))",
+        "RuntimeError: jvp(f, primals, tangents): Expected primals to be a tuple.",
+        "to be a tuple",
+    ),
+    "vjp cotangent": Mistake(
+        """\
+y, pull = pb.func.vjp(lambda x: x * 2, pb.ones(3))
+pull(pb.ones(2))
+""",
+        "RuntimeError: the gradient has shape (2,) and the output is a float32",
+        "one weight for each element of the output",
+    ),
+    "compile if": Mistake(
+        """\
+@pb.compile(fullgraph=True)
+def f(x):
+    return x if x.sum() > 0 else -x
+f(pb.ones(3))
+""",
+        "CaptureError: the value of a tensor is needed (by if, item(), int(),",
+        "pullback.where",
+    ),
+    "compile item": Mistake(
+        """\
+@pb.compile(fullgraph=True)
+def f(x):
+    return x * float(x.sum())
+f(pb.ones(3))
+""",
+        "CaptureError: the value of a tensor is needed (by if, item(), int(),",
+        "return the tensor and convert it outside",
+    ),
+    "compile no function": Mistake(
+        "pb.compile(3)",
+        "TypeError: compile takes a function or a module, not int",
+        "a function or a module",
+    ),
+    "compile shape": Mistake(
+        """\
+@pb.compile
+def f(x, y):
+    return x + y
+f(pb.ones(3), pb.ones(4))
+""",
+        "RuntimeError: add: shapes (3,) and (4,) do not fit at axis -1, 3 against",
+        "equal or 1",
+    ),
+    "custom function backward": Mistake(
+        """\
+class Square(pb.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * x
+    @staticmethod
+    def backward(ctx, g):
+        return g, g
+x = pb.ones(2, requires_grad=True)
+Square.apply(x).sum().backward()
+""",
+        "RuntimeError: function SquareBackward returned an incorrect number of",
+        "(grad of x,)",
+    ),
+    "custom function shape": Mistake(
+        """\
+class Square(pb.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * x
+    @staticmethod
+    def backward(ctx, g):
+        return g.sum().expand(3)
+x = pb.ones(2, requires_grad=True)
+Square.apply(x).sum().backward()
+""",
+        "RuntimeError: Function SquareBackward returned an invalid gradient at",
+        "must be reshaped",
+    ),
+    "custom function called": Mistake(
+        """\
+class Square(pb.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * x
+Square()(pb.ones(2))
+""",
+        "RuntimeError: Legacy autograd function with non-static forward method is",
+        "Call Square.apply(...)",
+    ),
+    "custom function without backward": Mistake(
+        """\
+class Square(pb.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * x
+x = pb.ones(2, requires_grad=True)
+Square.apply(x).sum().backward()
+""",
+        "NotImplementedError: You must implement either the backward or vjp method for",
+        "add a static method backward",
+    ),
+    "anomaly": Mistake(
+        """\
+x = pb.zeros(2, requires_grad=True)
+with pb.detect_anomaly():
+    (x.sqrt() * 0).sum().backward()
+""",
+        "AnomalyError: Function 'SqrtBackward0' returned nan values in its 0th",
+        "for a length use norm",
+    ),
+    "normal scale": Mistake(
+        "pb.distributions.Normal(0.0, -1.0)",
+        "ValueError: Expected parameter scale (Tensor of shape ()) of",
+        "GreaterThan(lower_bound=0.0)",
+    ),
+    "categorical none": Mistake(
+        "pb.distributions.Categorical()",
+        "ValueError: Either `probs` or `logits` must be specified, but not both.",
+        "`probs` or `logits`",
+    ),
+    "rsample": Mistake(
+        "pb.distributions.Bernoulli(0.5).rsample()",
+        "NotImplementedError: Bernoulli has no samples that can be differentiated: use",
+        "use sample()",
+    ),
+    "normal shapes": Mistake(
+        "pb.distributions.Normal(pb.zeros(2), pb.ones(3))",
+        "RuntimeError: broadcasting: shapes (2,) and (3,) do not fit at axis -1, 2",
+        "equal or 1",
+    ),
+    "kl": Mistake(
+        "pb.distributions.kl_divergence(pb.distributions.Normal(0.0, 1.0), pb.distributions.Poisson(1.0))",
+        "NotImplementedError: No KL(p || q) is implemented for p type Normal and q type",
+        "register_kl adds one",
+    ),
+    "missing file": Mistake(
+        "pb.load('no_such_file.pt')",
+        "FileNotFoundError: [Errno 2] No such file or directory: 'no_such_file.pt'",
+        "'no_such_file.pt'",
+    ),
+    "foreign file": Mistake(
+        """\
+with open('notes.pt', 'w') as f:
+    f.write('hello')
+pb.load('notes.pt')
+""",
+        "FileError: notes.pt: is no safetensors file and no file of torch.save",
+        "no file of torch.save",
+    ),
+    "save of model": Mistake(
+        "pb.save(nn.Linear(2, 2), 'model.pt')",
+        "TypeError: save(): at the top is a Linear: files hold tensors, arrays,",
+        "save its state_dict()",
+    ),
+    "singular": Mistake(
+        "pb.linalg.inv(pb.zeros(2, 2))",
+        "LinAlgError: linalg.inv: The diagonal element 1 is zero, the inversion",
+        "singular",
+    ),
+    "not square": Mistake(
+        "pb.linalg.inv(pb.ones(2, 3))",
+        "RuntimeError: linalg.inv: A must be batches of square matrices, but they",
+        "2 by 3",
+    ),
+    "solve sizes": Mistake(
+        "pb.linalg.solve(pb.eye(2), pb.ones(3))",
+        "RuntimeError: linalg.solve: Incompatible shapes of A and B for the",
+        "2x2 and 3x1",
+    ),
+    "arange": Mistake(
+        "pb.arange(0, 10, 0)",
+        "RuntimeError: step must be nonzero",
+        "nonzero",
+    ),
+    "where numbers": Mistake(
+        "pb.where(pb.ones(3), 1.0, 0.0)",
+        "RuntimeError: where expected condition to be a boolean tensor, but got a",
+        "write condition != 0",
+    ),
+    "clamp nothing": Mistake(
+        "pb.ones(3).clamp()",
+        "RuntimeError: torch.clamp: At least one of 'min' or 'max' must not be None",
+        "'min' or 'max'",
+    ),
+    "scheduler": Mistake(
+        "pb.optim.lr_scheduler.StepLR(0.1, step_size=3)",
+        "TypeError: float is not an Optimizer: pass the optimizer itself, such",
+        "pass the optimizer itself",
+    ),
+    "optimizer closure": Mistake(
+        "pb.optim.LBFGS([pb.ones(2, requires_grad=True)]).step()",
+        "TypeError: LBFGS.step() missing 1 required positional argument:",
+        "'closure'",
+    ),
+    "loader": Mistake(
+        "pb.utils.data.DataLoader([1, 2, 3], batch_size=0)",
+        "ValueError: batch_size should be a positive integer value, but got",
+        "positive integer",
+    ),
+    "dataset": Mistake(
+        """\
+for batch in pb.utils.data.DataLoader([pb.ones(2), pb.ones(3)], batch_size=2):
+    pass
+""",
+        "RuntimeError: stack expects each tensor to be equal size, but got [2] at",
+        "samples 0, 1",
+    ),
+    "one_hot": Mistake(
+        "F.one_hot(pb.tensor([3]), num_classes=2)",
+        "RuntimeError: Class values must be smaller than num_classes. 3 is not",
+        "3 is not smaller than 2",
+    ),
+    "unknown reduction": Mistake(
+        "F.mse_loss(pb.ones(3), pb.ones(3), reduction='avg')",
+        "ValueError: avg is not a valid value for reduction: use 'mean', 'sum'",
+        "use 'mean', 'sum' or 'none'",
+    ),
+    "explain untracked": Mistake(
+        "pb.explain.explain(pb.ones(3))",
+        "RuntimeError: element 0 of tensors does not require grad and does not",
+        "requires_grad=True",
+    ),
+}
