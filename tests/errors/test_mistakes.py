@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import linecache
 import sys
 import textwrap
 import warnings
@@ -23,12 +22,12 @@ LONGEST = 12
 def displayed(program, file):
     """What Python displays where a function of the program makes the mistake."""
     text = f"def main():\n{textwrap.indent(program, '    ')}\nmain()\n"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    file.write_text(text)
     shown = io.StringIO()
     with warnings.catch_warnings(), contextlib.redirect_stderr(shown):
         warnings.simplefilter("ignore")
         try:
-            exec(compile(text, file, "exec"), {"pb": pb, "nn": nn, "F": F, "np": np})
+            exec(compile(text, str(file), "exec"), {"pb": pb, "nn": nn, "F": F, "np": np})
         except Exception as error:  # noqa: BLE001
             error.__traceback__ = error.__traceback__.tb_next  # without this file
             sys.excepthook(type(error), error, error.__traceback__)
@@ -42,12 +41,13 @@ def test_a_mistake_is_displayed_in_a_few_lines(name, tmp_path, monkeypatch):
     if "scipy" in MISTAKES[name].program:
         pytest.importorskip("scipy")
     program, first, fix = MISTAKES[name]
-    text = displayed(program, str(tmp_path / "mistake.py"))
+    text = displayed(program, tmp_path / "mistake.py")
     lines = text.splitlines()
     assert len(lines) <= LONGEST, text
     start = next(i for i, line in enumerate(lines) if line.rpartition(".")[2].startswith(first) or first in line)
     assert lines[0] == "Traceback (most recent call last):"
     assert not [line for line in lines if line.startswith(("During handling", "The above exception"))]
+    assert "    main()" in lines  # the source of the program's frames is shown
     frames = [line for line in lines[:start] if line.startswith("  File ")]
     ours = [line for line in frames if "mistake.py" not in line]
     assert ours in ([], frames[-1:]), text  # one line of ours at most, the last
