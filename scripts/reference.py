@@ -9,6 +9,7 @@ import builtins
 import functools
 import importlib
 import inspect
+import json
 import os
 import re
 import shutil
@@ -358,6 +359,23 @@ def live(folder: Path) -> None:
         subprocess.run(command, cwd=script.parent, env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
+def fields() -> str:
+    """The parts of the trace file with their fields, as its schema describes them."""
+    schema = json.loads((SOURCE / "pullback" / "explain" / "schema.json").read_text(encoding="utf-8"))
+    parts = {"the document": schema, **schema["$defs"]}
+    found = []
+    for name, part in parts.items():
+        rows = [
+            f"| `{field}` | {what.get('description', '').replace('|', chr(92) + '|')} |"
+            for field, what in part.get("properties", {}).items()
+        ]
+        if rows:
+            found.append(
+                "\n".join([f"## {name}\n", part.get("description", ""), "\n| field | what it is |", "|---|---|", *rows])
+            )
+    return "\n\n".join(found)
+
+
 def main(folder: Path) -> None:
     """Write the sources of the site."""
     shutil.copytree(DOCS, folder)
@@ -365,6 +383,8 @@ def main(folder: Path) -> None:
     api.mkdir()
     for name, text in pages().items():
         (api / f"{name}.md").write_text(text + "\n", encoding="utf-8")
+    with (folder / "reference" / "trace.md").open("a", encoding="utf-8") as file:
+        file.write(f"\n{fields()}\n")
     index = folder / "reference" / "index.md"
     before = index.read_text(encoding="utf-8").partition("## API")[0]
     modules = [f"- [`{prefix(module)}`](api/{module}.md)" for module in (*MODULES, "Tensor")]
