@@ -5,9 +5,11 @@ listed by hand but the modules: their public names are what they say themselves,
 """
 
 import ast
+import builtins
 import functools
 import importlib
 import inspect
+import json
 import os
 import re
 import shutil
@@ -18,8 +20,6 @@ import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-import matplotlib.pyplot as plt
 
 import pullback
 from pullback._tensor import surface
@@ -41,7 +41,7 @@ ALSO = {
         create_selective_checkpoint_contexts detach_variable noop_context_fn set_checkpoint_debug_enabled
         set_checkpoint_early_stop""",
 }
-PLOT = re.compile(r"^```\{plot\}\n# (.*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PLOT = re.compile(r"^```\{plot\}\n# ([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)]*)?\)")
 ITEM = re.compile(r"^- .*?\]\(([^)#:]+)\.md\)|^\| .*?\]\(([^)#:]+)\.md\)", re.MULTILINE)
 
@@ -136,14 +136,36 @@ def written(node: ast.FunctionDef, bound: bool) -> str:
     if bound and not static:
         before = given.posonlyargs or given.args
         del before[:1]
-    result = f" -> {ast.unparse(node.returns)}" if node.returns and node.name != "__init__" else ""
-    text = re.sub(r"(?<![\w.])_(?=[A-Za-z])|builtins\.", "", f"({ast.unparse(given)}){result}")
-    return re.sub(r"(?<![\w.])Tensor(?!\w)", "pullback.Tensor", text)
+    result = f" -> {ast.unparse(Types().visit(node.returns))}" if node.returns and node.name != "__init__" else ""
+    return f"({ast.unparse(Types().visit(given))}){result}"
+
+
+class Types(ast.NodeTransformer):
+    """Names of types by their modules, which links need: `float` is also a dtype of pullback."""
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        """An argument with its type."""
+        node.annotation = node.annotation and self.visit(node.annotation)
+        return node
+
+    def visit_arguments(self, node: ast.arguments) -> ast.arguments:
+        """All arguments; defaults are values, and stay."""
+        for each in (*node.posonlyargs, *node.args, *node.kwonlyargs, node.vararg, node.kwarg):
+            if each:
+                self.visit(each)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        """A name, without the underscore that it has in stubs."""
+        name = node.id.lstrip("_")
+        module = "builtins." if hasattr(builtins, name) else "pullback." if name == "Tensor" else ""
+        return ast.Name(module + name)
 
 
 def markdown(text: str, known: set[str]) -> str:
     """A docstring as MyST: sections in bold, examples in blocks, names that have an entry as links to it."""
     text = re.sub(r"^(\w[\w ]*)\n-{3,}$", r"\n**\1**\n", text, flags=re.MULTILINE)
+    text = text.replace("](../docs/", "](../../")  # a link of a module to a page
     parts = re.split(r"(?m)((?:^[ \t]*>>>.*\n?(?:^(?![ \t]*$).*\n?)*\n?)+)", text + "\n")
     for place, part in enumerate(parts):
         if place % 2:
@@ -205,7 +227,11 @@ def entry(module: str, name: str, known: set[str]) -> str:
 
 def members(module: str, path: str, kind: type, known: set[str]) -> str:
     """The methods and properties that a class itself defines and describes."""
-    if kind is pullback.Tensor or (module.startswith("nn") and kind.__name__ not in {"Module", "Parameter"}):
+    if (
+        not kind.__module__.startswith("pullback")
+        or kind is pullback.Tensor
+        or (module.startswith("nn") and kind.__name__ not in {"Module", "Parameter"})
+    ):
         return ""
     found = []
     for name, value in vars(kind).items():
@@ -238,7 +264,7 @@ def page_link(module: types.ModuleType) -> str:
 def first(text: str) -> str:
     """The first sentence of a docstring, for a table."""
     paragraph = " ".join(text.split("\n\n", maxsplit=1)[0].split())
-    return re.split(r"(?<=[.:]) ", paragraph)[0].replace("|", "\\|")
+    return re.split(r"(?<=\.) ", paragraph)[0].replace("|", "\\|")
 
 
 def summary(value: Any) -> str:
@@ -267,7 +293,7 @@ def table(module: str, listed: list[str]) -> str:
     rows = [
         f"| {{py:obj}}`{name} <{prefix(module)}.{name}>` | {summary(getattr(owner(module), name))} |" for name in listed
     ]
-    return "\n".join(["| name | |", "|---|---|", *rows])
+    return "\n".join(["| name | what it is |", "|---|---|", *rows])
 
 
 def pages() -> dict[str, str]:
@@ -279,8 +305,10 @@ def pages() -> dict[str, str]:
         about = markdown(inspect.getdoc(owner(module)) or "", known)
         head = f"# {prefix(module)}\n\n{about}\n\n{table(module, listed)}\n"
         if module == "pullback":
-            found["pullback"] = head
-            for group, inside in groups().items():
+            rooms = groups()
+            tree = "\n".join(f"pullback-{group.replace(' ', '-')}" for group in rooms)
+            found["pullback"] = f"{head}\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
+            for group, inside in rooms.items():
                 text = "\n".join(entry(module, name, known) for name in inside)
                 found[f"pullback-{group.replace(' ', '-')}"] = (
                     f"# pullback: {group}\n\n{table(module, inside)}\n\n{text}"
@@ -315,6 +343,7 @@ def plotted(folder: Path, page: Path, match: re.Match[str]) -> str:
     """A block that draws, with its picture; its first line is a comment that describes it."""
     place = folder / "_static" / "plots" / f"{page.stem}-{match.start()}.svg"
     place.parent.mkdir(exist_ok=True)
+    plt = importlib.import_module("matplotlib.pyplot")  # which a list of names does not need
     exec(match[2], {"__name__": "__main__"})
     plt.savefig(place, bbox_inches="tight")
     plt.close()
@@ -330,22 +359,35 @@ def live(folder: Path) -> None:
         subprocess.run(command, cwd=script.parent, env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
+def fields() -> str:
+    """The parts of the trace file with their fields, as its schema describes them."""
+    schema = json.loads((SOURCE / "pullback" / "explain" / "schema.json").read_text(encoding="utf-8"))
+    parts = {"the document": schema, **schema["$defs"]}
+    found = []
+    for name, part in parts.items():
+        rows = [
+            f"| `{field}` | {what.get('description', '').replace('|', chr(92) + '|')} |"
+            for field, what in part.get("properties", {}).items()
+        ]
+        if rows:
+            found.append(
+                "\n".join([f"## {name}\n", part.get("description", ""), "\n| field | what it is |", "|---|---|", *rows])
+            )
+    return "\n\n".join(found)
+
+
 def main(folder: Path) -> None:
     """Write the sources of the site."""
     shutil.copytree(DOCS, folder)
     api = folder / "reference" / "api"
     api.mkdir()
-    written_pages = pages()
-    for name, text in written_pages.items():
+    for name, text in pages().items():
         (api / f"{name}.md").write_text(text + "\n", encoding="utf-8")
+    with (folder / "reference" / "trace.md").open("a", encoding="utf-8") as file:
+        file.write(f"\n{fields()}\n")
     index = folder / "reference" / "index.md"
     before = index.read_text(encoding="utf-8").partition("## API")[0]
     modules = [f"- [`{prefix(module)}`](api/{module}.md)" for module in (*MODULES, "Tensor")]
-    modules[1:1] = [
-        f"- [pullback: {name.removeprefix('pullback-').replace('-', ' ')}](api/{name}.md)"
-        for name in written_pages
-        if "-" in name
-    ]
     index.write_text(
         f"{before}## API\n\nEvery public name, by modules:\n\n" + "\n".join(modules) + "\n", encoding="utf-8"
     )

@@ -52,8 +52,8 @@ def test_pages(page: Path) -> None:
         line = text.count("\n", 0, block.start(1))
         if ">>>" in block[1]:
             test = doctest.DocTestParser().get_doctest(block[1], names, relative(page), str(page), line)
+            test.globs = names  # itself, not a copy: a function sees what later blocks define
             run(test)
-            names = test.globs
         else:
             exec(compile("\n" * line + block[1], page, "exec"), names)
 

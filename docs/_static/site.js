@@ -1,4 +1,5 @@
-// Above each long table, and above each list of names, a field that hides what does not contain its text.
+// Above each long table, and above each list of names, a field that hides what does not contain its text; and what the
+// theme lacks for screen readers and keyboards.
 "use strict";
 
 const LONG = 20;
@@ -37,4 +38,13 @@ document.addEventListener("DOMContentLoaded", () => {
         if (names.length >= LONG) field(list, names.map((name) => [name, name.textContent.toLowerCase()]), "names");
     }
     for (const block of document.querySelectorAll("div.highlight pre")) block.tabIndex = 0;
+    document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "Pages");
+    document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");
+    // Sphinx lays long signatures out as lists of definitions without terms.
+    for (const part of document.querySelectorAll("dt.sig dl, dt.sig dd")) {
+        const plain = document.createElement("div");
+        plain.className = `signature-${part.tagName.toLowerCase()}`;
+        plain.append(...part.childNodes);
+        part.replaceWith(plain);
+    }
 });

@@ -1,0 +1,52 @@
+"""The reference of the site: every public name has one entry, which says how it is called and what it is."""
+
+import re
+import types
+from collections import Counter
+
+import pytest
+
+import pullback
+import reference
+
+PAGES = reference.pages()
+ENTRY = re.compile(r"^`{5,6}\{py:\w+\} ([\w.]+)(.*)\n(:no-index:)?", re.MULTILINE)
+ENTRIES = [match for text in PAGES.values() for match in ENTRY.finditer(text)]
+INDEXES = "pullback Tensor autograd distributions fft func linalg nn nn.functional nn.utils optim special".split()
+
+
+@pytest.mark.parametrize("module", INDEXES)
+def test_every_public_name_has_an_entry(module: str) -> None:
+    holder = pullback.Tensor if module == "Tensor" else reference.owner(module)
+    public = {name for name in dir(holder) if not name.startswith("_")}
+    entries = {match[1] for match in ENTRIES}
+    inner = {name for name in public if isinstance(getattr(holder, name, None), types.ModuleType)}
+    assert len(public - inner) > 5
+    assert not {name for name in public - inner if path_of(module) + name not in entries}
+
+
+def path_of(module: str) -> str:
+    """What stands before the names of a module."""
+    return "pullback." if module == "pullback" else f"pullback.{module}."
+
+
+def test_a_name_has_one_anchor() -> None:
+    assert not [path for path, count in Counter(match[1] for match in ENTRIES if not match[3]).items() if count > 1]
+
+
+def test_functions_say_what_they_take_and_give() -> None:
+    """Few are left whose arguments neither a stub nor a source says."""
+    unknown = [match[1] for match in ENTRIES if match[2] == "(...)"]
+    assert len(unknown) < 0.01 * len(ENTRIES), unknown
+    (conv,) = (match[2] for match in ENTRIES if match[1] == "pullback.nn.functional.conv2d")
+    assert conv.startswith("(input: pullback.Tensor, weight: pullback.Tensor, bias: pullback.Tensor | None")
+    assert conv.endswith("-> pullback.Tensor")
+    assert len([match for match in ENTRIES if match[1] == "pullback.max"]) > 2  # the overloads
+
+
+def test_a_docstring_becomes_sections_blocks_and_links() -> None:
+    text = "A sum of `nn.Linear` and `x`.\n\nRaises\n------\nValueError\n    If there\n    is none.\n\n>>> 1 + 1\n2\n"
+    assert reference.markdown(text, {"pullback.nn.Linear"}) == (
+        "A sum of {py:obj}`nn.Linear <pullback.nn.Linear>` and `x`.\n\n**Raises**\n\n`ValueError`\n: If there\n  is none.\n\n"
+        "```python\n>>> 1 + 1\n2\n```"
+    )
