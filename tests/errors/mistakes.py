@@ -440,10 +440,10 @@ np.asarray(x)
     ),
     "scipy function": Mistake(
         """\
-from scipy.optimize import minimize
-minimize(lambda x: (pb.tensor(x, requires_grad=True) ** 2).sum(), np.ones(2))
+from scipy.linalg import lu_factor
+lu_factor(pb.ones(2, 2, requires_grad=True))
 """,
-        "RuntimeError: NumPy arrays hold no gradients, and this is a float64",
+        "RuntimeError: NumPy arrays hold no gradients, and this is a float32",
         "value_and_grad(f) for SciPy",
     ),
     "item of many": Mistake(
