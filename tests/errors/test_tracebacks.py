@@ -1,11 +1,15 @@
 """Python displays a user's mistake as the user's own frames, one line of ours, and the message."""
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
+
+import pullback
 
 ADDITION = """
     import pullback as pb
@@ -42,6 +46,9 @@ def test_a_mistake_shows_the_users_frames_one_line_of_ours_and_the_message(tmp_p
     (ours,) = frames(lines)[2:]
     assert ours.startswith('File "<pullback/')
     assert lines[lines.index(f"  {ours}") + 1].startswith("RuntimeError: ")  # no source of ours
+    path, number = re.fullmatch(r'File "<pullback/(.*)>", line (\d+), in \w+', ours).groups()
+    source = Path(pullback.__file__).parent.joinpath(path).read_text(encoding="utf-8").splitlines()
+    assert "raise" in source[int(number) - 1]
     assert len(lines) <= 12
     assert not [line for line in lines if "exception" in line or "<pullback rule" in line]
 

@@ -153,6 +153,7 @@ def _line(entry: TracebackType) -> TracebackType:
     code = entry.tb_frame.f_code
     file = f"pullback/{code.co_filename.removeprefix(PACKAGE).replace(os.sep, '/')}"
     named = _here.__code__.replace(co_filename=f"<{file}>", co_name=code.co_name, co_qualname=code.co_qualname)
+    named = named.replace(co_firstlineno=entry.tb_lineno - 1)  # Python 3.13 displays the line of the instruction
     frame: FrameType = FunctionType(named, {"sys": sys})()
     return TracebackType(None, frame, frame.f_lasti, entry.tb_lineno)
 
