@@ -42,7 +42,7 @@ def test_a_mistake_is_displayed_in_a_few_lines(name, tmp_path, monkeypatch):
         pytest.importorskip("scipy")
     program, first, fix = MISTAKES[name]
     text = displayed(program, tmp_path / "mistake.py")
-    lines = [line for line in text.splitlines() if line != "    ~~~~^^"]  # Python 3.13, of `main()`, which is the test's
+    lines = [line for line in text.splitlines() if line != "    ~~~~^^"]  # Python 3.13, below the test's `main()`
     assert len(lines) <= LONGEST, text
     start = next(i for i, line in enumerate(lines) if line.rpartition(".")[2].startswith(first) or first in line)
     assert lines[0] == "Traceback (most recent call last):"
