@@ -55,8 +55,8 @@ for line in sys.stdin:
 class Worker:
     """A process that measures programs of one tree when asked."""
 
-    def __init__(self, tree: Path, cache: str) -> None:
-        settings = os.environ | {"PYTHONPATH": f"{tree}/src:{tree}/benchmarks", "PULLBACK_CACHE": cache}
+    def __init__(self, tree: Path) -> None:
+        settings = os.environ | {"PYTHONPATH": f"{tree}/src:{tree}/benchmarks", "PULLBACK_CACHE": "off"}
         command = [sys.executable, "-c", WORKER]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=settings, cwd=tree
@@ -116,7 +116,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         trees = [tree_of(commit, folder) for commit in (options.before, options.after)]
-        workers = [Worker(tree, "off") for tree in trees]
+        workers = [Worker(tree) for tree in trees]
         turns, seconds = (2, 0.004) if options.quick else (9, 0.04)
         rows = compare(*workers, options.only, turns, seconds)
         for worker in workers:

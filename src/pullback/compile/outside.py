@@ -17,15 +17,17 @@ from types import FrameType
 from typing import Any, Self
 
 from .recorder import RefusedError
+from .state import of_library
 
-STANDARD = sys.stdlib_module_names - {"__main__"}
 MODULES = {
     "time", "posix", "nt", "_posixsubprocess", "_winapi", "_socket", "_ssl", "select", "resource", "pwd", "grp", "gc", "_uuid",
     "_locale", "msvcrt", "termios", "fcntl",
 }  # fmt: skip
 """Modules written in C whose functions ask the system, but for those that only compute."""
 COMPUTING = {"collect", "fspath", "_path_normpath", "_path_splitroot", "_path_splitroot_ex", "struct_time"}
+"""Functions of these modules that only compute, or whose effect a program does not see."""
 NAMED = {("io", "open"), ("_io", "open"), ("_io", "open_code"), ("builtins", "input"), ("builtins", "breakpoint")}
+"""Functions of other modules that read what is outside."""
 SETTINGS = {
     "getrecursionlimit",
     "getswitchinterval",
@@ -34,7 +36,9 @@ SETTINGS = {
     "gettrace",
     "getallocatedblocks",
 }
+"""Functions of `sys` that read a setting of the process."""
 CLOCKS = {"now", "utcnow", "today"}
+"""Methods of dates that read the clock."""
 ASKING = {
     "threading": ("current_thread", "active_count", "enumerate"),
     "logging": ("Logger.isEnabledFor", "Logger.getEffectiveLevel"),
@@ -118,11 +122,11 @@ def _by_user(frame: FrameType | None) -> bool:
     callbacks = [getattr(callback, "__code__", None) for callback in gc.callbacks]
     while frame is not None:
         root = _root(frame)
-        if root in REPORTING or frame.f_code in callbacks or frame.f_code.co_name == "__del__":
+        if frame.f_code in callbacks or frame.f_code.co_name == "__del__" or (root in REPORTING and of_library(root)):
             return False
         if root == "pullback":
             return str(frame.f_globals.get("__name__")).startswith(OPEN)
-        if root not in STANDARD and root not in {"numpy", "scipy"}:
+        if not of_library(root):
             return True
         frame = frame.f_back
     return False

@@ -338,7 +338,7 @@ class State:
         around = [scope[name] for name in found if name in scope]
         around += [sys.modules.get(name) for name in _imports(function.__code__)]
         for module in (*around, *_contents(function)):
-            if isinstance(module, types.ModuleType) and _library_name(module.__name__) and not _own(module.__name__):
+            if isinstance(module, types.ModuleType) and of_library(module.__name__) and not _own(module.__name__):
                 self._want(vars(module), names.intersection(vars(module)))
 
     def _want(self, namespace: Any, names: Iterable[str]) -> None:
@@ -351,7 +351,7 @@ class State:
             for function in self._functions:
                 self._hold(Attributes(function, *sorted(described)))
             self._functions.clear()
-        modules = [module for module in self._modules if not _library_name(module.__name__)]
+        modules = [module for module in self._modules if not of_library(module.__name__)]
         for own in map(vars, modules):
             if self._whole:
                 self._todo.extend([] if id(own) in self._seen else [own])
@@ -392,7 +392,7 @@ def _imports(code: Any) -> tuple[str, ...]:
 
 def _imported(code: Any, package: str | None) -> tuple[str, ...]:
     """The names in `sys.modules` of those that are none of a library."""
-    names = [name for name in _imports(code) if name and not _library_name(name)]
+    names = [name for name in _imports(code) if name and not of_library(name)]
     found = [*names, *[name.partition(".")[0] for name in names], *[f"{package}.{name}" for name in names if package]]
     return tuple(dict.fromkeys(found))
 
@@ -428,13 +428,14 @@ def _still(kind: type) -> bool:
 
 
 def _library(thing: Callable[..., Any] | type) -> bool:
-    return _library_name(getattr(thing, "__module__", None) or "builtins")
+    return of_library(getattr(thing, "__module__", None) or "builtins")
 
 
-def _library_name(module: str) -> bool:
+def of_library(module: str) -> bool:
+    """True if a module belongs to Python's library, NumPy, SciPy or pullback, and does not only have such a name."""
     root = module.partition(".")[0]
     file = getattr(sys.modules.get(root), "__file__", None)
-    return root in LIBRARIES and (root in OWN or file is None or file.startswith(FOLDERS))  # or it only has such a name
+    return root in LIBRARIES and (root in OWN or file is None or file.startswith(FOLDERS))
 
 
 def _own(module: str) -> bool:
