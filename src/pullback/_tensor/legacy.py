@@ -1,7 +1,5 @@
 """torch's older forms of functions, and methods about other devices."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from array import array

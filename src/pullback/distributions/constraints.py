@@ -1,7 +1,5 @@
 """Constraints on the values of parameters and samples of distributions: classes of sets, and named sets."""
 
-from __future__ import annotations
-
 import functools
 import operator
 from collections.abc import Callable, Sequence

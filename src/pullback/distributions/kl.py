@@ -1,7 +1,5 @@
 """The Kullback-Leibler divergence of two distributions of given families."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Loading and saving without running code: safetensors files, and reading of files of torch.save."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from typing import Any

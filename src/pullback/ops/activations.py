@@ -4,8 +4,6 @@ At a kink the derivative is the one torch uses. Where a slope has two possible v
 mask: `np.where` takes nine times as long for many elements.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -4,8 +4,6 @@
 element's own. It may be shorter there than the array. The values written have the shape of `indices`.
 """
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

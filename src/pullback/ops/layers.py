@@ -1,7 +1,5 @@
 """Layers: operations that are linear in their weights."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

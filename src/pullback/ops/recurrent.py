@@ -7,8 +7,6 @@ steps at once. The outputs include every value that the pullback needs, each wit
 derivatives are possible.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Sequence

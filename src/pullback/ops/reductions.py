@@ -3,8 +3,6 @@
 `axis` is a tuple of non-negative ints, or an int for operations along one axis; callers normalise it.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """Shapes, indices, joins and casts: linear maps that move elements without changing them."""
 
-from __future__ import annotations
-
 import functools
 import math
 from typing import Any

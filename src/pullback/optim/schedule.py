@@ -1,7 +1,5 @@
 """LRScheduler, the base of all schedules, and what they share: rates of groups, and warnings."""
 
-from __future__ import annotations
-
 import functools
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Reading and writing through ints, slices, Ellipsis, None, and boolean and integer arrays."""
 
-from __future__ import annotations
-
 import itertools
 import operator
 import warnings

@@ -1,7 +1,5 @@
 """Layers with weights: linear and bilinear maps, and embeddings, by torch's names."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 `reduction` is 'mean', 'sum' or 'none'; `size_average` and `reduce` are torch's deprecated arguments for it.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from typing import Any

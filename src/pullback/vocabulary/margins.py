@@ -1,7 +1,5 @@
 """Distances, and losses with margins between scores or distances, by torch's names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 Here `reduction` is a number: 0 for 'none', 1 for 'mean', 2 for 'sum'.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

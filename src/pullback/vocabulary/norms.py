@@ -1,7 +1,5 @@
 """Norms of vectors and matrices, condition numbers and ranks, by the names of torch.linalg."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

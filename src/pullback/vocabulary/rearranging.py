@@ -1,7 +1,5 @@
 """Elements rearranged: rolled, rotated, repeated, in windows, and with arbitrary strides."""
 
-from __future__ import annotations
-
 import operator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reductions: sums, means, extremes, norms, and the softmax family."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ torch's rules for such indices are stricter than those of `x[index]`: they are i
 negative, and the values written have the dtype of the target.
 """
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

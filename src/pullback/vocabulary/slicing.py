@@ -1,7 +1,5 @@
 """Elements chosen by a mask, and slices along one axis: reading, writing into copies, and conversion of indices."""
 
-from __future__ import annotations
-
 import functools
 import operator
 from typing import Any

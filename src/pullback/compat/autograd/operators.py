@@ -1,7 +1,5 @@
 """autograd's differential operators: functions that return derivatives of functions, by autograd's names."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import warnings

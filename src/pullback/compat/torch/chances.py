@@ -1,7 +1,5 @@
 """torch.distributions.utils: helpers for writing families of distributions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

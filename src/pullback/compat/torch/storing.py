@@ -4,8 +4,6 @@ Loading a pickle executes code that it names. Pickles written here are loaded on
 `weights_only=False`, or names the classes that it trusts by `torch.serialization.safe_globals`, as in torch.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -1,7 +1,5 @@
 """The names of the torch module that are not operators: versions, switches, and dtypes that NumPy lacks."""
 
-from __future__ import annotations
-
 import importlib
 import typing
 from typing import Any

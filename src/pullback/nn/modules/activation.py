@@ -1,7 +1,5 @@
 """Activations: each a function of nn.functional with its settings."""
 
-from __future__ import annotations
-
 from dataclasses import InitVar
 from typing import Any
 

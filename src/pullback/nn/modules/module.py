@@ -4,8 +4,6 @@ Its parts are modules of their own: its parameters, buffers and submodules (`mem
 state as a dictionary (`state`). This one has the operations on all members at once, and how a module is printed.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any, Self

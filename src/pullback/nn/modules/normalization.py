@@ -1,7 +1,5 @@
 """Normalisation of each sample separately: over its last axes, groups of channels, or neighbouring channels."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

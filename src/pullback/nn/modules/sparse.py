@@ -1,7 +1,5 @@
 """Embedding tables: Embedding and EmbeddingBag."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 from .. import functional as F

@@ -5,8 +5,6 @@ with `batch_first`, or (steps, features). Attention ignores positions at which a
 added to the scores. `is_causal` is a hint that a mask is the causal one; the mask must be passed nevertheless.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from typing import Any, ClassVar
