@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import vocabulary
-from .._core import dtypes
-from .._core import placement as _placement
+from .._core import dtypes, placement as _placement
 from .._core.placement import accept
 from .._core.primitives import Carrier
 from .._core.shapes import Shape, parse_sizes

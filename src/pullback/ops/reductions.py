@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import machine
-from .._core import xp as _xp
+from .._core import machine, xp as _xp
 from .._core.primitives import SINGLES, general, linear, zero
 
 

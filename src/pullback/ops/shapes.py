@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import machine
-from .._core import xp as _xp
+from .._core import machine, xp as _xp
 from .._core.primitives import elementwise, general, jointly_linear, linear
 from .._core.shapes import sum_to
 

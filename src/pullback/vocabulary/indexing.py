@@ -8,8 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import ops
-from .._core import errors
-from .._core import xp as _xp
+from .._core import errors, xp as _xp
 from .._core.lazy import provider
 from .._core.modes import mode
 from .._core.primitives import Carrier

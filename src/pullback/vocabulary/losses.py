@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import errors
-from .._core import xp as _xp
+from .._core import errors, xp as _xp
 from .._core.modes import quiet
 from .._core.primitives import Carrier
 from .._core.shapes import broadcast_shapes

@@ -9,8 +9,7 @@ from .. import ops
 from .._core import xp as _xp
 from .._core.shapes import normalize_axis, parse_sizes
 from .._core.values import concrete
-from .._tape.views import attach
-from .._tape.views import view as view_of
+from .._tape.views import attach, view as view_of
 from . import shapes
 from .promotion import category
 

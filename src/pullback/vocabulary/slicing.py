@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import dtypes
-from .._core import xp as _xp
+from .._core import dtypes, xp as _xp
 from .._core.primitives import Carrier
 from .._core.shapes import broadcast_shapes, normalize_axis, parse_sizes
 from .._core.values import concrete, require_operand, require_tensor

@@ -11,9 +11,7 @@ import pickle  # programs access it as an attribute
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
-from ...files import FileError, UnsafeFileError, check_save, torchwriting
-from ...files import load as load_values
-from ...files import save as save_values
+from ...files import FileError, UnsafeFileError, check_save, load as load_values, save as save_values, torchwriting
 from ...files.opening import name_of, reading, writing
 from .kinds import FileLike as FileLike
 from .notes import note

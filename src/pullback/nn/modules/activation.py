@@ -3,8 +3,7 @@
 from dataclasses import InitVar
 from typing import Any
 
-from .. import functional as F
-from .. import init
+from .. import functional as F, init
 from ..parameter import allocate
 from .declared import declared
 from .module import Module

@@ -3,8 +3,7 @@
 import math
 from typing import Any
 
-from .. import functional as F
-from .. import init
+from .. import functional as F, init
 from ..parameter import Parameter, allocate
 from .module import Module
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import functional as F
-from .. import init
+from .. import functional as F, init
 from ..parameter import allocate
 from .declared import declared
 from .module import Module

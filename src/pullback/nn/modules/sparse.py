@@ -2,8 +2,7 @@
 
 from typing import Any, Self
 
-from .. import functional as F
-from .. import init
+from .. import functional as F, init
 from ..parameter import Parameter, allocate
 from .module import Module
 

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 
 from ..._tensor.creation import full
 from ...vocabulary.diagonals import triu
-from .. import functional as F
-from .. import init
+from .. import functional as F, init
 from .attention import MultiheadAttention
 from .container import ModuleList
 from .dropout import Dropout
