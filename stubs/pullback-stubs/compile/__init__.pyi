@@ -29,8 +29,7 @@ from typing import Self as _Self
 import sys
 from types import ModuleType
 from typing import Any
-from .compiled import Compiled as Compiled
-from .compiled import compile as compile
+from .compiled import Compiled as Compiled, compile as compile
 from .recorder import CaptureError as CaptureError
 
 class _Compile(ModuleType):
