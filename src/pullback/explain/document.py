@@ -143,7 +143,7 @@ class _Writer:
         }
 
     def finding(self, finding: Finding, places: dict[Step, int]) -> dict[str, Any]:
-        return _plain(finding, "kind phase why") | {
+        return _plain(finding, "kind phase why fix") | {
             "step": None if finding.step is None else places[finding.step],
             "tensor": self.ids[finding.tensor],
             "element": None if finding.element is None else list(finding.element),

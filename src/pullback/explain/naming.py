@@ -34,17 +34,29 @@ class Variable(NamedTuple):
 def names_in(frame: FrameType | None) -> dict[Node, Variable]:
     """The names that a function, its module and its callers have for tensors, by node."""
     found: dict[Node, Variable] = {}
+    for variables in namespaces(frame):
+        _collect(variables, found)
+    return found
+
+
+def namespaces(frame: FrameType | None) -> Iterator[Mapping[str, Any]]:
+    """The variables of a function and its callers, and of their modules."""
     seen: set[int] = set()
     searched = 0
     while frame is not None and searched < CALLERS:
         if not internal[frame.f_code.co_filename]:
             searched += 1
-            _collect(frame.f_locals, found)
+            yield frame.f_locals
             if id(frame.f_globals) not in seen:
                 seen.add(id(frame.f_globals))
-                _collect(frame.f_globals, found)
+                yield frame.f_globals
         frame = frame.f_back
-    return found
+
+
+def variables_in(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
+    """The names and values of these variables, without the private ones of modules."""
+    for variables in namespaces(frame):
+        yield from ((name, value) for name, value in list(variables.items()) if not name.startswith("_"))
 
 
 def name_of(tensor: Any, frames: Sequence[FrameType]) -> str | None:

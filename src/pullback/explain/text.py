@@ -362,9 +362,10 @@ def _summed(step: Step, leaves: Sequence[Leaf]) -> str:
 
 def _finding(finding: Finding) -> str:
     where = "" if finding.place is None else f", {finding.place.where}"
-    step = "given" if finding.step is None else f"step {finding.step.index}"
+    step = "" if finding.step is None else f" step {finding.step.index}"
     carried = f"; carried through {counted(len(finding.path), 'step')}" if finding.path else ""
-    return f"{finding.kind}, {finding.phase} {step}{where}: {finding.why}{carried}"
+    fix = f". {finding.fix}" if finding.fix else ""
+    return f"{finding.kind}, {finding.phase}{step}{where}: {finding.why}{carried}{fix}"
 
 
 def _more(call: Call, program: str) -> list[str]:
