@@ -21,8 +21,7 @@ from .naming import Variable, leaf_name, operation, saved_name, saved_text, sett
 from .plots import statistics
 from .rules import Builder, rule_words, several
 from .sources import executions, place_of, shortened, words_at
-from .trace import Call, Leaf, Saved, Scope, Step, Term, Traced
-from .trace import Output as Start
+from .trace import Call, Leaf, Output as Start, Saved, Scope, Step, Term, Traced
 from .walking import Watch
 
 MANY = 2000
