@@ -104,7 +104,7 @@ function Equation({ page }: { page: Page }) {
             <span class="mono">
               {rows} × {columns}
             </span>
-            <span class="small">{js ? "rows at the right" : leaf.missing ?? "rows at the right, where they can be made"}</span>
+            <span class="small">{rows === 1 ? "its row is the gradient" : js ? "rows at the right" : "rows at the right, where they can be made"}</span>
           </span>
         )}
       </figure>
@@ -185,7 +185,7 @@ export function Answer({ page }: { page: Page }) {
         <Pickers page={page} />
         <span class="try">
           {stuck ? (
-            <span class="muted" title={stuck}>v is fixed: {stuck}</span>
+            !scalar && <span class="muted">This v cannot be changed: {stuck}</span>
           ) : (
             <>
               <span class="muted">try another v: type in it, or</span>
@@ -199,6 +199,7 @@ export function Answer({ page }: { page: Page }) {
           )}
         </span>
       </div>
+      {call.said && !flow.whatIf && <p class="said">{call.said}</p>}
       <div class="answer-body">
         <Equation page={page} />
         <p class="gloss">

@@ -5,11 +5,12 @@ import { Answer, Rows } from "./answer";
 import { Failed, Find, Header, Transport } from "./bars";
 import { plural } from "./format";
 import { isGroup, unfold, type Group } from "./fold";
+import { Gradients, isNetwork } from "./gradients";
 import { Graph } from "./graph";
 import { Help } from "./help";
 import type { LayoutEngine } from "./layout";
 import { SourcePane, Tape } from "./left";
-import { Model, unitAt } from "./model";
+import { isAlarm, Model, unitAt } from "./model";
 import type { Page } from "./page";
 import { RightPane } from "./panels";
 import { obstacle, recorded, replay, unit as unitV } from "./replay";
@@ -27,7 +28,9 @@ function first(trace: Trace, model: Model, call: number, hash: string): State {
   const kept = readHash(hash);
   const steps = model.call.steps.length;
   const failed = trace.error !== null && trace.error.call === call;
-  const start = failed ? steps : Math.min(steps, model.firstBackward + 1);
+  const { findings } = model.call;
+  const birth = failed || kept.step !== undefined ? -1 : findings.findIndex(({ kind }) => isAlarm(kind));
+  const start = failed ? steps : birth >= 0 ? model.birth(findings[birth]!) : Math.min(steps, model.firstBackward + 1);
   return {
     call,
     position: Math.min(steps, kept.step ?? start),
@@ -35,11 +38,12 @@ function first(trace: Trace, model: Model, call: number, hash: string): State {
     open: model.opening(),
     leaf: Math.min(kept.leaf ?? 0, Math.max(0, model.call.leaves.length - 1)),
     output: 0,
-    panel: kept.panel ?? "step",
+    panel: kept.panel ?? (birth >= 0 ? "health" : "step"),
     view: kept.view ?? "graph",
     density: "auto",
     measure: model.call.cost.forward === null && !model.call.steps.some((step) => step.time) ? "bytes" : "time",
-    finding: null,
+    finding: birth >= 0 ? birth : null,
+    zoom: null,
     find: null,
     help: false,
     playing: false,
@@ -113,9 +117,7 @@ function usePage(trace: Trace, engine: LayoutEngine): Page {
       set({ open, notice: `${group.label} folded` });
     },
     choose: (index) => {
-      const finding = call.findings[index]!;
-      const step = finding.step ?? Math.max(model.forward[finding.tensor]!, model.backward[finding.tensor]!);
-      set({ finding: index, panel: "health", position: Math.max(0, step + 1), vs: null });
+      set({ finding: index, panel: "health", position: model.birth(call.findings[index]!), vs: null });
     },
   };
 }
@@ -151,7 +153,7 @@ function pressed(page: Page, event: KeyboardEvent): boolean {
     n: () => call.findings.length && page.choose(((state.finding ?? -1) + 1) % call.findings.length),
     "+": () => item !== undefined && isGroup(item) && page.unfold(item),
     "-": () => home && home.kind !== "root" && page.fold(home),
-    "0": () => document.querySelector(".canvas")?.scrollTo(0, 0),
+    "0": () => set({ zoom: state.zoom === "fit" ? null : "fit" }),
     "/": () => (set({ find: state.find ?? "" }), setTimeout(() => document.querySelector<HTMLElement>("#find")?.focus())),
     v: () => document.querySelector<HTMLElement>(".v-cell")?.focus(),
     g: () => set({ view: state.view === "graph" ? "table" : "graph" }),
@@ -275,24 +277,38 @@ function Legend() {
       <li><i class="leaf" />leaf</li>
       <li><i class="output" />output</li>
       <li><i class="now" />now</li>
-      <li><i class="passed" />v passed</li>
+      <li><i class="value" />↓ value</li>
+      <li><i class="passed" />↑ gradient</li>
       <li><i class="zero" />zero</li>
     </ul>
   );
 }
 
+/** Larger, smaller, and all of it. The factor is of what is on the screen, which only the picture knows. */
+function Zoom({ page }: { page: Page }) {
+  const { drawing, model, state } = page;
+  const by = (factor: number) => {
+    const svg = document.querySelector<SVGSVGElement>("#picture");
+    const now = svg ? svg.clientWidth / svg.viewBox.baseVal.width : 1;
+    page.set({ zoom: Math.min(3, Math.max(0.1, now * factor)) });
+  };
+  return (
+    <span class="zoom" role="group" aria-label="Zoom">
+      <button aria-label="Zoom out" onClick={() => by(0.8)}>−</button>
+      <button aria-label="Zoom in" onClick={() => by(1.25)}>+</button>
+      <button aria-pressed={state.zoom === "fit"} onClick={() => page.set({ zoom: state.zoom === "fit" ? null : "fit" })}>Fit</button>
+      {drawing.items.some(isGroup) && <span class="muted">{plural(drawing.items.length, "box", "boxes")} for {model.root.size}</span>}
+    </span>
+  );
+}
+
 function Center({ page }: { page: Page }) {
-  const { state, model, drawing } = page;
-  const folded = drawing.items.filter(isGroup).length;
-  const everything = model.root.size;
+  const { state } = page;
   return (
     <section class="card center-pane" aria-label={state.view === "graph" ? "Graph" : "Table"}>
       <div class="pane-title">
         <h2>{state.view === "graph" ? "Graph" : "Table"}</h2>
         {state.view === "graph" && <Legend />}
-        {everything > drawing.items.length || folded ? (
-          <span class="muted">{plural(drawing.items.length, "box", "boxes")} for {everything}</span>
-        ) : null}
         {state.view === "graph" && (
           <label class="density">
             <select aria-label="How much the boxes show" value={state.density} onChange={(event) => page.set({ density: event.currentTarget.value as Density })}>
@@ -302,9 +318,14 @@ function Center({ page }: { page: Page }) {
             </select>
           </label>
         )}
-        <span class="muted aside">{state.view === "graph" ? "values down, gradients up" : "press a heading to sort"}</span>
+        {state.view === "table" && <span class="muted aside">press a heading to sort</span>}
       </div>
-      {state.view === "graph" ? <Graph page={page} /> : <Table page={page} />}
+      {state.view === "graph" ? (
+        <div class="drawing">
+          <Graph page={page} />
+          <Zoom page={page} />
+        </div>
+      ) : <Table page={page} />}
     </section>
   );
 }
@@ -327,7 +348,7 @@ export function App({ trace, engine }: { trace: Trace; engine: LayoutEngine }) {
         <Failed page={page} />
         <div class="top">
           <Answer page={page} />
-          <Rows page={page} />
+          {isNetwork(page.call) ? <Gradients page={page} /> : <Rows page={page} />}
         </div>
         <div class="panes">
           <div class="card left-pane">

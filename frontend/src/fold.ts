@@ -21,7 +21,9 @@ export interface Group {
 export type Item = Group | number;
 
 export const MOST_BOXES = 150;
-const FIRST_BOXES = 60;
+/** Up to so many boxes everything is open at first; of more, about as many as a screen holds. */
+const ALL_BOXES = 30;
+const FIRST_BOXES = 14;
 const FAN = 24;
 const LONGEST_PERIOD = 24;
 
@@ -128,7 +130,7 @@ class Builder {
 
   private arrange(items: Item[]): Item[] {
     const lines = this.lines(items);
-    const loops = this.loops(lines, (item) => this.signature(item), (part, times) => this.loopLabel(part, times));
+    const loops = this.loops(lines, (item) => this.signature(item), (part, times, last) => this.loopLabel(part, times, last));
     const chains = this.chains(loops);
     return this.narrow(chains, "part", (a, b) => `operations ${a} to ${b}`);
   }
@@ -177,8 +179,10 @@ class Builder {
     return item.label;
   }
 
-  private loopLabel(part: Item[], times: number): string {
+  private loopLabel(part: Item[], times: number, finish: Item): string {
     const groups = part.filter(isGroup);
+    const [start, end] = [part[0]!, finish].map((item) => (isGroup(item) && item.kind === "scope" ? /^(.*?)(\d+)$/.exec(item.label) : null));
+    if (part.length === 1 && start && end && start[1] === end[1]) return `${start[0]} … ${end[2]}`;
     if (groups.length === part.length && groups.every((group) => group.kind === "scope")) {
       return `${groups.map((group) => group.detail || group.label).join(", ")} ×${times}`;
     }
@@ -190,7 +194,7 @@ class Builder {
   }
 
   /** Finds what repeats itself without a gap. Of several periods, the one that covers most; then the shortest. */
-  private loops(items: Item[], sign: (item: Item) => string, label: (part: Item[], times: number) => string, least = 2): Item[] {
+  private loops(items: Item[], sign: (item: Item) => string, label: (part: Item[], times: number, last: Item) => string, least = 2): Item[] {
     const signs = items.map(sign);
     const out: Item[] = [];
     for (let i = 0; i < items.length; ) {
@@ -209,9 +213,9 @@ class Builder {
       const part = items.slice(i, i + period);
       const rounds = Array.from({ length: times }, (_, k) => {
         const round = items.slice(i + k * period, i + (k + 1) * period);
-        return period === 1 ? round[0]! : this.group("iteration", `iteration ${k + 1} of ${times}`, label(part, times), round);
+        return period === 1 ? round[0]! : this.group("iteration", `iteration ${k + 1} of ${times}`, label(part, times, round.at(-1)!), round);
       });
-      out.push(this.group("loop", label(part, times), "", this.narrow(rounds, "part", (a, b) => `iterations ${a} to ${b}`)));
+      out.push(this.group("loop", label(part, times, items[i + period * times - 1]!), period === 1 && isGroup(part[0]!) ? `${part[0].detail} ×${times}` : "", this.narrow(rounds, "part", (a, b) => `iterations ${a} to ${b}`)));
       i += period * times;
     }
     return out;
@@ -305,8 +309,7 @@ function last(group: Group): number {
 /** Which groups are open at first: all if that fits, else those around findings, and then those nearest the output. */
 export function opening(root: Group, homes: Map<number, Group>, wanted: number[], most = MOST_BOXES): Set<string> {
   const open = new Set<string>();
-  const all = root.size <= most;
-  const room = all || most < MOST_BOXES ? most : FIRST_BOXES;
+  const room = root.size <= ALL_BOXES || most < MOST_BOXES ? most : FIRST_BOXES;
   let boxes = root.children.length;
   const tryOpen = (group: Group, limit: number) => {
     if (open.has(group.id)) return true;

@@ -19,9 +19,9 @@ export function number(value: Value, digits = 5): string {
 }
 
 /** The same as Python prints it: floats have a point. */
-function literal(value: Value, dtype: string): string {
+function literal(value: Value, dtype: string, digits = 5): string {
   if (dtype === "bool") return value ? "True" : "False";
-  const text = number(value);
+  const text = number(value, digits);
   return typeof value === "number" && dtype.startsWith("float") && /^-?\d+$/.test(text) ? `${text}.` : text;
 }
 
@@ -62,10 +62,18 @@ export function array(value: Arr | null, style: "python" | "short" = "short", ro
   if (value === null) return "None";
   const all = values(value);
   // Beyond that many elements not even "0," fits into the room.
-  if (!all || all.length * 3 > room + 3) return clip(summary(value), room);
-  const items = all.map((item) => (style === "python" ? literal(item, value.dtype) : number(item)));
-  const text = nested(value.shape, items);
-  return text.length <= room ? text : clip(summary(value), room);
+  if (!all || all.length * 3 > room + 3) return summed(value, room);
+  for (const digits of [5, 4, 3, 2]) {
+    const text = nested(value.shape, all.map((item) => (style === "python" ? literal(item, value.dtype, digits) : number(item, digits))));
+    if (text.length <= room) return text;
+  }
+  return summed(value, room);
+}
+
+/** The shape and the norm; where only one of them fits, the norm. */
+function summed(value: Arr, room: number): string {
+  const text = summary(value);
+  return clip(text.length <= room ? text : text.slice(text.indexOf(", ") + 2), room);
 }
 
 export function items(raw: Raw[], dtype: string): string {

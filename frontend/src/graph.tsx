@@ -1,9 +1,10 @@
 // The picture: values down, gradients up.
-import { Component, h } from "preact";
+import { Component, Fragment, h } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isGroup, type Group } from "./fold";
 import { curve, type Layout, type Point } from "./layers";
 import { fit, textWidth } from "./measure";
+import { Overview } from "./overview";
 import type { Page } from "./page";
 import {
   amount, boxText, groupCost, itemId, LINE, moment, PAD, scene, SMALL, type Box, type BoxText, type Edge, type Moment, type Phase,
@@ -17,14 +18,21 @@ interface Laid {
   layout: Layout;
 }
 
-/** The present picture; while a new one is being laid out, the old one. */
-function useLaid(page: Page): Laid | null {
+/** The present picture; while a new one is being laid out, the old one. Full boxes that do not fit become compact. */
+function useLaid(page: Page, scroller: { current: HTMLElement | null }): Laid | null {
   const { model, drawing, state, engine } = page;
-  const wanted = useMemo(() => scene(model, drawing, state.density, page.flow), [model, drawing, state.density, page.flow]);
+  const [crowded, setCrowded] = useState<Page["drawing"] | null>(null);
+  const wanted = useMemo(() => scene(model, drawing, state.density, page.flow, crowded === drawing), [model, drawing, state.density, page.flow, crowded]);
   const [laid, setLaid] = useState<Laid | null>(null);
   const layout = laid?.scene.key === wanted.key && laid.scene.edges.length === wanted.edges.length ? laid.layout : null;
   useLayoutEffect(() => {
-    if (!layout) engine.request(wanted.boxes, wanted.edges, (made) => setLaid({ scene: wanted, layout: made }));
+    if (layout) return;
+    engine.request(wanted.boxes, wanted.edges, (made) => {
+      const { clientWidth, clientHeight } = scroller.current ?? { clientWidth: 0, clientHeight: 0 };
+      const fits = Math.min(clientWidth / made.width, clientHeight / made.height) >= LEAST_SCALE;
+      if (state.density === "auto" && !fits && crowded !== drawing && wanted.boxes.every((box) => box.full || box.kind === "op")) setCrowded(drawing);
+      else setLaid({ scene: wanted, layout: made });
+    });
   }, [wanted.key]);
   return layout ? { scene: wanted, layout } : laid;
 }
@@ -174,9 +182,17 @@ function frames(page: Page, { scene, layout }: Laid): { group: Group; x: number;
     }
   }
   const out = [];
+  // A frame lies outside those inside it, so that no label covers another.
+  const levels = new Map<Group, number>();
+  for (const group of extent.keys()) {
+    let level = 0;
+    for (let at: Group | null = group; at; at = at.parent) if (extent.has(at)) levels.set(at, Math.max(levels.get(at) ?? 0, level++));
+  }
   for (const [group, { left, top, right, bottom }] of extent) {
     const members = inside.get(group)!;
-    const around = { x: left - 8, y: top - 20, width: right - left + 16, height: bottom - top + 28 };
+    const level = levels.get(group)!;
+    const x = Math.max(1, left - 8 - 4 * level);
+    const around = { x, y: top - 20 - 16 * level, width: right + 8 + 4 * level - x, height: bottom - top + 28 + 20 * level };
     const clear = scene.boxes.every((box) => {
       const { x, y } = layout.boxes[box.id]!;
       return members.has(box.id) || x > right + 8 || x + box.width < left - 8 || y > bottom + 8 || y + box.height < top - 20;
@@ -220,23 +236,34 @@ function carried(page: Page): Set<number> {
   return new Set([finding.tensor, ...steps.flatMap((step) => page.call.steps[step]?.outputs ?? [])]);
 }
 
+/** The tensor at which the chosen finding was born. */
+function birthplace(page: Page): number | null {
+  const finding = page.call.findings[page.state.finding ?? -1];
+  return finding ? (finding.step === null ? finding.tensor : page.call.steps[finding.step]!.outputs[0]!) : null;
+}
+
 export function Graph({ page }: { page: Page }) {
   const { state, model, flow, unit } = page;
   const scroller = useRef<HTMLDivElement>(null);
-  const laid = useLaid(page);
+  const laid = useLaid(page, scroller);
   const size = useSize(scroller);
   const [focus, setFocus] = useState<string | null>(null);
 
   const now = unit ? itemId(unit.item) : null;
-  const fitting = laid ? Math.min((size.width - 4) / laid.layout.width, (size.height - 4) / laid.layout.height, MOST_SCALE) : 1;
-  const scale = Math.max(LEAST_SCALE, fitting);
+  const framed = useMemo(() => (laid ? frames(page, laid) : []), [laid]);
+  const lift = Math.max(0, ...framed.map(({ y }) => 2 - y));
+  const { width } = laid?.layout ?? { width: 10 };
+  const height = (laid?.layout.height ?? 10) + lift;
+  const fitting = laid ? Math.min((size.width - 4) / width, (size.height - 4) / height, MOST_SCALE) : 1;
+  const { zoom } = state;
+  const scale = zoom === "fit" ? fitting : zoom ?? Math.max(LEAST_SCALE, fitting);
 
   useEffect(() => {
     const view = scroller.current;
     const at = laid && now ? laid.layout.boxes[now] : undefined;
     const box = laid?.scene.boxes.find((one) => one.id === now);
     if (!view || !at || !box) return;
-    const [x, y] = [at.x * scale, at.y * scale];
+    const [x, y] = [at.x * scale, (at.y + lift) * scale];
     const hidden =
       x < view.scrollLeft || y < view.scrollTop ||
       x + box.width * scale > view.scrollLeft + view.clientWidth || y + box.height * scale > view.scrollTop + view.clientHeight;
@@ -260,6 +287,7 @@ export function Graph({ page }: { page: Page }) {
       const classes = [
         box.full ? "full" : "",
         box.tensors.some((tensor) => path.has(tensor)) ? "path" : "",
+        path.size && holds(box, birthplace(page)) ? "born" : "",
         state.find !== null && box.tensors.some((tensor) => matches.has(tensor)) ? "match" : "",
         holds(box, error?.tensor) ? "failed" : "",
         holds(box, error?.overwritten?.tensor) ? "overwritten" : "",
@@ -286,7 +314,7 @@ export function Graph({ page }: { page: Page }) {
         />
       );
     });
-    return { boxes, edges: edges(laid, at, path), frames: frames(page, laid) };
+    return { boxes, edges: edges(laid, at, path) };
   }, [laid, model, flow, state.position, unit, state.panel, state.measure, state.finding, page.matches, focus]);
 
   const onKeyDown = (event: KeyboardEvent) => {
@@ -317,8 +345,8 @@ export function Graph({ page }: { page: Page }) {
     element?.scrollIntoView({ block: "nearest", inline: "nearest" });
   };
 
-  const { width, height } = laid?.layout ?? { width: 10, height: 10 };
   return (
+    <>
     <div class="canvas" ref={scroller} onKeyDown={onKeyDown} onFocusOut={() => setFocus(null)} aria-busy={laid === null}>
       <svg
         id="picture"
@@ -327,22 +355,24 @@ export function Graph({ page }: { page: Page }) {
         aria-label="Graph: values from top to bottom, gradients from bottom to top"
         width={Math.ceil(width * scale)}
         height={Math.ceil(height * scale)}
-        viewBox={`0 0 ${width} ${height}`}
+        viewBox={`0 ${-lift} ${width} ${height}`}
       >
-        {picture?.frames.map(({ group, x, y, width: wide, height: high }) => (
+        {framed.map(({ group, x, y, width: wide, height: high }) => (
           <g key={group.id} class="scope-frame" onClick={() => page.fold(group)}>
             <title>{`${group.label}: fold`}</title>
             <rect x={x} y={y} width={wide} height={high} rx={10} />
           </g>
         ))}
         {picture?.edges.lines}
-        {picture?.frames.map(({ group, x, y, width: wide }) => (
+        {framed.map(({ group, x, y, width: wide }) => (
           <text key={group.id} class="frame-label" x={x + 8} y={y + 14} onClick={() => page.fold(group)}>{fit(`− ${group.label}`, wide - 16, SMALL)}</text>
         ))}
         {picture?.boxes}
         {picture?.edges.pills}
       </svg>
     </div>
+    {laid && <Overview scroller={scroller} layout={laid.layout} scene={laid.scene} scale={scale} size={size} now={now} />}
+    </>
   );
 }
 

@@ -13,7 +13,7 @@ const KEYS: [string, string][] = [
   ["↑ ↓, Enter", "in the tape: choose a row and go there"],
   ["arrows, Enter", "on a box: along the edges, and go there"],
   ["+ and −", "unfold and fold, here or at the focused box"],
-  ["0", "the whole picture, from its corner"],
+  ["0", "the whole graph, or as large as it can be read"],
   ["/", "find by name, operation, line or shape"],
   ["V", "type another v"],
   ["1 to 9", "row e_0 to e_8 of J"],

@@ -23,7 +23,7 @@ export function Matrix({ rows, label, kind = "", tints, cell }: MatrixProps) {
           {rows.map((row, i) => (
             <tr key={i} class={tints === "rows" ? `tint${i % LARGEST}` : ""}>
               {row.map((value, j) => (
-                <td key={j} class={`${value === 0 ? "nil" : ""} ${tints === "columns" ? `tint${j % LARGEST}` : ""}`} title={number(value, 17)}>
+                <td key={j} class={`${value === 0 ? "nil" : [value].flat().every(Number.isFinite) ? "" : "bad"} ${tints === "columns" ? `tint${j % LARGEST}` : ""}`} title={number(value, 17)}>
                   {cell ? cell(value, i, j) : number(value)}
                 </td>
               ))}

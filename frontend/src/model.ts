@@ -93,6 +93,11 @@ export class Model {
     return { items, shown, units };
   }
 
+  /** The position at which a finding was born. */
+  birth({ step, tensor }: Finding): number {
+    return Math.max(0, step ?? Math.max(this.forward[tensor]!, this.backward[tensor]!)) + 1;
+  }
+
   ancestors(tensor: number): Group[] {
     return ancestors(this.homes, tensor);
   }

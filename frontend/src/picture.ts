@@ -62,12 +62,12 @@ function pillText(flow: Flow, sent: Edge["sent"]): string {
   return all.length <= 18 ? all : `${outs.length} vectors`;
 }
 
-export function scene(model: Model, drawing: Drawing, density: Density, flow: Flow): Scene {
+export function scene(model: Model, drawing: Drawing, density: Density, flow: Flow, crowded = false): Scene {
   const boxes: Box[] = [];
   const isEnd = (item: Item) => !isGroup(item) && model.call.tensors[item]!.role !== "inner";
   const fullEnds = drawing.items.filter(isEnd).length <= FULL_ENDS;
   for (const item of drawing.items) {
-    const roomy = drawing.items.length <= FULL_BOXES || (fullEnds && isEnd(item));
+    const roomy = (drawing.items.length <= FULL_BOXES && !crowded) || (fullEnds && isEnd(item));
     boxes.push(box(model, item, density === "full" || (density === "auto" && roomy), flow));
   }
   const edges = new Map<string, Edge>();
@@ -306,7 +306,7 @@ export function boxText(model: Model, box: Box, at: Moment, measure: Measure | n
   if (isGroup(box.item)) {
     const rows = groupRows(model, box.item).map((text) => ({ label: "", value: small(text) }));
     if (cost) rows[rows.length - 1] = { label: "", value: small(cost) };
-    return { title: fit(box.item.label, room - 58, TITLE, 600), right: `${box.item.size}`, rows };
+    return { title: fit(box.item.label, room - 38 - textWidth(`×${box.item.size}`, TITLE), TITLE, 600), right: `${box.item.size}`, rows };
   }
   const tensor = model.call.tensors[box.item]!;
   if (box.kind === "op") return { title: tensor.op ?? "", right: "", rows: [] };

@@ -37,7 +37,9 @@ export function obstacle(call: Call): string | null {
   for (const step of call.steps) {
     for (const term of step.terms) {
       if (term.jacobians.some((jacobian, k) => !jacobian && step.v[k] !== null)) {
-        return `the Jacobian of ${step.node} ${step.number} is not stored: ${term.missing ?? "it is too large"}`;
+        const [rows, columns] = [step.outputs[term.jacobians.indexOf(null)]!, term.to].map((tensor) => count(call.tensors[tensor]!.shape));
+        const why = /elements/.test(term.missing ?? "") ? ` (record with jacobian=${rows! * columns!})` : term.missing ? `: ${term.missing}` : "";
+        return `a ${rows}×${columns} local Jacobian, of ${step.node}, was not stored${why}`;
       }
       if (term.jacobians.some((jacobian) => jacobian && !reals(jacobian))) return "the tape is complex";
     }

@@ -17,6 +17,13 @@ export function pictureSource(svg: SVGSVGElement): string {
     for (const name of ["class", "style", "role", "tabindex", "aria-label", "data-box"]) target.removeAttribute(name);
     return undefined;
   });
+  const legend = document.createElementNS("http://www.w3.org/2000/svg", "text");
+  const { y, width, height } = svg.viewBox.baseVal;
+  legend.textContent = "grey, down: values, forward. Orange, up: gradients, backward. Dashed: zero";
+  for (const [name, value] of Object.entries({ x: 8, y: y + height + 16, "font-size": 11, "font-family": "sans-serif", fill: getComputedStyle(svg).color })) legend.setAttribute(name, `${value}`);
+  copy.append(legend);
+  copy.setAttribute("viewBox", `0 ${y} ${width} ${height + 24}`);
+  copy.setAttribute("height", `${svg.height.baseVal.value * (1 + 24 / height)}`);
   const background = document.createElementNS("http://www.w3.org/2000/svg", "rect");
   background.setAttribute("width", "100%");
   background.setAttribute("height", "100%");

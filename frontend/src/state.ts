@@ -22,6 +22,8 @@ export interface State {
   density: Density;
   measure: Measure;
   finding: number | null;
+  /** How large the graph is drawn: a factor, all of it in the window, or as large as can be read. */
+  zoom: number | "fit" | null;
   find: string | null;
   help: boolean;
   playing: boolean;

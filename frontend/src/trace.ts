@@ -141,6 +141,7 @@ export interface Output {
 
 export interface Call {
   text: string;
+  said: string | null;
   kind: "backward" | "explain";
   place: Place | null;
   outputs: Output[];

@@ -61,6 +61,47 @@ def network():
     loss.backward()
 
 
+class Layer(pb.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attn, self.proj = pb.nn.Linear(4, 4), pb.nn.Linear(4, 4)
+
+    def forward(self, x):
+        return x + self.proj(self.attn(x).tanh())
+
+
+class Deep(pb.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.h, self.head = pb.nn.ModuleList([Layer() for _ in range(12)]), pb.nn.Linear(4, 1)
+
+    def forward(self, x):
+        for layer in self.h:
+            x = layer(x)
+        return self.head(x)
+
+
+def deep():
+    pb.manual_seed(0)
+    model = Deep()
+    loss = (model(pb.ones(20, 4)) ** 2).mean()
+    loss.backward()
+
+
+def masked():
+    pb.manual_seed(0)
+    inner, outer = pb.nn.Linear(4, 4), pb.nn.Linear(4, 1)
+    hidden = inner(pb.ones(3, 4)).masked_fill(pb.ones(3, 4) > 0, float("-inf"))
+    loss = outer(hidden.softmax(1)).sum()
+    loss.backward()
+
+
+def layers():
+    model = pb.nn.Sequential(pb.nn.Linear(8, 8), pb.nn.Tanh(), pb.nn.Linear(8, 3))
+    loss = pb.nn.functional.cross_entropy(model(pb.randn(16, 8)), pb.randint(0, 3, (16,)))
+    loss.backward()
+
+
 def several():
     x = pb.tensor([3.0, 1.0, 2.0, 5.0], requires_grad=True)
     values, _ = pb.sort(x)
@@ -133,7 +174,7 @@ def main():
     write("seed", first.to_dict())
     write("single", traced(seed).to_dict())
     write("pictured", traced(runpy.run_path, str(PROGRAMS / "seed.py"), timing=False).to_dict())
-    for program in (twice, invalid, wide, network, failing, overwritten, refused, several):
+    for program in (twice, invalid, wide, network, failing, overwritten, refused, several, deep, masked, layers):
         write(program.__name__, traced(program).to_dict())
     write("long", traced(long, 2000).to_dict())
     write("huge", traced(long, 20_000, max_nodes=20_000).to_dict())

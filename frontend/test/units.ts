@@ -145,7 +145,7 @@ test("folding never merges across scopes, and a leaf lies where it is used", () 
   }
   const trace = traced(tensors, scopes);
   const { groups, homes } = walk(tree(trace, trace.calls[0]!));
-  assert.ok(groups.some((group) => group.kind === "loop" && group.label === "Linear ×3"));
+  assert.ok(groups.some((group) => group.kind === "loop" && group.label === "model.0 … 2" && group.detail === "Linear ×3"));
   for (const layer of [0, 1, 2]) {
     const [weight, product] = [1 + 3 * layer, 2 + 3 * layer];
     assert.equal(homes.get(weight)!.label, `model.${layer}`);

@@ -98,12 +98,11 @@ def sentence(call: Call) -> str:
     output = call.outputs[0].tensor
     value = "" if output.data is None or isinstance(output.data, Summary) else f" {short(output.data.reshape(-1)[0])}"
     finite = [row for row in given if math.isfinite(row.norm)]
-    moved = counted(sum(row.norm > 0 for row in finite), "parameter")
-    text = f"The loss{value} gives a gradient to {moved}"
     zero = sum(row.norm == 0 for row in finite)
     bad = len(given) - len(finite)
-    text += f", zeros to {zero}" if zero else ""
-    text += f", and nan or inf to {bad}" if bad else ""
+    counts = ((len(finite) - zero, "a gradient"), (zero, "zeros"), (bad, "nan or inf"))
+    parts = [f"{what} to {counted(number, 'parameter')}" for number, what in counts if number]
+    text = f"The loss{value} gives {', '.join(parts)}"
     if finite and not bad:
         largest = max(finite, key=lambda row: row.norm)
         text += f"; the largest is that of {largest.name}, of norm {short(largest.norm, 3)}"
