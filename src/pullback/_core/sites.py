@@ -9,12 +9,14 @@ from __future__ import annotations
 import importlib
 import os.path
 import sys
+from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from .modes import asking
 
 Site = tuple[CodeType, int]
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 GENERATED = "<pullback rule "
@@ -104,3 +106,10 @@ def describe(site: Site | None) -> str:
         text = ""
     place = f"{os.path.basename(filename)}:{line}"
     return f"{place}: {text}" if text else place
+
+
+def named(name: str, function: Function, text: str) -> Function:
+    """A function that was made by another, with a name and a docstring of its own."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = text
+    return function

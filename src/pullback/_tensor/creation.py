@@ -16,6 +16,7 @@ from .._core.modes import innermost, quiet
 from .._core.placement import accept
 from .._core.primitives import Carrier
 from .._core.shapes import Shape, parse_sizes
+from .._core.sites import named
 from .._core.values import require_tensor, untracked
 from .._tape.cuts import cut
 from .._tape.memory import storage_of
@@ -186,15 +187,13 @@ def _from_shape(name: str, fill: Callable[[Shape, np.dtype[Any]], Any], text: st
             accept(name, placement)
         return made(fill(sizes_of(name, sizes, size), chosen_dtype(dtype)), requires_grad)
 
-    function.__doc__ = text
-    return named(name, function)
+    return public(name, function, text)
 
 
-def named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function with its public name, by which it is pickled."""
-    function.__name__ = function.__qualname__ = name
+def public(name: str, function: Callable[..., Any], text: str) -> Callable[..., Any]:
+    """A function with its public name, by which it is pickled, and its docstring."""
     function.__module__ = "pullback"
-    return function
+    return named(name, function, text)
 
 
 zeros = _from_shape(
@@ -364,7 +363,7 @@ def scalar_tensor(s: Any, *, dtype: Any = None, requires_grad: bool = False, **p
     return made(as_array(s, dtypes.get_default_dtype() if dtype is None else dtype), requires_grad)
 
 
-def _triangle(function: str, places: Callable[..., Any], text: str, example: str) -> Callable[..., Any]:
+def _triangle(function: str, places: Callable[..., Any], where: str, example: str) -> Callable[..., Any]:
     def indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, **placement: Any) -> Tensor:
         accept(function, placement)
         for place, (name, number) in enumerate((("row", row), ("col", col), ("offset", offset)), 1):
@@ -377,13 +376,13 @@ def _triangle(function: str, places: Callable[..., Any], text: str, example: str
         rows = np.stack(places(row, offset, col))
         return made(rows.astype(np.int64 if dtype is None else chosen_dtype(dtype)), False)
 
-    indices.__doc__ = f"""The places {text} of a matrix: a row of row numbers over a row of column numbers.
+    text = f"""The places {where} of a matrix: a row of row numbers over a row of column numbers.
 
     >>> import pullback
     >>> pullback.{function}(2, 2)
     tensor({example})
     """
-    return named(function, indices)
+    return public(function, indices, text)
 
 
 tril_indices = _triangle(
@@ -450,13 +449,13 @@ def alike(name: str, make: Callable[..., Any], text: str) -> Callable[..., Any]:
         require_tensor(name, "input", input)
         return make(tuple(input.shape), *args, dtype=input.dtype if dtype is None else dtype, **options)
 
-    function.__doc__ = f"""{text} in the shape and dtype of another tensor.
+    text = f"""{text} in the shape and dtype of another tensor.
 
     >>> import pullback
     >>> pullback.{name}(pullback.ones(2, 3){", 1" if name == "full_like" else ""}).shape
     pullback.Size([2, 3])
     """
-    return named(name, function)
+    return public(name, function, text)
 
 
 zeros_like = alike("zeros_like", zeros, "Zeros")

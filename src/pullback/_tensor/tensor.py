@@ -18,7 +18,7 @@ from .._core import dtypes, errors, placement as _placement
 from .._core.modes import RECORD, mode, quiet
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import broadcast_shapes, expand_shape
-from .._core.sites import function_of
+from .._core.sites import function_of, named
 from .._core.values import concrete
 from .._tape import shortcuts
 from .._tape.cuts import cut, cut_off
@@ -291,9 +291,7 @@ def in_place(general: Callable[..., Any]) -> Callable[..., Any]:
         result = general(self, *args, **options)
         return result if result is NotImplemented else write(self, result, f"{general.__name__}_")
 
-    method.__name__ = method.__qualname__ = f"{general.__name__}_"
-    method.__doc__ = f"In place: {general.__doc__}"
-    return method
+    return named(f"{general.__name__}_", method, f"In place: {general.__doc__}")
 
 
 def operator(general: Callable[[Any, Any], Any], *, swapped: bool = False) -> Callable[[Any, Any], Any]:
@@ -304,9 +302,7 @@ def operator(general: Callable[[Any, Any], Any], *, swapped: bool = False) -> Ca
             return NotImplemented
         return general(other, self) if swapped else general(self, other)
 
-    method.__name__ = method.__qualname__ = general.__name__
-    method.__doc__ = general.__doc__
-    return method
+    return named(general.__name__, method, general.__doc__ or "")
 
 
 class Tensor(Conversions):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._core.modes import no_grad
+from .._core.sites import named
 from .._core.values import require_tensor
 from .._tensor.tensor import Tensor
 
@@ -307,9 +308,7 @@ def _old(name: str, initialise: Initialiser) -> Initialiser:
         warnings.warn(f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.", FutureWarning, stacklevel=2)
         return initialise(*args, **options)
 
-    wrapper.__name__ = wrapper.__qualname__ = name
-    wrapper.__doc__ = f"The old name of `{name}_`."
-    return wrapper
+    return named(name, wrapper, f"The old name of `{name}_`.")
 
 
 uniform = _old("uniform", uniform_)

@@ -13,6 +13,7 @@ from .. import ops
 from .._core import dtypes
 from .._core.primitives import Carrier
 from .._core.shapes import normalize_axis
+from .._core.sites import named
 from .._core.values import require_tensor
 from .._numerics import random
 from .._tape.shortcuts import is_primitive
@@ -44,9 +45,7 @@ def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     def written(input: Any, *args: Any, **options: Any) -> Any:
         return function(input, *args, **options, inplace=True)
 
-    written.__name__ = written.__qualname__ = f"{function.__name__}_"
-    written.__doc__ = f"In place: {function.__doc__}"
-    return written
+    return named(f"{function.__name__}_", written, f"In place: {function.__doc__}")
 
 
 @is_primitive(ops.relu)

@@ -8,8 +8,8 @@ import numpy as np
 
 from .. import ops
 from .._core import dtypes, errors
-from .._core.primitives import Carrier, Function, Primitive
-from .._core.sites import depth
+from .._core.primitives import Carrier, Primitive
+from .._core.sites import depth, named
 from .._core.values import every, require_operand, require_tensor
 from .._tape.shortcuts import is_primitive
 from . import warn_of_numbers
@@ -177,13 +177,6 @@ def elementwise(name: str, primitive: Primitive, text: str, *, keeps_integers: b
 
     is_primitive(primitive)(function)
     return named(name, function, text)
-
-
-def named(name: str, function: Function, text: str) -> Function:
-    """A function with its public name and docstring."""
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = text
-    return function
 
 
 exp = elementwise("exp", ops.exp, "e to the input, elementwise.")

@@ -6,6 +6,7 @@ Here `reduction` is a number: 0 for 'none', 1 for 'mean', 2 for 'sum'.
 from collections.abc import Callable
 from typing import Any
 
+from .._core.sites import named
 from . import alignment, dropout as dropouts, layers, losses, margins, normalization
 
 NUMBERED = ("none", "mean", "sum")
@@ -26,9 +27,7 @@ def _named(function: Callable[..., Any], names: str) -> Callable[..., Any]:
             options["reduction"] = NUMBERED[number]
         return function(**options)
 
-    native.__name__ = native.__qualname__ = function.__name__
-    native.__doc__ = f"{function.__doc__}\n    Arguments: {', '.join(order)}."
-    return native
+    return named(function.__name__, native, f"{function.__doc__}\n    Arguments: {', '.join(order)}.")
 
 
 binary_cross_entropy_with_logits = _named(
