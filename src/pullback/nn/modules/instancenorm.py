@@ -39,16 +39,11 @@ class _InstanceNorm(_NormBase):
                 "in num_features, which is not used because affine=False",
                 stacklevel=3,
             )
-        result = F.instance_norm(
-            input.unsqueeze(0) if single else input,
-            self.running_mean,
-            self.running_var,
-            self.weight,
-            self.bias,
-            self.training or not self.track_running_stats,
-            0.0 if self.momentum is None else self.momentum,
-            self.eps,
-        )
+        batch = input.unsqueeze(0) if single else input
+        parts = self.running_mean, self.running_var, self.weight, self.bias
+        of_input = self.training or not self.track_running_stats
+        momentum = 0.0 if self.momentum is None else self.momentum
+        result = F.instance_norm(batch, *parts, of_input, momentum, self.eps)
         return result.squeeze(0) if single else result
 
     def _load_from_state_dict(

@@ -149,19 +149,9 @@ class EmbeddingBag(_Table):
         self._take(num_embeddings, embedding_dim, padding_idx, _weight, True, device=device, dtype=dtype)
 
     def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
-        return F.embedding_bag(
-            input,
-            self.weight,
-            offsets,
-            self.max_norm,
-            self.norm_type,
-            self.scale_grad_by_freq,
-            self.mode,
-            self.sparse,
-            per_sample_weights,
-            self.include_last_offset,
-            self.padding_idx,
-        )
+        settings = (self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse)
+        rest = (per_sample_weights, self.include_last_offset, self.padding_idx)
+        return F.embedding_bag(input, self.weight, offsets, *settings, *rest)
 
     def extra_repr(self) -> str:
         names = ("max_norm", "norm_type", "scale_grad_by_freq", "mode", "padding_idx")

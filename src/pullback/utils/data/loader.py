@@ -159,17 +159,8 @@ class DataLoader(Generic[Sample_co]):
         return length
 
     def _job(self, seed: int) -> Job:
-        batched = self.batch_sampler is not None
-        return Job(
-            self.dataset,
-            self._stream,
-            batched,
-            self.collate_fn,
-            self.drop_last,
-            self.num_workers,
-            seed,
-            self.worker_init_fn,
-        )
+        fetched = self.dataset, self._stream, self.batch_sampler is not None, self.collate_fn, self.drop_last
+        return Job(*fetched, self.num_workers, seed, self.worker_init_fn)
 
     def _workers(self, seed: int) -> Pool:
         """The workers for a pass through the data: new ones, unless those of the last pass persist."""
