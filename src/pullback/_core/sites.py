@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os.path
 import sys
+import warnings
 from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, TypeVar
@@ -59,6 +60,11 @@ def depth() -> int:
     while internal[frame.f_code.co_filename] and frame.f_back is not None:
         frame, level = frame.f_back, level + 1
     return level
+
+
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning that names the innermost line outside pullback."""
+    warnings.warn(text, category, stacklevel=depth())
 
 
 def function_of(frame: FrameType) -> str | None:

@@ -5,7 +5,6 @@ keep their dtype.
 """
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,7 +15,7 @@ from .._core.modes import innermost, quiet
 from .._core.placement import accept
 from .._core.primitives import Carrier
 from .._core.shapes import Shape, parse_sizes
-from .._core.sites import named
+from .._core.sites import named, warn
 from .._core.values import require_tensor, untracked
 from .._tape.cuts import cut
 from .._tape.memory import storage_of
@@ -116,10 +115,9 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False, **place
     """
     accept("tensor", placement)
     if isinstance(data, Carrier):
-        warnings.warn(
+        warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than pullback.tensor(sourceTensor).",
-            stacklevel=2,
+            "sourceTensor.detach().clone().requires_grad_(True), rather than pullback.tensor(sourceTensor)."
         )
         if data._node is not None:
             cut("tensor", (data,))

@@ -6,7 +6,6 @@ Its operations are the functions of `vocabulary`; the most frequent ones take th
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Iterator
 from sys import _getframe
 from typing import Any
@@ -18,7 +17,7 @@ from .._core import dtypes, errors, placement as _placement
 from .._core.modes import RECORD, mode, quiet
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import broadcast_shapes, expand_shape
-from .._core.sites import function_of, named
+from .._core.sites import function_of, named, warn
 from .._core.values import concrete
 from .._tape import shortcuts
 from .._tape.cuts import cut, cut_off
@@ -117,11 +116,10 @@ class Conversions(Autograd):
         if self._node is not None:
             if (function := function_of(_getframe(2))) is not None:
                 raise errors.tracked_number(function, self)
-            warnings.warn(
+            warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
                 "Consider using tensor.detach() first. The number has no gradient. To keep it, write pullback.sin(x) for "
-                "math.sin(x), and out = pullback.zeros(3) for out = np.zeros(3) before out[i] = x[i]; for the value, x.item().",
-                stacklevel=3,
+                "math.sin(x), and out = pullback.zeros(3) for out = np.zeros(3) before out[i] = x[i]; for the value, x.item()."
             )
         if self.numel() != 1:
             raise ValueError(

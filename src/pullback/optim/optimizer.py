@@ -3,7 +3,6 @@
 import functools
 import inspect
 import itertools
-import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
@@ -12,6 +11,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from .._core.primitives import Carrier
+from .._core.sites import warn
 from .._tensor.creation import as_tensor
 from ..nn.modules.hooks import Handle
 from ..nn.modules.members import type_name
@@ -227,10 +227,9 @@ class Optimizer:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             given.setdefault(name, default)
         if len(found["params"]) != len(set(found["params"])):
-            warnings.warn(
+            warn(
                 "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
-                "see github.com/pytorch/pytorch/issues/40967 for more information",
-                stacklevel=3,
+                "see github.com/pytorch/pytorch/issues/40967 for more information"
             )
         for group in self.param_groups:
             if ("param_names" in given) != ("param_names" in group):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +12,7 @@ from .. import ops
 from .._core import dtypes
 from .._core.primitives import Carrier
 from .._core.shapes import normalize_axis
-from .._core.sites import named
+from .._core.sites import named, warn
 from .._core.values import require_tensor
 from .._numerics import random
 from .._tape.shortcuts import is_primitive
@@ -249,10 +248,7 @@ def glu(input: Any, dim: int = -1) -> Any:
 
 def _softmax_dim(name: str, ndim: int) -> int:
     """The default dim that torch once used for the softmax."""
-    warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-        stacklevel=3,
-    )
+    warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.")
     return 0 if ndim in (0, 1, 3) else 1
 
 

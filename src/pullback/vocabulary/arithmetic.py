@@ -1,6 +1,5 @@
 """Elementwise functions of one and several tensors."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +8,7 @@ import numpy as np
 from .. import ops
 from .._core import dtypes, errors
 from .._core.primitives import Carrier, Primitive
-from .._core.sites import depth, named
+from .._core.sites import named, warn
 from .._core.values import every, require_operand, require_tensor
 from .._tape.shortcuts import is_primitive
 from . import warn_of_numbers
@@ -368,10 +367,9 @@ def as_condition(condition: Any) -> Any:
     """The condition of `where` as bools; uint8 is converted with torch's warning, other dtypes raise RuntimeError."""
     dtype = condition._dtype if isinstance(condition, Carrier) else condition.dtype
     if dtype == np.uint8:
-        warnings.warn(
+        warn(
             "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
-            "version of PyTorch. Use a boolean condition instead: write condition != 0",
-            stacklevel=depth(),
+            "version of PyTorch. Use a boolean condition instead: write condition != 0"
         )
         return condition != 0
     if dtype.kind != "b":

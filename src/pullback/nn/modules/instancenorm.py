@@ -1,8 +1,8 @@
 """Normalisation of each channel of each sample: Ulyanov, Vedaldi and Lempitsky, Instance normalization, 2016."""
 
-import warnings
 from typing import Any
 
+from ..._core.sites import warn
 from .. import functional as F
 from .batchnorm import _NormBase
 
@@ -34,10 +34,9 @@ class _InstanceNorm(_NormBase):
                 raise ValueError(
                     f"expected input's size at dim={place} to match num_features ({self.num_features}), but got: {have}."
                 )
-            warnings.warn(
+            warn(
                 f"input's size at dim={place} does not match num_features. You can silence this warning by not passing "
-                "in num_features, which is not used because affine=False",
-                stacklevel=3,
+                "in num_features, which is not used because affine=False"
             )
         batch = input.unsqueeze(0) if single else input
         parts = self.running_mean, self.running_var, self.weight, self.bias

@@ -92,9 +92,6 @@ class _Learning(LazyModuleMixin):
         for name, parameter in self._parameters.items():
             if parameter is not None:
                 self._parameters[name] = UninitializedParameter(dtype=parameter.dtype)
-        for name, buffer in self._buffers.items():
-            if buffer is not None and buffer.ndim:
-                self._buffers[name] = UninitializedBuffer(dtype=buffer.dtype)
 
     def reset_parameters(self) -> None:
         """Reset to random initial values, if the shapes are known."""
@@ -241,7 +238,20 @@ class _LazyNorm(_Learning):
     _learned = "num_features"
     num_features: int
 
-    __init__ = _inferring(batchnorm._NormBase.__init__)
+    def __init__(
+        self,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        if track_running_stats:
+            self.running_mean, self.running_var = UninitializedBuffer(dtype=dtype), UninitializedBuffer(dtype=dtype)
 
     def _size_of(self, input: Any) -> int:
         return int(input.shape[1])

@@ -2,11 +2,11 @@
 
 import math
 import numbers
-import warnings
 from dataclasses import InitVar
 from typing import Any, ClassVar
 
 from ..._core.primitives import Carrier
+from ..._core.sites import warn
 from ..._core.values import data
 from ..._tensor.creation import zeros
 from ...vocabulary import recurrent
@@ -202,10 +202,9 @@ def _check_settings(module: Any) -> None:
             f"{p!r}"
         )
     if p > 0 and module.num_layers == 1:
-        warnings.warn(
+        warn(
             "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
-            f"greater than 1, but got dropout={p} and num_layers={module.num_layers}",
-            stacklevel=5,
+            f"greater than 1, but got dropout={p} and num_layers={module.num_layers}"
         )
     for name, kind in (("bias", bool), ("batch_first", bool), ("input_size", int), ("hidden_size", int)):
         value = getattr(module, name)
