@@ -23,6 +23,8 @@ from ..vocabulary.promotion import common, limits, overflow
 from .nested import is_nested, numbers, read
 from .tensor import Tensor
 
+Array = np.ndarray[Any, np.dtype[Any]]
+
 
 def made(array: Any, requires_grad: bool) -> Tensor:
     """A leaf with an array's memory, tracked if `requires_grad`; a tensor of a transform is returned as it is."""
@@ -50,12 +52,12 @@ def chosen_dtype(dtype: Any) -> np.dtype[Any]:
     return dtypes.default_numpy() if dtype is None else dtypes.as_dtype(dtype).numpy
 
 
-def _as(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    converted: np.ndarray[Any, Any] = quiet.run(array.astype, dtype, copy=False)
+def _as(array: Array, dtype: np.dtype[Any]) -> Array:
+    converted: Array = quiet.run(array.astype, dtype, copy=False)
     return converted
 
 
-def as_array(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
+def as_array(data: Any, dtype: Any) -> Array:
     """A new array from Python data, by torch's rules for its dtype."""
     target = None if dtype is None else dtypes.as_dtype(dtype).numpy
     if is_nested(data):
@@ -70,7 +72,7 @@ def as_array(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
     return _as(array, wanted)
 
 
-def _inferred(data: Any, array: np.ndarray[Any, Any]) -> np.dtype[Any]:
+def _inferred(data: Any, array: Array) -> np.dtype[Any]:
     """The dtype of a number or an array, or of the array that NumPy created from the data."""
     if array.dtype.kind not in "buifc":
         several = isinstance(data, np.ndarray)
@@ -82,12 +84,12 @@ def _inferred(data: Any, array: np.ndarray[Any, Any]) -> np.dtype[Any]:
         )
     if isinstance(data, (np.ndarray, np.generic)):
         dtypes.from_numpy(array.dtype)  # refuses dtypes that tensors do not have
-        return array.dtype  # type: ignore[no-any-return]  # an array's
+        return array.dtype
     own = {"f": dtypes.default_numpy(), "c": dtypes.default_complex().numpy, "i": np.dtype(np.int64)}
-    return own.get(array.dtype.kind, array.dtype)  # type: ignore[no-any-return]  # an array's
+    return own.get(array.dtype.kind, array.dtype)
 
 
-def _check_range(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> None:
+def _check_range(array: Array, dtype: np.dtype[Any]) -> None:
     """Refuse integers that are out of range for an integer dtype."""
     if array.dtype.kind in "iu" and dtype.kind in "iu" and array.size:
         least, largest = limits(dtype)
