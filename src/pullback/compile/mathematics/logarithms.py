@@ -7,7 +7,6 @@ polynomial in f; in double it is 2 artanh(s) with s = f / (2 + f), which is f - 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from .coefficients import (
@@ -29,19 +28,17 @@ LIFT = 54  # subnormal numbers times 2^54 are normal
 LARGE = 2.0**500  # squares could overflow beyond
 
 
-def split(x: Word) -> tuple[Word, Word]:
-    """The part between sqrt(1/2) and sqrt(2) and the power of two of a positive finite number, as an integer."""
+def split(x: Word, least: float = math.sqrt(0.5)) -> tuple[Word, Word]:
+    """The part between `least` and twice that, and the power of two of a positive finite number, as an integer."""
     subnormal = x < TINY[x.kind]
-    bits = subnormal.select(x * 2.0**LIFT, x).bits()
-    k = (bits - x.desk.number(x.kind, math.sqrt(0.5)).bits()) >> FRACTION[x.kind]
-    part = (bits - (k << FRACTION[x.kind])).real()
+    part, k = split_normal(subnormal.select(x * 2.0**LIFT, x), least)
     return part, k - subnormal.select(LIFT, 0, k.kind)
 
 
-def split_normal(x: Word) -> tuple[Word, Word]:
+def split_normal(x: Word, least: float = math.sqrt(0.5)) -> tuple[Word, Word]:
     """The same for numbers that are not subnormal."""
     bits = x.bits()
-    k = (bits - x.desk.number(x.kind, math.sqrt(0.5)).bits()) >> FRACTION[x.kind]
+    k = (bits - x.desk.number(x.kind, least).bits()) >> FRACTION[x.kind]
     return (bits - (k << FRACTION[x.kind])).real(), k
 
 
@@ -70,12 +67,8 @@ def parted(x: Word) -> tuple[Word, Word]:
     """
     if x.scales:
         return x.parted()
-    subnormal = x < TINY[x.kind]
-    bits = subnormal.select(x * 2.0**LIFT, x).bits()
-    k = (bits - x.desk.number(x.kind, 0.75).bits()) >> FRACTION[x.kind]
-    m = (x >= 0).select((bits - (k << FRACTION[x.kind])).real(), math.nan)
-    whole = (k - subnormal.select(LIFT, 0, k.kind)).whole()
-    return m, (x == 0).select(-math.inf, (x == math.inf).select(math.inf, whole))
+    m, k = split(x, 0.75)
+    return (x >= 0).select(m, math.nan), (x == 0).select(-math.inf, (x == math.inf).select(math.inf, k.whole()))
 
 
 def log(x: Word) -> Word:
@@ -84,9 +77,18 @@ def log(x: Word) -> Word:
     return log_near(m - 1, k)
 
 
-def _near(f: Word, head: float, rest: Any, of_floats: Any, of_doubles: Any) -> Word:
-    """The logarithm of 1 + f to another base."""
-    return _float_near(f, head, rest["f"], of_floats["f"]) if f.kind == "f" else _double_near(f, of_doubles["d"])
+def _near(f: Word, slope: float, rest: Any, higher: Any, of_e: Any) -> Word:
+    """The logarithm of 1 + f to another base b.
+
+    Of floats it is f log_b(e), which is slope + rest, and the higher powers; slope * f is exact. Of doubles it is that of e
+    times log(1 + f).
+    """
+    if f.kind == "f":
+        high, low = rest["f"]
+        return f.mad(slope, f.mad(high, f.mad(low, f * f * f.polynomial(higher["f"]))))
+    high, low = of_e["d"]
+    natural = log_near(f, f.like(0))
+    return natural.mad(high, natural * low)
 
 
 def log_two(x: Word) -> Word:
@@ -103,17 +105,6 @@ def log_ten(x: Word) -> Word:
     near = _near(f, 0.5, LOG_TEN_OF_E_LESS_HALF, LOG_TEN, LOG_TEN_OF_E)
     high, low = LOG_TEN_OF_TWO[x.kind]
     return _at_ends(x, whole.mad(high, whole.mad(low, near)))
-
-
-def _float_near(f: Word, slope: float, rest: tuple[float, float], higher: Sequence[float]) -> Word:
-    """log_b(1 + f) of floats: f log_b(e), which is slope + rest, and the higher powers; slope * f is exact."""
-    return f.mad(slope, f.mad(rest[0], f.mad(rest[1], f * f * f.polynomial(higher))))
-
-
-def _double_near(f: Word, of_e: tuple[float, float]) -> Word:
-    """log_b(1 + f) of doubles, from log(1 + f)."""
-    natural = log_near(f, f.like(0))
-    return natural.mad(of_e[0], natural * of_e[1])
 
 
 def log_one_plus(x: Word) -> Word:
