@@ -353,7 +353,7 @@ class Emitter:
     def _compute(self, node: Node, level: int) -> Word:
         lanes = self.lanes if self.layout.vector in node.axes else None
         desk = Desk(self.scopes[level].builder, self.target, lanes, often=self.often)
-        if node.kind == "memory.load":
+        if node.kind == "load":
             value, place = node.data
             return self._read(self._base(value), KINDS[node.dtype], place, desk)
         if node.kind == "gather":
@@ -363,7 +363,7 @@ class Emitter:
         return elements.apply(name, words, dtypes, node.dtype, dict(params))
 
     def _gather(self, node: Node, desk: Desk) -> Word:
-        """A memory.load at a computed index; negative ones count from the end, and all are clamped to the axis."""
+        """A load at a computed index; negative ones count from the end, and all are clamped to the axis."""
         value, rest, step, size = node.data
         (chosen,) = node.operands
         lanes = self.lanes if self.layout.vector in chosen.axes else None
@@ -416,7 +416,7 @@ class Emitter:
         return known
 
     def _clear(self, root: Root) -> None:
-        """Initialise the partial results of a chunk with the neutral memory.element."""
+        """Initialise the partial results of a chunk with the neutral element."""
         base, kind = self._partial_base(root), self._kind(root)
 
         def inside() -> None:

@@ -28,11 +28,11 @@ class Array(Word):
         return self.holding(memory.element(self.desk.builder, self.value, self.kind, _value(place)))
 
     def one(self) -> Word:
-        """The first memory.element."""
+        """The first element."""
         return memory.load(Desk(self.desk.builder, self.desk.target, None), self.kind, self.value)
 
     def spread(self) -> Word:
-        """The first memory.element, in all lanes."""
+        """The first element, in all lanes."""
         return memory.load_spread(self.desk, self.kind, self.value)
 
     def some(self, mask: Word | None = None) -> Word:
@@ -40,13 +40,13 @@ class Array(Word):
         return memory.load_lanes(self.desk, self.kind, self.value, 1, None if mask is None else mask.value)
 
     def apart(self, step: Word, mask: Word | None) -> Word:
-        """An memory.element for each lane, so many elements apart; zeros where the mask is off."""
+        """An element for each lane, so many elements apart; zeros where the mask is off."""
         builder, lanes = self.desk.builder, self.desk.lanes or 1
         places = builder.mul(memory.splat(builder, step.value, lanes), memory.lane_numbers(lanes))
         return memory.load_places(self.desk, self.kind, self.value, places, None if mask is None else mask.value)
 
     def put(self, word: Word, mask: Word | None = None) -> None:
-        """Write one memory.element, or one for each lane where the mask is on."""
+        """Write one element, or one for each lane where the mask is on."""
         if word.desk.lanes is None:
             memory.store(word, self.value)
         else:
