@@ -9,18 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .coefficients import (
-    ARTANH,
-    LN,
-    LOG,
-    LOG_TEN,
-    LOG_TEN_OF_E,
-    LOG_TEN_OF_E_LESS_HALF,
-    LOG_TEN_OF_TWO,
-    LOG_TWO,
-    LOG_TWO_OF_E,
-    LOG_TWO_OF_E_LESS_ONE,
-)
+from . import coefficients
 from .exponentials import exp
 from .lanes import FRACTION, TINY, Word, power_of_two
 
@@ -45,12 +34,12 @@ def split_normal(x: Word, least: float = math.sqrt(0.5)) -> tuple[Word, Word]:
 def log_near(f: Word, k: Word) -> Word:
     """k log(2) + log(1 + f)."""
     if f.kind == "f":
-        return k.mad(math.log(2), (f * f).mad(f.polynomial(LOG["f"]), f))
-    high, low = LN[f.kind]
+        return k.mad(math.log(2), (f * f).mad(f.polynomial(coefficients.LOG["f"]), f))
+    high, low = coefficients.LN[f.kind]
     square = 0.5 * f * f
     s = f / (f + 2)
     z = s * s
-    tail = s.mad(z.mad(z.polynomial(ARTANH["d"]), square), k * low)
+    tail = s.mad(z.mad(z.polynomial(coefficients.ARTANH["d"]), square), k * low)
     return k.mad(high, f - (square - tail))
 
 
@@ -95,15 +84,17 @@ def log_two(x: Word) -> Word:
     """The logarithm to base 2, exact for powers of two."""
     part, k = split(x)
     f, whole = part - 1, k.whole()
-    return _at_ends(x, whole + _near(f, 1, LOG_TWO_OF_E_LESS_ONE, LOG_TWO, LOG_TWO_OF_E))
+    return _at_ends(
+        x, whole + _near(f, 1, coefficients.LOG_TWO_OF_E_LESS_ONE, coefficients.LOG_TWO, coefficients.LOG_TWO_OF_E)
+    )
 
 
 def log_ten(x: Word) -> Word:
     """The logarithm to base 10."""
     part, k = split(x)
     f, whole = part - 1, k.whole()
-    near = _near(f, 0.5, LOG_TEN_OF_E_LESS_HALF, LOG_TEN, LOG_TEN_OF_E)
-    high, low = LOG_TEN_OF_TWO[x.kind]
+    near = _near(f, 0.5, coefficients.LOG_TEN_OF_E_LESS_HALF, coefficients.LOG_TEN, coefficients.LOG_TEN_OF_E)
+    high, low = coefficients.LOG_TEN_OF_TWO[x.kind]
     return _at_ends(x, whole.mad(high, whole.mad(low, near)))
 
 
@@ -150,7 +141,9 @@ def arcsinh(x: Word) -> Word:
     square = size * size
     near = size + square / ((square + 1).sqrt() + 1)
     large = size > LARGE
-    return (log_one_plus(large.select(size, near)) + large.select(LN["d"][0] + LN["d"][1], 0, "d")).copysign(x)
+    return (
+        log_one_plus(large.select(size, near)) + large.select(coefficients.LN["d"][0] + coefficients.LN["d"][1], 0, "d")
+    ).copysign(x)
 
 
 def arccosh(x: Word) -> Word:
@@ -159,7 +152,7 @@ def arccosh(x: Word) -> Word:
     near = above + (above * (above + 2)).sqrt()
     large = x > LARGE
     argument = (x < 1).select(math.nan, large.select(x, near))
-    return log_one_plus(argument) + large.select(LN["d"][0] + LN["d"][1], 0, "d")
+    return log_one_plus(argument) + large.select(coefficients.LN["d"][0] + coefficients.LN["d"][1], 0, "d")
 
 
 def arctanh(x: Word) -> Word:

@@ -181,14 +181,9 @@ decompositions(
 )
 
 
-def _transposed(b: Builder, x: Value) -> Value:
-    last = len(x.shape) - 1
-    return b.permute_dims(x, axes=(*range(last - 1), last, last - 1))
-
-
 def _weights(b: Builder, query: Value, key: Value, mask: Sequence[Value], scale: float) -> Value:
     """How much each query attends to each key."""
-    scores = b.matmul(b.multiply(query, scale), _transposed(b, key))
+    scores = b.matmul(b.multiply(query, scale), b.matrix_transpose(key))
     if mask:
         scores = b.add(scores, *mask)
     return b.softmax(scores, axis=len(scores.shape) - 1)
@@ -207,9 +202,9 @@ def _attention_pullback(b: Builder, e: Equation) -> tuple[Value, ...] | None:
     if given.dtype.itemsize < 4:
         return None
     weights = _weights(b, query, key, mask, scale)
-    to_weights = b.matmul(given, _transposed(b, value))
+    to_weights = b.matmul(given, b.matrix_transpose(value))
     slopes = b.softmax_pullback(to_weights, weights, axis=len(weights.shape) - 1)
     to_query = b.multiply(b.matmul(slopes, key), scale)
-    to_key = b.matmul(_transposed(b, slopes), b.multiply(query, scale))
-    found = to_query, to_key, b.matmul(_transposed(b, weights), given)
+    to_key = b.matmul(b.matrix_transpose(slopes), b.multiply(query, scale))
+    found = to_query, to_key, b.matmul(b.matrix_transpose(weights), given)
     return found if [v.shape for v in found] == [v.shape for v in e.outputs] else None
