@@ -106,11 +106,11 @@ class Calls:
 
     def __init__(self, emitter: Any, kind: str, tasks: int, several: int, **words: Any) -> None:
         self._of = functools.cache(functools.partial(Call, emitter, kind, tasks=tasks, **words))
-        self._tasks, self._shared = tasks, tasks >= several
+        self.tasks, self._shared = tasks, tasks >= several
 
     def __call__(self, name: str, /, **words: Any) -> None:
         """Run all tasks of a function."""
-        self._of(name)(self._tasks, shared=self._shared, **words)
+        self._of(name)(self.tasks, shared=self._shared, **words)
 
 
 def lanes(kind: str) -> int:
