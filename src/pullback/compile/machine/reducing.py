@@ -103,14 +103,8 @@ class Accumulator:
 
 def across(how: str, word: Word, scalar: Desk) -> Word:
     """The reduction of all lanes of a word, pairwise."""
-    builder, lanes = word.desk.builder, word.desk.lanes or 1
+    lanes = word.desk.lanes or 1
     while lanes > 1:
         lanes //= 2
-        halves = []
-        for start in (0, lanes):
-            places = ir.Constant(ir.VectorType(ir.IntType(32), lanes), list(range(start, start + lanes)))
-            undefined = ir.Constant(word.value.type, ir.Undefined)
-            desk = Desk(builder, word.desk.target, lanes)
-            halves.append(Word(desk, word.kind, builder.shuffle_vector(word.value, undefined, places)))
-        word = combine(how, *halves)
-    return Word(scalar, word.kind, builder.extract_element(word.value, ir.IntType(32)(0)))
+        word = combine(how, *[word.shuffled(None, range(start, start + lanes)) for start in (0, lanes)])
+    return Word(scalar, word.kind, word.desk.builder.extract_element(word.value, ir.IntType(32)(0)))

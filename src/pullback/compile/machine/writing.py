@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -122,13 +122,6 @@ class Writer:
     def all_lanes(self, word: Word) -> Word:
         """A scalar in all lanes."""
         return Word(self.desk, word.kind, memory.splat(self.builder, word.value, self.lanes))
-
-    def shuffled(self, a: Word, b: Word | None, places: Sequence[int]) -> Word:
-        """A vector of elements of one vector or of two, whose elements are counted on."""
-        other = ir.Constant(a.value.type, ir.Undefined) if b is None else b.value
-        order = ir.Constant(ir.VectorType(ir.IntType(32), len(places)), [*places])
-        desk = Desk(self.builder, a.desk.target, len(places))
-        return Word(desk, a.kind, self.builder.shuffle_vector(a.value, other, order))
 
     # Memory
 
