@@ -190,13 +190,8 @@ def grad(
     places = check_inputs(targets, materialize_grads, allow_unused)
     given = _gradients(grad_outputs, results, outputs)
     keep_graph = create_graph if retain_graph is None else retain_graph
-    rest = keep_graph, create_graph, allow_unused or materialize_grads
-    if is_grads_batched:
-        given, size = _batch(results, given)
-        together = provider("batches of cotangents").together
-        answers = together(lambda *rows: _grad_once(results, targets, places, rows, *rest), given, size)
-    else:
-        answers = _grad_once(results, targets, places, given, *rest)
+    once = _batched if is_grads_batched else _grad_once
+    answers = once(results, targets, places, given, keep_graph, create_graph, allow_unused or materialize_grads)
     if materialize_grads:
         _fill(targets, answers, (given[0].shape[0],) if is_grads_batched else ())
     return dict(zip(inputs, answers, strict=True)) if isinstance(inputs, dict) else tuple(answers)
@@ -280,8 +275,8 @@ def _laid_out(g: Any, target: Any) -> Any:
     return ops.clone(g, order="C")
 
 
-def _batch(outputs: Sequence[Any], gradients: Sequence[Any]) -> tuple[list[Any], int]:
-    """The gradients as tensors, whose first axis counts cotangents, and how many there are."""
+def _batched(outputs: Sequence[Any], targets: Any, places: Any, gradients: Sequence[Any], *options: Any) -> list[Any]:
+    """What `_grad_once` gives for all cotangents along the first axis of the gradients, in one pass."""
     for index, output in enumerate(outputs):
         check_output(index, output)
     roots = [*map(place_of, outputs)]
@@ -310,7 +305,12 @@ def _batch(outputs: Sequence[Any], gradients: Sequence[Any]) -> tuple[list[Any],
         sizes.add(gradient.shape[0])
     if len(sizes) != 1:
         raise RuntimeError(f"grad_outputs have different batch sizes: {sorted(sizes)}")
-    return gradients, sizes.pop()
+
+    def once(*rows: Any) -> list[Any]:
+        return _grad_once(outputs, targets, places, rows, *options)
+
+    answers: list[Any] = provider("batches of cotangents").together(once, gradients, sizes.pop())
+    return answers
 
 
 def _fill(targets: Sequence[Any], answers: list[Any], batch: tuple[int, ...]) -> None:
