@@ -105,6 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--width", type=_positive, metavar="N", help="columns of the text (default: those of the terminal)")
     add("--redact", action="store_true", help="leave all values and the source out")
     add("--no-timing", dest="timing", action="store_false", help="measure no times")
+    parser.set_defaults(unwritten=False)
     add("--no-color", dest="color", action="store_false", help="no colors; NO_COLOR does the same")
     return parser
 
@@ -240,6 +241,8 @@ def _report(recording: Recording, program: Program, options: argparse.Namespace,
     if not ran:
         return NOTHING
     found = recording.kinds & options.fail_on
+    if options.unwritten:
+        return USAGE
     if found:
         print(f"pullback explain: found {', '.join(sorted(found))}", file=sys.stderr)
         return FOUND
@@ -277,7 +280,12 @@ def _chosen(recording: Explanation, options: argparse.Namespace) -> Explanation:
 
 def _show(ex: Explanation, program: Program, options: argparse.Namespace) -> None:
     for name in options.save:
-        ex.save(name)
+        try:
+            ex.save(name)
+        except (RuntimeError, OSError) as error:
+            print(f"pullback explain: {name} was not written: {error}", file=sys.stderr)
+            options.unwritten = True
+            continue
         print(f"pullback explain: wrote {name}", file=sys.stderr)
     if options.open:
         browse(ex.to_html())
