@@ -25,6 +25,7 @@ from .trace import (
     Term as Term,
     Traced as Traced,
 )
+from .training import Training as Training
 
 
 class _Explain(ModuleType):

@@ -7,7 +7,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -81,6 +81,25 @@ def explain(
             f"explain() expects a tensor that requires grad, or a function and its arguments, not {type(target).__name__}"
         )
     return _of_function(target, args, gradient, inputs, limits, frame)
+
+
+@overload
+def record(
+    *,
+    calls: int = CALLS,
+    values: int = 64,
+    jacobian: int = 1024,
+    max_nodes: int = 20_000,
+    lines: bool = True,
+    timing: bool = True,
+    redact: bool = False,
+) -> Recording: ...
+
+
+@overload
+def record(
+    model: Any, optimizer: Any = None, *, every: int = 10, file: Any = None, progress: bool = False
+) -> training.Training: ...
 
 
 def record(

@@ -4,6 +4,8 @@ The file has one JSON object a line: the parameters first, then a step or a find
 ended, in whatever way, can be read: `pullback.explain.read_run("run.jsonl")`.
 """
 
+import html
+import importlib
 import itertools
 import json
 import math
@@ -13,6 +15,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from .layout import pad, printable, table, wrapped
 from .numbers import counted, duration, short
+from .page import frame, to_html
 
 T = TypeVar("T")
 MOST = 1000
@@ -20,6 +23,8 @@ MOST = 1000
 HEAD = 12
 """The width of the column before a section's text."""
 BARS = " ▁▂▃▄▅▆▇█"
+MEASURES = ("gradient", "update", "zeros")
+RUNS = (".jsonl", ".html", ".txt")
 SHOWN = 40
 """The number of parameters that the text lists."""
 
@@ -119,7 +124,7 @@ class Run:
         KeyError
             If there is no such parameter, or measure.
         """
-        if parameter not in self.parameters or what not in ("gradient", "update", "zeros"):
+        if parameter not in self.parameters or what not in MEASURES:
             raise KeyError(
                 f"{what} of {parameter}: there are gradient, update and zeros of {', '.join(self.parameters)}"
             )
@@ -128,6 +133,65 @@ class Run:
         return [number for number, _ in self.steps.values], [
             each[place] if place < len(each) else None for each in found
         ]
+
+    def scalars(self) -> Iterator[tuple[int, dict[str, float]]]:
+        """Pairs of a step and its numbers by name, as `wandb.log(numbers, step)` and the like take them."""
+        for number, step in self.steps.values:
+            found = {"loss": step.loss, "lr": step.rate}
+            for what in MEASURES:
+                found |= {f"{what}/{name}": x for name, x in zip(self.parameters, getattr(step, what), strict=False)}
+            yield number, {name: x for name, x in found.items() if x is not None}
+
+    def to_tensorboard(self, folder: Any) -> None:
+        """Write the numbers for TensorBoard, by the package tensorboardX.
+
+        Raises
+        ------
+        ImportError
+            If tensorboardX is not installed.
+        """
+        try:
+            package = importlib.import_module("tensorboardX")
+        except ImportError:
+            raise ImportError("to_tensorboard() needs tensorboardX: pip install tensorboardX") from None
+        with package.SummaryWriter(str(folder)) as writer:
+            for number, values in self.scalars():
+                for name, value in values.items():
+                    writer.add_scalar(name, value, number)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The run as JSON can hold it: NaN and inf are text."""
+        steps = [step for _, step in self.steps.values]
+        names = ("every", "count", "seconds", "failure", "parameters", "shapes")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "losses": [[number, plain(loss)] for number, loss in self.losses.values],
+            "steps": [step.number for step in steps],
+            **{name: [plain(rounded(getattr(step, name))) for step in steps] for name in ("rate", *MEASURES)},
+            "events": [event._asdict() for event in self.events],
+        }
+
+    def to_html(self, other: "Run | None" = None, *, title: str | None = None, theme: str = "auto") -> str:
+        """The run as a page with a slider from step to step; with another run, both in each chart."""
+        runs = [run.to_dict() for run in (self, other) if run is not None]
+        title = title or f"{counted(self.count, 'step')} of training"
+        return to_html({"schema": "pullback-run", "version": 1, "title": title, "runs": runs}, theme=theme)
+
+    def save(self, path: Any, other: "Run | None" = None) -> None:
+        """Write the run, or with another one both, as a page (.html) or text (.txt).
+
+        Raises
+        ------
+        ValueError
+            If the suffix is another.
+        """
+        makers: dict[str, Any] = {".html": self.to_html, ".txt": self.to_text}
+        if (suffix := Path(path).suffix.lower()) not in makers:
+            raise ValueError(f"save({str(path)!r}): the suffix says what to write, one of {' '.join(makers)}")
+        Path(path).write_text(makers[suffix](other), encoding="utf-8", newline="\n")
+
+    def _repr_html_(self) -> str:
+        return frame(self.to_html(), f"<pre>{html.escape(self.to_text())}</pre>")
 
     def to_text(self, other: "Run | None" = None, *, width: int = 100, ascii: bool = False) -> str:
         """The run in lines of at most `width` characters; with another run, both side by side."""
@@ -192,6 +256,13 @@ def plain(value: Any) -> Any:
     return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def rounded(value: Any) -> Any:
+    """A number, or a list of them, with the digits that a chart can show."""
+    if isinstance(value, list):
+        return [rounded(each) for each in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
 def _numbers(value: Any) -> Any:
     if isinstance(value, list):
         return [_numbers(each) for each in value]
@@ -247,11 +318,11 @@ class _Writer:
         for name in names[:SHOWN]:
             cells = [printable(name, ascii=self.ascii)]
             for run in runs:
-                for what in ("gradient", "update", "zeros"):
+                for what in MEASURES:
                     values = run.series(name, what)[1] if name in run.parameters else []
                     cells.append(_ends(values, brief=what == "zeros"))
             body.append(cells)
-        lines = table(body, self.width, right=frozenset(), least=[12, *[10, 10, 5] * len(runs)])
+        lines = table(body, self.width, right=frozenset(), least=[8, *[6, 6, 4] * len(runs)])
         more = len(names) - SHOWN
         return [*lines, *([f"and {more} more: run.parameters"] if more > 0 else []), ""]
 

@@ -206,12 +206,13 @@ class Training(Run):
                 continue
             self._reached.add(i)
             if not math.isfinite(mean):
-                self._tell(
-                    "nan" if math.isnan(mean) else "inf",
-                    i,
-                    f"its gradient has {short(mean)}",
-                    "pullback explain shows where it begins",
-                )
+                if not self._told & {("nan", -1), ("inf", -1)}:  # else it follows from the loss
+                    self._tell(
+                        "nan" if math.isnan(mean) else "inf",
+                        i,
+                        f"its gradient has {short(mean)}",
+                        "pullback explain shows where it begins",
+                    )
             elif mean > HUGE:
                 self._tell("huge", i, f"its gradient's norm is {short(step.gradient[i])}", "clip the gradient's norm")
             wide = len(self.shapes[i]) > 1
