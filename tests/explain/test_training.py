@@ -322,3 +322,34 @@ def test_the_command_records_all_optimizers_of_a_program(tmp_path, capsys, monke
     assert main(["--training", "--torch", "--json", "--fail-on", "nan", "-c", bad]) == 4
     captured = capsys.readouterr()
     assert json.loads(captured.out.splitlines()[-1])["events"][0]["kind"] == "nan"
+
+
+def test_a_compiled_step_runs_as_it_is_and_is_compiled_again_afterwards():
+    plain, compiled = network(), network()
+    x = pullback.tensor([[1.0, 2.0], [3.0, -1.0]])
+
+    def step(model, optimizer):
+        optimizer.zero_grad()
+        (model(x) ** 2).mean().backward()
+        optimizer.step()
+
+    one, two = optim.SGD(plain.parameters(), lr=0.01), optim.SGD(compiled.parameters(), lr=0.01)
+    quick = pullback.compile(lambda: step(compiled, two))
+    for _ in range(3):
+        step(plain, one)
+        quick()
+    with record(compiled, two, every=1) as run:
+        for _ in range(20):
+            step(plain, one)
+            quick()
+    assert len(run.losses) == len(run.steps) == 20
+    quick()
+    recordings = sum(count for count, _ in quick.report().records)
+    for _ in range(29):
+        quick()
+    assert sum(count for count, _ in quick.report().records) == recordings
+    assert not quick.refused
+    for _ in range(30):
+        step(plain, one)
+    for a, b in zip(plain.parameters(), compiled.parameters(), strict=True):
+        np.testing.assert_allclose(a.numpy(force=True), b.numpy(force=True), rtol=1e-5, atol=1e-7)

@@ -22,6 +22,8 @@ MOST = 1000
 """The number of recorded steps, and of findings, that are kept in memory; of more steps every second one, evenly."""
 HEAD = 12
 """The width of the column before a section's text."""
+DRAWN = 250
+"""The number of recorded steps in a page."""
 BARS = " ▁▂▃▄▅▆▇█"
 MEASURES = ("gradient", "update", "zeros")
 RUNS = (".jsonl", ".html", ".txt")
@@ -159,9 +161,10 @@ class Run:
                 for name, value in values.items():
                     writer.add_scalar(name, value, number)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The run as JSON can hold it: NaN and inf are text."""
+    def to_dict(self, most: int = MOST) -> dict[str, Any]:
+        """The run as JSON can hold it, with at most so many steps: NaN and inf are text."""
         steps = [step for _, step in self.steps.values]
+        steps = [*steps[: -1 : math.ceil(len(steps) / most)], *steps[-1:]]
         names = ("every", "count", "seconds", "failure", "parameters", "shapes")
         return {
             **{name: getattr(self, name) for name in names},
@@ -173,7 +176,7 @@ class Run:
 
     def to_html(self, other: "Run | None" = None, *, title: str | None = None, theme: str = "auto") -> str:
         """The run as a page with a slider from step to step; with another run, both in each chart."""
-        runs = [run.to_dict() for run in (self, other) if run is not None]
+        runs = [run.to_dict(DRAWN) for run in (self, other) if run is not None]
         title = title or f"{counted(self.count, 'step')} of training"
         return to_html({"schema": "pullback-run", "version": 1, "title": title, "runs": runs}, theme=theme)
 

@@ -16,6 +16,7 @@ from typing import Any, Self, TextIO
 
 import numpy as np
 
+from .._core.errors import UncompiledError
 from .._core.primitives import Carrier
 from .._core.sites import internal
 from ..optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
@@ -129,8 +130,10 @@ class Training(Run):
 
     # A step
 
-    def _arrived(self, _: Any) -> None:
+    def _arrived(self, parameter: Any) -> None:
         """Called when a gradient has been written: the first of a pass looks for the loss that backward was called on."""
+        if type(parameter._array) is not np.ndarray:
+            raise UncompiledError
         if not self._heard:
             self._heard = True
             self._loss = _loss(sys._getframe(1))
