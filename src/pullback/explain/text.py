@@ -14,9 +14,7 @@ import numpy as np
 
 from .arrays import Kept, Summary
 from .folding import Fold, folded
-from .gradients import folded as folded_rows
-from .gradients import is_network, sentence
-from .gradients import rows as rows_of
+from .gradients import folded as folded_rows, is_network, rows as rows_of, sentence
 from .layout import columns, cut, pad, printable, table, wrapped
 from .numbers import counted, duration, grid, nested, row, rows, short, size
 from .rules import Jacobian
