@@ -277,7 +277,7 @@ function Legend() {
       <li><i class="leaf" />leaf</li>
       <li><i class="output" />output</li>
       <li><i class="now" />now</li>
-      <li><i class="value" />↓ value</li>
+      <li><i class="forward" />↓ value</li>
       <li><i class="passed" />↑ gradient</li>
       <li><i class="zero" />zero</li>
     </ul>
