@@ -58,7 +58,13 @@ def _by_position(name: str, number: Any, rest: tuple[Any, ...]) -> tuple[Any, An
 
 @is_primitive(ops.add)
 def add(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
-    """input + alpha * other, with broadcasting."""
+    """input + alpha * other, with broadcasting.
+
+    >>> import pullback
+    >>> pullback.add(pullback.tensor([1.0, 2.0]), pullback.tensor([[10.0], [20.0]]))
+    tensor([[11., 12.],
+            [21., 22.]])
+    """
     if rest:
         other, alpha = _by_position("add", other, rest)
     return binary(ops.add, input, _scaled(input, other, alpha))
@@ -66,7 +72,12 @@ def add(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
 
 @is_primitive(ops.subtract)
 def sub(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
-    """input - alpha * other, with broadcasting."""
+    """input - alpha * other, with broadcasting.
+
+    >>> import pullback
+    >>> pullback.sub(pullback.tensor([5.0, 6.0]), pullback.tensor([1.0, 2.0]), alpha=2)
+    tensor([3., 2.])
+    """
     if rest:
         other, alpha = _by_position("sub", other, rest)
     if category(input)[0].kind == "b" and category(other)[0].kind == "b":
@@ -78,7 +89,12 @@ def sub(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
 
 
 def rsub(input: Any, other: Any, *, alpha: float = 1) -> Any:
-    """other - alpha * input."""
+    """other - alpha * input.
+
+    >>> import pullback
+    >>> pullback.rsub(pullback.tensor([1.0, 2.0]), 10.0)
+    tensor([9., 8.])
+    """
     if isinstance(other, Carrier) or alpha != 1:
         return sub(other, input, alpha=alpha)
     _refuse_bool_negation(input)
@@ -86,13 +102,26 @@ def rsub(input: Any, other: Any, *, alpha: float = 1) -> Any:
 
 
 def mul(input: Any, other: Any) -> Any:
-    """input * other, with broadcasting."""
+    """input * other, with broadcasting.
+
+    >>> import pullback
+    >>> pullback.mul(pullback.tensor([1.0, 2.0]), pullback.tensor([[10.0], [100.0]]))
+    tensor([[ 10.,  20.],
+            [100., 200.]])
+    """
     return binary(ops.multiply, input, other)
 
 
 @is_primitive(ops.divide)
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
-    """input / other; integers give the default dtype; `rounding_mode` is None, 'trunc' or 'floor'."""
+    """input / other; integers give the default dtype; `rounding_mode` is None, 'trunc' or 'floor'.
+
+    >>> import pullback
+    >>> pullback.div(pullback.tensor([-7.0, 7.0]), 2.0)
+    tensor([-3.5000,  3.5000])
+    >>> pullback.div(pullback.tensor([-7, 7]), 2, rounding_mode="floor")
+    tensor([-4,  3])
+    """
     if rounding_mode is None:
         return broadcast(ops.divide, *fractional(input, other))
     if rounding_mode not in ("trunc", "floor"):
@@ -105,7 +134,12 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 
 @is_primitive(ops.floor_divide)
 def floor_divide(input: Any, other: Any) -> Any:
-    """The floor of input / other; it has no derivative."""
+    """The floor of input / other; it has no derivative.
+
+    >>> import pullback
+    >>> pullback.floor_divide(pullback.tensor([-7.0, 7.0]), 2.0)
+    tensor([-4.,  3.])
+    """
     check_division("floor_divide", "div_floor", input, other)
     return binary(ops.floor_divide, input, other)
 
@@ -127,7 +161,12 @@ def check_division(name: str, title: str, input: Any, other: Any) -> None:
 
 @is_primitive(ops.remainder)
 def remainder(input: Any, other: Any) -> Any:
-    """The remainder of floor division by other; it has the sign of other."""
+    """The remainder of floor division by other; it has the sign of other.
+
+    >>> import pullback
+    >>> pullback.remainder(pullback.tensor([-7.0, 7.0]), 3.0)
+    tensor([2., 1.])
+    """
     check_division("remainder", "remainder", input, other)
     if isinstance(input, Carrier) and type(other) in (int, float) and input._dtype.kind == "f":
         return ops.modulo(input, divisor=_beside(other, input._dtype))
@@ -143,7 +182,12 @@ def _beside(number: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def pow(input: Any, exponent: Any) -> Any:
-    """input ** exponent, elementwise."""
+    """input ** exponent, elementwise.
+
+    >>> import pullback
+    >>> pullback.pow(pullback.tensor([1.0, 2.0, 3.0]), 2)
+    tensor([1., 4., 9.])
+    """
     number = exponent.item() if isinstance(exponent, np.generic) else exponent
     if isinstance(input, Carrier) and isinstance(number, (bool, int, float)):
         dtype = common(input, number)
@@ -164,7 +208,12 @@ def pow(input: Any, exponent: Any) -> Any:
 
 @is_primitive(ops.negative)
 def neg(input: Any) -> Any:
-    """-input."""
+    """-input.
+
+    >>> import pullback
+    >>> pullback.neg(pullback.tensor([1.0, -2.0]))
+    tensor([-1.,  2.])
+    """
     _refuse_bool_negation(input)
     return ops.negative(input)
 
@@ -209,7 +258,14 @@ logical_not = elementwise("logical_not", ops.logical_not, "Where the input is ze
 
 
 def relu(input: Any) -> Any:
-    """max(input, 0), elementwise; its slope at 0 is 0."""
+    """max(input, 0), elementwise; its slope at 0 is 0.
+
+    >>> import pullback
+    >>> x = pullback.tensor([-1.0, 0.0, 2.0], requires_grad=True)
+    >>> pullback.nn.functional.relu(x).backward(pullback.ones(3))
+    >>> x.grad
+    tensor([0., 0., 1.])
+    """
     if not isinstance(input, Carrier):
         raise errors.no_tensor("relu", "input", 1, input)
     if input._dtype.kind == "b":
@@ -262,13 +318,23 @@ def round(input: Any, *, decimals: int = 0) -> Any:
 
 @is_primitive(ops.square)
 def square(input: Any) -> Any:
-    """input * input."""
+    """input * input.
+
+    >>> import pullback
+    >>> pullback.square(pullback.tensor([1.0, -3.0]))
+    tensor([1., 9.])
+    """
     return ops.square(cast(input, np.dtype(np.int64)) if category(input)[0].kind == "b" else input)
 
 
 @is_primitive(ops.sign)
 def sign(input: Any) -> Any:
-    """-1, 0 or 1, elementwise; its gradient is 0."""
+    """-1, 0 or 1, elementwise; its gradient is 0.
+
+    >>> import pullback
+    >>> pullback.sign(pullback.tensor([-0.5, 0.0, 3.0]))
+    tensor([-1.,  0.,  1.])
+    """
     if category(input)[0].kind == "c":
         raise NotImplementedError(
             "Unlike NumPy, torch.sign is not intended to support complex numbers: use sgn instead"
@@ -278,7 +344,12 @@ def sign(input: Any) -> Any:
 
 @is_primitive(ops.rsqrt)
 def rsqrt(input: Any) -> Any:
-    """1 / sqrt(input), elementwise; -inf slope at 0."""
+    """1 / sqrt(input), elementwise; -inf slope at 0.
+
+    >>> import pullback
+    >>> pullback.rsqrt(pullback.tensor([1.0, 4.0, 0.25]))
+    tensor([1.0000, 0.5000, 2.0000])
+    """
     return ops.rsqrt(inexact(input))
 
 
@@ -363,7 +434,12 @@ bitwise_right_shift = of_integers("bitwise_right_shift", ops.right_shift, "The f
 
 
 def bitwise_not(input: Any) -> Any:
-    """The bitwise complement of integers; the logical one of bools."""
+    """The bitwise complement of integers; the logical one of bools.
+
+    >>> import pullback
+    >>> pullback.bitwise_not(pullback.tensor([0, 5]))
+    tensor([-1, -6])
+    """
     if input._dtype.kind == "b":
         return ops.logical_not(input)
     if input._dtype.kind in "fc":
@@ -393,13 +469,24 @@ def as_condition(condition: Any) -> Any:
 
 @is_primitive(ops.where, masked=True)
 def where(condition: Any, input: Any, other: Any) -> Any:
-    """The elements of input where the condition is True, and those of other elsewhere."""
+    """The elements of input where the condition is True, and those of other elsewhere.
+
+    >>> import pullback
+    >>> pullback.where(pullback.tensor([True, False]), pullback.tensor([1.0, 2.0]), 0.0)
+    tensor([1., 0.])
+    """
     require_operand("where", "condition", condition)
     return broadcast(ops.where, as_condition(condition), *together(input, other))
 
 
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
-    """The indices of the nonzero elements: one row each, or one tensor per axis with `as_tuple`."""
+    """The indices of the nonzero elements: one row each, or one tensor per axis with `as_tuple`.
+
+    >>> import pullback
+    >>> pullback.nonzero(pullback.tensor([[0, 5], [7, 0]]))
+    tensor([[0, 1],
+            [1, 0]])
+    """
     require_tensor("nonzero", "input", input)
     wrap = input.interpreter.wrap
     if not as_tuple:
@@ -419,6 +506,12 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     """input limited to [min, max]; the gradient passes inside and at the bounds.
 
     Bounds are numbers or tensors, which broadcast and have gradients themselves.
+
+    >>> import pullback
+    >>> x = pullback.tensor([-1.0, 0.5, 3.0], requires_grad=True)
+    >>> pullback.clamp(x, 0.0, 1.0).backward(pullback.ones(3))
+    >>> x.grad
+    tensor([0., 1., 0.])
     """
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")

@@ -33,12 +33,22 @@ isneginf = _of_reals("isneginf", ops.isneginf, "Where the input is -inf.")
 
 
 def is_signed(input: Any) -> bool:
-    """True if the dtype has negative numbers."""
+    """True if the dtype has negative numbers.
+
+    >>> import pullback
+    >>> pullback.is_signed(pullback.tensor([1])), pullback.is_signed(pullback.tensor([True]))
+    (True, False)
+    """
     return bool(input.dtype.is_signed)
 
 
 def is_nonzero(input: Any) -> bool:
-    """True if the only element is not zero."""
+    """True if the only element is not zero.
+
+    >>> import pullback
+    >>> pullback.is_nonzero(pullback.tensor([0.0])), pullback.is_nonzero(pullback.tensor([0.5]))
+    (False, True)
+    """
     if input.numel() != 1:
         raise RuntimeError(
             f"Boolean value of Tensor with {'no values' if not input.numel() else 'more than one value'} is ambiguous: "
@@ -48,7 +58,12 @@ def is_nonzero(input: Any) -> bool:
 
 
 def isreal(input: Any) -> Any:
-    """True where the imaginary part is 0: everywhere in a real tensor."""
+    """True where the imaginary part is 0: everywhere in a real tensor.
+
+    >>> import pullback
+    >>> pullback.isreal(pullback.tensor([1 + 0j, 2j]))
+    tensor([ True, False])
+    """
     return ops.equal(ops.imag(input), np.zeros((), input._dtype).real)
 
 
@@ -84,12 +99,26 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
 
 
 def equal(input: Any, other: Any) -> bool:
-    """True if two tensors have the same shape and elements."""
+    """True if two tensors have the same shape and elements.
+
+    >>> import pullback
+    >>> pullback.equal(pullback.tensor([1, 2]), pullback.tensor([1, 2]))
+    True
+    >>> pullback.equal(pullback.tensor([1, 2]), pullback.tensor([1, 2, 3]))
+    False
+    """
     require_tensor("equal", "other", other, 2)
     return tuple(input.shape) == tuple(other.shape) and bool((input == other).all())
 
 
 def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
-    """True if two tensors agree within atol + rtol * abs(other), everywhere."""
+    """True if two tensors agree within atol + rtol * abs(other), everywhere.
+
+    >>> import pullback
+    >>> pullback.allclose(pullback.tensor([1.0]), pullback.tensor([1.000001]))
+    True
+    >>> pullback.allclose(pullback.tensor([1.0]), pullback.tensor([1.1]))
+    False
+    """
     require_tensor("allclose", "other", other, 2)
     return bool(isclose(input, other, rtol, atol, equal_nan).all())

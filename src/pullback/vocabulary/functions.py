@@ -48,14 +48,24 @@ sinc = elementwise("sinc", ops.sinc, "sin(pi * input) / (pi * input), elementwis
 
 @is_primitive(ops.frac)
 def frac(input: Any) -> Any:
-    """The fractional part, with the input's sign."""
+    """The fractional part, with the input's sign.
+
+    >>> import pullback
+    >>> pullback.frac(pullback.tensor([1.5, -2.25]))
+    tensor([ 0.5000, -0.2500])
+    """
     if category(input)[0].kind != "f":
         raise NotImplementedError(f"frac is not implemented for {input.dtype}: it is for real floating-point tensors")
     return ops.frac(input)
 
 
 def logit(input: Any, eps: float | None = None) -> Any:
-    """log(input / (1 - input)), the inverse of sigmoid; `eps` clamps the input to [eps, 1 - eps]."""
+    """log(input / (1 - input)), the inverse of sigmoid; `eps` clamps the input to [eps, 1 - eps].
+
+    >>> import pullback
+    >>> pullback.logit(pullback.tensor([0.5, 0.0, 1.0]), eps=0.25)
+    tensor([ 0.0000, -1.0986,  1.0986])
+    """
     require_numbers("logit", eps=eps)
     return ops.logit(inexact(input), eps=eps)
 
@@ -72,7 +82,12 @@ def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None
 
 
 def positive(input: Any) -> Any:
-    """The input itself."""
+    """The input itself.
+
+    >>> import pullback
+    >>> +pullback.tensor([1.0, -2.0])
+    tensor([ 1., -2.])
+    """
     if category(input)[0].kind == "b":
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return input
@@ -114,21 +129,36 @@ xlogy = of_tensors(pair("xlogy", ops.xlogy, "input * log(other); 0 where input i
 
 
 def fmod(input: Any, other: Any) -> Any:
-    """The remainder of truncated division by other; it has the sign of input."""
+    """The remainder of truncated division by other; it has the sign of input.
+
+    >>> import pullback
+    >>> pullback.fmod(pullback.tensor([-7.0, 7.0]), 3.0)
+    tensor([-1.,  1.])
+    """
     arithmetic.check_division("fmod", "fmod", input, other)
     return binary(ops.fmod, input, other)
 
 
 @of_tensors
 def float_power(input: Any, exponent: Any) -> Any:
-    """input ** exponent in float64, or in complex128 if one of them is complex."""
+    """input ** exponent in float64, or in complex128 if one of them is complex.
+
+    >>> import pullback
+    >>> pullback.float_power(pullback.tensor([1, 2, 3]), 2)
+    tensor([1., 4., 9.], dtype=pullback.float64)
+    """
     dtype = np.dtype(np.complex128 if common(input, exponent).kind == "c" else np.float64)
     operands = [cast(value, dtype) if isinstance(value, Carrier) else value for value in (input, exponent)]
     return arithmetic.pow(*operands)
 
 
 def float_power_(self: Any, exponent: Any) -> Any:
-    """In place: `float_power` of a tensor of dtype float64 or complex128, the dtype of the result."""
+    """In place: `float_power` of a tensor of dtype float64 or complex128, the dtype of the result.
+
+    >>> import pullback
+    >>> pullback.tensor([1.0, 4.0], dtype=pullback.float64).float_power_(0.5)
+    tensor([1., 2.], dtype=pullback.float64)
+    """
     result = float_power(self, exponent)
     if result._dtype != self._dtype:
         raise RuntimeError(errors.power_dtype("base", "float_power_", self, result))
@@ -147,7 +177,12 @@ def ldexp(input: Any, other: Any) -> Any:
 
 
 def heaviside(input: Any, values: Any) -> Any:
-    """0 where input is negative, 1 where it is positive, and values where it is 0; it has no derivative."""
+    """0 where input is negative, 1 where it is positive, and values where it is 0; it has no derivative.
+
+    >>> import pullback
+    >>> pullback.heaviside(pullback.tensor([-1.5, 0.0, 2.0]), pullback.tensor([0.5]))
+    tensor([0.0000, 0.5000, 1.0000])
+    """
     kinds = category(input)[0], category(values)[0]
     if "c" in (kinds[0].kind, kinds[1].kind):
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")
@@ -159,12 +194,22 @@ def heaviside(input: Any, values: Any) -> Any:
 
 
 def clamp_min(input: Any, min: Any) -> Any:
-    """The maximum of input and min, a number or a tensor."""
+    """The maximum of input and min, a number or a tensor.
+
+    >>> import pullback
+    >>> pullback.clamp_min(pullback.tensor([-1.0, 2.0]), 0.0)
+    tensor([0., 2.])
+    """
     return arithmetic.clamp(input, min=min)
 
 
 def clamp_max(input: Any, max: Any) -> Any:
-    """The minimum of input and max, a number or a tensor."""
+    """The minimum of input and max, a number or a tensor.
+
+    >>> import pullback
+    >>> pullback.clamp_max(pullback.tensor([-1.0, 2.0]), 0.0)
+    tensor([-1.,  0.])
+    """
     return arithmetic.clamp(input, max=max)
 
 
@@ -172,13 +217,23 @@ def clamp_max(input: Any, max: Any) -> Any:
 
 
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
-    """input + value * tensor1 * tensor2."""
+    """input + value * tensor1 * tensor2.
+
+    >>> import pullback
+    >>> pullback.addcmul(pullback.tensor([1.0]), pullback.tensor([2.0]), pullback.tensor([4.0, 5.0]), value=10)
+    tensor([ 81., 101.])
+    """
     require_operands("addcmul", input=input, tensor1=tensor1, tensor2=tensor2)
     return arithmetic.add(input, tensor1 * tensor2, alpha=value)
 
 
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
-    """input + value * tensor1 / tensor2."""
+    """input + value * tensor1 / tensor2.
+
+    >>> import pullback
+    >>> pullback.addcdiv(pullback.tensor([1.0]), pullback.tensor([8.0]), pullback.tensor([4.0, 2.0]), value=10)
+    tensor([21., 41.])
+    """
     require_operands("addcdiv", input=input, tensor1=tensor1, tensor2=tensor2)
     if common(tensor1, tensor2).kind in "biu":
         raise RuntimeError(

@@ -59,6 +59,11 @@ def resize_(self: Any, *sizes: Any, size: Any = None, memory_format: Any = None)
 
 
 def resize_as_(self: Any, the_template: Any, *, memory_format: Any = None) -> Any:
-    """In place: `resize_` to the shape of another tensor."""
+    """In place: `resize_` to the shape of another tensor.
+
+    >>> import pullback
+    >>> pullback.arange(4).resize_as_(pullback.zeros(3))
+    tensor([0, 1, 2])
+    """
     require_tensor("resize_as_", "the_template", the_template)
     return resize_(self, tuple(the_template.shape), memory_format=memory_format)

@@ -58,18 +58,34 @@ group_norm = _named(normalization.group_norm, "input num_groups weight bias eps 
 def embedding(
     weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> Any:
-    """The rows of `weight` selected by the indices; a negative `padding_idx` means none."""
+    """The rows of `weight` selected by the indices; a negative `padding_idx` means none.
+
+    >>> import pullback
+    >>> pullback.embedding(pullback.tensor([[1.0, 2.0], [3.0, 4.0]]), pullback.tensor([1, 1]))
+    tensor([[3., 4.],
+            [3., 4.]])
+    """
     padding = padding_idx if padding_idx >= 0 else None
     return layers.embedding(indices, weight, padding, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
 
 
 def dropout(input: Any, p: float, train: bool) -> Any:
-    """While training, zeros with probability p; the other elements are divided by 1 - p."""
+    """While training, zeros with probability p; the other elements are divided by 1 - p.
+
+    >>> import pullback
+    >>> pullback.dropout(pullback.ones(3), 0.5, False)
+    tensor([1., 1., 1.])
+    """
     return dropouts.dropout(input, p, train)
 
 
 def dropout_(input: Any, p: float, train: bool) -> Any:
-    """In place: `dropout`."""
+    """In place: `dropout`.
+
+    >>> import pullback
+    >>> pullback.dropout_(pullback.ones(3), 1.0, True)
+    tensor([0., 0., 0.])
+    """
     return dropouts.dropout(input, p, train, True)
 
 
@@ -79,7 +95,12 @@ def alpha_dropout(input: Any, p: float, train: bool) -> Any:
 
 
 def alpha_dropout_(input: Any, p: float, train: bool) -> Any:
-    """In place: `alpha_dropout`."""
+    """In place: `alpha_dropout`.
+
+    >>> import pullback
+    >>> pullback.alpha_dropout_(pullback.ones(2), 0.5, False)
+    tensor([1., 1.])
+    """
     return dropouts.alpha_dropout(input, p, train, True)
 
 
@@ -89,15 +110,30 @@ def feature_dropout(input: Any, p: float, train: bool) -> Any:
 
 
 def feature_dropout_(input: Any, p: float, train: bool) -> Any:
-    """In place: `feature_dropout`."""
+    """In place: `feature_dropout`.
+
+    >>> import pullback
+    >>> pullback.feature_dropout_(pullback.ones(1, 2), 0.5, False)
+    tensor([[1., 1.]])
+    """
     return dropouts.feature_dropout(input, p, train, True)
 
 
 def feature_alpha_dropout(input: Any, p: float, train: bool) -> Any:
-    """`alpha_dropout` of whole channels (axis 1)."""
+    """`alpha_dropout` of whole channels (axis 1).
+
+    >>> import pullback
+    >>> pullback.feature_alpha_dropout(pullback.ones(1, 2), 0.5, False)
+    tensor([[1., 1.]])
+    """
     return dropouts.feature_alpha_dropout(input, p, train)
 
 
 def feature_alpha_dropout_(input: Any, p: float, train: bool) -> Any:
-    """In place: `feature_alpha_dropout`."""
+    """In place: `feature_alpha_dropout`.
+
+    >>> import pullback
+    >>> pullback.feature_alpha_dropout_(pullback.ones(1, 2), 0.5, False)
+    tensor([[1., 1.]])
+    """
     return dropouts.feature_alpha_dropout(input, p, train, True)

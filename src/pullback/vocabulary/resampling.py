@@ -229,12 +229,23 @@ def upsample(
 
 
 def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
-    """`interpolate` with mode 'nearest'."""
+    """`interpolate` with mode 'nearest'.
+
+    >>> import pullback
+    >>> pullback.nn.functional.upsample_nearest(pullback.tensor([[[[1.0, 2.0]]]]), scale_factor=2)
+    tensor([[[[1., 1., 2., 2.],
+              [1., 1., 2., 2.]]]])
+    """
     return interpolate(input, size, scale_factor, "nearest")
 
 
 def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
-    """`interpolate` with mode 'bilinear' and aligned corners."""
+    """`interpolate` with mode 'bilinear' and aligned corners.
+
+    >>> import pullback
+    >>> pullback.nn.functional.upsample_bilinear(pullback.tensor([[[[0.0, 2.0]]]]), size=(1, 3))
+    tensor([[[[0., 1., 2.]]]])
+    """
     return interpolate(input, size, scale_factor, "bilinear", align_corners=True)
 
 
@@ -472,7 +483,12 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
 
 
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
-    """The inverse of `pixel_shuffle`: images of an r-th of the height and width, with r * r times as many channels."""
+    """The inverse of `pixel_shuffle`: images of an r-th of the height and width, with r * r times as many channels.
+
+    >>> import pullback
+    >>> pullback.pixel_unshuffle(pullback.ones(1, 1, 4, 6), 2).shape
+    pullback.Size([1, 4, 2, 3])
+    """
     batch, (channels, height, width) = _images("pixel_unshuffle", input)
     r = operator.index(downscale_factor)
     if r <= 0:

@@ -16,14 +16,24 @@ from .sorting import Selection, alone, gathered
 
 
 def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """The cumulative product along a dim; of integers and bools in int64."""
+    """The cumulative product along a dim; of integers and bools in int64.
+
+    >>> import pullback
+    >>> pullback.cumprod(pullback.tensor([1.0, 2.0, 3.0, 4.0]), dim=0)
+    tensor([ 1.,  2.,  6., 24.])
+    """
     input = scanned("cumprod", input, dtype)
     place = normalize_axis(dim, input.ndim, "cumprod")
     return ops.cumprod(input, axis=place, exclusive=False) if input.ndim else input.clone()
 
 
 def logcumsumexp(input: Any, dim: int) -> Any:
-    """log(cumsum(exp(input))) along a dim, without overflow."""
+    """log(cumsum(exp(input))) along a dim, without overflow.
+
+    >>> import pullback
+    >>> pullback.logcumsumexp(pullback.tensor([1000.0, 1000.0]), dim=0)
+    tensor([1000.0000, 1000.6932])
+    """
     place = normalize_axis(dim, input.ndim, "logcumsumexp")
     if input._dtype.kind not in "fc":
         raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{input._type_name}': x.float() first")
@@ -31,12 +41,22 @@ def logcumsumexp(input: Any, dim: int) -> Any:
 
 
 def cummax(input: Any, dim: int) -> Selection:
-    """The cumulative maximum along a dim and its index, the last of equal ones: (values, indices)."""
+    """The cumulative maximum along a dim and its index, the last of equal ones: (values, indices).
+
+    >>> import pullback
+    >>> pullback.cummax(pullback.tensor([1, 3, 2, 3]), dim=0)
+    Selection(values=tensor([1, 3, 3, 3]), indices=tensor([0, 1, 1, 3]))
+    """
     return _running("cummax", input, dim, largest=True)
 
 
 def cummin(input: Any, dim: int) -> Selection:
-    """The cumulative minimum along a dim and its index, the last of equal ones: (values, indices)."""
+    """The cumulative minimum along a dim and its index, the last of equal ones: (values, indices).
+
+    >>> import pullback
+    >>> pullback.cummin(pullback.tensor([3, 1, 2, 1]), dim=0)
+    Selection(values=tensor([3, 1, 1, 1]), indices=tensor([0, 1, 1, 3]))
+    """
     return _running("cummin", input, dim, largest=False)
 
 
@@ -157,7 +177,12 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
 
 
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
-    """The cumulative integral along a dim by the trapezoidal rule; arguments as for `trapezoid`."""
+    """The cumulative integral along a dim by the trapezoidal rule; arguments as for `trapezoid`.
+
+    >>> import pullback
+    >>> pullback.cumulative_trapezoid(pullback.tensor([0.0, 2.0, 4.0]))
+    tensor([1., 4.])
+    """
     return reductions.cumsum(_trapezoids("cumulative_trapezoid", y, x, dx, dim), dim)
 
 

@@ -100,7 +100,12 @@ def _at(axis: int, entry: Any) -> tuple[Any, ...]:
 
 
 def select(input: Any, dim: int, index: int) -> Any:
-    """The slice of a tensor at an index along a dim: a view."""
+    """The slice of a tensor at an index along a dim: a view.
+
+    >>> import pullback
+    >>> pullback.select(pullback.tensor([[1, 2], [3, 4]]), 1, 0)
+    tensor([1, 3])
+    """
     return view(ops.getitem, input, index=_at(*_place(input, dim, index)))
 
 
@@ -223,7 +228,13 @@ def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_off
 
 
 def argwhere(input: Any) -> Any:
-    """The indices of the nonzero elements, one per row."""
+    """The indices of the nonzero elements, one per row.
+
+    >>> import pullback
+    >>> pullback.argwhere(pullback.tensor([[0, 5], [7, 0]]))
+    tensor([[0, 1],
+            [1, 0]])
+    """
     return arithmetic.nonzero(input)
 
 
