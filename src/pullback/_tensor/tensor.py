@@ -293,7 +293,7 @@ def in_place(general: Callable[..., Any]) -> Callable[..., Any]:
         return result if result is NotImplemented else write(self, result, f"{general.__name__}_")
 
     method.__name__ = method.__qualname__ = f"{general.__name__}_"
-    method.__doc__ = f"In place: {general.__doc__}"
+    method.__doc__ = vocabulary.in_place_text(general)
     return method
 
 

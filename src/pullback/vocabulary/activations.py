@@ -45,7 +45,7 @@ def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(input, *args, **options, inplace=True)
 
     written.__name__ = written.__qualname__ = f"{function.__name__}_"
-    written.__doc__ = f"In place: {function.__doc__}"
+    written.__doc__ = f"In place: {function.__doc__}".replace(f".{function.__name__}(", f".{written.__name__}(")
     return written
 
 
@@ -54,10 +54,8 @@ def relu(input: Any, inplace: bool = False) -> Any:
     """max(input, 0), elementwise; its slope at 0 is 0.
 
     >>> import pullback
-    >>> x = pullback.tensor([-1.0, 0.0, 2.0], requires_grad=True)
-    >>> pullback.nn.functional.relu(x).backward(pullback.ones(3))
-    >>> x.grad
-    tensor([0., 0., 1.])
+    >>> pullback.nn.functional.relu(pullback.tensor([-1.0, 0.0, 2.0]))
+    tensor([0., 0., 2.])
     """
     return _placed("relu", input, arithmetic.relu(input), inplace)
 

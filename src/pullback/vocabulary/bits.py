@@ -10,26 +10,71 @@ import numpy as np
 
 from .. import ops
 from .._core import dtypes, errors
-from .._core.primitives import Carrier, Primitive
+from .._core.primitives import Carrier, Function, Primitive
 from .._core.values import require_operand, require_tensor
-from .arithmetic import named, of_integers, refuse_unordered, require_numbers
+from .arithmetic import elementwise, named, of_integers, pair, refuse_unordered, require_numbers
 from .promotion import broadcast, category, together
 
-gcd = of_integers("gcd", ops.gcd, "The greatest common divisor of integers.")
-lcm = of_integers("lcm", ops.lcm, "The least common multiple of integers.")
+
+@of_integers(ops.gcd)
+def gcd(input: Any, other: Any) -> Any:
+    """The greatest common divisor of integers.
+
+    >>> import pullback
+    >>> pullback.gcd(pullback.tensor([12, 7]), pullback.tensor([18, 3]))
+    tensor([6, 1])
+    """
 
 
-def _of_reals(name: str, primitive: Primitive, text: str) -> Callable[[Any], Any]:
-    def function(input: Any) -> Any:
-        refuse_unordered(name, category(input)[0])
-        return primitive(input)
+@of_integers(ops.lcm)
+def lcm(input: Any, other: Any) -> Any:
+    """The least common multiple of integers.
 
-    return named(name, function, text)
+    >>> import pullback
+    >>> pullback.lcm(pullback.tensor([4, 6]), pullback.tensor([6, 8]))
+    tensor([12, 24])
+    """
 
 
-signbit = _of_reals("signbit", ops.signbit, "Where the sign bit is set: negative numbers and -0.")
-isposinf = _of_reals("isposinf", ops.isposinf, "Where the input is inf.")
-isneginf = _of_reals("isneginf", ops.isneginf, "Where the input is -inf.")
+def _of_reals(primitive: Primitive) -> Callable[[Function], Function]:
+    def made(like: Function) -> Function:
+        def function(input: Any) -> Any:
+            refuse_unordered(like.__name__, category(input)[0])
+            return primitive(input)
+
+        return named(like, function)
+
+    return made
+
+
+@_of_reals(ops.signbit)
+def signbit(input: Any) -> Any:
+    """Where the sign bit is set: negative numbers and -0.
+
+    >>> import pullback
+    >>> pullback.signbit(pullback.tensor([-1.0, -0.0, 0.0]))
+    tensor([ True,  True, False])
+    """
+
+
+@_of_reals(ops.isposinf)
+def isposinf(input: Any) -> Any:
+    """Where the input is inf.
+
+    >>> import pullback
+    >>> pullback.isposinf(pullback.tensor([-pullback.inf, 0.0, pullback.inf]))
+    tensor([False, False,  True])
+    """
+
+
+@_of_reals(ops.isneginf)
+def isneginf(input: Any) -> Any:
+    """Where the input is -inf.
+
+    >>> import pullback
+    >>> pullback.isneginf(pullback.tensor([-pullback.inf, 0.0, pullback.inf]))
+    tensor([ True, False, False])
+    """
 
 
 def is_signed(input: Any) -> bool:
@@ -122,3 +167,73 @@ def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equ
     """
     require_tensor("allclose", "other", other, 2)
     return bool(isclose(input, other, rtol, atol, equal_nan).all())
+
+
+@elementwise(ops.isnan, keeps_integers=True)
+def isnan(input: Any) -> Any:
+    """Where the input is NaN.
+
+    >>> import pullback
+    >>> pullback.isnan(pullback.tensor([1.0, pullback.nan]))
+    tensor([False,  True])
+    """
+
+
+@elementwise(ops.isinf, keeps_integers=True)
+def isinf(input: Any) -> Any:
+    """Where the input is inf or -inf.
+
+    >>> import pullback
+    >>> pullback.isinf(pullback.tensor([1.0, -pullback.inf, pullback.nan]))
+    tensor([False,  True, False])
+    """
+
+
+@elementwise(ops.isfinite, keeps_integers=True)
+def isfinite(input: Any) -> Any:
+    """Where the input is neither NaN nor infinite.
+
+    >>> import pullback
+    >>> pullback.isfinite(pullback.tensor([1.0, pullback.inf, pullback.nan]))
+    tensor([ True, False, False])
+    """
+
+
+@elementwise(ops.logical_not, keeps_integers=True)
+def logical_not(input: Any) -> Any:
+    """Where the input is zero.
+
+    >>> import pullback
+    >>> pullback.logical_not(pullback.tensor([True, False]))
+    tensor([False,  True])
+    """
+
+
+@pair(ops.logical_and)
+def logical_and(input: Any, other: Any) -> Any:
+    """Where both inputs are nonzero.
+
+    >>> import pullback
+    >>> pullback.logical_and(pullback.tensor([True, True]), pullback.tensor([True, False]))
+    tensor([ True, False])
+    """
+
+
+@pair(ops.logical_or)
+def logical_or(input: Any, other: Any) -> Any:
+    """Where an input is nonzero.
+
+    >>> import pullback
+    >>> pullback.logical_or(pullback.tensor([True, False]), pullback.tensor([False, False]))
+    tensor([ True, False])
+    """
+
+
+@pair(ops.logical_xor)
+def logical_xor(input: Any, other: Any) -> Any:
+    """Where exactly one input is nonzero.
+
+    >>> import pullback
+    >>> pullback.logical_xor(pullback.tensor([True, True]), pullback.tensor([True, False]))
+    tensor([False,  True])
+    """

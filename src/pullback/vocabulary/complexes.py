@@ -13,7 +13,15 @@ from .._tape.views import view
 from .arithmetic import elementwise, sign
 from .promotion import broadcast, cast
 
-angle = elementwise("angle", ops.angle, "The angle of complex numbers; pi for negative real ones, 0 for others.")
+
+@elementwise(ops.angle)
+def angle(input: Any) -> Any:
+    """The angle of complex numbers; pi for negative real ones, 0 for others.
+
+    >>> import pullback
+    >>> pullback.angle(pullback.tensor([-1.0, 2.0]))
+    tensor([3.1416, 0.0000])
+    """
 
 
 def _is_complex(name: str, input: Any) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import ops
 from .._core import errors
-from .._core.primitives import Carrier, Primitive
+from .._core.primitives import Carrier, Function, Primitive
 from .._core.values import require_operands
 from .._tape.shortcuts import is_primitive
 from .._tape.views import write
@@ -20,30 +20,193 @@ from .promotion import binary, broadcast, cast, category, common, fractional, in
 # One tensor
 
 
-def of_angle(name: str, primitive: Primitive, text: str) -> Callable[[Any], Any]:
+def of_angle(primitive: Primitive) -> Callable[[Function], Function]:
     """The function of one real tensor with one of torch's names; integers become floats."""
 
-    def function(input: Any) -> Any:
-        arithmetic.refuse_unordered(name, category(input)[0])
-        return primitive(inexact(input))
+    def made(like: Function) -> Function:
+        def function(input: Any) -> Any:
+            arithmetic.refuse_unordered(like.__name__, category(input)[0])
+            return primitive(inexact(input))
 
-    is_primitive(primitive)(function)
-    return arithmetic.named(name, function, text)
+        is_primitive(primitive)(function)
+        return arithmetic.named(like, function)
+
+    return made
 
 
-acos = elementwise("acos", ops.acos, "The inverse cosine, elementwise; NaN outside [-1, 1].")
-acosh = elementwise("acosh", ops.acosh, "The inverse hyperbolic cosine, elementwise; NaN below 1.")
-asin = elementwise("asin", ops.asin, "The inverse sine, elementwise; NaN outside [-1, 1].")
-asinh = elementwise("asinh", ops.asinh, "The inverse hyperbolic sine, elementwise.")
-atan = elementwise("atan", ops.atan, "The inverse tangent, elementwise.")
-atanh = elementwise("atanh", ops.atanh, "The inverse hyperbolic tangent, elementwise; NaN outside [-1, 1].")
-cbrt = elementwise("cbrt", ops.cbrt, "The cube root, elementwise, of negative numbers too.")
-deg2rad = of_angle("deg2rad", ops.deg2rad, "Degrees as radians.")
-exp2 = elementwise("exp2", ops.exp2, "2 to the input, elementwise.")
-log2 = elementwise("log2", ops.log2, "The logarithm to base 2, elementwise.")
-log10 = elementwise("log10", ops.log10, "The logarithm to base 10, elementwise.")
-rad2deg = of_angle("rad2deg", ops.rad2deg, "Radians as degrees.")
-sinc = elementwise("sinc", ops.sinc, "sin(pi * input) / (pi * input), elementwise; 1 at 0.")
+@elementwise(ops.expm1)
+def expm1(input: Any) -> Any:
+    """exp(input) - 1, exact for small inputs.
+
+    >>> import pullback
+    >>> pullback.expm1(pullback.tensor([0.0, 1e-10]))
+    tensor([0.0000e+00, 1.0000e-10])
+    """
+
+
+@elementwise(ops.log1p)
+def log1p(input: Any) -> Any:
+    """log(1 + input), exact for small inputs.
+
+    >>> import pullback
+    >>> pullback.log1p(pullback.tensor([0.0, 1e-10]))
+    tensor([0.0000e+00, 1.0000e-10])
+    """
+
+
+@elementwise(ops.tan)
+def tan(input: Any) -> Any:
+    """The tangent, elementwise.
+
+    >>> import pullback
+    >>> pullback.tan(pullback.tensor([0.0, 1.0]))
+    tensor([0.0000, 1.5574])
+    """
+
+
+@elementwise(ops.sinh)
+def sinh(input: Any) -> Any:
+    """The hyperbolic sine, elementwise.
+
+    >>> import pullback
+    >>> pullback.sinh(pullback.tensor([0.0, 1.0]))
+    tensor([0.0000, 1.1752])
+    """
+
+
+@elementwise(ops.cosh)
+def cosh(input: Any) -> Any:
+    """The hyperbolic cosine, elementwise.
+
+    >>> import pullback
+    >>> pullback.cosh(pullback.tensor([0.0, 1.0]))
+    tensor([1.0000, 1.5431])
+    """
+
+
+@elementwise(ops.acos)
+def acos(input: Any) -> Any:
+    """The inverse cosine, elementwise; NaN outside [-1, 1].
+
+    >>> import pullback
+    >>> pullback.acos(pullback.tensor([1.0, 0.0, 2.0]))
+    tensor([0.0000, 1.5708,    nan])
+    """
+
+
+@elementwise(ops.acosh)
+def acosh(input: Any) -> Any:
+    """The inverse hyperbolic cosine, elementwise; NaN below 1.
+
+    >>> import pullback
+    >>> pullback.acosh(pullback.tensor([1.0, 2.0, 0.0]))
+    tensor([0.0000, 1.3170,    nan])
+    """
+
+
+@elementwise(ops.asin)
+def asin(input: Any) -> Any:
+    """The inverse sine, elementwise; NaN outside [-1, 1].
+
+    >>> import pullback
+    >>> pullback.asin(pullback.tensor([0.0, 1.0, 2.0]))
+    tensor([0.0000, 1.5708,    nan])
+    """
+
+
+@elementwise(ops.asinh)
+def asinh(input: Any) -> Any:
+    """The inverse hyperbolic sine, elementwise.
+
+    >>> import pullback
+    >>> pullback.asinh(pullback.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.8814])
+    """
+
+
+@elementwise(ops.atan)
+def atan(input: Any) -> Any:
+    """The inverse tangent, elementwise.
+
+    >>> import pullback
+    >>> pullback.atan(pullback.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.7854])
+    """
+
+
+@elementwise(ops.atanh)
+def atanh(input: Any) -> Any:
+    """The inverse hyperbolic tangent, elementwise; NaN outside [-1, 1].
+
+    >>> import pullback
+    >>> pullback.atanh(pullback.tensor([0.0, 0.5, 2.0]))
+    tensor([0.0000, 0.5493,    nan])
+    """
+
+
+@elementwise(ops.cbrt)
+def cbrt(input: Any) -> Any:
+    """The cube root, elementwise, of negative numbers too."""
+
+
+@of_angle(ops.deg2rad)
+def deg2rad(input: Any) -> Any:
+    """Degrees as radians.
+
+    >>> import pullback
+    >>> pullback.deg2rad(pullback.tensor([0.0, 180.0]))
+    tensor([0.0000, 3.1416])
+    """
+
+
+@elementwise(ops.exp2)
+def exp2(input: Any) -> Any:
+    """2 to the input, elementwise.
+
+    >>> import pullback
+    >>> pullback.exp2(pullback.tensor([0.0, 3.0, -1.0]))
+    tensor([1.0000, 8.0000, 0.5000])
+    """
+
+
+@elementwise(ops.log2)
+def log2(input: Any) -> Any:
+    """The logarithm to base 2, elementwise.
+
+    >>> import pullback
+    >>> pullback.log2(pullback.tensor([8.0, 10.0]))
+    tensor([3.0000, 3.3219])
+    """
+
+
+@elementwise(ops.log10)
+def log10(input: Any) -> Any:
+    """The logarithm to base 10, elementwise.
+
+    >>> import pullback
+    >>> pullback.log10(pullback.tensor([1000.0, 20.0]))
+    tensor([3.0000, 1.3010])
+    """
+
+
+@of_angle(ops.rad2deg)
+def rad2deg(input: Any) -> Any:
+    """Radians as degrees.
+
+    >>> import pullback
+    >>> pullback.rad2deg(pullback.tensor([0.0, 1.0]))
+    tensor([ 0.0000, 57.2958])
+    """
+
+
+@elementwise(ops.sinc)
+def sinc(input: Any) -> Any:
+    """sin(pi * input) / (pi * input), elementwise; 1 at 0.
+
+    >>> import pullback
+    >>> pullback.sinc(pullback.tensor([0.0, 0.5]))
+    tensor([1.0000, 0.6366])
+    """
 
 
 @is_primitive(ops.frac)
@@ -115,17 +278,96 @@ def frexp(input: Any) -> Frexp:
 
 # Two tensors
 
-atan2 = ordering("atan2", ops.atan2, "The angle of the point (other, input), from -pi to pi.", keeps_integers=False)
-copysign = ordering("copysign", ops.copysign, "The size of input with the sign of other.", keeps_integers=False)
-hypot = ordering("hypot", ops.hypot, "sqrt(input**2 + other**2), without overflow.")
-nextafter = ordering("nextafter", ops.nextafter, "The next number after input in the direction of other.")
-logaddexp = pair("logaddexp", ops.logaddexp, "log(exp(input) + exp(other)), without overflow.", keeps_integers=False)
-logaddexp2 = ordering(
-    "logaddexp2", ops.logaddexp2, "log2(2**input + 2**other), without overflow.", keeps_integers=False
-)
-fmax = ordering("fmax", ops.fmax, "The larger of two tensors, elementwise; NaN counts as missing, ties go to input.")
-fmin = ordering("fmin", ops.fmin, "The smaller of two tensors, elementwise; NaN counts as missing, ties go to input.")
-xlogy = of_tensors(pair("xlogy", ops.xlogy, "input * log(other); 0 where input is 0.", keeps_integers=False))
+
+@ordering(ops.atan2, keeps_integers=False)
+def atan2(input: Any, other: Any) -> Any:
+    """The angle of the point (other, input), from -pi to pi.
+
+    >>> import pullback
+    >>> pullback.atan2(pullback.tensor([1.0, -1.0]), pullback.tensor([1.0, -1.0]))
+    tensor([ 0.7854, -2.3562])
+    """
+
+
+@ordering(ops.copysign, keeps_integers=False)
+def copysign(input: Any, other: Any) -> Any:
+    """The size of input with the sign of other.
+
+    >>> import pullback
+    >>> pullback.copysign(pullback.tensor([2.0, 3.0]), pullback.tensor([-1.0, 5.0]))
+    tensor([-2.,  3.])
+    """
+
+
+@ordering(ops.hypot)
+def hypot(input: Any, other: Any) -> Any:
+    """sqrt(input**2 + other**2), without overflow.
+
+    >>> import pullback
+    >>> pullback.hypot(pullback.tensor([3.0]), pullback.tensor([4.0]))
+    tensor([5.])
+    """
+
+
+@ordering(ops.nextafter)
+def nextafter(input: Any, other: Any) -> Any:
+    """The next number after input in the direction of other.
+
+    >>> import pullback
+    >>> pullback.nextafter(pullback.tensor([0.0]), pullback.tensor([1.0]))
+    tensor([1.4013e-45])
+    """
+
+
+@pair(ops.logaddexp, keeps_integers=False)
+def logaddexp(input: Any, other: Any) -> Any:
+    """log(exp(input) + exp(other)), without overflow.
+
+    >>> import pullback
+    >>> pullback.logaddexp(pullback.tensor([1000.0]), pullback.tensor([1000.0]))
+    tensor([1000.6932])
+    """
+
+
+@ordering(ops.logaddexp2, keeps_integers=False)
+def logaddexp2(input: Any, other: Any) -> Any:
+    """log2(2**input + 2**other), without overflow.
+
+    >>> import pullback
+    >>> pullback.logaddexp2(pullback.tensor([3.0]), pullback.tensor([2.0]))
+    tensor([3.5850])
+    """
+
+
+@ordering(ops.fmax)
+def fmax(input: Any, other: Any) -> Any:
+    """The larger of two tensors, elementwise; NaN counts as missing, ties go to input.
+
+    >>> import pullback
+    >>> pullback.fmax(pullback.tensor([1.0, pullback.nan]), pullback.tensor([2.0, 3.0]))
+    tensor([2., 3.])
+    """
+
+
+@ordering(ops.fmin)
+def fmin(input: Any, other: Any) -> Any:
+    """The smaller of two tensors, elementwise; NaN counts as missing, ties go to input.
+
+    >>> import pullback
+    >>> pullback.fmin(pullback.tensor([1.0, pullback.nan]), pullback.tensor([2.0, 3.0]))
+    tensor([1., 3.])
+    """
+
+
+@of_tensors
+@pair(ops.xlogy, keeps_integers=False)
+def xlogy(input: Any, other: Any) -> Any:
+    """input * log(other); 0 where input is 0.
+
+    >>> import pullback
+    >>> pullback.xlogy(pullback.tensor([0.0, 1.0]), pullback.tensor([0.0, 2.0]))
+    tensor([0.0000, 0.6931])
+    """
 
 
 def fmod(input: Any, other: Any) -> Any:
@@ -220,7 +462,7 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
     """input + value * tensor1 * tensor2.
 
     >>> import pullback
-    >>> pullback.addcmul(pullback.tensor([1.0]), pullback.tensor([2.0]), pullback.tensor([4.0, 5.0]), value=10)
+    >>> pullback.addcmul(pullback.tensor([1.0, 1.0]), pullback.tensor([4.0, 5.0]), pullback.tensor([20.0]))
     tensor([ 81., 101.])
     """
     require_operands("addcmul", input=input, tensor1=tensor1, tensor2=tensor2)
@@ -231,7 +473,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
     """input + value * tensor1 / tensor2.
 
     >>> import pullback
-    >>> pullback.addcdiv(pullback.tensor([1.0]), pullback.tensor([8.0]), pullback.tensor([4.0, 2.0]), value=10)
+    >>> pullback.addcdiv(pullback.tensor([1.0, 1.0]), pullback.tensor([80.0]), pullback.tensor([4.0, 2.0]))
     tensor([21., 41.])
     """
     require_operands("addcdiv", input=input, tensor1=tensor1, tensor2=tensor2)

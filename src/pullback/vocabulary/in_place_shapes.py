@@ -11,7 +11,7 @@ from .._core.shapes import parse_sizes
 from .._core.values import require_tensor
 from .._tape.memory import written
 from .._tape.views import become, remake
-from . import rearranging, shapes
+from . import in_place_text, rearranging, shapes
 
 
 def _turned(view: Callable[..., Any]) -> Callable[..., Any]:
@@ -22,7 +22,7 @@ def _turned(view: Callable[..., Any]) -> Callable[..., Any]:
         return become(self, lambda before: view(before, *args, **options), name)
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"In place: {view.__doc__}"
+    method.__doc__ = in_place_text(view)
     return method
 
 

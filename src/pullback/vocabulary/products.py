@@ -227,7 +227,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
     """beta * input + alpha * (mat1 @ mat2) for matrices; the input is broadcast.
 
     >>> import pullback
-    >>> pullback.addmm(pullback.tensor([10.0, 20.0]), pullback.tensor([[1.0, 2.0]]), pullback.eye(2), beta=2)
+    >>> pullback.addmm(pullback.tensor([[10.0, 20.0]]), pullback.tensor([[1.0, 2.0]]), pullback.eye(2), beta=2)
     tensor([[21., 42.]])
     """
     input, mat1, mat2 = _tensors("addmm", input=input, mat1=mat1, mat2=mat2)
@@ -252,10 +252,8 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any =
     """beta * input + alpha * (batch1 @ batch2) for batches of matrices; the input is broadcast.
 
     >>> import pullback
-    >>> pullback.baddbmm(pullback.tensor([[[1.0]]]), pullback.ones(2, 1, 3), pullback.ones(2, 3, 1))
-    tensor([[[4.]],
-    <BLANKLINE>
-            [[4.]]])
+    >>> pullback.baddbmm(pullback.tensor([[[1.0]]]), pullback.ones(1, 1, 3), pullback.ones(1, 3, 1))
+    tensor([[[4.]]])
     """
     input, batch1, batch2 = _tensors("baddbmm", input=input, batch1=batch1, batch2=batch2)
     return _added("baddbmm", input, bmm(batch1, batch2), beta, alpha)
@@ -277,9 +275,8 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
     """beta * input + alpha * outer(vec1, vec2); the input is broadcast.
 
     >>> import pullback
-    >>> pullback.addr(pullback.tensor([[100.0]]), pullback.tensor([1.0, 2.0]), pullback.tensor([1.0, 10.0]))
-    tensor([[101., 110.],
-            [102., 120.]])
+    >>> pullback.addr(pullback.tensor([[100.0, 200.0]]), pullback.tensor([2.0]), pullback.tensor([1.0, 10.0]))
+    tensor([[102., 220.]])
     """
     input, vec1, vec2 = _tensors("addr", input=input, vec1=vec1, vec2=vec2)
     if vec1.ndim != 1 or vec2.ndim != 1:

@@ -16,7 +16,7 @@ from .. import ops
 from .._core.shapes import parse_sizes
 from .._core.values import require_tensor, require_tensors
 from ..ops.resampling import Taps
-from . import arithmetic, shapes
+from . import arithmetic, bits, rounding, shapes
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from .promotion import cast
 
@@ -265,7 +265,7 @@ def _reflected(place: Any, size: int, corners: bool) -> Any:
         return place * 0
     known = place.detach() - low
     sign = 1 - 2 * cast(known < 0, known._dtype)
-    turns = arithmetic.floor(known * sign / span)
+    turns = rounding.floor(known * sign / span)
     inward = (place - low) * sign - turns * span
     return arithmetic.where(turns % 2 == 0, inward, span - inward) + low
 
@@ -285,12 +285,12 @@ def _neighbours(point: Any, size: int, mode: str, padding_mode: str, corners: bo
     if mode == "nearest":
         found = [
             (
-                arithmetic.round(known),
+                rounding.round(known),
                 ops.attached(known.interpreter.wrap(np.ones(known.shape, known._dtype), None), place),
             )
         ]
     else:
-        first = arithmetic.floor(known)
+        first = rounding.floor(known)
         share = place - first
         if mode == "bilinear":
             found = [(first, 1 - share), (first + 1, share)]
@@ -379,7 +379,7 @@ def grid_sample(
         weight = functools.reduce(arithmetic.mul, (weight for _, _, weight in corner))
         part = part * ops.reshape(weight, shape=row)
         if padding_mode == "zeros":
-            there = functools.reduce(arithmetic.logical_and, (there for _, there, _ in corner))
+            there = functools.reduce(bits.logical_and, (there for _, there, _ in corner))
             part = arithmetic.where(ops.reshape(there, shape=row), part, 0)
         total = part if total is None else total + part
     return ops.reshape(total, shape=(batch, channels, *grid.shape[1:-1]))

@@ -9,7 +9,7 @@ from .. import ops
 from .._core.primitives import Carrier
 from .._core.shapes import normalize_axes, normalize_axis
 from .._core.values import require_tensor, require_tensors
-from . import arithmetic, of_tensor, reductions, shapes
+from . import arithmetic, bits, of_tensor, reductions, shapes
 from .indexing import getitem
 from .reductions import scanned
 from .sorting import Selection, alone, gathered
@@ -89,7 +89,7 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
             require_tensor("diff", argument, value, position)
     if n and (prepend is not None or append is not None):
         input = shapes.cat([part for part in (prepend, input, append) if part is not None], place)
-    subtract = arithmetic.logical_xor if input._dtype.kind == "b" else arithmetic.sub
+    subtract = bits.logical_xor if input._dtype.kind == "b" else arithmetic.sub
     result = input if n else input.clone()
     for _ in range(min(n, input.shape[place])):
         result = subtract(_part(result, place, 1, None), _part(result, place, None, -1))

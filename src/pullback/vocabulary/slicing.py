@@ -15,7 +15,6 @@ from .._core.primitives import Carrier
 from .._core.shapes import broadcast_shapes, normalize_axis, parse_sizes
 from .._core.values import concrete, require_operand, require_tensor
 from .._tape.views import Step, view
-from . import arithmetic
 from .promotion import broadcast, cast, category
 from .scatter import filling, seen
 
@@ -227,6 +226,22 @@ def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_off
 # Indices as tensors
 
 
+def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+    """The indices of the nonzero elements: one row each, or one tensor per axis with `as_tuple`.
+
+    >>> import pullback
+    >>> pullback.nonzero(pullback.tensor([[0, 5], [7, 0]]))
+    tensor([[0, 1],
+            [1, 0]])
+    """
+    require_tensor("nonzero", "input", input)
+    wrap = input.interpreter.wrap
+    if not as_tuple:
+        return wrap(np.argwhere(input._concrete("nonzero")), None)
+    indices = np.nonzero(np.atleast_1d(input._concrete("nonzero")))
+    return tuple(wrap(np.ascontiguousarray(index), None) for index in indices)
+
+
 def argwhere(input: Any) -> Any:
     """The indices of the nonzero elements, one per row.
 
@@ -235,7 +250,7 @@ def argwhere(input: Any) -> Any:
     tensor([[0, 1],
             [1, 0]])
     """
-    return arithmetic.nonzero(input)
+    return nonzero(input)
 
 
 def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
