@@ -126,7 +126,7 @@ def value_and_grad(fun: Function, x: Any) -> tuple[Any, Any]:
 def elementwise_grad(fun: Function, x: Any) -> Any:
     """A function that returns the sum of each column of the Jacobian: for an elementwise function, its derivatives.
 
-    >>> from pullback.compat.autograd import elementwise_grad
+    >>> from pullback.compat.autograd import elementwise_grad, numpy as np
     >>> elementwise_grad(np.square)(np.array([1.0, 2.0]))
     array([2., 4.])
     """

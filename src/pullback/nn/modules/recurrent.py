@@ -42,6 +42,10 @@ class RNNBase(_Recurrent):
     ------
     TypeError, ValueError
         If a setting is of another type, or of no use.
+
+    >>> import pullback
+    >>> isinstance(pullback.nn.GRU(4, 8), pullback.nn.RNNBase), pullback.nn.GRU(4, 8).hidden_size
+    (True, 8)
     """
 
     def __init__(
@@ -343,7 +347,12 @@ class GRU(RNNBase):
 
 
 class RNNCellBase(_Recurrent):
-    """The common base of cells: one step of a recurrent network."""
+    """The common base of cells: one step of a recurrent network.
+
+    >>> from pullback import nn
+    >>> isinstance(nn.GRUCell(4, 8), nn.RNNCellBase), nn.GRUCell(4, 8).weight_hh.shape
+    (True, pullback.Size([24, 8]))
+    """
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None, dtype: Any = None
@@ -425,7 +434,13 @@ class _GatedCell(RNNCellBase):
 
 
 class LSTMCell(_GatedCell):
-    """One step of an `LSTM`, from (h, c) to the next such pair; the default state is zero."""
+    """One step of an `LSTM`, from (h, c) to the next such pair; the default state is zero.
+
+    >>> import pullback
+    >>> h, c = pullback.nn.LSTMCell(4, 8)(pullback.ones(2, 4))
+    >>> h.shape, c.shape
+    (pullback.Size([2, 8]), pullback.Size([2, 8]))
+    """
 
     _gates = 4
 
@@ -434,7 +449,12 @@ class LSTMCell(_GatedCell):
 
 
 class GRUCell(_GatedCell):
-    """One step of a `GRU`: the next state; the default state is zero."""
+    """One step of a `GRU`: the next state; the default state is zero.
+
+    >>> import pullback
+    >>> pullback.nn.GRUCell(4, 8)(pullback.ones(2, 4)).shape
+    pullback.Size([2, 8])
+    """
 
     _gates = 3
 

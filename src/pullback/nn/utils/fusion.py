@@ -74,6 +74,12 @@ def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
     ------
     AssertionError
         If one of them is in training, the normalisation has no running statistics, or counts other features.
+
+    >>> import pullback
+    >>> linear, norm = pullback.nn.Linear(2, 3).eval(), pullback.nn.BatchNorm1d(3).eval()
+    >>> fused, x = pullback.nn.utils.fuse_linear_bn_eval(linear, norm), pullback.ones(4, 2)
+    >>> pullback.allclose(fused(x), norm(linear(x)), atol=1e-6)
+    True
     """
     _require_eval(linear, bn)
     if bn.num_features not in (linear.out_features, 1):

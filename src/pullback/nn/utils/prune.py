@@ -355,7 +355,12 @@ class CustomFromMask(BasePruningMethod):
 
 
 def identity(module: Any, name: str) -> Any:
-    """Mask a parameter with ones, which leaves it unchanged; returns the module."""
+    """Mask a parameter with ones, which leaves it unchanged; returns the module.
+
+    >>> import pullback
+    >>> pullback.nn.utils.prune.identity(pullback.nn.Linear(2, 1), "weight").weight_mask
+    tensor([[1., 1.]])
+    """
     Identity.apply(module, name)
     return module
 
@@ -391,19 +396,38 @@ def l1_unstructured(module: Any, name: str, amount: float, importance_scores: An
 
 
 def random_structured(module: Any, name: str, amount: float, dim: int) -> Any:
-    """Prune random slices of a parameter along an axis, a number or, if a float, a fraction; returns the module."""
+    """Prune random slices of a parameter along an axis, a number or, if a float, a fraction; returns the module.
+
+    >>> import pullback
+    >>> layer = pullback.nn.utils.prune.random_structured(pullback.nn.Linear(4, 3), "weight", amount=1, dim=0)
+    >>> (layer.weight == 0).all(dim=1).sum()
+    tensor(1)
+    """
     RandomStructured.apply(module, name, amount, dim)
     return module
 
 
 def ln_structured(module: Any, name: str, amount: float, n: Any, dim: int, importance_scores: Any = None) -> Any:
-    """Prune the slices of a parameter along an axis with the least norm of order `n`; returns the module."""
+    """Prune the slices of a parameter along an axis with the least norm of order `n`; returns the module.
+
+    >>> import pullback
+    >>> layer = pullback.nn.Linear(2, 2)
+    >>> layer.weight.data = pullback.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> pullback.nn.utils.prune.ln_structured(layer, "weight", amount=1, n=2, dim=0).weight.tolist()
+    [[0.0, 0.0], [3.0, 4.0]]
+    """
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
 
 
 def custom_from_mask(module: Any, name: str, mask: Any) -> Any:
-    """Prune a parameter where a mask has zeros; returns the module."""
+    """Prune a parameter where a mask has zeros; returns the module.
+
+    >>> from pullback import nn, tensor
+    >>> layer = nn.utils.prune.custom_from_mask(nn.Linear(2, 1), "weight", tensor([[1.0, 0.0]]))
+    >>> (layer.weight == 0).tolist()
+    [[False, True]]
+    """
     CustomFromMask.apply(module, name, mask)
     return module
 
@@ -464,6 +488,11 @@ def remove(module: Any, name: str) -> Any:
     ------
     ValueError
         If the parameter is not pruned.
+
+    >>> from pullback import nn
+    >>> layer = nn.utils.prune.identity(nn.Linear(2, 1), "weight")
+    >>> nn.utils.prune.is_pruned(layer), nn.utils.prune.is_pruned(nn.utils.prune.remove(layer, "weight"))
+    (True, False)
     """
     number, method = _found(module, name)
     if method is None:
