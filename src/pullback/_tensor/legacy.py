@@ -255,12 +255,22 @@ def pin_memory(self: Any, device: Any = None) -> Any:
 
 
 def get_device(input: Any) -> int:
-    """The index of the tensor's device: -1 for the CPU."""
+    """The index of the tensor's device: -1 for the CPU.
+
+    >>> import pullback
+    >>> pullback.ones(2).get_device()
+    -1
+    """
     return -1
 
 
 def is_pinned(self: Any, device: Any = None) -> bool:
-    """False: there is no device for which memory could be pinned."""
+    """False: there is no device for which memory could be pinned.
+
+    >>> import pullback
+    >>> pullback.ones(2).is_pinned()
+    False
+    """
     return False
 
 
