@@ -89,10 +89,11 @@ def described(module: str, name: str) -> str:
 
 
 def examples() -> dict[str, tuple[int, int]]:
-    """How many names each module has, and how many of them have an example."""
+    """How many names each module has, without modules, and how many of them have an example."""
     found = {}
     for module in (*MODULES, "Tensor"):
-        texts = [described(module, name) for name in names(module)]
+        values = {name: getattr(owner(module), name) for name in names(module)}
+        texts = [described(module, name) for name, value in values.items() if not isinstance(value, types.ModuleType)]
         found[module] = len(texts), sum(">>>" in text for text in texts)
     return found
 
@@ -314,9 +315,7 @@ def groups() -> dict[str, list[str]]:
 
 def table(module: str, listed: list[str]) -> str:
     """The names of a page with their first sentences, each a link to its entry."""
-    rows = [
-        f"| {{py:obj}}`{name} <{prefix(module)}.{name}>` | {first(described(module, name))} |" for name in listed
-    ]
+    rows = [f"| {{py:obj}}`{name} <{prefix(module)}.{name}>` | {first(described(module, name))} |" for name in listed]
     return "\n".join(["| name | what it is |", "|---|---|", *rows])
 
 

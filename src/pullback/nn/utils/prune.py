@@ -243,7 +243,12 @@ def _slices(t: Any, dim: int) -> int:
 
 
 class Identity(BasePruningMethod):
-    """The method that prunes nothing, and leaves the parameter pruned by a mask of ones."""
+    """The method that prunes nothing, and leaves the parameter pruned by a mask of ones.
+
+    >>> import pullback
+    >>> pullback.nn.utils.prune.Identity().prune(pullback.tensor([3.0, 4.0]))
+    tensor([3., 4.])
+    """
 
     PRUNING_TYPE = "unstructured"
 
@@ -273,14 +278,24 @@ class _Unstructured(BasePruningMethod):
 
 
 class RandomUnstructured(_Unstructured):
-    """Prunes random entries: `amount` is their number or, if a float, their fraction."""
+    """Prunes random entries: `amount` is their number or, if a float, their fraction.
+
+    >>> import pullback
+    >>> (pullback.nn.utils.prune.RandomUnstructured(amount=0.5).prune(pullback.ones(10)) == 0).sum()
+    tensor(5)
+    """
 
     def _ranks(self, t: Any) -> Any:
         return rand_like(t)
 
 
 class L1Unstructured(_Unstructured):
-    """Prunes the entries of least absolute value: `amount` is their number or, if a float, their fraction."""
+    """Prunes the entries of least absolute value: `amount` is their number or, if a float, their fraction.
+
+    >>> import pullback
+    >>> pullback.nn.utils.prune.L1Unstructured(amount=1).prune(pullback.tensor([3.0, 0.5, 1.0]))
+    tensor([3., 0., 1.])
+    """
 
     def _ranks(self, t: Any) -> Any:
         return t.abs()
@@ -309,7 +324,12 @@ class _Structured(BasePruningMethod):
 
 
 class RandomStructured(_Structured):
-    """Prunes random slices along `dim`: `amount` is their number or, if a float, their fraction."""
+    """Prunes random slices along `dim`: `amount` is their number or, if a float, their fraction.
+
+    >>> import pullback
+    >>> (pullback.nn.utils.prune.RandomStructured(amount=1, dim=0).prune(pullback.ones(3, 2)) == 0).sum()
+    tensor(2)
+    """
 
     def __init__(self, amount: float, dim: int = -1) -> None:
         self.amount = _checked(amount)
@@ -323,6 +343,11 @@ class LnStructured(_Structured):
     """Prunes the slices along `dim` with the least norm of order `n`.
 
     `amount` is their number or, if a float, their fraction.
+
+    >>> from pullback import nn, tensor
+    >>> nn.utils.prune.LnStructured(amount=1, n=2, dim=0).prune(tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor([[0., 0.],
+            [3., 4.]])
     """
 
     def __init__(self, amount: float, n: Any, dim: int = -1) -> None:
@@ -335,7 +360,13 @@ class LnStructured(_Structured):
 
 
 class CustomFromMask(BasePruningMethod):
-    """Prunes where a given mask has zeros."""
+    """Prunes where a given mask has zeros.
+
+    >>> import pullback
+    >>> method = pullback.nn.utils.prune.CustomFromMask(pullback.tensor([1.0, 0.0]))
+    >>> method.prune(pullback.tensor([3.0, 4.0]))
+    tensor([3., 0.])
+    """
 
     PRUNING_TYPE = "global"
 
