@@ -6,6 +6,7 @@ listed by hand but the modules: their public names are what they say themselves,
 
 import ast
 import builtins
+import doctest
 import functools
 import importlib
 import inspect
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import pullback
+from flowchart import drawing
 from pullback._tensor import surface
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -57,7 +59,7 @@ VALUES = {
     "is_sparse": "False: all tensors are dense.",
     "is_xpu": "False: there is no XPU device.",
 }
-PLOT = re.compile(r"^```\{plot\}\n# ([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(python|\{plot\}|mermaid)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)]*)?\)")
 ITEM = re.compile(r"^- .*?\]\(([^)#:]+)\.md\)|^\| .*?\]\(([^)#:]+)\.md\)", re.MULTILINE)
 
@@ -352,25 +354,55 @@ def within(folder: Path) -> None:
                 return match[0]
             return f"]({REPOSITORY}{target.relative_to(ROOT).as_posix()}{match[2] or ''})"
 
-        text = LINK.sub(outward, page.read_text(encoding="utf-8")).replace("```mermaid\n", "```text\n")
+        text = LINK.sub(outward, page.read_text(encoding="utf-8"))
         if page.name == "index.md":
             inside = dict.fromkeys(a or b for a, b in ITEM.findall(text) if ".." not in a + b)
             tree = [name for name in inside if page.parent != folder or name.endswith("index")]
             if page.parent == folder:
                 tree = ["start/index", *tree]
             text += "\n```{toctree}\n:hidden:\n\n" + "\n".join(tree) + "\n```\n"
-        page.write_text(PLOT.sub(functools.partial(plotted, folder, page), text), encoding="utf-8")
+        page.write_text(drawn(folder, page, text), encoding="utf-8")
 
 
-def plotted(folder: Path, page: Path, match: re.Match[str]) -> str:
-    """A block that draws, with its picture; its first line is a comment that describes it."""
-    place = folder / "_static" / "plots" / f"{page.stem}-{match.start()}.svg"
+def drawn(folder: Path, page: Path, text: str) -> str:
+    """A page with its pictures: its flowcharts, and those of its blocks that plot."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    last = text.rfind("```{plot}")
+
+    def block(match: re.Match[str]) -> str:
+        kind, code = match.groups()
+        if kind == "mermaid":
+            return drawing(code)
+        if kind == "{plot}":
+            return plotted(folder, page, match.start(), code, names)
+        if match.start() < last:  # plots see the names of the blocks before them
+            execute(code, names)
+        return match[0]
+
+    return BLOCK.sub(block, text)
+
+
+def execute(code: str, names: dict[str, Any]) -> None:
+    """Run the code of a block; whether it prints what the page says is for tests/test_docs.py."""
+    if ">>>" in code:
+        test = doctest.DocTestParser().get_doctest(code, names, "page", None, None)
+        test.globs = names
+        doctest.DocTestRunner().run(test, out=lambda _: None, clear_globs=False)
+    else:
+        exec(code, names)
+
+
+def plotted(folder: Path, page: Path, start: int, code: str, names: dict[str, Any]) -> str:
+    """A block that plots, with its picture; its first line is a comment that describes it."""
+    described, _, code = code.removeprefix("# ").partition("\n")
+    place = folder / "_static" / "plots" / f"{page.stem}-{start}.svg"
     place.parent.mkdir(exist_ok=True)
     plt = importlib.import_module("matplotlib.pyplot")  # which a list of names does not need
-    exec(match[2], {"__name__": "__main__"})
+    exec(code, names)
     plt.savefig(place, bbox_inches="tight")
     plt.close()
-    return f"```python\n{match[2]}```\n\n![{match[1]}]({os.path.relpath(place, page.parent)})\n"
+    folded = f"<details><summary>Code of the picture</summary>\n\n```python\n{code}```\n\n</details>"
+    return f"![{described}]({os.path.relpath(place, page.parent)})\n\n{folded}\n"
 
 
 def live(folder: Path) -> None:

@@ -1,5 +1,6 @@
 import os
 import sys
+import tempfile
 
 from hypothesis import settings
 
@@ -15,3 +16,11 @@ settings.load_profile("pullback")
 machine.met[0] = machine.ENOUGH
 machine._multiplied[0] = machine.PRODUCTS
 machine.PORTION = sys.maxsize
+
+
+def pytest_configure(config):
+    """Compiled code of the tests is kept in a folder of their own, for this run, and for all its processes."""
+    if "PULLBACK_CACHE" not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="pullback-tests-")
+        os.environ["PULLBACK_CACHE"] = folder.name
+        config.add_cleanup(folder.cleanup)

@@ -40,7 +40,7 @@ export function clean(trace: Trace): Trace {
       for (const saved of tensor.saved) see(saved, "text");
     }
     for (const step of call.steps) (see(step, "node"), see(step, "note"));
-    for (const finding of call.findings) see(finding, "why");
+    for (const finding of call.findings) (see(finding, "why"), see(finding, "fix"));
   }
   if (trace.error) (see(trace.error, "type"), see(trace.error, "message"));
   if (trace.error?.overwritten) see(trace.error.overwritten, "name");

@@ -138,6 +138,10 @@ const WORDS: Record<Finding["kind"], string> = {
   dead: "dead activation",
   tiny: "tiny gradient",
   huge: "huge gradient",
+  saturated: "saturated activation",
+  missing: "no gradient",
+  diverged: "diverged loss",
+  double: "probabilities for logits",
 };
 
 export function findingName(kind: Finding["kind"]): string {

@@ -22,6 +22,7 @@ function Health({ page }: { page: Page }) {
               {finding.phase === "backward" ? "'s gradient" : ""}{finding.element?.length ? ` at [${finding.element.join(", ")}]` : ""}
               {finding.place ? `, line ${finding.place.line}` : ""}
               <span class="why" dir="auto">{finding.why}</span>
+              {finding.fix && <span class="why fix"><b>Fix:</b> {finding.fix}</span>}
               <span class="muted">born {finding.phase}{finding.path.length ? `, carried through ${plural(finding.path.length, "step")}` : ""}</span>
             </button>
           </li>

@@ -122,13 +122,14 @@ export interface Leaf {
 }
 
 export interface Finding {
-  kind: "nan" | "inf" | "zero" | "dead" | "tiny" | "huge";
+  kind: "nan" | "inf" | "zero" | "dead" | "tiny" | "huge" | "saturated" | "missing" | "diverged" | "double";
   phase: "forward" | "backward";
   step: number | null;
   tensor: number;
   element: number[] | null;
   place: Place | null;
   why: string;
+  fix: string;
   path: number[];
 }
 

@@ -14,6 +14,13 @@ const PAGES = [
   "reference/numpy",
   "reference/api/linalg",
   "explanation/what-is-v",
+  "contribute/architecture",
+  "tutorial/index",
+  "tutorial/weights",
+  "tutorial/jacobians",
+  "tutorial/own-autograd",
+  "tutorial/network",
+  "tutorial/small-gpt",
 ];
 const folder = process.argv[2];
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });

@@ -7,11 +7,9 @@ import builtins as _builtins
 from math import e, inf, nan, pi
 from typing import Any as _Any
 
-from ._core.lazy import PROVIDERS as _PROVIDERS
-from ._core.lazy import index as _index
+from ._core.lazy import PROVIDERS as _PROVIDERS, index as _index
 from ._core.tracebacks import install as _install
-from ._tensor import functions as _functions
-from ._tensor import surface as _surface
+from ._tensor import functions as _functions, surface as _surface
 
 __version__ = "0.1.0"
 

@@ -12,12 +12,14 @@ compiled programs and the checks. [Adding an operation](../docs/contribute/addin
 tensor(-0.7358)
 """
 
-from ._core.primitives import Primitive as Primitive
-from ._core.primitives import elementwise as elementwise
-from ._core.primitives import general as general
-from ._core.primitives import jointly_linear as jointly_linear
-from ._core.primitives import linear as linear
-from ._core.primitives import multilinear as multilinear
-from ._core.primitives import zero as zero
+from ._core.primitives import (
+    Primitive as Primitive,
+    elementwise as elementwise,
+    general as general,
+    jointly_linear as jointly_linear,
+    linear as linear,
+    multilinear as multilinear,
+    zero as zero,
+)
 
 __all__ = ["Primitive", "elementwise", "general", "jointly_linear", "linear", "multilinear", "zero"]

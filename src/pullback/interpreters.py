@@ -14,9 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from ._core import errors
-from ._core.primitives import Carrier
-from ._core.primitives import Interpreter as _Interpreter
-from ._core.primitives import Primitive as Primitive
+from ._core.primitives import Carrier, Interpreter as _Interpreter, Primitive as Primitive
 from ._numerics.random import sampled_within
 from ._tape.node import new
 from ._tape.recording import Tape

@@ -4,8 +4,6 @@ A mask is a bool tensor that broadcasts to the input: True for elements that are
 replaced by the identity element of the reduction, which is therefore the result if no element is included.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

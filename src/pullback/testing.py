@@ -2,6 +2,4 @@
 
 from __future__ import annotations
 
-from .autograd.checks import GradcheckError as GradcheckError
-from .autograd.checks import gradcheck as gradcheck
-from .autograd.checks import gradgradcheck as gradgradcheck
+from .autograd.checks import GradcheckError as GradcheckError, gradcheck as gradcheck, gradgradcheck as gradgradcheck

@@ -715,7 +715,7 @@ def get_machine_code() -> str:
     """When operations outside of compiled functions are computed by machine code: "auto", "always" or "never"."""
 def get_num_threads() -> _builtins.int:
     """The number of threads that work on large arrays."""
-def get_printoptions() -> dict[str, _Any.Any]:
+def get_printoptions() -> dict[str, _Any]:
     """The current print options, as a new dictionary of keyword arguments for `set_printoptions`."""
 def get_rng_state() -> dict[str, _Any]:
     """The current state of this thread's default generator, for `set_rng_state`."""
@@ -1311,7 +1311,7 @@ def set_machine_code(mode: str, /) -> None:
     """Choose when operations outside of compiled functions are computed by machine code, if llvmlite is installed."""
 def set_num_threads(number: _builtins.int, /) -> None:
     """Set the number of threads that work on large arrays; results do not depend on it."""
-def set_printoptions(precision: _builtins.int | None = None, threshold: _builtins.float | None = None, edgeitems: _builtins.int | None = None, linewidth: _builtins.int | None = None, profile: _Any[_Literal['default', 'short', 'full']] = None, sci_mode: _builtins.bool | None = None) -> None:
+def set_printoptions(precision: _builtins.int | None = None, threshold: _builtins.float | None = None, edgeitems: _builtins.int | None = None, linewidth: _builtins.int | None = None, profile: _Literal['default', 'short', 'full'] | None = None, sci_mode: _builtins.bool | None = None) -> None:
     """Choose how tensors are printed from now on, in every thread."""
 def set_rng_state(state: dict[str, _Any]) -> None:
     """Set this thread's default generator to a state returned by `get_rng_state`."""

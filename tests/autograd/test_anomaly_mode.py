@@ -7,8 +7,7 @@ import weakref
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import pullback
 from pullback.autograd.anomaly_mode import AnomalyError

@@ -6,8 +6,7 @@ import pytest
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 import pullback
-from pullback._core import machine
-from pullback._core import xp as _xp
+from pullback._core import machine, xp as _xp
 from pullback.compile.machine import dense, native
 
 pytestmark = pytest.mark.skipif(not native.wide(), reason="with registers of 256 bits products are left to BLAS")

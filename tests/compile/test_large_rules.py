@@ -9,8 +9,7 @@ pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which 
 
 import pullback
 from pullback import ops
-from pullback._core import machine
-from pullback._core import xp as _xp
+from pullback._core import machine, xp as _xp
 from pullback._core.composing import signature
 from pullback._core.modes import quiet
 from pullback.compile.machine import large

@@ -4,8 +4,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 

@@ -11,8 +11,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pullback._core import machine
 from pullback.compile.naming import Names, number

@@ -338,7 +338,20 @@ def test_the_oldest_go_when_there_is_no_room(place, monkeypatch):
     assert store.get("too large") is None
 
 
-def test_what_was_begun_and_left_is_removed(place):
+def test_a_full_store_is_looked_through_now_and_then(place, monkeypatch):
+    monkeypatch.setattr(store, "LARGEST", 1_000_000)
+    looks, trim = [], store._trim
+    monkeypatch.setattr(store, "_trim", lambda place: (looks.append(place), trim(place)))
+    most = 0
+    for number in range(1500):
+        store.put(f"key {number}", bytes(1900))
+        most = max(most, number % 50 == 0 and sum(path.stat().st_size for path in place.iterdir()))
+    assert len(looks) == pytest.approx(192, rel=0.2)  # 3 MB of 1 MB, 64 times
+    assert 990_000 < most < 1_100_000
+
+
+def test_what_was_begun_and_left_is_removed(place, monkeypatch):
+    monkeypatch.setattr(store, "LARGEST", 100)  # so that each entry has the others looked through
     store.put("key", b"data")
     old, young = place / ".begun-old", place / ".begun-young"
     for path, age in ((old, 7200), (young, 60)):

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import pullback
 from pullback._core.dtypes import as_dtype, default_complex, default_numpy, from_numpy, result_dtype, type_name

@@ -256,3 +256,12 @@ def test_nothing_refers_to_an_interactive_session(script, capsys):
     assert "ex." not in told
     assert "last_error" not in told
     assert "--step 4 for one step" in told
+
+
+def test_without_graphviz_the_other_files_are_written(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PATH", "")
+    files = [tmp_path / f"step.{suffix}" for suffix in ("svg", "mmd", "dot")]
+    code = "import pullback as pb; x = pb.ones(2, requires_grad=True); (x * x).sum().backward()"
+    assert main(["explain", *(part for file in files for part in ("-o", str(file))), "-c", code]) == 2
+    assert [file.exists() for file in files] == [False, True, True]
+    assert "step.svg was not written: a picture is drawn by Graphviz" in capsys.readouterr().err

@@ -139,6 +139,61 @@ def test_mermaid_stays_small_and_escapes():
         wide.to_mermaid(max_edges=0)
 
 
+def test_forward_and_backward_are_drawn_in_their_own_ways():
+    x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    ex = pullback.explain((x * 2).sum())
+    mermaid = ex.to_mermaid()
+    assert "n0 --> n1" in mermaid
+    assert 'n1 ==>|"#91;2 2#93;"| n0' in mermaid
+    assert "thick, up: gradients, backward" in mermaid
+    dot = ex.to_dot()
+    assert "n0 -> n1;" in dot
+    assert 'n1 -> n0 [constraint=false, label="[2 2]", color="#b3420a"' in dot
+    assert "Orange, up: gradients, backward" in dot
+
+
+def network(layers):
+    parts = [part for _ in range(layers) for part in (pullback.nn.Linear(4, 4), pullback.nn.Tanh())]
+    model = pullback.nn.Sequential(*parts, pullback.nn.Linear(4, 1))
+    loss = model(pullback.ones(2, 4)).mean()
+    with pullback.explain.record(timing=False) as ex:
+        loss.backward()
+    return ex, model, loss
+
+
+def test_a_network_is_told_by_the_sizes_of_its_gradients():
+    ex, model, loss = network(1)
+    text = " ".join(ex.to_text().split())
+    norm = np.linalg.norm(model[2].weight.grad.numpy())
+    assert f"The loss {loss.item():.4g} gives a gradient to 4 parameters; the largest is that of model." in text
+    ratio = np.hypot(*(np.linalg.norm(part.grad.numpy()) for part in model[0].parameters())) / np.hypot(norm, 1)
+    assert f"model.0 receives {ratio:.2g} of what model.2 does." in text
+    weight = norm / np.linalg.norm(model[2].weight.detach().numpy())
+    line = next(line for line in ex.to_text().splitlines() if line.startswith("model.2.weight"))
+    assert line.split()[1] == f"{norm:.3g}"
+    assert line.split()[3] == f"{weight:.2g}"
+    assert ex.to_dict()["calls"][0]["said"] in text
+
+
+def test_the_gradients_of_many_parameters_are_folded_by_module():
+    ex, _, _ = network(20)
+    lines = ex.to_text().splitlines()
+    (line,) = [line for line in lines if line.startswith("model.38 ")]
+    assert line.endswith("2 parameters")
+    assert "not stored" not in ex.to_text()
+
+
+def test_small_arrays_are_shown_by_their_numbers():
+    x = pullback.arange(12.0).requires_grad_()
+    with pullback.explain.record(timing=False) as ex:
+        ((x + 0.125) * 2).sum().backward()
+    for width in (60, 80, 100):
+        text = ex.to_text(width=width)
+        assert max(map(len, text.splitlines())) <= width
+        assert "20.25, 22.25]" in " ".join(text.split())
+        assert "norm" not in text
+
+
 # The trace file
 
 TYPES = {

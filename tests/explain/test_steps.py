@@ -7,8 +7,7 @@ import weakref
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import pullback
 from pullback import nn
@@ -591,3 +590,30 @@ def test_why_is_asked_of_the_same_graph():
     unused = pullback.ones(2, requires_grad=True)
     y = (x * 2).sum()
     assert pullback.explain(y).why(unused)
+
+
+def test_better_names_win():
+    model = nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1)))
+    _ = model[0].bias
+    for p in model.parameters():
+        p.grad = None
+    x = pullback.ones(1, 2)
+    with pullback.explain.record() as ex:
+        h = model[0](x)
+        for layer in model[1]:
+            h = layer(h)
+        h.sum().backward()
+    names = {leaf.tensor.name for leaf in ex.leaves}
+    assert names == {f"model.{part}.{kind}" for part in ("0", "1.0", "1.1") for kind in ("weight", "bias")}
+    assert [scope.name for scope in ex.scopes] == ["model.0", "model.1.0", "model.1.1"]
+
+
+def test_a_notebook_s_own_names_are_none():
+    namespace = {"pullback": pullback}
+    exec(compile("v = pullback.ones(2, requires_grad=True) * 2\n_ = _1 = v", "<cell>", "exec"), namespace)
+    code = "with pullback.explain.record() as ex:\n    (_1 * v).sum().backward()"
+    del namespace["v"]
+    namespace["u"] = namespace["_"]
+    exec(compile(code.replace("v", "u"), "<cell>", "exec"), namespace)
+    assert "u" in {tensor.name for tensor in namespace["ex"].tensors}
+    assert not {"_", "_1"} & {tensor.name for tensor in namespace["ex"].tensors}

@@ -4,8 +4,7 @@ import contextvars
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import pullback
 from pullback.func import control, grad, hessian, jacfwd, jacrev, jvp, vmap

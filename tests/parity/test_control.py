@@ -6,8 +6,7 @@ import pytest
 import pullback
 
 torch = pytest.importorskip("torch")
-from torch._higher_order_ops import scan as torch_scan  # noqa: E402
-from torch._higher_order_ops import while_loop as torch_while_loop  # noqa: E402
+from torch._higher_order_ops import scan as torch_scan, while_loop as torch_while_loop  # noqa: E402
 
 LIBRARIES = [
     (pullback, pullback.while_loop, pullback.scan),

@@ -4,8 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: nothing to compare pullback with")
 

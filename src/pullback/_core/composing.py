@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import machine
-from . import xp as _xp
+from . import machine, xp as _xp
 from .sites import generated
 
 

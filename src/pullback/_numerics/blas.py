@@ -5,8 +5,6 @@ threads would compete for the cores. OpenBLAS, which is part of NumPy's wheels, 
 number for the whole process: while it is 1, products in other threads take longer, and may differ in their last bits.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import functools

@@ -6,8 +6,6 @@ percentage points of the normal distribution", Applied Statistics 37 (1988), pag
 float64.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable

@@ -10,8 +10,6 @@ formulas for numerical integration", 1974); it converges exponentially. For x up
 computed by its power series (8.7.1 of the NIST Digital Library of Mathematical Functions).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

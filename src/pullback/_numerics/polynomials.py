@@ -5,8 +5,6 @@ from p(-1) = 0 and p(0) = 1. The derivative of order d of such a recurrence is o
 p_d(k+1) = (a x + b) p_d(k) + d a p_(d-1)(k) - c p_d(k-1): exact everywhere, including the ends of the interval.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ Each thread has its own default generator, so that threads do not affect each ot
 at the first draw, because the import takes 13 ms.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import threading

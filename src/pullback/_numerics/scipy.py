@@ -1,7 +1,5 @@
 """SciPy's special functions, for functions that pullback has no algorithm for: the extra `pullback[special]`."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 from typing import Any

@@ -5,8 +5,6 @@ They are written with NumPy's own functions, which accept tensors like arrays. `
 
 # the signatures of the lambdas have NumPy's parameter names
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 `names` registers it. The modules it uses are imported on first call.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Every ufunc with two operands has them: sums, products and extremes use their ow
 step by step along an axis. `_numpy` looks them up.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import re

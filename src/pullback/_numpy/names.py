@@ -2,8 +2,6 @@
 
 # ruff: noqa: PLW0108  # the signatures of the lambdas have NumPy's parameter names
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -14,10 +12,7 @@ from .._core.primitives import Carrier, Function
 from .._core.shapes import normalize_axes, normalize_axis
 from ..vocabulary import arithmetic, bits, functions, indexing, load, products, reductions, rounding, shapes, slicing
 from ..vocabulary.promotion import cast
-from . import functions as numpy_functions
-from . import indexing as numpy_indexing
-from . import linalg as numpy_linalg
-from . import shapes as numpy_shapes
+from . import functions as numpy_functions, indexing as numpy_indexing, linalg as numpy_linalg, shapes as numpy_shapes
 from .construction import CONSTRUCTION
 from .operands import operand
 from .polynomials import POLYNOMIALS

@@ -1,7 +1,5 @@
 """Conversion of the arguments of NumPy calls: to tensors, to arrays, or to values that carry no gradient."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

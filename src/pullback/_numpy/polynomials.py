@@ -3,8 +3,6 @@
 They are written with NumPy's own functions, which accept tensors like arrays. `names` registers them.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

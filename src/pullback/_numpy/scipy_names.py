@@ -4,8 +4,6 @@ SciPy's special functions are NumPy ufuncs, so `scipy.special.erf(t)` is dispatc
 imported here: a program that calls its functions has imported it.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

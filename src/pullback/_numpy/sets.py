@@ -6,8 +6,6 @@ element's origin; of several equal elements, to the first. `names` registers the
 
 # the signatures of the lambdas have NumPy's parameter names
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@
 
 # ruff: noqa: PLW0108  # the signatures of the lambdas have NumPy's parameter names
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

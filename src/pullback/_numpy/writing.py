@@ -5,8 +5,6 @@ The first argument may also be an array if nothing is tracked. `names` registers
 
 # ruff: noqa: PLW0108  # the signatures of the lambdas have NumPy's parameter names
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

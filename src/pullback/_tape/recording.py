@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import errors
-from .._core import xp as _xp
+from .._core import errors, xp as _xp
 from .._core.modes import FieldBlock, Mode, mode, quiet
 from .._core.primitives import Carrier, Interpreter, Primitive, bind
 from .._core.shapes import sum_to

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import ops
-from .._core import errors
-from .._core import xp as _xp
+from .._core import errors, xp as _xp
 from .._core.primitives import Carrier
 from .node import Node
 from .recording import Tape

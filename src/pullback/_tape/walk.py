@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import forks
-from .._core import xp as _xp
+from .._core import forks, xp as _xp
 from .._core.modes import FieldBlock, asking, mode, quiet, running
 from .._core.primitives import Carrier
 from .._core.shapes import sum_to

@@ -1,7 +1,5 @@
 """Constructors like another tensor: `x.new_zeros(...)` and its relatives, with the dtype of x unless one is given."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ A tensor consists of an array; the node that computed it (or, for a leaf that re
 its gradient); and the cell through which graphs save its value.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Python floats get the default dtype (float32 unless `set_default_dtype` changes 
 keep their dtype.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable, Sequence

@@ -4,8 +4,6 @@ Each function refuses a first argument that is not a tensor. Functions that are 
 have the same fast path.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from types import FunctionType

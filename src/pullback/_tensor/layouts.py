@@ -1,7 +1,5 @@
 """Layouts: torch's sparse tensors are dense here, and their zeros are treated as unspecified elements."""
 
-from __future__ import annotations
-
 import weakref
 from typing import Any
 

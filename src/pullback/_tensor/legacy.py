@@ -1,7 +1,5 @@
 """torch's older forms of functions, and methods about other devices."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from array import array
@@ -11,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import vocabulary
-from .._core import dtypes
-from .._core import placement as _placement
+from .._core import dtypes, placement as _placement
 from .._core.placement import accept
 from .._core.primitives import Carrier
 from .._core.shapes import Shape, parse_sizes

@@ -5,8 +5,6 @@ position of a row it is that row. The dtype is the promotion of all elements' dt
 dtype.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import warnings

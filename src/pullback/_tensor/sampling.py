@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import dtypes
-from .._core import xp as _xp
+from .._core import dtypes, xp as _xp
 from .._core.placement import accept
 from .._core.primitives import Carrier
 from .._core.shapes import Shape, broadcast_shapes

@@ -4,8 +4,6 @@ The memory is that of `multiprocessing`: a forked process inherits it, a spawned
 cases, in files and queues, a tensor is pickled by value.
 """
 
-from __future__ import annotations
-
 import ctypes
 from multiprocessing import context, reduction, sharedctypes
 from typing import Any

@@ -3,8 +3,6 @@
 They have the methods of the class. Results computed from them are ordinary tensors.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from .attributes import DIFFERENTIABLE

@@ -19,8 +19,6 @@ A row lists names by their forms:
 so elements may share memory. `name=defined`: the public name is `name`, the name in the module is `defined`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 TABLE: dict[str, dict[str, str]] = {
@@ -28,31 +26,21 @@ TABLE: dict[str, dict[str, str]] = {
         "package": """
             bool=bool_ can_cast cdouble cfloat complex128 complex64 double dtype finfo float16 float32 float64
             float=float_ get_default_dtype half iinfo int16 int32 int64 int8 int=int_ long promote_types
-            set_default_dtype short uint16 uint32 uint64 uint8""",
+            set_default_dtype short uint16 uint32 uint64 uint8"""
     },
-    "_core.machine": {
-        "package": "get_machine_code set_machine_code",
-    },
+    "_core.machine": {"package": "get_machine_code set_machine_code"},
     "_core.modes": {
         "package": """
-            enable_grad inference_mode is_grad_enabled is_inference_mode_enabled no_grad set_grad_enabled""",
+            enable_grad inference_mode is_grad_enabled is_inference_mode_enabled no_grad set_grad_enabled"""
     },
     "_core.placement": {
         "package": """
-            channels_last channels_last_3d contiguous_format device layout memory_format preserve_format strided""",
+            channels_last channels_last_3d contiguous_format device layout memory_format preserve_format strided"""
     },
-    "_core.shapes": {
-        "package": "Size broadcast_shapes",
-    },
-    "_numerics.blocks": {
-        "package": "get_num_threads set_num_threads",
-    },
-    "_numerics.printing": {
-        "package": "get_printoptions set_printoptions",
-    },
-    "_numerics.random": {
-        "package": "Generator fork_rng get_rng_state initial_seed manual_seed seed set_rng_state",
-    },
+    "_core.shapes": {"package": "Size broadcast_shapes"},
+    "_numerics.blocks": {"package": "get_num_threads set_num_threads"},
+    "_numerics.printing": {"package": "get_printoptions set_printoptions"},
+    "_numerics.random": {"package": "Generator fork_rng get_rng_state initial_seed manual_seed seed set_rng_state"},
     "_tensor.alike": {
         "package": "fill",
         "method": "new_empty new_empty_strided new_full new_ones new_tensor new_zeros",
@@ -68,7 +56,7 @@ TABLE: dict[str, dict[str, str]] = {
     "_tensor.layouts": {
         "method": """
             _indices _nnz _values coalesce indices is_coalesced sparse_mask to_dense to_sparse to_sparse_coo
-            to_sparse_csc to_sparse_csr values""",
+            to_sparse_csc to_sparse_csr values"""
     },
     "_tensor.legacy": {
         "package": "asarray detach from_dlpack frombuffer vander",
@@ -82,16 +70,9 @@ TABLE: dict[str, dict[str, str]] = {
         "of_tensor method": "binomial poisson",
         "of_tensor+out method": "bernoulli multinomial",
     },
-    "_tensor.sharing": {
-        "method": "is_shared share_memory_",
-    },
-    "_tensor.storages": {
-        "package": "TypedStorage UntypedStorage is_storage",
-        "method": "set_ storage untyped_storage",
-    },
-    "_tensor.subclasses": {
-        "method": "_make_subclass as_subclass",
-    },
+    "_tensor.sharing": {"method": "is_shared share_memory_"},
+    "_tensor.storages": {"package": "TypedStorage UntypedStorage is_storage", "method": "set_ storage untyped_storage"},
+    "_tensor.subclasses": {"method": "_make_subclass as_subclass"},
     "_tensor.tensor": {
         "package": "Tensor",
         "of_method": """
@@ -103,11 +84,9 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "_tensor.typed": {
         "package": """
-            BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor ShortTensor""",
+            BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor ShortTensor"""
     },
-    "ops.lapack": {
-        "linalg": "LinAlgError",
-    },
+    "ops.lapack": {"linalg": "LinAlgError"},
     "vocabulary.activations": {
         "package method functional": "prelu",
         "package functional": "celu celu_ relu_ rrelu rrelu_ selu selu_ threshold_",
@@ -118,9 +97,7 @@ TABLE: dict[str, dict[str, str]] = {
             logsigmoid mish relu relu6 silu softmax softmin softsign tanhshrink""",
         "functional+out": "gelu softplus softshrink",
     },
-    "vocabulary.alignment": {
-        "functional": "ctc_loss",
-    },
+    "vocabulary.alignment": {"functional": "ctc_loss"},
     "vocabulary.arithmetic": {
         "package+out method in_place": "bitwise_left_shift bitwise_right_shift",
         "of_tensor": "rsub",
@@ -135,9 +112,7 @@ TABLE: dict[str, dict[str, str]] = {
             subtract=sub true_divide=div""",
         "special": "expit=sigmoid",
     },
-    "vocabulary.attention": {
-        "functional": "multi_head_attention_forward scaled_dot_product_attention",
-    },
+    "vocabulary.attention": {"functional": "multi_head_attention_forward scaled_dot_product_attention"},
     "vocabulary.bits": {
         "package+out method": "isin",
         "of_tensor method": "allclose equal is_nonzero is_signed isclose isfinite isinf isnan isreal",
@@ -145,12 +120,8 @@ TABLE: dict[str, dict[str, str]] = {
         "of_tensor+out method": "isneginf isposinf signbit",
         "of_pair+out method in_place": "gcd lcm logical_and logical_or logical_xor",
     },
-    "vocabulary.branches": {
-        "package+out": "where",
-    },
-    "vocabulary.casts": {
-        "method": "bool byte cdouble cfloat char double float half int long short",
-    },
+    "vocabulary.branches": {"package+out": "where"},
+    "vocabulary.casts": {"method": "bool byte cdouble cfloat char double float half int long short"},
     "vocabulary.complexes": {
         "package": "imag real view_as_complex view_as_real",
         "package+out": "complex polar",
@@ -187,9 +158,7 @@ TABLE: dict[str, dict[str, str]] = {
         "method": "fill_diagonal_",
         "linalg": "diagonal=linalg_diagonal",
     },
-    "vocabulary.dropout": {
-        "functional": "alpha_dropout dropout dropout1d dropout2d dropout3d feature_alpha_dropout",
-    },
+    "vocabulary.dropout": {"functional": "alpha_dropout dropout dropout1d dropout2d dropout3d feature_alpha_dropout"},
     "vocabulary.equations": {
         "of_tensor+out method": "inverse=inv",
         "linalg+out": "inv inv_ex lstsq lu_solve pinv solve solve_ex solve_triangular tensorinv tensorsolve",
@@ -214,15 +183,13 @@ TABLE: dict[str, dict[str, str]] = {
         "method": "float_power_",
     },
     "vocabulary.in_place_sampling": {
-        "in_place": "bernoulli cauchy exponential geometric log_normal normal random uniform",
+        "in_place": "bernoulli cauchy exponential geometric log_normal normal random uniform"
     },
     "vocabulary.in_place_shapes": {
         "of_tensor method": "resize_as_",
         "method": "as_strided_ resize_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_",
     },
-    "vocabulary.indexing": {
-        "of_tensor method in_place+fills": "index_put",
-    },
+    "vocabulary.indexing": {"of_tensor method in_place+fills": "index_put"},
     "vocabulary.joining": {
         "package": "atleast_1d atleast_2d atleast_3d broadcast_tensors meshgrid",
         "package+out": "column_stack dstack hstack row_stack=vstack vstack",
@@ -244,7 +211,7 @@ TABLE: dict[str, dict[str, str]] = {
         "functional": """
             binary_cross_entropy binary_cross_entropy_with_logits cross_entropy gaussian_nll_loss huber_loss kl_div
             l1_loss linear_cross_entropy mse_loss multilabel_soft_margin_loss nll_loss poisson_nll_loss smooth_l1_loss
-            soft_margin_loss""",
+            soft_margin_loss"""
     },
     "vocabulary.margins": {
         "package functional": "cosine_similarity pairwise_distance pdist",
@@ -257,7 +224,7 @@ TABLE: dict[str, dict[str, str]] = {
             alpha_dropout alpha_dropout_ batch_norm binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss
             dropout dropout_ embedding feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_
             group_norm hinge_embedding_loss instance_norm kl_div layer_norm margin_ranking_loss poisson_nll_loss
-            triplet_margin_loss""",
+            triplet_margin_loss"""
     },
     "vocabulary.normalization": {
         "package": "native_group_norm",
@@ -265,13 +232,8 @@ TABLE: dict[str, dict[str, str]] = {
         "functional": "batch_norm group_norm instance_norm layer_norm local_response_norm",
         "functional+out": "normalize",
     },
-    "vocabulary.norms": {
-        "linalg+out": "cond matrix_norm matrix_rank norm vector_norm",
-    },
-    "vocabulary.padding": {
-        "package": "constant_pad_nd",
-        "functional": "pad",
-    },
+    "vocabulary.norms": {"linalg+out": "cond matrix_norm matrix_rank norm vector_norm"},
+    "vocabulary.padding": {"package": "constant_pad_nd", "functional": "pad"},
     "vocabulary.pooling": {
         "package functional": "adaptive_avg_pool1d avg_pool1d max_pool1d max_pool2d max_pool3d",
         "functional": """
@@ -293,9 +255,7 @@ TABLE: dict[str, dict[str, str]] = {
         "of_tensor method": "as_strided fliplr flipud repeat_interleave roll rot90 tile",
         "method": "repeat unfold",
     },
-    "vocabulary.recurrent": {
-        "package": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
-    },
+    "vocabulary.recurrent": {"package": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell"},
     "vocabulary.reductions": {
         "package": "std_mean var_mean",
         "of_tensor method": "count_nonzero dist trace",
@@ -323,9 +283,7 @@ TABLE: dict[str, dict[str, str]] = {
         "of_tensor+out method": "gather index_select take take_along_dim",
         "of_tensor+out method in_place": "index_add index_copy index_reduce scatter scatter_add scatter_reduce",
     },
-    "vocabulary.segments": {
-        "package": "segment_reduce",
-    },
+    "vocabulary.segments": {"package": "segment_reduce"},
     "vocabulary.shapes": {
         "package+out": "cat concat=cat concatenate=cat stack",
         "of_tensor method": """
@@ -360,11 +318,9 @@ TABLE: dict[str, dict[str, str]] = {
             i1e laguerre_polynomial_l legendre_polynomial_p log_ndtr modified_bessel_i1 modified_bessel_k0
             modified_bessel_k1 ndtr ndtri scaled_modified_bessel_k0 scaled_modified_bessel_k1
             shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v
-            shifted_chebyshev_polynomial_w spherical_bessel_j0 xlog1py zeta""",
+            shifted_chebyshev_polynomial_w spherical_bessel_j0 xlog1py zeta"""
     },
-    "vocabulary.spectra": {
-        "of_tensor method": "istft stft",
-    },
+    "vocabulary.spectra": {"of_tensor method": "istft stft"},
     "vocabulary.statistics": {
         "package": "histogramdd",
         "of_tensor method": "bincount corrcoef cov",

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops, vocabulary
-from .._core import dtypes, errors
-from .._core import placement as _placement
+from .._core import dtypes, errors, placement as _placement
 from .._core.modes import RECORD, mode, quiet
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import broadcast_shapes, expand_shape

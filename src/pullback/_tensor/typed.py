@@ -1,7 +1,5 @@
 """torch's old tensor types, one for each dtype: constructors that `isinstance` and `Tensor.type` recognise."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .._core import dtypes

@@ -19,10 +19,8 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from .._core import errors
-from .._core import xp as _xp
-from .._core.modes import FieldBlock, debugging, innermost, is_grad_enabled, no_grad, running
-from .._core.modes import early_stop as _early_stop
+from .._core import errors, xp as _xp
+from .._core.modes import FieldBlock, debugging, early_stop as _early_stop, innermost, is_grad_enabled, no_grad, running
 from .._core.primitives import Carrier, Function, general
 from .._core.sites import Site, caller, describe
 from .._core.trees import Structure, flatten, unflatten

@@ -9,10 +9,8 @@ from typing import Any, Self
 from .._core.errors import kind
 from .._core.modes import FieldBlock, ModeBlock, mode, running
 from .._tape.memory import written
-from .._tape.node import Node as Node
-from .._tape.node import hooks_of
-from .._tape.seeds import GradientEdge as GradientEdge
-from .._tape.seeds import get_gradient_edge as get_gradient_edge
+from .._tape.node import Node as Node, hooks_of
+from .._tape.seeds import GradientEdge as GradientEdge, get_gradient_edge as get_gradient_edge
 
 
 class saved_tensors_hooks(ModeBlock):

@@ -27,6 +27,8 @@ from ..explain.text import step_text, to_text
 
 DONE, RAISED, USAGE, NOTHING, FOUND = range(5)
 KINDS = {"nan": {"nan"}, "inf": {"inf"}, "zero": {"zero", "dead"}, "tiny": {"tiny"}, "huge": {"huge"}}
+KINDS |= {kind: {kind} for kind in ("dead", "saturated", "missing", "diverged", "double")}
+KINDS["any"] = {kind for kinds in KINDS.values() for kind in kinds}
 EXITS = "exit code: 0 done, 1 the program raised, 2 usage, 3 no backward() ran, 4 --fail-on found something"
 
 
@@ -91,12 +93,13 @@ def _parser() -> argparse.ArgumentParser:
     add("--jacobian", action="store_true", help="print the Jacobian of the call, row by row")
     add("--cost", action="store_true", help="print time and bytes by line, operation and scope")
     add("--health", action="store_true", help="print what went wrong with numbers, and nothing else")
-    add("--fail-on", type=_kinds, default=set(), metavar="nan,inf,zero", help="exit with 4 if there is such a value")
+    add("--fail-on", type=_kinds, default=set(), metavar="nan,inf,...|any", help="exit with 4 on such a finding")
     add("--values", type=_positive, default=64, metavar="N", help="keep arrays of up to N elements whole")
     add("--max-nodes", type=_positive, default=20_000, metavar="N", help="show so many operations at most")
     add("--width", type=_positive, metavar="N", help="columns of the text (default: those of the terminal)")
     add("--redact", action="store_true", help="leave all values and the source out")
     add("--no-timing", dest="timing", action="store_false", help="measure no times")
+    parser.set_defaults(unwritten=False)
     add("--no-color", dest="color", action="store_false", help="no colors; NO_COLOR does the same")
     return parser
 
@@ -210,6 +213,8 @@ def _report(recording: Recording, program: Program, options: argparse.Namespace,
     if not ran:
         return NOTHING
     found = recording.kinds & options.fail_on
+    if options.unwritten:
+        return USAGE
     if found:
         print(f"pullback explain: found {', '.join(sorted(found))}", file=sys.stderr)
         return FOUND
@@ -247,7 +252,12 @@ def _chosen(recording: Explanation, options: argparse.Namespace) -> Explanation:
 
 def _show(ex: Explanation, program: Program, options: argparse.Namespace) -> None:
     for name in options.save:
-        ex.save(name)
+        try:
+            ex.save(name)
+        except (RuntimeError, OSError) as error:
+            print(f"pullback explain: {name} was not written: {error}", file=sys.stderr)
+            options.unwritten = True
+            continue
         print(f"pullback explain: wrote {name}", file=sys.stderr)
     if options.open:
         browse(ex.to_html())
@@ -278,7 +288,7 @@ def _text(ex: Explanation, program: Program, options: argparse.Namespace) -> str
     if options.cost:
         parts += [ex.cost().table(what) + "\n" for what in ("line", "op", "scope")]
     if options.health:
-        found = [f"{each.kind}: {each.why}" for each in ex.health]
+        found = [f"{each.kind}: {each.why}{f'. {each.fix}' if each.fix else ''}" for each in ex.health]
         parts.append("\n".join(found or ["nothing wrong with the numbers"]) + "\n")
     if not parts:
         again = f"{'--torch ' * options.torch}{program}"

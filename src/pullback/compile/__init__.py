@@ -10,8 +10,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from .compiled import Compiled as Compiled
-from .compiled import compile as compile
+from .compiled import Compiled as Compiled, compile as compile
 from .recorder import CaptureError as CaptureError
 
 

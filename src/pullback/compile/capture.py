@@ -25,8 +25,7 @@ from .._core.primitives import Carrier
 from .._core.trees import Structure, flatten, unflatten
 from .._numerics.random import Generator, Moment, source, sources
 from .._tape.memory import Cell, protect, version
-from .._tape.node import AccumulateGrad
-from .._tape.node import leaf as leaf_node
+from .._tape.node import AccumulateGrad, leaf as leaf_node
 from .._tape.views import exchange
 from .._tape.walk import pull_back, youngest_first
 from .._tensor.attributes import Attributes

@@ -12,8 +12,7 @@ from typing import Any
 
 from .. import ops
 from .._core.primitives import Carrier
-from ..vocabulary.arithmetic import pow as power
-from ..vocabulary.arithmetic import where
+from ..vocabulary.arithmetic import pow as power, where
 from .numbers import Escaped, Number
 
 

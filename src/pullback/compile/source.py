@@ -15,8 +15,7 @@ import numpy as np
 from .._core.modes import quiet
 from .naming import Names
 from .program import Array, DepartedError, Program, Value
-from .references import References
-from .references import UnwritableError as UnwritableError
+from .references import References, UnwritableError as UnwritableError
 from .statements import Statements, described, indented
 
 

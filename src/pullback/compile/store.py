@@ -38,6 +38,8 @@ from .program import Program, Value
 VARIABLE = "PULLBACK_CACHE"
 LARGEST = 256 << 20
 """Bytes of all entries together; when there are more, the oldest go."""
+LOOKS = 64
+"""How often a store is looked through, on average, while `LARGEST` bytes are written: of many entries it takes a second."""
 
 _MAGIC = b"pullback code 2\n"
 
@@ -161,13 +163,15 @@ def put(key: str | None, data: bytes) -> None:
     place = _place(make=True)
     if place is None or key is None or len(data) > LARGEST // 4:
         return
+    checksum = _checksum(_name(key), data)
     try:
-        _write(place, _file(key), b"".join([_MAGIC, _checksum(_name(key), data), _name(key), data]))
+        _write(place, _file(key), b"".join([_MAGIC, checksum, _name(key), data]))
     except OSError as error:
         _note(f"{place} cannot be written to: {error.strerror or error}")
         return
     _problems.clear()
-    _trim(place)
+    if int.from_bytes(checksum[:4]) * LARGEST < len(data) * LOOKS << 32:  # as by chance, without a count to share
+        _trim(place)
 
 
 def _name(key: str) -> bytes:
@@ -217,14 +221,11 @@ def _remove(path: Path) -> None:
 
 def _entries(place: Path) -> Iterator[tuple[Path, os.stat_result]]:
     """The files of entries, also those that were begun."""
-    try:
-        paths = list(place.iterdir())
-    except OSError:
-        return
-    for path in paths:
-        if path.name.endswith(_SUFFIX) or path.name.startswith(_BEGUN):
-            with contextlib.suppress(OSError):
-                yield path, os.lstat(path)
+    with contextlib.suppress(OSError):  # there is no directory
+        for path in place.iterdir():
+            if path.name.endswith(_SUFFIX) or path.name.startswith(_BEGUN):
+                with contextlib.suppress(OSError):  # another process has removed it
+                    yield path, os.lstat(path)
 
 
 def _trim(place: Path) -> None:

@@ -3,8 +3,6 @@
 The latter are meant for optimisation: they need not be bijective, and exist for more sets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Constraints on the values of parameters and samples of distributions: classes of sets, and named sets."""
 
-from __future__ import annotations
-
 import functools
 import operator
 from collections.abc import Callable, Sequence
@@ -10,9 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._core.values import holds
-from .._tensor.functions import all as all_
-from .._tensor.functions import isnan
-from .._tensor.functions import stack as stacked
+from .._tensor.functions import all as all_, isnan, stack as stacked
 from ..linalg import cholesky_ex, eigvalsh
 from ..vocabulary.shapes import cat as joined
 

@@ -1,7 +1,5 @@
 """Distributions of real numbers whose samples are functions of uniform or normal ones."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, ClassVar
 

@@ -5,8 +5,6 @@ numbers between -1 and 1 are partial correlations, row by row; each is a fractio
 which has norm 1.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

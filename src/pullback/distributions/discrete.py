@@ -1,7 +1,5 @@
 """Distributions of integers, and of categories."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np

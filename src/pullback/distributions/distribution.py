@@ -4,8 +4,6 @@ A distribution has a batch of independent parameters, of `batch_shape`, and valu
 shape `sample_shape + batch_shape + event_shape`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from operator import attrgetter, mul

@@ -3,8 +3,6 @@
 That mean is composed of the means of a few functions of x: x, its square, its logarithm, exp(-x / s), |x - c|.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

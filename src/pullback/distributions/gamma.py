@@ -1,7 +1,5 @@
 """The gamma distribution and its relatives, whose samples are differentiated implicitly."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, ClassVar
 

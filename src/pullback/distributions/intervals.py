@@ -1,7 +1,5 @@
 """Distributions on an interval: of probabilities, and of exceedances over a threshold."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, ClassVar

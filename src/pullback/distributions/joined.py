@@ -1,7 +1,5 @@
 """Transforms of the parts of a value along an axis, each part by its own transform."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

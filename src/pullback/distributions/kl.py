@@ -1,7 +1,5 @@
 """The Kullback-Leibler divergence of two distributions of given families."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -21,9 +19,7 @@ from .intervals import ContinuousBernoulli
 from .lowrank import LowRankMultivariateNormal
 from .matrices import Wishart, mvdigamma
 from .multivariate import Independent, MultivariateNormal, mahalanobis
-from .registry import RULES, unknown
-from .registry import kl_divergence as kl_divergence
-from .registry import register_kl as register_kl
+from .registry import RULES, kl_divergence as kl_divergence, register_kl as register_kl, unknown
 from .transformed import Gumbel, HalfNormal, Pareto, TransformedDistribution
 
 

@@ -1,7 +1,5 @@
 """The normal distribution of vectors whose covariance is a diagonal plus a matrix of low rank."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from .. import linalg

@@ -1,7 +1,5 @@
 """Distributions of matrices: of covariances, and of Cholesky factors of correlation matrices."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Distributions of vectors, and distributions composed of others."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np

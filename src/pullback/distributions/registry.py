@@ -1,7 +1,5 @@
 """The formulas of the Kullback-Leibler divergence, by the pair of families; and the divergence itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

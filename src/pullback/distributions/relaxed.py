@@ -4,8 +4,6 @@ Maddison, Mnih and Teh, The concrete distribution, 2017; Jang, Gu and Poole, Cat
 Gumbel-softmax, 2017.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, ClassVar
 

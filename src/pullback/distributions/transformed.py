@@ -1,7 +1,5 @@
 """Distributions of functions of random values."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, ClassVar
 

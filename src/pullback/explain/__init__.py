@@ -10,22 +10,20 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from .arrays import Limits as Limits
-from .arrays import Stats as Stats
-from .arrays import Summary as Summary
-from .asking import explain as explain
-from .asking import last_error as last_error
-from .asking import record as record
+from .arrays import Limits as Limits, Stats as Stats, Summary as Summary
+from .asking import explain as explain, last_error as last_error, record as record
 from .document import schema as schema
 from .explanation import Explanation as Explanation
 from .recording import Recording as Recording
-from .trace import Call as Call
-from .trace import Finding as Finding
-from .trace import Leaf as Leaf
-from .trace import Scope as Scope
-from .trace import Step as Step
-from .trace import Term as Term
-from .trace import Traced as Traced
+from .trace import (
+    Call as Call,
+    Finding as Finding,
+    Leaf as Leaf,
+    Scope as Scope,
+    Step as Step,
+    Term as Term,
+    Traced as Traced,
+)
 
 
 class _Explain(ModuleType):

@@ -15,6 +15,12 @@ ENDS = 4
 """The number of elements stored of either end of an array that is not stored in full."""
 
 
+FEW = 32
+"""The number of elements, or examples, below which nothing is said of an activation."""
+SLOPE = 1e-3
+"""The derivative below which an activation counts as flat."""
+
+
 class Limits(NamedTuple):
     """Limits on what an explanation stores: the options of every entry point."""
 
@@ -126,6 +132,34 @@ def marks(array: Any) -> Marks:
         wrong = np.isinf(array)
     first = np.unravel_index(int(wrong.argmax()), array.shape)
     return Marks(bad, tuple(map(int, first)))
+
+
+class Flat(NamedTuple):
+    """What lies where an activation has no slope: how many of its units, elements or rows, of how many."""
+
+    number: int
+    of: int
+    what: str
+
+
+def flat(op: str | None, array: Array) -> Flat | None:
+    """What lies where an activation is flat, in its result; None for other operations, and for few elements.
+
+    A unit of relu, a channel or the last axis, counts if it is zero for every example; an element of a sigmoid or tanh
+    if its derivative is below a thousandth, and a row of a softmax if one element has nearly all.
+    """
+    if array.dtype.kind != "f" or array.size < FEW or not array.ndim:
+        return None
+    if op in {"relu", "relu6"}:
+        units = np.moveaxis(array, 1 if array.ndim > 3 else -1, 0).reshape(array.shape[1 if array.ndim > 3 else -1], -1)
+        return Flat(int((~units.any(1)).sum()), len(units), "units") if units.shape[1] >= FEW else None
+    if op == "softmax":
+        rows = array.reshape(-1, array.shape[-1])
+        return Flat(int((rows.max(1) > 1 - SLOPE).sum()), len(rows), "rows") if rows.shape[1] > 1 else None
+    if op in {"sigmoid", "tanh"}:
+        slope = array * (1 - array) if op == "sigmoid" else 1 - array * array
+        return Flat(int((slope < SLOPE).sum()), array.size, "elements")
+    return None
 
 
 def plain(value: Any) -> Array | None:

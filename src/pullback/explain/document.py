@@ -8,6 +8,7 @@ from importlib import resources
 from typing import Any
 
 from .arrays import Limits, as_json, maybe_json, number
+from .gradients import is_network, sentence
 from .notes import note
 from .rules import Jacobian
 from .sources import Place, text_of
@@ -100,6 +101,7 @@ class _Writer:
         places = {step: index for index, step in enumerate((*call.forward, *call.steps))}
         terms = {term: (places[step], n) for step in call.steps for n, term in enumerate(step.terms)}
         return _plain(call, "text kind") | {
+            "said": sentence(call) if is_network(call) else None,
             "place": self.place(call.place),
             "outputs": [
                 {"tensor": self.ids[out.tensor], "gradient": as_json(out.gradient), "implicit": out.implicit}
@@ -148,7 +150,7 @@ class _Writer:
         }
 
     def finding(self, finding: Finding, places: dict[Step, int]) -> dict[str, Any]:
-        return _plain(finding, "kind phase why") | {
+        return _plain(finding, "kind phase why fix") | {
             "step": None if finding.step is None else places[finding.step],
             "tensor": self.ids[finding.tensor],
             "element": None if finding.element is None else list(finding.element),

@@ -11,11 +11,12 @@ FULL = 12
 """The number of boxes up to which all attributes are shown with detail='auto'."""
 
 COLORS = {"leaf": "#e1f5ea", "output": "#e3f0fb", "inner": "#ffffff", "fold": "#eef1f5"}
+LEGEND = "\ngrey, down: values, forward. Orange, up: gradients, backward; dashed: zero"
 DETAILS = ("auto", "full", "compact")
 
 
 def to_dot(call: Call, detail: str = "auto") -> str:
-    """A directed graph: values flow down along the arrows, each labelled with the gradient that flows back.
+    """A directed graph: values flow down along thin arrows, and gradients, with their numbers, up along thick ones.
 
     Raises
     ------
@@ -29,9 +30,9 @@ def to_dot(call: Call, detail: str = "auto") -> str:
     ends = {"leaf", "output"} if detail == "auto" else set()
     lines = [
         "digraph backward {",
-        f'  label={_quoted(call.text)}; labelloc=t; fontname="monospace"; fontsize=12;',
+        f'  label={_quoted(call.text + LEGEND)}; labelloc=t; fontname="monospace"; fontsize=12;',
         '  node [shape=plain, fontname="monospace", fontsize=10];',
-        '  edge [fontname="monospace", fontsize=10, color="#7a5c3e", fontcolor="#8f3d00"];',
+        '  edge [fontname="monospace", fontsize=10, color="#66717d", fontcolor="#8f3d00"];',
         *(f"  n{i} [label=<{_label(box, full or box.role in ends)}>];" for i, box in enumerate(found)),
         *map(_arrow, arrows),
         "}",
@@ -55,8 +56,11 @@ def _label(box: Box, full: bool) -> str:
 
 
 def _arrow(arrow: Arrow) -> str:
-    style = ', style=dashed, color="#9aa3ad", fontcolor="#5f6b76"' if arrow.zero else ""
-    return f"  n{arrow.start} -> n{arrow.end} [label={_quoted(arrow.text)}{style}];"
+    forward = f"  n{arrow.start} -> n{arrow.end};"
+    if not arrow.back:
+        return forward
+    style = 'style=dashed, color="#9aa3ad", fontcolor="#5f6b76"' if arrow.zero else 'color="#b3420a", penwidth=2'
+    return f"{forward}\n  n{arrow.end} -> n{arrow.start} [constraint=false, label={_quoted(arrow.text)}, {style}];"
 
 
 def _escaped(text: str) -> str:
@@ -64,5 +68,5 @@ def _escaped(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

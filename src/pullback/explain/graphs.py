@@ -29,12 +29,13 @@ class Box:
 
 @dataclass(eq=False, slots=True)
 class Arrow:
-    """The use of a tensor by an operation: the source box, the target box, and the gradient that flows back."""
+    """The use of a tensor by an operation: the source box, the target box, and the gradient that flows back, if any."""
 
     start: int
     end: int
     text: str
     zero: bool
+    back: bool = False
 
 
 def boxes(call: Call, most: int = MOST_BOXES) -> tuple[list[Box], list[Arrow]]:
@@ -75,9 +76,10 @@ def _arrows(call: Call, place: dict[Traced, int]) -> list[Arrow]:
             zero = term is not None and term.marks.zero
             known = arrows.get((start, end))
             if known is None:
-                arrows[start, end] = Arrow(start, end, text, zero)
+                arrows[start, end] = Arrow(start, end, text, zero, term is not None)
             else:
                 known.text, known.zero = "", known.zero and zero
+                known.back = known.back or term is not None
     return list(arrows.values())
 
 

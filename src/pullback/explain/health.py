@@ -1,15 +1,44 @@
-"""Numerical problems: where NaN, inf and zero gradients first appear, and where they propagate."""
+"""What is wrong with the numbers of a call: where NaN, inf and zero gradients begin, and gradients that cannot train.
+
+As in anomaly mode, a number that is not finite matters if it reaches a result: an output, or the gradient of a leaf.
+What a mask puts there, and what a later operation maps to a finite number, is no finding.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
+from .._tape.diagnosis import MASKS, POLES
 from .arrays import Kept, Marks, Summary
 from .numbers import short
-from .trace import Call, Finding, Step, Term, Traced
+from .trace import Call, Finding, Leaf, Step, Term, Traced
 
-TINY, HUGE = 1e-8, 1e8
-"""A leaf is reported if no element of its gradient exceeds the first number, or if one exceeds the second."""
+TINY, HUGE, VANISHED = 1e-8, 1e6, 1e-7
+"""Gradients are reported if none exceeds the first number, if one exceeds the second, or if, root mean square, that of a
+weight is this part of the largest. Vectors do not count: a bias before a normalization has only rounding errors.
+"""
+FLAT = {"units": 0.5, "elements": 0.9, "rows": 0.9}
+"""The share of an activation that may lie where it is flat."""
+DIVERGED = 10
+"""The factor by which a loss, and its gradient, exceed those of the first step when training has diverged."""
+VIEWS = {"view", "reshape", "unsafe_view", "transpose", "permute", "select", "slice", "squeeze", "unsqueeze", "t"}
+TWICE = {
+    "nll_loss": {"softmax", "sigmoid"},
+    "log_softmax": {"softmax", "sigmoid"},
+    "softmax": {"softmax", "log_softmax"},
+    "log_sigmoid": {"sigmoid", "softmax"},
+}
+"""Operations that expect logits or their logarithms, and what they must not be given."""
+FIXES = {
+    "log": "log of 0 is -inf, and of less nan: add a small number, or use log_softmax, log1p or xlogy where they fit",
+    "sqrt": "sqrt of a negative number is nan: clamp its argument at 0",
+    "div": POLES["divide"],
+    "reciprocal": POLES["reciprocal"],
+    "exp": "exp overflows: subtract the largest first, or use softmax, logsumexp or softplus",
+    "softmax": "all of a row is -inf: the mask has to leave one position of each row, and may be the wrong way round",
+}
 
 GATES = {"relu", "relu6", "threshold", "clamp", "hardtanh", "leaky_relu", "sigmoid", "tanh", "hardsigmoid", "hardswish"}
 """Activations with zero gradient where they are flat."""
@@ -17,7 +46,21 @@ GATES = {"relu", "relu6", "threshold", "clamp", "hardtanh", "leaky_relu", "sigmo
 
 def findings(call: Call) -> list[Finding]:
     """All numerical problems of a call, in chronological order."""
-    return [*_forward(call), *_backward(call), *_zeros(call), *_sizes(call)]
+    flat = _flat(call)
+    known = {finding.tensor for finding in flat}
+    return [*_forward(call), *_twice(call), *flat, *_backward(call), *_zeros(call, known), *_sizes(call)]
+
+
+def _kept(found: list[Finding], births: dict[Traced, Finding], ends: Iterable[Traced]) -> list[Finding]:
+    """The findings that reach a result, and those from which they came."""
+    waiting = [births[end] for end in ends if end in births]
+    reached: set[Finding] = set()
+    while waiting:
+        finding = waiting.pop()
+        if finding not in reached:
+            reached.add(finding)
+            waiting += [births[each] for each in finding.tensor.inputs if each in births]
+    return [finding for finding in found if finding in reached]
 
 
 # 1. Forward
@@ -42,10 +85,13 @@ def _forward(call: Call) -> list[Finding]:
             if step is not None and step not in carried.path:
                 carried.path.append(step)
             continue
+        if bad == "inf" and tensor.op in MASKS:
+            continue
         finding = Finding(bad, "forward", step, tensor, tensor.marks.element, _born_forward(tensor, step, bad))
+        finding.fix = FIXES.get(tensor.op or "", "")
         births[tensor] = finding
         found.append(finding)
-    return found
+    return _kept(found, births, [output.tensor for output in call.outputs]) if call.outputs else found
 
 
 def _born_forward(tensor: Traced, step: Step | None, bad: str) -> str:
@@ -94,9 +140,12 @@ def _backward(call: Call) -> list[Finding]:
                     carried.path.append(step)
                 continue
             finding = Finding(bad, "backward", step, term.to, term.marks.element, _born_backward(step, term, bad))
+            if step.outputs[0].marks.bad is None:
+                finding.fix = POLES.get("divide" if step.op == "div" else step.op or "", "")
             births[term.to] = finding
             found.append(finding)
-    return found
+    ends = {births[leaf.tensor] for leaf in call.leaves if leaf.tensor in births}
+    return [finding for finding in found if finding in ends or not call.leaves]
 
 
 def _born_backward(step: Step, term: Term, bad: str) -> str:
@@ -123,11 +172,12 @@ def _factor(step: Step, term: Term) -> tuple[str, str] | None:
 # 3. Zero
 
 
-def _zeros(call: Call) -> list[Finding]:
+def _zeros(call: Call, known: set[Traced]) -> list[Finding]:
     """Gradients that become exactly zero although a nonzero gradient arrives, and all zero gradients that follow.
 
-    The gradient of a selected part is rightly zero elsewhere, so only a gradient that is zero everywhere counts, and
-    only if no other path contributes.
+    The gradient of a selected part is rightly zero elsewhere, so only a gradient that is zero everywhere counts, only
+    if no other path contributes, and, but for activations, only if a leaf gets zeros, or NaN from them. Activations that are known need no second
+    finding.
     """
     found: list[Finding] = []
     totals: dict[Traced, list[Term]] = {}
@@ -149,7 +199,10 @@ def _zeros(call: Call) -> list[Finding]:
                 kind = "dead" if step.op in GATES else "zero"
                 births[term.to] = finding = Finding(kind, "backward", step, term.to, None, _stopped(step, term, kind))
                 found.append(finding)
-    return found
+    bad = [each for step in call.steps if any(term.marks.bad for term in step.terms) for each in step.outputs]
+    ends = {births[each] for each in (*bad, *(leaf.tensor for leaf in call.leaves)) if each in births}
+    kept = [each for each in found if each in ends or each.kind == "dead"]
+    return [each for each in kept if known.isdisjoint(each.step.outputs if each.step else ())]
 
 
 def _stopped(step: Step, term: Term, kind: str) -> str:
@@ -162,18 +215,38 @@ def _stopped(step: Step, term: Term, kind: str) -> str:
 
 
 def _sizes(call: Call) -> list[Finding]:
-    """Leaves whose gradients are very small or very large."""
-    found: list[Finding] = []
+    """The leaf whose gradient is very large, or, against the others or by itself, very small."""
+    sizes = [(most, leaf) for leaf in call.leaves if (most := _largest(leaf.grad)) is not None and 0 < most < np.inf]
+    if not sizes:
+        return []
     last = {step.outputs[0]: step for step in call.steps if not step.terms}
-    for leaf in call.leaves:
-        most = _largest(leaf.grad)
-        if most is None or not np.isfinite(most) or most == 0:
-            continue
-        kind = "tiny" if most < TINY else "huge" if most > HUGE else None
-        if kind is not None:
-            why = f"the largest element of the gradient of {leaf.tensor.name} is {short(most)}"
-            found.append(Finding(kind, "backward", last.get(leaf.tensor), leaf.tensor, None, why))
-    return found
+    most, leaf = max(sizes, key=lambda pair: pair[0])
+    text, name = "the largest element of the gradient of {} is {}", leaf.tensor.name
+    if most > HUGE or most < TINY:
+        kind = "huge" if most > HUGE else "tiny"
+        count = sum(size > HUGE for size, _ in sizes) - 1 if kind == "huge" else 0
+        why = text.format(name, short(most)) + (
+            f"; {count} more leaves have one over {short(HUGE)}" if count > 0 else ""
+        )
+        fix = (
+            "clip the gradient's norm, or scale the weights that are applied again and again" if kind == "huge" else ""
+        )
+        return [Finding(kind, "backward", last.get(leaf.tensor), leaf.tensor, None, why, fix=fix)]
+    means = [(mean, leaf) for _, leaf in sizes if len(leaf.tensor.shape) > 1 and (mean := _mean(leaf)) is not None]
+    low, least = min(means, key=lambda pair: pair[0], default=(1.0, leaf))
+    high, greatest = max(means, key=lambda pair: pair[0], default=(1.0, leaf))
+    if low > VANISHED * high:
+        return []
+    part, count = short(low / high, 2), sum(mean <= VANISHED * high for mean, _ in means)
+    why = f"the gradient vanishes: that of {least.tensor.name} is {part} of that of {greatest.tensor.name}"
+    why += f"; {count} weights have less than {VANISHED:g} of it" if count > 1 else ""
+    fix = "use residual connections, normalization or an activation with a larger slope"
+    return [Finding("tiny", "backward", last.get(least.tensor), least.tensor, None, why, fix=fix)]
+
+
+def _mean(leaf: Leaf) -> float | None:
+    """The root mean square of a leaf's gradient."""
+    return None if leaf.flow is None else leaf.flow.norm / max(1, leaf.grad.size) ** 0.5
 
 
 def _largest(value: Kept) -> float | None:
@@ -183,6 +256,45 @@ def _largest(value: Kept) -> float | None:
             return None
         return max(abs(stats.min), abs(stats.max))
     return float(np.abs(value).max()) if value.size else None
+
+
+# 5. Activations
+
+
+def _flat(call: Call) -> list[Finding]:
+    """Activations most of which lie where they have no slope."""
+    found = []
+    for step in call.forward:
+        for tensor in step.outputs:
+            flat = tensor.flat
+            if flat is None or flat.number < FLAT[flat.what] * flat.of:
+                continue
+            if flat.what == "units":
+                kind, text = "dead", "of its {} units are 0 for every example, and get no gradient"
+                fix = "lower the learning rate or the bias before it, or use leaky_relu"
+            else:
+                kind, text = (
+                    "saturated",
+                    f"of its {{}} {flat.what} are saturated, and pass less than 0.001 of the gradient",
+                )
+                fix = "scale its input down: initialize smaller, or normalize"
+            why = f"{step.op} of {tensor.name}: {flat.number} {text.format(flat.of)}"
+            found.append(Finding(kind, "forward", step, tensor, None, why, fix=fix))
+    return found
+
+
+def _twice(call: Call) -> list[Finding]:
+    """Probabilities passed to a function that expects logits."""
+    found = []
+    for step in call.forward:
+        given = step.outputs[0].inputs[0] if step.outputs[0].inputs else None
+        while given is not None and given.op in VIEWS and given.inputs:
+            given = given.inputs[0]
+        if given is not None and given.op in TWICE.get(step.op or "", ()):
+            why = f"{given.name} comes from {given.op}, and is passed to {step.op}, which expects logits"
+            fix = f"pass the input of {given.op} itself"
+            found.append(Finding("double", "forward", step, step.outputs[0], None, why, fix=fix))
+    return found
 
 
 # Parts of the sentences

@@ -72,14 +72,19 @@ def table(rows: Sequence[Sequence[str]], room: int, *, right: frozenset[int], le
 
 def _lines(row: Sequence[str], widths: Sequence[int], room: int, right: frozenset[int]) -> list[str]:
     if len(row) == len(widths):
-        cells = [
-            pad(cut(cell, width), width, right=i in right)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        cells = [_cell(cell, width) for cell, width in zip(row, widths, strict=True)]
+        return [
+            (" " * GAP).join(pad(one, widths[i], right=i in right) for i, one in enumerate(line)).rstrip()
+            for line in itertools.zip_longest(*cells, fillvalue="")
         ]
-        return [(" " * GAP).join(cells).rstrip()]
     *head, last = row
     before = "".join(pad(cell, widths[i], right=i in right) + " " * GAP for i, cell in enumerate(head))
     return wrapped(before, [f"{word} " for word in last.split(" ")], room)
+
+
+def _cell(text: str, width: int) -> list[str]:
+    """The lines of a cell: numbers in brackets are continued below, and other text is cut."""
+    return wrapped("", [f"{word} " for word in text.split(" ")], width) if text.startswith("[") else [cut(text, width)]
 
 
 def wrapped(head: str, words: Sequence[str], room: int) -> list[str]:

@@ -12,6 +12,9 @@ STYLES = {
 }
 
 
+LEGEND = "thin, down: values, forward<br/>thick, up: gradients, backward<br/>dotted: a gradient of zero"
+
+
 def to_mermaid(call: Call, max_edges: int = 450) -> str:
     """A flow chart of at most `max_edges` arrows; Mermaid itself refuses more than 500.
 
@@ -24,13 +27,18 @@ def to_mermaid(call: Call, max_edges: int = 450) -> str:
         raise ValueError(f"max_edges={max_edges}: expected a positive number")
     most = MOST_BOXES
     found, arrows = boxes(call, most)
-    while len(arrows) > max_edges and most > 4:
+    while _count(arrows) > max_edges and most > 4:
         most //= 2
         found, arrows = boxes(call, most)
     lines = ["flowchart TD", *(f"  {_box(i, box)}" for i, box in enumerate(found))]
-    lines += [f"  {_arrow(arrow)}" for arrow in arrows[:max_edges]]
-    if len(arrows) > max_edges:
-        lines.append(f"  %% {len(arrows) - max_edges} arrows are left out")
+    forward = [f"  n{arrow.start} --> n{arrow.end}" for arrow in arrows]
+    back = [f"  {_arrow(arrow)}" for arrow in arrows if arrow.back]
+    every = [*forward, *back]
+    lines += every[:max_edges]
+    if len(every) > max_edges:
+        lines.append(f"  %% {len(every) - max_edges} arrows are left out")
+    if forward:
+        lines.append(f'  legend["{LEGEND}"]')
     lines += [f"  classDef {role} {style}" for role, style in STYLES.items()]
     for role in STYLES:
         members = ",".join(f"n{i}" for i, box in enumerate(found) if box.role == role)
@@ -44,9 +52,14 @@ def _box(number: int, box: Box) -> str:
 
 
 def _arrow(arrow: Arrow) -> str:
-    line = "-.->" if arrow.zero else "-->"
+    line = "-.->" if arrow.zero else "==>"
     label = f'|"{_escaped(arrow.text)}"|' if arrow.text else ""
-    return f"n{arrow.start} {line}{label} n{arrow.end}"
+    return f"n{arrow.end} {line}{label} n{arrow.start}"
+
+
+def _count(arrows: list[Arrow]) -> int:
+    """The number of lines that the arrows need: one forward, and one for a gradient."""
+    return len(arrows) + sum(arrow.back for arrow in arrows)
 
 
 def _escaped(text: str) -> str:

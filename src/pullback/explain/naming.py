@@ -20,6 +20,8 @@ MOST_ELEMENTS = 100
 """The length above which lists and dictionaries are not searched for tensors."""
 WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z])")
 """The word boundaries in MaxPool2DWithIndices."""
+UNNAMED = re.compile(r"__|_\d*$|_i+$|_o?h$|Out$|In$")
+"""The variables that Python and notebooks set: names that nobody gave."""
 CALLERS = 3
 """The number of functions of the program, innermost first, whose local variables are searched for names."""
 
@@ -34,17 +36,29 @@ class Variable(NamedTuple):
 def names_in(frame: FrameType | None) -> dict[Node, Variable]:
     """The names that a function, its module and its callers have for tensors, by node."""
     found: dict[Node, Variable] = {}
+    for variables in namespaces(frame):
+        _collect(variables, found)
+    return found
+
+
+def namespaces(frame: FrameType | None) -> Iterator[Mapping[str, Any]]:
+    """The variables of a function and its callers, and of their modules."""
     seen: set[int] = set()
     searched = 0
     while frame is not None and searched < CALLERS:
         if not internal[frame.f_code.co_filename]:
             searched += 1
-            _collect(frame.f_locals, found)
+            yield frame.f_locals
             if id(frame.f_globals) not in seen:
                 seen.add(id(frame.f_globals))
-                _collect(frame.f_globals, found)
+                yield frame.f_globals
         frame = frame.f_back
-    return found
+
+
+def variables_in(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
+    """The names and values of these variables, without the private ones of modules."""
+    for variables in namespaces(frame):
+        yield from ((name, value) for name, value in list(variables.items()) if not name.startswith("_"))
 
 
 def name_of(tensor: Any, frames: Sequence[FrameType]) -> str | None:
@@ -65,21 +79,24 @@ def names_of(variables: Mapping[str, Any]) -> dict[Node, Variable]:
 
 
 def _collect(variables: Mapping[str, Any], found: dict[Node, Variable]) -> None:
-    deeper: list[tuple[str, Any]] = []
-    for name, value in list(variables.items()):
-        if name.startswith("__"):
-            continue
+    given = [(name, value) for name, value in list(variables.items()) if not UNNAMED.match(name)]
+    for name, value in sorted(given, key=_rank):
         if isinstance(value, Carrier):
             _note(value, name, found)
-        else:
-            deeper.append((name, value))
-    for name, value in deeper:
+            continue
         try:
             held = list(_held(value))
         except Exception:  # noqa: BLE001, S112  # an object that cannot be inspected gives no name, which is no error
             continue
         for tensor, path in held:
             _note(tensor, f"{name}{path}", found)
+
+
+def _rank(pair: tuple[str, Any]) -> int:
+    """Modules come first, those that contain others before their parts; then variables, and what holds tensors last."""
+    if hasattr(type(pair[1]), "named_parameters"):
+        return -sum(1 for _ in pair[1].parameters())
+    return 1 if isinstance(pair[1], Carrier) else 2
 
 
 def _note(tensor: Any, name: str, found: dict[Node, Variable]) -> None:

@@ -155,7 +155,8 @@ class _Reader:
         step = None if given["step"] is None else steps[given["step"]]
         element = None if given["element"] is None else tuple(given["element"])
         path = [steps[index] for index in given["path"]]
-        return Finding(given["kind"], given["phase"], step, self.tensors[given["tensor"]], element, given["why"], path)
+        where = step, self.tensors[given["tensor"]], element
+        return Finding(given["kind"], given["phase"], *where, given["why"], path, given.get("fix", ""))
 
 
 def _number(value: Any) -> Any:

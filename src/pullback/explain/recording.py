@@ -27,11 +27,13 @@ from .._tape.walk import Pass, youngest_first
 from .arrays import Kept, Limits, kept, plain
 from .calls import call_text, finished
 from .explanation import Explanation
+from .health import DIVERGED
 from .naming import Variable, name_of, names_in
+from .parameters import Losses, Parameters
 from .rules import raw, several
 from .scopes import Scopes, program_frame
 from .sources import Place, place_of
-from .trace import Call, Failure, Overwritten
+from .trace import Call, Failure, Finding, Overwritten
 from .tracing import Nodes, Record, Tracer
 from .walking import jacobians
 
@@ -109,6 +111,7 @@ class Recording(Explanation):
         self._open: Open | None = None
         self._block: FieldBlock | None = None
         self._before: Any = None
+        self._parameters, self._losses = Parameters(), Losses()
         self.count = 0
         self.kinds: set[str] = set()
 
@@ -129,6 +132,8 @@ class Recording(Explanation):
         self._block.__exit__(kind, error, trace)
         try:
             interrupted = self._close()
+            if error is None and self.count:
+                self._found(self.all_calls[-1], self._parameters.findings(self.all_calls[-1]))
             if isinstance(error, Exception):
                 self._failed(error, interrupted)
                 failures.append(self)
@@ -224,6 +229,8 @@ class Recording(Explanation):
         tape, notes = shortened_tape(nodes[::-1], self._records, names_in(caller), self.limits)
         self.notes += notes
         self._told.update(nodes)
+        if needed is None:
+            self._parameters.see(caller, nodes, roots[0][0])
         return Tracer(tape, roots, ends_of(nodes, needed))
 
     def ends(self, walker: Any) -> None:
@@ -243,11 +250,16 @@ class Recording(Explanation):
         for leaf, node in zip(call.leaves, [n for n in opened.tracer.ends if n in opened.tracer.arrivals], strict=True):
             leaf.grad_before, leaf.grad_after = opened.before[node], grad_of(node, self.limits)
         self.count += 1
-        self.kinds |= {finding.kind for finding in call.findings}
+        self._found(call, self._losses.see(call, DIVERGED))
         self._start = weakref.ref(opened.tracer.roots[0][0])
         self._known = weakref.WeakKeyDictionary(opened.tracer.tape.traced)
         self.all_calls.append(call)
         return call
+
+    def _found(self, call: Call, findings: list[Finding]) -> None:
+        """Add findings that need more than one call to know."""
+        call.findings += findings
+        self.kinds |= {finding.kind for finding in call.findings}
 
     # Errors
 

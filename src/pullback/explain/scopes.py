@@ -87,22 +87,27 @@ class Scopes:
 
 
 def _module_name(module: Any, outer: FrameType | None, around: Scope | None) -> str:
-    """The program's name for a module: `model`, or `model.0` inside another."""
-    if outer is not None and outer.f_code is MODULE_CALL:
-        return _below(outer.f_locals["self"], module, around)
-    for variables in () if outer is None else (outer.f_locals, outer.f_globals):
+    """The program's name for a module: `model`, or `model.h.0` inside another, before a loop variable's."""
+    if outer is None:
+        return type(module).__name__
+    caller = outer.f_locals.get("self")
+    if (path := _path(caller, module)) is not None:
+        return f"{around.name}.{path}" if around is not None and around.kind == "module" else path
+    own = ""
+    for variables in (outer.f_locals, outer.f_globals):
         for name, value in list(variables.items()):
-            if value is module and name != "self":
-                return name
-    caller = None if outer is None else outer.f_locals.get("self")
-    return _below(caller, module, around)
+            if value is module:
+                own = own or name
+            elif (path := _path(value, module)) is not None:
+                return f"{name}.{path}"
+    return own or type(module).__name__
 
 
-def _below(parent: Any, module: Any, around: Scope | None) -> str:
-    for name, child in getattr(parent, "_modules", {}).items():
-        if child is module:
-            return f"{around.name}.{name}" if around is not None and around.kind == "module" else name
-    return type(module).__name__
+def _path(parent: Any, module: Any) -> str | None:
+    """The path from a module to one inside it."""
+    if not hasattr(type(parent), "named_modules") or parent is module:
+        return None
+    return next((path for path, child in parent.named_modules() if child is module), None)
 
 
 def program_frame(depth: int = 1) -> FrameType:

@@ -14,6 +14,7 @@ import numpy as np
 
 from .arrays import Kept, Summary
 from .folding import Fold, folded
+from .gradients import folded as folded_rows, is_network, rows as rows_of, sentence
 from .layout import columns, cut, pad, printable, table, wrapped
 from .numbers import counted, duration, grid, nested, row, rows, short, size
 from .rules import Jacobian
@@ -22,7 +23,9 @@ from .trace import Call, Finding, Leaf, Step, Term, Traced
 SMALL = 6
 """The number of rows and columns up to which matrices are printed."""
 CELL = 28
-"""The number of characters above which vectors and matrices are described by size and norm."""
+"""The number of characters above which local Jacobians are described by their size."""
+SHOWN = 12
+"""The number of elements up to which arrays are shown by their numbers."""
 MOST_ROWS = 60
 """The number of steps above which some are folded."""
 MOST_CALLS = 6
@@ -110,6 +113,8 @@ class _Writer:
         """`v @ J = x.grad` with its values, for leaves that are small enough."""
         if not call.leaves:
             return ["no gradient reached a leaf", ""]
+        if is_network(call):
+            return self.parameters(call)
         if len(call.leaves) > 2:
             return self.leaves(call)
         return [line for leaf in call.leaves for line in self.leaf(call, leaf)]
@@ -128,6 +133,19 @@ class _Writer:
         if len(call.leaves) > MOST_ROWS:
             lines.append(f"and {len(call.leaves) - MOST_ROWS} more: ex.leaves")
         return [*lines, ""]
+
+    def parameters(self, call: Call) -> list[str]:
+        """The sizes of a network's gradients, largest modules of its own names folded."""
+        given = rows_of(call.leaves)
+        found = folded_rows(given)
+        most = max((one.norm for one in found if np.isfinite(one.norm)), default=0.0)
+        body = [["gradient of", "norm", "", "to weight", "zeros", ""]]
+        for one in found:
+            ratio = short(one.ratio, 2) if one.weight > 0 else ""
+            several = f"{one.leaves} parameters" if one.leaves > 1 else ""
+            body.append([one.name, short(one.norm, 3), one.bar(most), ratio, f"{one.zeros:.0%}", several])
+        lines = self.table(body, frozenset({1, 3, 4}), [16, 8, 8, 8, 5, 0])
+        return [*self._wrap(sentence(call)), "", *lines, "bars are logarithmic: half is a hundredth", ""]
 
     def leaf(self, call: Call, leaf: Leaf) -> list[str]:
         name = f"{leaf.tensor.name}.grad"
@@ -295,15 +313,15 @@ def value_text(value: Kept | None, *, brief: bool = False) -> str:
         ends = f", {short(stats.min)} to {short(stats.max)}" if known else ""
         wrong = "".join(f", {n} {word}" for n, word in ((stats.nans, "nan"), (stats.infs, "inf")) if n)
         return f"{_shape(value.shape)}{ends}{wrong}"
-    text = "" if value.size > SMALL or value.ndim > 2 else nested(value)
-    return text if 0 < len(text) <= CELL or not value.size else value_text(Summary(value), brief=brief)
+    small = value.size <= SHOWN and value.ndim <= 2
+    return nested(value) if small else value_text(Summary(value), brief=brief)
 
 
 def vector_text(value: Kept | None, *, brief: bool = False) -> str:
     """A vector in the notation of gradients; a long one by shape and norm, or, with `brief`, the norm."""
     if value is None:
         return "nothing"
-    if not isinstance(value, Summary) and value.size <= SMALL and len(row(value)) <= CELL:
+    if not isinstance(value, Summary) and value.size <= SHOWN:
         return row(value)
     stats = value.stats if isinstance(value, Summary) else Summary(value).stats
     if stats is None:
@@ -362,9 +380,10 @@ def _summed(step: Step, leaves: Sequence[Leaf]) -> str:
 
 def _finding(finding: Finding) -> str:
     where = "" if finding.place is None else f", {finding.place.where}"
-    step = "given" if finding.step is None else f"step {finding.step.index}"
+    step = "" if finding.step is None else f" step {finding.step.index}"
     carried = f"; carried through {counted(len(finding.path), 'step')}" if finding.path else ""
-    return f"{finding.kind}, {finding.phase} {step}{where}: {finding.why}{carried}"
+    fix = f". Fix: {finding.fix}" if finding.fix else ""
+    return f"{finding.kind}, {finding.phase}{step}{where}: {finding.why}{carried}{fix}"
 
 
 def _more(call: Call, program: str) -> list[str]:

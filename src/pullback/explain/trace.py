@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import FINE, Array, Kept, Marks
+from .arrays import FINE, Array, Flat, Kept, Marks
 from .numbers import counted
 from .plots import Statistics
 from .rules import Jacobian
@@ -81,6 +81,7 @@ class Traced:
     scope: Scope | None = None
     time: float | None = None
     marks: Marks = FINE
+    flat: Flat | None = None
 
     @property
     def is_leaf(self) -> bool:
@@ -196,7 +197,7 @@ class Output:
 
 @dataclass(eq=False, slots=True)
 class Finding:
-    """A numerical problem: its kind, where it first appeared, and where it propagated."""
+    """A numerical problem: its kind, where it first appeared, where it propagated, and what helps."""
 
     kind: str
     phase: str
@@ -205,6 +206,7 @@ class Finding:
     element: tuple[int, ...] | None
     why: str
     path: list[Step] = field(default_factory=list)
+    fix: str = ""
 
     @property
     def born(self) -> Step | None:

@@ -16,13 +16,12 @@ import numpy as np
 from .._core.modes import quiet
 from .._tape.memory import Cell, version
 from .._tape.node import AccumulateGrad, Node, Output
-from .arrays import FINE, Array, Kept, Limits, Marks, kept, marks, plain
+from .arrays import FINE, Array, Kept, Limits, Marks, flat, kept, marks, plain
 from .naming import Variable, leaf_name, operation, saved_name, saved_text, settings, tensor_name
 from .plots import statistics
 from .rules import Builder, rule_words, several
 from .sources import executions, place_of, shortened, words_at
-from .trace import Call, Leaf, Saved, Scope, Step, Term, Traced
-from .trace import Output as Start
+from .trace import Call, Leaf, Output as Start, Saved, Scope, Step, Term, Traced
 from .walking import Watch
 
 MANY = 2000
@@ -119,6 +118,7 @@ class Nodes:
         if not isinstance(array, np.ndarray) or tensor.shape != array.shape:
             return
         tensor.dtype, tensor.marks, tensor.value_from = array.dtype, marks(array), source
+        tensor.flat = quiet.run(flat, tensor.op, array)
         tensor.data = kept(array, self.limits if source in {"leaf", "output"} else self.small)
 
     def _values(self) -> None:

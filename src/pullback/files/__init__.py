@@ -1,7 +1,5 @@
 """Loading and saving without running code: safetensors files, and reading of files of torch.save."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -9,9 +7,7 @@ from typing import Any
 from .._core.placement import here
 from .._tensor.creation import from_numpy
 from . import safetensors, structures, torchfiles
-from .errors import FileError as FileError
-from .errors import UnsafeFileError as UnsafeFileError
-from .errors import about
+from .errors import FileError as FileError, UnsafeFileError as UnsafeFileError, about
 from .opening import Input, name_of, reading, writing
 
 _STRUCTURE = "pullback"  # the metadata key that describes how the tensors are nested

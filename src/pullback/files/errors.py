@@ -1,7 +1,5 @@
 """The exceptions for files that cannot be read."""
 
-from __future__ import annotations
-
 import contextlib
 import pickle
 from collections.abc import Iterator

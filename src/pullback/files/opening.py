@@ -1,7 +1,5 @@
 """Files and streams: bounded reading, and atomic writing, so that a crash leaves the old file."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -4,8 +4,6 @@ Python's `pickle` calls whatever function a file names. Here the opcodes are rea
 our builders, or refused, and only builders are called. Objects that cannot be built here are refused by name.
 """
 
-from __future__ import annotations
-
 import pickletools
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping

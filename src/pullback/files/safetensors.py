@@ -5,8 +5,6 @@ name, and `__metadata__`, strings by name); and the arrays' bytes, in C order an
 The format is published at https://github.com/huggingface/safetensors.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

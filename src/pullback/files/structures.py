@@ -4,8 +4,6 @@ Numbers, strings, None and bools represent themselves. Everything else is an obj
 `{"list": [...]}`, `{"dict": [[key, value], ...]}`, `{"tensor": [name, flags...]}`.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter, OrderedDict

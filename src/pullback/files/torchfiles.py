@@ -4,8 +4,6 @@ An archive contains a pickle, which refers to storages by key, and one member wi
 format is a sequence of pickles followed by the storages' bytes.
 """
 
-from __future__ import annotations
-
 import math
 import posixpath
 import struct

@@ -5,8 +5,6 @@ Every opcode is written here, in protocol 2: values, and the names of the few co
 storage, which holds the part of the memory between them.
 """
 
-from __future__ import annotations
-
 import struct
 import sys
 import zipfile

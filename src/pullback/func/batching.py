@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import errors
-from .._core import xp as _xp
+from .._core import errors, xp as _xp
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import Size, size_of
 from .._core.sites import caller, describe

@@ -1,7 +1,5 @@
 """torch.nn.grad: the gradients of a convolution by its input and by its weight, from the gradient of its result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

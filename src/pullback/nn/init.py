@@ -6,8 +6,6 @@ nonlinear dynamics of learning in deep linear neural networks, 2013. Sparse: Mar
 optimization, 2010.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import warnings

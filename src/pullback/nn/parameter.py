@@ -5,8 +5,6 @@ fast path as other tensors; `isinstance(p, Parameter)` tests the role. A user's 
 have its methods and take the general path.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from .._core import errors

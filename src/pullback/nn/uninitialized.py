@@ -4,8 +4,6 @@ Such a tensor has a dtype and a role, and raises in any operation that needs ele
 place, so that optimizers and modules that refer to it stay valid.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

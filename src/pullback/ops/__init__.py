@@ -5,8 +5,6 @@ with boxed values, it dispatches to their interpreter. The tables that every pro
 others when a name is first looked up that none of the loaded tables has.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

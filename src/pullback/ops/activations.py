@@ -4,15 +4,12 @@ At a kink the derivative is the one torch uses. Where a slope has two possible v
 mask: `np.where` takes nine times as long for many elements.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
 import numpy as np
 
-from .._core import machine
-from .._core import xp as _xp
+from .._core import machine, xp as _xp
 from .._core.primitives import elementwise
 
 ROOT_HALF = math.sqrt(0.5)

@@ -4,8 +4,6 @@ Orders and parameters whose derivative is not known have None in place of a rule
 there that require grad. Where a rule is 0 / 0 at a single point, as that of Ci at 0, the derivative there is NaN.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@ These rules are written for complex numbers: the cotangent of a real input is th
 that belongs to it, and nothing else is conjugated.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

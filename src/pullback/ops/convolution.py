@@ -14,8 +14,6 @@ values do not depend on them. `attached` reproduces this: it returns a value unc
 another.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

@@ -6,8 +6,6 @@ and, for non-square factors, Walter and Lehmann (2010), Algorithmic differentiat
 the factors are not unique, a rule holds for losses that do not depend on the choice.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ numerous. `known` holds the weights if the caller has computed them, which pays 
 the inputs nevertheless: a rule that is differentiated itself computes them again from the inputs.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

@@ -4,8 +4,6 @@ Each line of the table is a complete derivative. The parameter names of a rule s
 backward pass.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -4,16 +4,13 @@ The pullbacks are primitives themselves, as in torch, so that they too are compu
 to (outer, along, inner): the reduced axis is in the middle, and the work is divided along one of the others.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .._core import machine
-from .._core import xp as _xp
+from .._core import machine, xp as _xp
 from .._core.primitives import SINGLES, general
 from .._numerics import blocks
 

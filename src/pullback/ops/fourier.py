@@ -5,8 +5,6 @@ half is its conjugate, and `irfft` maps such a half to real numbers. All follow 
 the pullback is the conjugate transpose.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Less common elementwise functions: inverse functions, logarithms to other bases, functions of several arguments."""
 
-from __future__ import annotations
-
 import functools
 import math
 from typing import Any

@@ -4,15 +4,12 @@
 element's own. It may be shorter there than the array. The values written have the shape of `indices`.
 """
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 
 import numpy as np
 
-from .._core import machine
-from .._core import xp as _xp
+from .._core import machine, xp as _xp
 from .._core.primitives import general, linear
 
 

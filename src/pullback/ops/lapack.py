@@ -5,8 +5,6 @@ its matrices is singular; here such a matrix gives infinities, and an error only
 of the operation for the message.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,14 +1,11 @@
 """Layers: operations that are linear in their weights."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
 import numpy as np
 
-from .._core import machine
-from .._core import xp as _xp
+from .._core import machine, xp as _xp
 from .._core.primitives import general, linear, zero
 
 

@@ -1,7 +1,5 @@
 """Products: matmul for operands of any rank, and einsum."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .._core import xp as _xp

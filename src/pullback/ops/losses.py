@@ -1,7 +1,5 @@
 """Losses that are more accurate or faster than a composition of other operations."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

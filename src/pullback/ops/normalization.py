@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core import machine
-from .._core import xp as _xp
+from .._core import machine, xp as _xp
 from .._core.primitives import general, linear
 from .._numerics import blocks
 

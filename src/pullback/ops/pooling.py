@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core import machine
-from .._core import xp as _xp
+from .._core import machine, xp as _xp
 from .._core.primitives import SINGLES, general, linear, zero
 from .._numerics import blocks
 from .convolution import Sizes, Window

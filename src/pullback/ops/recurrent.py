@@ -7,8 +7,6 @@ steps at once. The outputs include every value that the pullback needs, each wit
 derivatives are possible.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Sequence
@@ -16,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import machine
-from .._core import xp as _xp
+from .._core import machine, xp as _xp
 from .._core.primitives import general
 
 Sizes = tuple[int, ...]

@@ -3,16 +3,13 @@
 `axis` is a tuple of non-negative ints, or an int for operations along one axis; callers normalise it.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from typing import Any
 
 import numpy as np
 
-from .._core import machine
-from .._core import xp as _xp
+from .._core import machine, xp as _xp
 from .._core.primitives import SINGLES, general, linear, zero
 
 

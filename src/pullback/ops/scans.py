@@ -5,8 +5,6 @@ log2(n) steps over the whole axis (Hillis and Steele, "Data parallel algorithms"
 division and can itself be differentiated.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -4,8 +4,6 @@ An index has no derivative; `take_along_axis` at the index has the right one. Na
 median over everything is a primitive of its own, because tied elements share its gradient.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

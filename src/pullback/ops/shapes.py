@@ -1,15 +1,12 @@
 """Shapes, indices, joins and casts: linear maps that move elements without changing them."""
 
-from __future__ import annotations
-
 import functools
 import math
 from typing import Any
 
 import numpy as np
 
-from .._core import machine
-from .._core import xp as _xp
+from .._core import machine, xp as _xp
 from .._core.primitives import elementwise, general, jointly_linear, linear
 from .._core.shapes import sum_to
 

@@ -4,8 +4,6 @@ Families of functions have an index as metadata, `n` or `order`, and each rule u
 every derivative has a derivative itself.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable

@@ -16,8 +16,6 @@ as the cotangent of `turn`, a third output of the primitive, which is zero. If t
 the derivative is undefined, and NaN.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

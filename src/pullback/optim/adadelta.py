@@ -1,7 +1,5 @@
 """Adadelta: each parameter's step size is the ratio of its past updates to its past gradients."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .elementwise import Elementwise, Rule

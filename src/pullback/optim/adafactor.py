@@ -1,7 +1,5 @@
 """Adafactor: second moments of matrices kept as those of their rows and columns."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .._core.dtypes import finfo

@@ -1,7 +1,5 @@
 """Adagrad: step sizes that decrease with the sum of all squared gradients so far."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .elementwise import Elementwise, Rule, begin

@@ -1,7 +1,5 @@
 """Adam: steps along the first moment of the gradient divided by the square root of its second moment."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .elementwise import Elementwise, Rule

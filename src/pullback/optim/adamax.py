@@ -1,7 +1,5 @@
 """Adamax: Adam with the largest gradient in the place of the second moment."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .elementwise import Elementwise, Rule

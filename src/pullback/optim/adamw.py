@@ -1,7 +1,5 @@
 """AdamW: Adam with decoupled weight decay."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .adam import Adam

@@ -1,7 +1,5 @@
 """ASGD: stochastic gradient descent that also keeps the average of the parameters."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .elementwise import Elementwise, Rule

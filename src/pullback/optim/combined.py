@@ -1,7 +1,5 @@
 """Several schedules on one optimizer: one after another, or all at once."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Schedules that rise and fall, momentum the opposite way: Smith, Cyclical learning rates, 2017, and One cycle, 2018."""
 
-from __future__ import annotations
-
 import math
 import types
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Most are chainable: the new rate is the old one times a factor, so that several 
 that also have a closed form follow it where an epoch is named.
 """
 
-from __future__ import annotations
-
 import math
 import types
 from bisect import bisect_right

@@ -6,8 +6,6 @@ and how the formula is carried out. It runs on NumPy arrays, and the results are
 with `differentiable=True`, on tensors, and is recorded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """L-BFGS: a quasi-Newton method that approximates the Hessian from its last few steps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

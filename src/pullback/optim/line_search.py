@@ -4,8 +4,6 @@ Algorithms 3.5 and 3.6 of Nocedal and Wright, Numerical optimization, 2006, with
 safeguards of minFunc (Schmidt, 2005), so that the steps are torch's.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple

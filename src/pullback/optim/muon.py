@@ -1,7 +1,5 @@
 """Muon: steps along the orthogonalised momentum of a matrix."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Optimizer: parameters in groups with options, what is remembered of each parameter, hooks, and state dictionaries."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import itertools

@@ -1,7 +1,5 @@
 """ReduceLROnPlateau: rates that are reduced when a metric stops improving."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from typing import Any

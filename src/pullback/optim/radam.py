@@ -1,7 +1,5 @@
 """RAdam: Adam with a rectified variance."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .elementwise import Elementwise, Rule

@@ -1,7 +1,5 @@
 """Rprop: steps by the signs of gradients."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .elementwise import Elementwise, Rule

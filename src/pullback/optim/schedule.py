@@ -1,7 +1,5 @@
 """LRScheduler, the base of all schedules, and what they share: rates of groups, and warnings."""
 
-from __future__ import annotations
-
 import functools
 import warnings
 from collections.abc import Callable
@@ -124,8 +122,7 @@ class LRScheduler:
         """The rates for the current epoch, which `step` sets; `get_last_lr` gives them to others."""
         if not self._get_lr_called_within_step:
             warnings.warn(
-                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
-                stacklevel=2,
+                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.", stacklevel=2
             )
         return self._rates()
 

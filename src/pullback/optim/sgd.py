@@ -1,7 +1,5 @@
 """SGD: stochastic gradient descent, with momentum."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .elementwise import Elementwise, Rule

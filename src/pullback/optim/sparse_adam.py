@@ -1,7 +1,5 @@
 """SparseAdam: Adam that updates only those rows of a table whose gradient is not zero."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .optimizer import Group, declared

@@ -3,8 +3,6 @@
 Izmailov et al., Averaging weights leads to wider optima and better generalization, 2018.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterable

@@ -3,8 +3,6 @@
 A subclass says what it remembers of a parameter, and of which shape, and how it moves one. It computes with tensors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

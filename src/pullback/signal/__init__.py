@@ -1,5 +1,3 @@
 """Signal processing, by torch's names."""
 
-from __future__ import annotations
-
 from . import windows as windows

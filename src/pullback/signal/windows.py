@@ -10,8 +10,6 @@ tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
 tensor([0.0000, 0.5000, 1.0000, 0.5000])
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Iterable

@@ -5,8 +5,6 @@ table in `_tensor.surface` says which of them are public, and under which names.
 public call and a definition: alternative names of arguments, checks of operands, and `out=`.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import warnings

@@ -1,7 +1,5 @@
 """Connectionist temporal classification: the loss of a sequence of labels over all its alignments with a longer one."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Elementwise functions of one and several tensors."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Attention, by torch's names: means of values, weighted by a softmax of the products of queries and keys."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

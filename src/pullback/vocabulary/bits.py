@@ -1,7 +1,5 @@
 """Bitwise functions of integers, and functions that return bools."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """`where` of functions: each is evaluated only where it is selected, so that it cannot make the other's gradient NaN."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Conversions named after dtypes, in their own module because names like `float` and `int` hide the builtins."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Complex numbers: parts, absolute values and angles, and views as pairs of real numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Products of tensors over some axes, or none: inner, tensordot, kron, cross, and tensors composed of blocks."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """Convolutions in one, two and three dimensions, their transposes, and unfold and fold (im2col and col2im)."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

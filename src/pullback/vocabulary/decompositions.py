@@ -3,8 +3,6 @@
 All take stacks of matrices, in the last two axes of a tensor.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

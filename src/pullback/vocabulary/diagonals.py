@@ -1,7 +1,5 @@
 """Diagonals and triangles of matrices."""
 
-from __future__ import annotations
-
 import operator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Systems of linear equations, by the names of torch.linalg: solutions, inverses, least squares."""
 
-from __future__ import annotations
-
 import math
 from types import NoneType
 from typing import Any, NamedTuple

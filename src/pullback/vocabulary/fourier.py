@@ -1,7 +1,5 @@
 """Discrete Fourier transforms, differentiable for real and complex tensors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

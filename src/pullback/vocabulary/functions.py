@@ -1,7 +1,5 @@
 """Less common elementwise functions, of one, two and three tensors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

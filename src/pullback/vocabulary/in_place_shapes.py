@@ -1,7 +1,5 @@
 """In-place changes of axes and sizes: `transpose_`, `squeeze_`, `resize_` and others."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

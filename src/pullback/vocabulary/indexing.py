@@ -1,7 +1,5 @@
 """Reading and writing through ints, slices, Ellipsis, None, and boolean and integer arrays."""
 
-from __future__ import annotations
-
 import itertools
 import operator
 import warnings
@@ -10,8 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import ops
-from .._core import errors
-from .._core import xp as _xp
+from .._core import errors, xp as _xp
 from .._core.lazy import provider
 from .._core.modes import mode
 from .._core.primitives import Carrier

@@ -1,7 +1,5 @@
 """Joining and splitting tensors along their first axes, and bringing them to common shapes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

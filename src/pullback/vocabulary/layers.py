@@ -1,14 +1,11 @@
 """Layers with weights: linear and bilinear maps, and embeddings, by torch's names."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
 from .. import ops
-from .._core import errors
-from .._core import xp as _xp
+from .._core import errors, xp as _xp
 from .._core.modes import no_grad
 from .._core.primitives import Carrier
 from .._core.values import concrete, data, every, require_tensor, require_tensors

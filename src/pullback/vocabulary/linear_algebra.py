@@ -1,7 +1,5 @@
 """Linear algebra by torch's older names, where they differ from those of torch.linalg."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

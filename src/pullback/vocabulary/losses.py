@@ -3,8 +3,6 @@
 `reduction` is 'mean', 'sum' or 'none'; `size_average` and `reduce` are torch's deprecated arguments for it.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from typing import Any
@@ -12,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import errors
-from .._core import xp as _xp
+from .._core import errors, xp as _xp
 from .._core.modes import quiet
 from .._core.primitives import Carrier
 from .._core.shapes import broadcast_shapes

@@ -1,7 +1,5 @@
 """Distances, and losses with margins between scores or distances, by torch's names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -204,11 +202,7 @@ def multi_margin_loss(
 
 
 def multilabel_margin_loss(
-    input: Any,
-    target: Any,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
+    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Any:
     """The sum of max(0, 1 - score of a label + score of another class) over classes: labels end at the first -1.
 

@@ -3,13 +3,10 @@
 Here `reduction` is a number: 0 for 'none', 1 for 'mean', 2 for 'sum'.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
-from . import alignment, layers, losses, margins, normalization
-from . import dropout as dropouts
+from . import alignment, dropout as dropouts, layers, losses, margins, normalization
 
 NUMBERED = ("none", "mean", "sum")
 

@@ -1,7 +1,5 @@
 """Normalisation over batches, layers, groups and instances, by torch's names."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Norms of vectors and matrices, condition numbers and ranks, by the names of torch.linalg."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -43,14 +41,7 @@ def _converted(name: str, input: Any, dtype: Any) -> Any:
     return cast(input, target.numpy)
 
 
-def vector_norm(
-    x: Any,
-    ord: float = 2,
-    dim: Dim = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-) -> Any:
+def vector_norm(x: Any, ord: float = 2, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The norm of all elements, or of vectors along axes: the sum of abs(x) ** ord, to the power 1 / ord.
 
     `ord` inf and -inf are the largest and smallest absolute value; 0 counts the nonzero elements. The slope at 0 is 0.
@@ -79,14 +70,7 @@ def vector_norm(
     return ops.vector_norm(x, order=float(ord), axis=axes, keepdims=keepdim)
 
 
-def matrix_norm(
-    A: Any,
-    ord: Any = "fro",
-    dim: Any = (-2, -1),
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-) -> Any:
+def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The norm of matrices, in the plane of two axes.
 
     `ord` is 'fro', the root of the sum of squares; 'nuc', the sum of the singular values; 2 and -2, the largest and the
@@ -151,14 +135,7 @@ def _of_singular_values(x: Any, ord: Any, axes: tuple[int, int], keepdim: bool) 
     return ops.reshape(result, shape=tuple(1 if axis in axes else size for axis, size in enumerate(x.shape)))
 
 
-def norm(
-    A: Any,
-    ord: Any = None,
-    dim: Dim = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-) -> Any:
+def norm(A: Any, ord: Any = None, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """A norm of vectors or matrices: of all elements or one axis `vector_norm`, of two axes, or with a text,
     `matrix_norm`; without `ord`, the root of the sum of squares.
 
@@ -216,14 +193,7 @@ def cond(A: Any, p: Any = None) -> Any:
     return ops.where(ops.not_equal(info, 0), np.asarray(np.inf, result._dtype), result)
 
 
-def matrix_rank(
-    A: Any,
-    tol: Any = None,
-    hermitian: bool = False,
-    *,
-    atol: Any = None,
-    rtol: Any = None,
-) -> Any:
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
     """The number of singular values or, if `hermitian`, absolute eigenvalues above the bounds of `pinv`.
 
     >>> import pullback

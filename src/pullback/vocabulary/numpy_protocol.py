@@ -6,8 +6,6 @@ in no table is computed by NumPy on the values of tensors that do not require gr
 others: no result silently loses its gradient.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 from typing import Any

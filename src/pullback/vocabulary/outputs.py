@@ -5,8 +5,6 @@ The functions themselves have no such argument. Their public wrappers (`of_tenso
 So `out` may share memory with an operand.
 """
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Padding: elements added to or removed from the ends of axes; constants, or copies of existing elements."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pooling: means, maxima and norms over windows, in one, two and three dimensions."""
 
-from __future__ import annotations
-
 import functools
 import math
 from typing import Any

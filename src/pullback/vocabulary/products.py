@@ -1,7 +1,5 @@
 """Products of matrices, vectors and batches, and einsum."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

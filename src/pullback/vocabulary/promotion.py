@@ -4,8 +4,6 @@ Promotion is an explicit cast before the operation, so that rules see one dtype.
 than 0-d tensors, and those a lower one than tensors with axes; NumPy scalars count as numbers, NumPy arrays as tensors.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any

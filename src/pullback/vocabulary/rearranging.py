@@ -1,7 +1,5 @@
 """Elements rearranged: rolled, rotated, repeated, in windows, and with arbitrary strides."""
 
-from __future__ import annotations
-
 import operator
 from typing import Any
 
@@ -11,8 +9,7 @@ from .. import ops
 from .._core import xp as _xp
 from .._core.shapes import normalize_axis, parse_sizes
 from .._core.values import concrete
-from .._tape.views import attach
-from .._tape.views import view as view_of
+from .._tape.views import attach, view as view_of
 from . import shapes
 from .promotion import category
 

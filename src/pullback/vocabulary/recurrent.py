@@ -4,8 +4,6 @@ All process rows, those of each step concatenated, as torch packs sequences of d
 length are reshaped to this form. The contribution of a layer's inputs is a single product for all steps.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Reductions: sums, means, extremes, norms, and the softmax family."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 
@@ -289,13 +287,7 @@ def _second(name: str, dim: Any, other: Any) -> Any:
 
 
 def max(
-    input: Any,
-    dim: Any = None,
-    keepdim: bool = False,
-    *,
-    other: Any = None,
-    axis: Any = None,
-    keepdims: bool = False,
+    input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None, keepdims: bool = False
 ) -> Any:
     """The largest element; with a dim, (values, indices) along it; with a tensor, the elementwise maximum.
 
@@ -312,13 +304,7 @@ def max(
 
 
 def min(
-    input: Any,
-    dim: Any = None,
-    keepdim: bool = False,
-    *,
-    other: Any = None,
-    axis: Any = None,
-    keepdims: bool = False,
+    input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None, keepdims: bool = False
 ) -> Any:
     """The smallest element; with a dim, (values, indices) along it; with a tensor, the elementwise minimum.
 

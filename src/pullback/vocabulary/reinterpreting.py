@@ -1,7 +1,5 @@
 """Views of a tensor's bytes as another dtype: `x.view(dtype)`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

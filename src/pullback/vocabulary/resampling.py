@@ -1,7 +1,5 @@
 """Resampling of images: interpolation, sampling at grid points, and pixels moved between channels and positions."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

@@ -1,7 +1,5 @@
 """Scans and differences along an axis: cumulative products and extremes, differences, gradients and integrals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,16 +4,13 @@ torch's rules for such indices are stricter than those of `x[index]`: they are i
 negative, and the values written have the dtype of the target.
 """
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 
 import numpy as np
 
 from .. import ops
-from .._core import dtypes
-from .._core import xp as _xp
+from .._core import dtypes, xp as _xp
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import broadcast_shapes, normalize_axis
 from .._core.values import every, require_operand

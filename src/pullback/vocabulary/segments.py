@@ -1,7 +1,5 @@
 """Reductions of segments: consecutive parts of an axis, of given lengths."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

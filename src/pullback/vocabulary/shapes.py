@@ -1,7 +1,5 @@
 """Shapes: views of tensors with other axes, and the basic functions that join and split tensors."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ computed as a fill of one element for each location that contains an element to 
 with a history.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Elements chosen by a mask, and slices along one axis: reading, writing into copies, and conversion of indices."""
 
-from __future__ import annotations
-
 import functools
 import operator
 from typing import Any
@@ -9,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import dtypes
-from .._core import xp as _xp
+from .._core import dtypes, xp as _xp
 from .._core.primitives import Carrier
 from .._core.shapes import broadcast_shapes, normalize_axis, parse_sizes
 from .._core.values import concrete, require_operand, require_tensor

@@ -3,8 +3,6 @@
 Selected elements are gathered by their indices, so that gradients flow to them.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Special functions that tensors have as methods: the error function, the gamma function, and the incomplete ones."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Special functions that only `pullback.special` has: entropies, Bessel's, Airy's and orthogonal polynomials."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .. import ops

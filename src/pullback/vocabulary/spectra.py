@@ -1,7 +1,5 @@
 """Short-time Fourier transforms: signals split into overlapping frames, and reconstructed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Statistics: covariances, medians, quantiles and histograms."""
 
-from __future__ import annotations
-
 import math
 import operator
 import warnings

@@ -1,6 +1,5 @@
 """Made by scripts/stubs: the types of what is imported when it is first asked for."""
 
-from __future__ import annotations
 from collections.abc import Callable as _Callable
 from collections.abc import Iterable as _Iterable
 from collections.abc import Mapping as _Mapping
@@ -30,8 +29,7 @@ from typing import Self as _Self
 import sys
 from types import ModuleType
 from typing import Any
-from .compiled import Compiled as Compiled
-from .compiled import compile as compile
+from .compiled import Compiled as Compiled, compile as compile
 from .recorder import CaptureError as CaptureError
 
 class _Compile(ModuleType):

@@ -1,6 +1,5 @@
 """Made by scripts/stubs: the types of what is imported when it is first asked for."""
 
-from __future__ import annotations
 from collections.abc import Callable as _Callable
 from collections.abc import Iterable as _Iterable
 from collections.abc import Mapping as _Mapping
@@ -44,9 +43,7 @@ from .intervals import ContinuousBernoulli
 from .lowrank import LowRankMultivariateNormal
 from .matrices import Wishart, mvdigamma
 from .multivariate import Independent, MultivariateNormal, mahalanobis
-from .registry import RULES, unknown
-from .registry import kl_divergence as kl_divergence
-from .registry import register_kl as register_kl
+from .registry import RULES, kl_divergence as kl_divergence, register_kl as register_kl, unknown
 from .transformed import Gumbel, HalfNormal, Pareto, TransformedDistribution
 
 @register_kl(ExponentialFamily, ExponentialFamily)

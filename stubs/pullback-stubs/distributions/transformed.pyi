@@ -1,6 +1,5 @@
 """Made by scripts/stubs: the types of what is imported when it is first asked for."""
 
-from __future__ import annotations
 from collections.abc import Callable as _Callable
 from collections.abc import Iterable as _Iterable
 from collections.abc import Mapping as _Mapping

@@ -4,8 +4,6 @@ A box has a tensor of some transform and NumPy's interface: the methods, operato
 NumPy's functions accept it. Results that depend on traced values are boxes, all others plain arrays and numbers.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Iterator
 from typing import Any, Self

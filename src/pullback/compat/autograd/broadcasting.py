@@ -1,7 +1,5 @@
 """Helpers for user-defined rules with broadcast arguments: autograd.numpy.numpy_vjps."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

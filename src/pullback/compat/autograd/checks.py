@@ -1,7 +1,5 @@
 """autograd.test_util: derivatives compared with finite differences, along random directions."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 from collections.abc import Callable, Iterable, Sequence

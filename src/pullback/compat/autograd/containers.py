@@ -1,7 +1,5 @@
 """autograd.builtins: Python's own containers and type checks, which also look into boxes; containers are not boxed."""
 
-from __future__ import annotations
-
 import builtins
 from typing import Any
 

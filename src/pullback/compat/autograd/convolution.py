@@ -1,7 +1,5 @@
 """autograd.scipy.signal: convolution along some axes, a dot product along others, and outer along the rest."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

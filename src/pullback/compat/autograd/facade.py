@@ -1,7 +1,5 @@
 """autograd's modules by autograd's names, each assembled from modules of this package; and their import finder."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.abc
 import importlib.machinery

@@ -1,7 +1,5 @@
 """autograd.misc.flatten: nested arrays as one vector, and back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

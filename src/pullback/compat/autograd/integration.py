@@ -1,7 +1,5 @@
 """autograd.scipy.integrate: solutions of ordinary differential equations, differentiated by the adjoint equation."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Sequence
 from typing import Any

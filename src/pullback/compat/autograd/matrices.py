@@ -1,7 +1,5 @@
 """autograd.scipy.linalg: functions of matrices that NumPy does not have."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Sequence
 from typing import Any

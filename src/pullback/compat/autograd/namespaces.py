@@ -4,8 +4,6 @@ NumPy's functions dispatch to boxes, so almost everything here is NumPy's own. T
 NumPy does not dispatch: those that make arrays of lists containing boxes.
 """
 
-from __future__ import annotations
-
 import functools
 import types
 from collections.abc import Callable

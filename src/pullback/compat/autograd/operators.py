@@ -1,7 +1,5 @@
 """autograd's differential operators: functions that return derivatives of functions, by autograd's names."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import warnings
@@ -12,9 +10,7 @@ import numpy as np
 
 from ..._core.trees import flatten
 from .spaces import vspace
-from .tracing import Traced
-from .tracing import make_jvp as _make_jvp
-from .tracing import make_vjp as _make_vjp
+from .tracing import Traced, make_jvp as _make_jvp, make_vjp as _make_vjp
 
 Function = Callable[..., Any]
 

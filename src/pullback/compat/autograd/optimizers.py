@@ -1,7 +1,5 @@
 """autograd.misc.optimizers: gradient descent on nested arrays."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

@@ -4,8 +4,6 @@ A primitive is called only with plain values, even if its arguments are traced. 
 the derivative is computed, and must be written in autograd.numpy.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """autograd.misc.tracers: functions with constant control flow."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

@@ -4,8 +4,6 @@ Most special functions are ufuncs, which dispatch to the box. The others, and de
 arguments, and the formulas below for traced ones.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import math

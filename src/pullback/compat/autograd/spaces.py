@@ -1,7 +1,5 @@
 """Vector spaces of nested arrays: zeros, ones, a basis, and inner products of differentiable values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

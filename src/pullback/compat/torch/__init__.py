@@ -5,8 +5,6 @@ accelerators (`torch.cuda`, `torch.backends`, `torch.amp`, `torch.jit`, ...) ans
 pullback lacks raises AttributeError, which says so.
 """
 
-from __future__ import annotations
-
 import contextlib
 import sys
 from collections.abc import Iterator

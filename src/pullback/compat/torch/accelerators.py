@@ -4,8 +4,6 @@ Functions that query devices report none; functions that free memory, wait or co
 compute on a device raise torch's errors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

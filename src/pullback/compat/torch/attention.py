@@ -1,7 +1,5 @@
 """torch.nn.attention: the choice of an attention kernel, of which there is only one."""
 
-from __future__ import annotations
-
 import contextlib
 import enum
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The functions of torch.autograd that are not about derivatives."""
 
-from __future__ import annotations
-
 import contextlib
 from typing import Any
 

@@ -3,8 +3,6 @@
 They can be read and written, without effect.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

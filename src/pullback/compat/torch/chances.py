@@ -1,7 +1,5 @@
 """torch.distributions.utils: helpers for writing families of distributions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +7,7 @@ import numpy as np
 
 from ..._core.modes import enable_grad
 from ..._tensor import sampling
-from ...distributions.distribution import broadcast_all as broadcast_all
-from ...distributions.distribution import clamped as clamp_probs
-from ...distributions.distribution import summed
+from ...distributions.distribution import broadcast_all as broadcast_all, clamped as clamp_probs, summed
 from ...nn import functional
 
 euler_constant = float(np.euler_gamma)

@@ -1,7 +1,5 @@
 """torch.testing: assertions that two values are close."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

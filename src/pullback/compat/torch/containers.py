@@ -1,7 +1,5 @@
 """torch.utils._pytree: nested containers flattened and unflattened."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

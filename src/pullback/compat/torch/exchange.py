@@ -1,7 +1,5 @@
 """torch.utils.dlpack: capsules, which pass a tensor's memory to another library once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 `places` lists them; a module that is not listed there, `torch.a.b`, has the names of `pullback.a.b`.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """torch._foreach_add_ and similar functions, one operation for each tensor of lists, used by external optimizers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """functorch, the predecessor of torch.func: the same transforms, and the functions that torch.func does not have."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Sequence
 from typing import Any

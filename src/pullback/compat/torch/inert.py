@@ -1,7 +1,5 @@
 """Functions without effect, for things that pullback does not have: accelerators, other libraries, other compilers."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from typing import Any

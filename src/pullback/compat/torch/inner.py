@@ -1,7 +1,5 @@
 """Private modules of torch, with an underscore, that programs import nevertheless."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The names of torch.nn that are not layers."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """torch.testing.make_tensor: tensors of random numbers for tests."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Warnings, each issued once per process, about calls with no effect or less effect than in torch."""
 
-from __future__ import annotations
-
 import warnings
 
 _said: set[str] = set()

@@ -3,8 +3,6 @@
 pullback's own functions do not dispatch to it. Programs that reimplement a function of torch can.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

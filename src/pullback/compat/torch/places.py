@@ -1,7 +1,5 @@
 """The sources of the names in torch's modules; a module not listed has those of pullback's module of the same path."""
 
-from __future__ import annotations
-
 _HERE = "pullback.compat.torch"
 
 PLACES: dict[str, str] = {

@@ -1,7 +1,5 @@
 """torch.amp: contexts of mixed precision, which change no precision here, and GradScaler."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import warnings

@@ -1,7 +1,5 @@
 """torch.distributed, torch.multiprocessing, torch.nn.parallel: a single process on one device; Python's processes."""
 
-from __future__ import annotations
-
 import multiprocessing as processes
 from typing import Any
 

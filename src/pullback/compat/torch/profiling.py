@@ -1,7 +1,5 @@
 """torch.profiler and torch.autograd.profiler: names for parts of a program, and Python's profiler by torch's names."""
 
-from __future__ import annotations
-
 import contextlib
 import cProfile
 import enum

@@ -1,7 +1,5 @@
 """torch.compile, which is pullback's; torch.jit and torch.compiler, which return their arguments unchanged."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import typing

@@ -1,7 +1,5 @@
 """torch.sparse, on dense tensors: the values are torch's, but all elements are stored."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..._core.primitives import Carrier

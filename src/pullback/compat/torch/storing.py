@@ -4,8 +4,6 @@ Loading a pickle executes code that it names. Pickles written here are loaded on
 `weights_only=False`, or names the classes that it trusts by `torch.serialization.safe_globals`, as in torch.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os
@@ -13,9 +11,7 @@ import pickle  # programs access it as an attribute
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
-from ...files import FileError, UnsafeFileError, check_save, torchwriting
-from ...files import load as load_values
-from ...files import save as save_values
+from ...files import FileError, UnsafeFileError, check_save, load as load_values, save as save_values, torchwriting
 from ...files.opening import name_of, reading, writing
 from .kinds import FileLike as FileLike
 from .notes import note

@@ -1,7 +1,5 @@
 """The names of the torch module that are not operators: versions, switches, and dtypes that NumPy lacks."""
 
-from __future__ import annotations
-
 import importlib
 import typing
 from typing import Any
@@ -12,15 +10,15 @@ from ..._core.modes import inference_mode as inference_mode
 from ..._numerics import random
 from . import precision, scripting
 from .accelerators import OutOfMemoryError as OutOfMemoryError
-from .exchange import from_dlpack as from_dlpack
-from .exchange import to_dlpack as to_dlpack
+from .exchange import from_dlpack as from_dlpack, to_dlpack as to_dlpack
 from .precision import GradScaler as GradScaler
-from .sparse import smm as smm
-from .sparse import sparse_coo_tensor as sparse_coo_tensor
-from .sparse import sparse_csr_tensor as sparse_csr_tensor
-from .sparse import spmm as spmm
-from .storing import load as load
-from .storing import save as save
+from .sparse import (
+    smm as smm,
+    sparse_coo_tensor as sparse_coo_tensor,
+    sparse_csr_tensor as sparse_csr_tensor,
+    spmm as spmm,
+)
+from .storing import load as load, save as save
 from .version import __version__ as __version__
 
 autocast = precision.autocast

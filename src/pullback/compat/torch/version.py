@@ -1,7 +1,5 @@
 """torch's version."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

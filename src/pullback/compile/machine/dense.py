@@ -14,8 +14,7 @@ import numpy as np
 
 from ..mathematics.lanes import Word
 from . import callables, matrices, native, pool
-from .callables import ALIGNED as ALIGNED_FLAG
-from .callables import Body
+from .callables import ALIGNED as ALIGNED_FLAG, Body
 from .elements import KINDS
 from .linking import Module
 from .memory import SIZES

@@ -18,8 +18,7 @@ from .dead import without_dead_code
 from .identities import exact
 from .layouts import shapes
 from .pieces import side_by_side
-from .recurrence import DECOMPOSITIONS as DECOMPOSITIONS
-from .recurrence import decomposed
+from .recurrence import DECOMPOSITIONS as DECOMPOSITIONS, decomposed
 from .rounding import rounded
 from .rules import joined
 

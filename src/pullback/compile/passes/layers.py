@@ -16,9 +16,7 @@ import numpy as np
 
 from ..program import Equation, Value
 from .building import Builder
-from .decompositions import DECOMPOSITIONS as DECOMPOSITIONS
-from .decompositions import decomposed as decomposed
-from .decompositions import decomposition, decompositions
+from .decompositions import DECOMPOSITIONS as DECOMPOSITIONS, decomposed as decomposed, decomposition, decompositions
 
 SINGLE = np.dtype(np.float32)
 

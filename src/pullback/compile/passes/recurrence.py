@@ -13,8 +13,7 @@ from typing import Any
 from ..loops import SCAN, Scan
 from ..program import Equation, Program, Value
 from .building import Builder
-from .layers import DECOMPOSITIONS as DECOMPOSITIONS
-from .layers import decomposed as decomposed
+from .layers import DECOMPOSITIONS as DECOMPOSITIONS, decomposed as decomposed
 
 Step = Callable[..., tuple[Sequence[Value], Sequence[Value]]]
 """From a builder, the step's rows, the states and what all steps share: the new states, and what is kept of the step."""

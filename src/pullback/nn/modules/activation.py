@@ -1,12 +1,9 @@
 """Activations: each a function of nn.functional with its settings."""
 
-from __future__ import annotations
-
 from dataclasses import InitVar
 from typing import Any
 
-from .. import functional as F
-from .. import init
+from .. import functional as F, init
 from ..parameter import allocate
 from .declared import declared
 from .module import Module

@@ -3,8 +3,6 @@
 Grave, Joulin, Cissé, Grangier and Jégou, Efficient softmax approximation for GPUs, 2017.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple

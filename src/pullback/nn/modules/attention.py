@@ -1,7 +1,5 @@
 """Attention of several heads, as a module."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...vocabulary.attention import Places, Projections, of_heads

@@ -1,7 +1,5 @@
 """Normalisation of each channel over the batch: Ioffe and Szegedy, Batch normalization, 2015."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..._tensor.creation import ones, tensor, zeros

@@ -3,8 +3,6 @@
 For a module without hooks the overhead is one condition.
 """
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from collections.abc import Callable, Iterator

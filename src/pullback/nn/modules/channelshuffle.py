@@ -1,7 +1,5 @@
 """Channels interleaved between groups: Zhang, Zhou, Lin and Sun, ShuffleNet, 2018."""
 
-from __future__ import annotations
-
 from .. import functional as F
 from .declared import declared
 from .module import Module

@@ -3,8 +3,6 @@
 Weights and biases start uniformly distributed between -b and b, where 1 / b**2 is the number of inputs of each output.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 

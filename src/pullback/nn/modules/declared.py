@@ -11,8 +11,6 @@ takes those arguments of the function that are no settings, and passes the setti
 function asks for it. The module prints its settings: `ELU(alpha=1.0)`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterable

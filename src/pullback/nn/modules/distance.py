@@ -1,7 +1,5 @@
 """Distances between vectors."""
 
-from __future__ import annotations
-
 from .. import functional as F
 from .declared import declared
 from .module import Module

@@ -4,8 +4,6 @@ Srivastava, Hinton, Krizhevsky, Sutskever and Salakhutdinov, Dropout: a simple w
 overfitting, 2014. Alpha dropout: Klambauer, Unterthiner, Mayr and Hochreiter, Self-normalizing neural networks, 2017.
 """
 
-from __future__ import annotations
-
 from .. import functional as F
 from .declared import declared, settings
 from .module import Module

@@ -1,7 +1,5 @@
 """Axes flattened into one, and split again."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

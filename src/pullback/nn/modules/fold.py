@@ -1,7 +1,5 @@
 """Windows of images as columns (im2col), and their transpose (col2im)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .. import functional as F

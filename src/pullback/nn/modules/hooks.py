@@ -4,8 +4,6 @@ For backward hooks, the inputs and the outputs of a module each pass through a n
 once: the output node saves them, and the input node passes both to the hooks.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import warnings

@@ -1,7 +1,5 @@
 """Normalisation of each channel of each sample: Ulyanov, Vedaldi and Lempitsky, Instance normalization, 2016."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -4,8 +4,6 @@ Until then their parameters are `UninitializedParameter`s. The first call gives 
 changes the module's class to the ordinary one.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable

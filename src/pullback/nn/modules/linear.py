@@ -1,12 +1,9 @@
 """Linear maps: Identity, Linear and Bilinear."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
-from .. import functional as F
-from .. import init
+from .. import functional as F, init
 from ..parameter import Parameter, allocate
 from .module import Module
 

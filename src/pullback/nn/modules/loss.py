@@ -4,8 +4,6 @@
 for each class is a buffer.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, InitVar

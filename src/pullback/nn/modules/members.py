@@ -3,8 +3,6 @@
 Each kind has a dictionary of its own, in the order of registration. A name is in one of them, or an ordinary attribute.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any

@@ -4,8 +4,6 @@ Its parts are modules of their own: its parameters, buffers and submodules (`mem
 state as a dictionary (`state`). This one has the operations on all members at once, and how a module is printed.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any, Self
@@ -15,15 +13,16 @@ from ..._core.modes import no_grad
 from ..._core.primitives import Carrier
 from ..uninitialized import is_lazy
 from .calls import Calls
-from .hooks import register_module_buffer_registration_hook as register_module_buffer_registration_hook
-from .hooks import register_module_forward_hook as register_module_forward_hook
-from .hooks import register_module_forward_pre_hook as register_module_forward_pre_hook
-from .hooks import register_module_full_backward_hook as register_module_full_backward_hook
-from .hooks import register_module_full_backward_pre_hook as register_module_full_backward_pre_hook
-from .hooks import register_module_module_registration_hook as register_module_module_registration_hook
-from .hooks import register_module_parameter_registration_hook as register_module_parameter_registration_hook
-from .state import State
-from .state import _IncompatibleKeys as _IncompatibleKeys
+from .hooks import (
+    register_module_buffer_registration_hook as register_module_buffer_registration_hook,
+    register_module_forward_hook as register_module_forward_hook,
+    register_module_forward_pre_hook as register_module_forward_pre_hook,
+    register_module_full_backward_hook as register_module_full_backward_hook,
+    register_module_full_backward_pre_hook as register_module_full_backward_pre_hook,
+    register_module_module_registration_hook as register_module_module_registration_hook,
+    register_module_parameter_registration_hook as register_module_parameter_registration_hook,
+)
+from .state import State, _IncompatibleKeys as _IncompatibleKeys
 
 
 def _take(tensor: Any, value: Any) -> None:

@@ -1,13 +1,10 @@
 """Normalisation of each sample separately: over its last axes, groups of channels, or neighbouring channels."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
-from .. import functional as F
-from .. import init
+from .. import functional as F, init
 from ..parameter import allocate
 from .declared import declared
 from .module import Module

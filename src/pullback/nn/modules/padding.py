@@ -1,7 +1,5 @@
 """Padding at the ends of the last axes, by nn.functional.pad."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from .. import functional as F

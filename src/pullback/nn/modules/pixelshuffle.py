@@ -1,7 +1,5 @@
 """Channels rearranged into pixels and back: Shi and others, Real-time single image super-resolution, 2016."""
 
-from __future__ import annotations
-
 from .. import functional as F
 from .declared import declared
 from .module import Module

@@ -3,8 +3,6 @@
 `kernel_size`, `stride` (by default the kernel's size), `padding` and `dilation` are integers, or one for each axis.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from .. import functional as F

@@ -1,7 +1,5 @@
 """Recurrent networks: RNN, LSTM and GRU over sequences, and their single steps."""
 
-from __future__ import annotations
-
 import math
 import numbers
 import warnings

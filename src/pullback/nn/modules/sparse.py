@@ -1,11 +1,8 @@
 """Embedding tables: Embedding and EmbeddingBag."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
-from .. import functional as F
-from .. import init
+from .. import functional as F, init
 from ..parameter import Parameter, allocate
 from .module import Module
 

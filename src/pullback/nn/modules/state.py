@@ -5,8 +5,6 @@ subclasses may override, and hooks run before and after. Loading first lets ever
 writes are done only if no error was found.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping

@@ -5,16 +5,13 @@ with `batch_first`, or (steps, features). Attention ignores positions at which a
 added to the scores. `is_causal` is a hint that a mask is the causal one; the mask must be passed nevertheless.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ..._tensor.creation import full
 from ...vocabulary.diagonals import triu
-from .. import functional as F
-from .. import init
+from .. import functional as F, init
 from .attention import MultiheadAttention
 from .container import ModuleList
 from .dropout import Dropout

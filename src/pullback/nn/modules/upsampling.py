@@ -1,7 +1,5 @@
 """Larger and smaller images: nn.functional.interpolate as modules."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .. import functional as F

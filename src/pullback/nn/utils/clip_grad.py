@@ -1,7 +1,5 @@
 """Limits on the size of gradients: Pascanu, Mikolov and Bengio, On the difficulty of training RNNs, 2013."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable
 from types import GeneratorType

@@ -1,7 +1,5 @@
 """The parameters of a module as one vector, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A layer and a subsequent batch normalisation fused into one layer, for evaluation."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Any
 

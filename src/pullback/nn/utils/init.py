@@ -1,7 +1,5 @@
 """skip_init: a module with uninitialised weights."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

@@ -3,8 +3,6 @@
 `parametrizations` has their replacements, which the warnings name.
 """
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

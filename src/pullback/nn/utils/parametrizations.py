@@ -1,7 +1,5 @@
 """Parametrizations by torch's names: weights of a given norm, of spectral norm 1, and orthogonal ones."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..._core.dtypes import finfo

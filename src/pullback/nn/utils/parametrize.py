@@ -4,8 +4,6 @@ A parametrized module gets a class of its own, with a property in place of the t
 the tensor's name, the modules that compute it and, as `original`, their input.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -5,8 +5,6 @@ before each call a hook sets `weight` to their product. If a parameter is pruned
 method selects among the other entries. `remove` makes the zeros permanent.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Sequences of different lengths in one tensor: padded to one length, or packed step by step."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Self
 

@@ -1,7 +1,5 @@
 """A module called with other tensors in place of its own: the implementation of `pullback.func.functional_call`."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager

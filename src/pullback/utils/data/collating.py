@@ -1,7 +1,5 @@
 """Collation of samples to batches: tensors are stacked, containers are traversed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
 from copy import copy
 from typing import Any

@@ -1,7 +1,5 @@
 """Data sets: samples by index or as a stream, and combinations of data sets."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import warnings

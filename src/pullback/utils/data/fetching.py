@@ -4,8 +4,6 @@ The current position is written to a record of two numbers, the task and the ind
 its sample, even if the process ends without raising one.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, MutableSequence
 from typing import Any

@@ -1,7 +1,5 @@
 """DataLoader: batches of a data set, loaded in this process or by worker processes."""
 
-from __future__ import annotations
-
 import itertools
 import multiprocessing
 import os

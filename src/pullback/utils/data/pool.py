@@ -1,7 +1,5 @@
 """The loader's side of its workers: starting and stopping processes, requests and answers, and failures."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

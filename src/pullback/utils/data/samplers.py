@@ -1,7 +1,5 @@
 """Samplers: orders of the indices of a data set."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar

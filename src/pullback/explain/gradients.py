@@ -1,0 +1,128 @@
+"""The gradients of a network's parameters: rows of a table, folded by module, and what they say in one sentence."""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from .arrays import Kept, Summary
+from .numbers import counted, short
+from .trace import Call, Leaf
+
+FEW_ROWS = 24
+"""The number of rows above which parameters are folded by module."""
+BAR = 16
+"""The length of the longest bar, and the number of bars' lengths for a factor of ten thousand."""
+NUMBERED = re.compile(r"^(.*?\.?)(\d+)(?=\.|$)")
+"""The first number in a parameter's name: `model.h.11` of `model.h.11.attn.weight`."""
+
+
+class Row(NamedTuple):
+    """A parameter or a module: the norms of its gradient and of its values, the share of zeros, and how many leaves."""
+
+    name: str
+    norm: float
+    weight: float
+    zeros: float
+    leaves: int = 1
+
+    @property
+    def ratio(self) -> float:
+        """The gradient's norm as a part of that of the values."""
+        return self.norm / self.weight if self.weight else math.nan
+
+    def bar(self, most: float) -> str:
+        """A logarithmic bar: a sixteenth is a quarter of a power of ten."""
+        if not self.norm or not math.isfinite(self.norm) or not math.isfinite(most):
+            return ""
+        return "=" * max(1, round(BAR * (1 + math.log10(self.norm / most) / 4)))
+
+
+def is_network(call: Call) -> bool:
+    """True for the gradient of one number by several leaves whose sizes are known."""
+    one = len(call.outputs) == 1 and math.prod(call.outputs[0].tensor.shape) == 1
+    return one and len(call.leaves) > 2 and all(leaf.flow is not None for leaf in call.leaves)
+
+
+def rows(leaves: Iterable[Leaf]) -> list[Row]:
+    """A row for each leaf."""
+    return [
+        Row(leaf.tensor.name, leaf.flow.norm, _norm(leaf.tensor.data), leaf.flow.zeros)
+        for leaf in leaves
+        if leaf.flow is not None
+    ]
+
+
+def folded(given: list[Row], most: int = FEW_ROWS) -> list[Row]:
+    """At most so many rows, if modules are that few: the deepest are folded first."""
+    found = given
+    for depth in range(max((row.name.count(".") for row in given), default=0), 0, -1):
+        if len(found) <= most:
+            break
+        found = _grouped(found, functools.partial(_stem, depth=depth))
+    return found
+
+
+def _stem(name: str, depth: int) -> str:
+    return ".".join(name.split(".")[:depth])
+
+
+def _block(name: str) -> str:
+    found = NUMBERED.match(name)
+    return name if found is None else found[0]
+
+
+def _grouped(given: Iterable[Row], key: Callable[[str], str]) -> list[Row]:
+    groups: dict[str, list[Row]] = {}
+    for row in given:
+        groups.setdefault(key(row.name), []).append(row)
+    return [_joined(name, group) for name, group in groups.items()]
+
+
+def _joined(name: str, group: list[Row]) -> Row:
+    if len(group) == 1:
+        return group[0]
+    norm, weight = (math.hypot(*(getattr(row, each) for row in group)) for each in ("norm", "weight"))
+    count = sum(row.leaves for row in group)
+    return Row(name, norm, weight, sum(row.zeros * row.leaves for row in group) / count, count)
+
+
+def sentence(call: Call) -> str:
+    """What happened, in words: the loss, the largest gradient, and how the first of numbered modules fares."""
+    given = rows(call.leaves)
+    output = call.outputs[0].tensor
+    value = "" if output.data is None or isinstance(output.data, Summary) else f" {short(output.data.reshape(-1)[0])}"
+    finite = [row for row in given if math.isfinite(row.norm)]
+    moved = counted(sum(row.norm > 0 for row in finite), "parameter")
+    text = f"The loss{value} gives a gradient to {moved}"
+    zero = sum(row.norm == 0 for row in finite)
+    bad = len(given) - len(finite)
+    text += f", zeros to {zero}" if zero else ""
+    text += f", and nan or inf to {bad}" if bad else ""
+    if finite and not bad:
+        largest = max(finite, key=lambda row: row.norm)
+        text += f"; the largest is that of {largest.name}, of norm {short(largest.norm, 3)}"
+        text += _compared(finite)
+    return f"{text}."
+
+
+def _compared(given: list[Row]) -> str:
+    """The gradient of the first of the numbered modules against that of the last."""
+    numbered = [(match, row) for row in given if (match := NUMBERED.match(row.name)) is not None]
+    stem = numbered[0][0][1] if numbered else ""
+    blocks = _grouped([row for match, row in numbered if match[1] == stem], _block)
+    if len(blocks) < 2 or not blocks[-1].norm:
+        return ""
+    part = short(blocks[0].norm / blocks[-1].norm, 2)
+    return f"; {blocks[0].name} receives {part} of what {blocks[-1].name} does"
+
+
+def _norm(value: Kept | None) -> float:
+    if isinstance(value, Summary):
+        return math.nan if value.stats is None else value.stats.norm
+    return math.nan if value is None else float(np.sqrt(np.sum(np.abs(value).astype(float) ** 2)))

@@ -1,0 +1,114 @@
+"""The parameters of the program's modules that no backward call of a recording gave a gradient, and why."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+from collections.abc import Iterator, Sequence
+from types import FrameType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._tape.node import Node
+from .._tensor.tensor import Tensor
+from .naming import variables_in
+from .trace import Call, Finding
+
+ASKED = 20
+"""The number of parameters for which the reason is looked up."""
+FROZEN = "it does not require grad, and an optimizer holds it: call requires_grad_(), or leave it out of the optimizer"
+
+
+class Missing(NamedTuple):
+    """A parameter without a gradient, its name, and the reason."""
+
+    tensor: Any
+    name: str
+    reason: str
+
+
+class Parameters:
+    """The parameters of modules that took part in a call: those without a gradient remain if no later call gives one."""
+
+    def __init__(self) -> None:
+        self.missing: dict[int, Missing] = {}
+        self.reached: set[int] = set()
+        self.asked = 0
+
+    def see(self, frame: FrameType, nodes: Sequence[Node], root: Node) -> None:
+        """Look at the modules and optimizers that a program's functions hold when a call begins."""
+        present = set(nodes)
+        values = list(variables_in(frame))
+        held = {id(tensor) for _, value in values for tensor in _optimized(value)}
+        for name, module in values:
+            if not hasattr(type(module), "named_parameters"):
+                continue
+            named = [(f"{name}.{path}", tensor) for path, tensor in module.named_parameters()]
+            got = {id(tensor) for _, tensor in named if tensor._node in present}
+            self.reached |= got
+            for path, tensor in named if got else ():
+                trains = tensor._node is not None or id(tensor) in held
+                if trains and id(tensor) not in got and id(tensor) not in self.missing:
+                    self.missing[id(tensor)] = Missing(tensor, path, self._reason(tensor, root))
+
+    def _reason(self, tensor: Any, root: Node) -> str:
+        if tensor._node is None:
+            return FROZEN
+        self.asked += 1
+        if self.asked > ASKED:
+            return ""
+        reasons = importlib.import_module("pullback._tape.reasons")  # imported only on use
+        output = Tensor.interpreter.wrap(np.zeros(root.shape or ()), root)
+        found = reasons.cut_between(tensor, [output])
+        if found is None or found.cause == "unused":
+            return "nothing that leads to the loss used it"
+        return str(found.text)
+
+    def findings(self, call: Call) -> list[Finding]:
+        """A finding for each module, or reason, of the parameters that never got a gradient."""
+        rest = [each for key, each in self.missing.items() if key not in self.reached]
+        found = []
+        for (_, reason), group in itertools.groupby(rest, lambda each: (each.name.rpartition(".")[0], each.reason)):
+            names = [each.name for each in group]
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            why = f"{', '.join(names[:3])}{more} got no gradient{': ' if reason else ''}{reason}"
+            found.append(Finding("missing", "backward", None, call.outputs[0].tensor, None, why))
+        return found
+
+
+def _optimized(value: Any) -> Iterator[Any]:
+    """The tensors that an optimizer holds."""
+    for group in getattr(value, "param_groups", ()) if hasattr(type(value), "zero_grad") else ():
+        yield from group["params"]
+
+
+class Losses:
+    """The losses of a recording's calls by line: training has diverged where one is a multiple of the first."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, tuple[int, float, float] | None] = {}
+        self.count: dict[str, int] = {}
+
+    def see(self, call: Call, factor: float) -> list[Finding]:
+        """The finding for the first call of a line in which loss and gradient have grown by the factor."""
+        output = call.outputs[0] if call.outputs else None
+        if (
+            output is None
+            or not output.implicit
+            or call.place is None
+            or not isinstance(output.tensor.data, np.ndarray)
+        ):
+            return []
+        where, loss = call.place.where, float(abs(output.tensor.data).max())
+        norm = float(np.sqrt(sum(leaf.flow.norm**2 for leaf in call.leaves if leaf.flow is not None)))
+        number = self.count[where] = self.count.get(where, 0) + 1
+        first = self.known.setdefault(where, (number, loss, norm))
+        if first is None or not np.isfinite(first[1]):
+            return []
+        if loss <= factor * first[1] or norm <= factor * first[2]:
+            return []
+        self.known[where] = None
+        why = f"the loss was {first[1]:.4g} in the first of these calls, and is {loss:.4g} in call {number}"
+        fix = "lower the learning rate, or look at the batch of this call"
+        return [Finding("diverged", "forward", None, output.tensor, None, why, fix=fix)]

@@ -1,0 +1,96 @@
+"""What is found in whole networks: nothing in ten that are right, and each of ten planted mistakes."""
+
+from pathlib import Path
+
+import pytest
+
+import pullback
+from pullback.command import main
+
+from . import networks
+
+FILE = Path(networks.__file__)
+
+
+def kinds(program):
+    pullback.manual_seed(0)
+    with pullback.explain.record() as ex:
+        program()
+    assert ex.all_calls
+    return ex, {finding.kind for call in ex.all_calls for finding in call.findings}
+
+
+@pytest.mark.parametrize("program", networks.RIGHT, ids=lambda one: one.__name__)
+def test_a_network_that_is_right_has_no_finding(program):
+    ex, found = kinds(program)
+    assert found == set(), [each.why for call in ex.all_calls for each in call.findings]
+
+
+@pytest.mark.parametrize(("program", "kind"), networks.WRONG.items(), ids=lambda one: getattr(one, "__name__", one))
+def test_a_planted_mistake_is_found(program, kind):
+    assert kind in kinds(program)[1]
+
+
+def why(program, kind):
+    ex, _ = kinds(program)
+    return next(each for call in ex.all_calls for each in call.findings if each.kind == kind)
+
+
+def test_a_finding_says_what_to_do():
+    root = why(networks.wrong_mask, "nan")
+    assert (root.born.op, root.phase) == ("softmax", "forward")
+    assert root.fix.startswith("all of a row is -inf: the mask has to leave one position of each row")
+    log = why(networks.log_of_zero, "inf")
+    assert (log.born.op, log.fix[:12]) == ("log", "log of 0 is ")
+    assert "rate" in why(networks.learning_rate, "diverged").fix
+
+
+def test_the_reason_of_a_missing_gradient_names_the_line():
+    cut = why(networks.detached, "missing").why
+    assert cut.startswith("model.encoder.weight, model.encoder.bias got no gradient: ")
+    assert "detach() at networks.py:" in cut
+    assert why(networks.unused, "missing").why.startswith("model.second.weight, model.second.bias got no gradient")
+    assert why(networks.frozen, "missing").why.startswith("model.2.weight got no gradient: it does not require grad")
+
+
+def test_shares_are_counted():
+    dead = why(networks.dead_units, "dead")
+    assert dead.why.endswith("16 of its 16 units are 0 for every example, and get no gradient")
+    assert (dead.born.op, dead.phase) == ("relu", "forward")
+
+
+@pytest.mark.parametrize(("name", "code"), [("gpt", 0), ("reinforce", 0), ("frozen", 4), ("wrong_mask", 4)])
+def test_the_command_fails_on_what_is_true(name, code, capsys):
+    arguments = ["explain", "--fail-on", "any", "--no-timing", str(FILE), name]
+    assert main(arguments) == code
+    assert ("found" in capsys.readouterr().err) == (code == 4)
+
+
+def test_the_weights_of_a_deep_stack_of_sigmoids_vanish():
+    model = networks.perceptron(pullback.nn.Sigmoid, layers=12)
+    x, y = networks.examples()
+    with pullback.explain.record() as ex:
+        pullback.nn.functional.cross_entropy(model(x), y).backward()
+    (finding,) = ex.health
+    assert finding.kind == "tiny"
+    assert finding.tensor.name == "model.0.weight"
+    assert finding.why.startswith("the gradient vanishes: that of model.0.weight is ")
+
+
+def test_a_parameter_that_another_call_gives_a_gradient_is_not_missing():
+    first, second = pullback.nn.Linear(2, 2), pullback.nn.Linear(2, 2)
+    model = pullback.nn.ModuleDict({"first": first, "second": second})
+    with pullback.explain.record() as ex:
+        for part in (first, second):
+            model[{first: "first", second: "second"}[part]](pullback.ones(1, 2)).sum().backward()
+    assert [each.kind for call in ex.all_calls for each in call.findings] == []
+
+
+def test_infinity_that_is_selected_away_is_none():
+    x = pullback.tensor([0.0, 2.0], requires_grad=True)
+    safe = pullback.where(x > 0, x, 1.0).log().masked_fill(x == 0, float("-inf"))
+    assert pullback.explain(safe.exp().sum()).health == []
+    with pullback.explain.record() as ex:
+        x.log().masked_fill(x == 0, 0.0).sum().backward()
+    (finding,) = ex.health  # 0 of the mask times the slope at 0, which is inf
+    assert (finding.kind, finding.phase, finding.born.op) == ("nan", "backward", "log")
