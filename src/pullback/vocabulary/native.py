@@ -27,7 +27,8 @@ def _named(function: Callable[..., Any], names: str) -> Callable[..., Any]:
         return function(**options)
 
     native.__name__ = native.__qualname__ = function.__name__
-    native.__doc__ = f"{function.__doc__}\n    Arguments: {', '.join(order)}."
+    summary, _, rest = (function.__doc__ or "").partition("\n\n")
+    native.__doc__ = f"{summary}\n    Arguments: {', '.join(order)}.\n\n{rest}"
     return native
 
 
