@@ -540,7 +540,7 @@ class Autograd(Attributes):
         if self._node is None:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if not isinstance(self._node, AccumulateGrad):
-            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors: use register_hook")
         return RemovableHandle(self._node.post, hook)
 
     def detach(self) -> Any:
@@ -606,7 +606,7 @@ class Autograd(Attributes):
 
     @data.deleter
     def data(self) -> None:
-        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead! (del x, not del x.data)")
 
     def clone(self, *, memory_format: Any = None) -> Any:
         """A recorded copy; inside a transform, the transform's values can be written to it.

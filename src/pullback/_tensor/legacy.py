@@ -39,7 +39,7 @@ def range(
         start, end = 0, start
     start, end, step = (bound("range", value) for value in (start, end, step))
     if not abs(step) > 0:  # 0 or NaN
-        raise RuntimeError("step must be nonzero")
+        raise RuntimeError("step must be nonzero: it is 0, and the range would not end")
     if (end - start) * step < 0:
         raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: range({start}, {end}, {step})")
     count = int((end - start) / step + 1)

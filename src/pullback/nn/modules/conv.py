@@ -47,7 +47,7 @@ class _ConvNd(Module):
             if padding not in PADDINGS:
                 raise ValueError(f"Invalid padding string {padding!r}, should be one of {', '.join(PADDINGS)}")
             if padding == "same" and any(step != 1 for step in per_axis(stride, self._axes)):
-                raise ValueError("padding='same' is not supported for strided convolutions")
+                raise ValueError(f"padding='same' is not supported for strided convolutions: stride is {stride}")
         if padding_mode not in PADDING_MODES:
             raise ValueError(f"padding_mode must be one of {set(PADDING_MODES)}, but got padding_mode='{padding_mode}'")
         self.in_channels = in_channels

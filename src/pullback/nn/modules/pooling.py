@@ -322,7 +322,7 @@ class _FractionalMaxPool(Module):
         if self.output_size is None and self.output_ratio is None:
             raise ValueError(f"{name} requires specifying either an output size, or a pooling ratio")
         if self.output_size is not None and self.output_ratio is not None:
-            raise ValueError("only one of output_size and output_ratio may be specified")
+            raise ValueError("only one of output_size and output_ratio may be specified: both are given")
         for setting in ("kernel_size", "output_size", "output_ratio"):
             value = getattr(self, setting)
             setattr(self, setting, None if value is None else per_axis(value, self._axes))

@@ -223,11 +223,11 @@ def _check_settings(module: Any) -> None:
             raise TypeError(f"{name} should be of type {kind.__name__}, got: {type(value).__name__}")
     for name in ("input_size", "hidden_size", "num_layers"):
         if getattr(module, name) <= 0:
-            raise ValueError(f"{name} must be greater than zero")
+            raise ValueError(f"{name} must be greater than zero: it is {getattr(module, name)}")
     if proj < 0:
-        raise ValueError("proj_size should be a positive integer or zero to disable projections")
+        raise ValueError(f"proj_size should be a positive integer or zero to disable projections: it is {proj}")
     if proj >= hidden:
-        raise ValueError("proj_size has to be smaller than hidden_size")
+        raise ValueError(f"proj_size has to be smaller than hidden_size: they are {proj} and {hidden}")
     if proj and module.mode != "LSTM":
         raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
     if module.mode not in KINDS:

@@ -9,7 +9,7 @@ from ..parameter import Parameter
 
 def _require_eval(*modules: Any) -> None:
     if any(module.training for module in modules):
-        raise AssertionError("Fusion only for eval!")
+        raise AssertionError("Fusion only for eval! Call .eval() of both modules first")
 
 
 def _fused(weight: Any, bias: Any, norm: tuple[Any, ...], axis: int) -> tuple[Any, Any]:

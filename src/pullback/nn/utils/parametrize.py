@@ -67,7 +67,7 @@ class ParametrizationList(ModuleList):
 
     def __init__(self, modules: Sequence[Any], original: Any, unsafe: bool = False) -> None:
         if not modules:
-            raise ValueError("ParametrizationList requires one or more modules.")
+            raise ValueError("ParametrizationList requires one or more modules. It was given none")
         super().__init__(modules)
         self.unsafe = unsafe
         dtype, shape = original.dtype, tuple(original.shape)

@@ -484,7 +484,7 @@ def global_unstructured(
     10
     """
     if not isinstance(parameters, Iterable):
-        raise TypeError("global_unstructured(): parameters is not an Iterable")
+        raise TypeError("global_unstructured(): parameters is not an Iterable: pass pairs, as in [(layer, 'weight')]")
     if not isinstance(importance_scores, dict | None):
         raise TypeError("global_unstructured(): importance_scores must be of type dict")
     places: Sequence[tuple[Any, str]] = list(parameters)

@@ -252,7 +252,7 @@ def pad_sequence(
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
     listed = list(sequences)
     if not listed:
-        raise RuntimeError("received an empty list of sequences")
+        raise RuntimeError("received an empty list of sequences: pass one tensor for each sequence")
     rest = tuple(listed[0].shape[1:])
     for sequence in listed:
         if sequence.ndim == 0 or tuple(sequence.shape[1:]) != rest:
