@@ -94,13 +94,14 @@ def generated(title: str, source: str, scope: dict[str, Any], name: str) -> Any:
 
 def describe(site: Site | None) -> str:
     """A site as text: `train.py:41: y = x * w`."""
-    if site is None:
-        return "an unknown line"
-    filename = site[0].co_filename
-    line = line_of(site)
+    return "an unknown line" if site is None else ": ".join(filter(None, place_and_text(site)))
+
+
+def place_and_text(site: Site) -> tuple[str, str]:
+    """The file and the number of a line, and what is written there, empty if it cannot be read."""
+    filename, line = site[0].co_filename, line_of(site)
     try:
         text = importlib.import_module("linecache").getline(filename, line).strip()
     except LookupError:  # doctest's patch of linecache does not know the examples of other documents
         text = ""
-    place = f"{os.path.basename(filename)}:{line}"
-    return f"{place}: {text}" if text else place
+    return f"{os.path.basename(filename)}:{line}", text
