@@ -1,6 +1,5 @@
 """Elementwise functions of one and several tensors."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +8,7 @@ import numpy as np
 from .. import ops
 from .._core import dtypes, errors
 from .._core.primitives import Carrier, Function, Primitive
-from .._core.sites import depth
+from .._core.sites import named, warn
 from .._core.values import every, require_operand
 from .._tape.shortcuts import is_primitive
 from . import warn_of_numbers
@@ -225,16 +224,9 @@ def elementwise(primitive: Primitive, *, keeps_integers: bool = False) -> Callab
             return primitive(input if keeps_integers else inexact(input))
 
         is_primitive(primitive)(function)
-        return named(like, function)
+        return named(like.__name__, function, like.__doc__ or "")
 
     return made
-
-
-def named(like: Function, function: Function) -> Function:
-    """A function with the name and docstring of another."""
-    function.__name__ = function.__qualname__ = like.__name__
-    function.__doc__ = like.__doc__
-    return function
 
 
 @elementwise(ops.exp)
@@ -392,7 +384,7 @@ def pair(primitive: Primitive, *, keeps_integers: bool = True) -> Callable[[Func
             return broadcast(primitive, *fractional(input, other))
 
         is_primitive(primitive)(function)
-        return named(like, function)
+        return named(like.__name__, function, like.__doc__ or "")
 
     return made
 
@@ -427,7 +419,7 @@ def ordering(primitive: Primitive, *, keeps_integers: bool = True) -> Callable[[
             return broadcast(primitive, input, other)
 
         is_primitive(primitive)(function)
-        return named(like, function)
+        return named(like.__name__, function, like.__doc__ or "")
 
     return made
 
@@ -526,7 +518,7 @@ def of_integers(primitive: Primitive, *, bools: bool = False) -> Callable[[Funct
                 )
             return binary(primitive, input, other)
 
-        return named(like, function)
+        return named(like.__name__, function, like.__doc__ or "")
 
     return made
 
@@ -601,10 +593,9 @@ def as_condition(condition: Any) -> Any:
     """The condition of `where` as bools; uint8 is converted with torch's warning, other dtypes raise RuntimeError."""
     dtype = condition._dtype if isinstance(condition, Carrier) else condition.dtype
     if dtype == np.uint8:
-        warnings.warn(
+        warn(
             "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
-            "version of PyTorch. Use a boolean condition instead: write condition != 0",
-            stacklevel=depth(),
+            "version of PyTorch. Use a boolean condition instead: write condition != 0"
         )
         return condition != 0
     if dtype.kind != "b":

@@ -9,8 +9,9 @@ import numpy as np
 from .. import ops
 from .._core import dtypes, errors
 from .._core.primitives import Carrier, Function, Primitive
+from .._core.sites import named
 from .._core.values import require_operand, require_tensor
-from .arithmetic import elementwise, named, of_integers, pair, refuse_unordered, require_numbers
+from .arithmetic import elementwise, of_integers, pair, refuse_unordered, require_numbers
 from .promotion import broadcast, category, together
 
 
@@ -40,7 +41,7 @@ def _of_reals(primitive: Primitive) -> Callable[[Function], Function]:
             refuse_unordered(like.__name__, category(input)[0])
             return primitive(input)
 
-        return named(like, function)
+        return named(like.__name__, function, like.__doc__ or "")
 
     return made
 

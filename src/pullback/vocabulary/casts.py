@@ -4,20 +4,20 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core import dtypes
+from .._core.sites import named
 
 
 def _cast(name: str, dtype: dtypes.dtype) -> Callable[..., Any]:
     def function(input: Any, memory_format: Any = None) -> Any:
         return input.to(dtype, memory_format=memory_format)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""This tensor in {dtype.name}; itself if it has that dtype.
+    text = f"""This tensor in {dtype.name}; itself if it has that dtype.
 
     >>> import pullback
     >>> pullback.tensor([0, 1], dtype="uint8").{name}().dtype
     pullback.{dtype.name}
     """
-    return function
+    return named(name, function, text)
 
 
 bool = _cast("bool", dtypes.bool_)

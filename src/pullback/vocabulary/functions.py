@@ -8,6 +8,7 @@ import numpy as np
 from .. import ops
 from .._core import errors
 from .._core.primitives import Carrier, Function, Primitive
+from .._core.sites import named
 from .._core.values import require_operands
 from .._tape.shortcuts import is_primitive
 from .._tape.views import write
@@ -27,7 +28,7 @@ def of_angle(primitive: Primitive) -> Callable[[Function], Function]:
             return primitive(inexact(input))
 
         is_primitive(primitive)(function)
-        return arithmetic.named(like, function)
+        return named(like.__name__, function, like.__doc__ or "")
 
     return made
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from .. import ops
 from .._core.primitives import Function, Primitive
+from .._core.sites import named
 from .._tape.shortcuts import is_primitive
-from .arithmetic import named, require_numbers
+from .arithmetic import require_numbers
 from .promotion import category
 
 
@@ -25,7 +26,7 @@ def whole(primitive: Primitive) -> Callable[[Function], Function]:
             return primitive(input) if kind == "f" else ops.clone(input)
 
         is_primitive(primitive)(function)
-        return named(like, function)
+        return named(like.__name__, function, like.__doc__ or "")
 
     return made
 

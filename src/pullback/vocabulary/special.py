@@ -10,9 +10,9 @@ import numpy as np
 from .. import ops
 from .._core import errors
 from .._core.primitives import Carrier, Function, Primitive
+from .._core.sites import named
 from .._core.values import require_tensor, require_tensors
 from .._tape.shortcuts import is_primitive
-from .arithmetic import named
 from .promotion import broadcast, category, common, fractional, inexact, together
 
 MOST_TERMS = 1 << 27
@@ -29,7 +29,7 @@ def of_one(primitive: Primitive, **params: Any) -> Callable[[Function], Function
             return primitive(inexact(input), **params)
 
         is_primitive(primitive, **params)(function)
-        return named(like, function)
+        return named(like.__name__, function, like.__doc__ or "")
 
     return made
 
@@ -41,7 +41,7 @@ def of_two(primitive: Primitive, **params: Any) -> Callable[[Function], Function
         def function(input: Any, other: Any) -> Any:
             return of_several(primitive, like.__name__, input, other, **params)
 
-        return named(like, function)
+        return named(like.__name__, function, like.__doc__ or "")
 
     return made
 
@@ -195,7 +195,7 @@ def _incomplete(primitive: Primitive) -> Callable[[Function], Function]:
                 )
             return broadcast(primitive, *together(input, other))
 
-        return named(like, function)
+        return named(like.__name__, function, like.__doc__ or "")
 
     return made
 

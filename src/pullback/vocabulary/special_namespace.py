@@ -3,6 +3,7 @@
 from typing import Any
 
 from .. import ops
+from .._core.sites import named
 from . import special, spelled
 from .special import of_one, of_two
 
@@ -235,8 +236,7 @@ def _polynomial(name: str, family: str, whose: str, at_two: str) -> Any:
     def function(input: Any, n: Any) -> Any:
         return special.of_several(ops.orthogonal_polynomial, name, input, n, family=family, order=0)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""{whose} polynomial of degree n at input; n is a whole number or a tensor of them.
+    text = f"""{whose} polynomial of degree n at input; n is a whole number or a tensor of them.
 
     It has no derivative with respect to n.
 
@@ -244,7 +244,7 @@ def _polynomial(name: str, family: str, whose: str, at_two: str) -> Any:
     >>> pullback.special.{name}(pullback.tensor([2.0]), 2)
     tensor([{at_two}])
     """
-    return function
+    return named(name, function, text)
 
 
 chebyshev_polynomial_t = _polynomial("chebyshev_polynomial_t", "chebyshev_t", "Chebyshev's first", "7.")
