@@ -64,13 +64,18 @@ def _product(a: Value, b: Value, **params: Any) -> Kind:
     return (*together(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]), a.dtype
 
 
-def _einsum(*values: Value, equation: str) -> Kind:
-    terms, result = equation.split("->")
+def sizes_of_labels(equation: str, values: Sequence[Value]) -> dict[str, int]:
+    """The length that each label of an einsum stands for: an axis of length 1 is as long as the others of its label."""
     sizes: dict[str, int] = {}
-    for term, value in zip(terms.split(","), values, strict=True):
+    for term, value in zip(equation.partition("->")[0].split(","), values, strict=True):
         for label, size in zip(term, value.shape, strict=True):
             sizes[label] = size if sizes.get(label, 1) == 1 else sizes[label]
-    return tuple([sizes[label] for label in result]), values[0].dtype
+    return sizes
+
+
+def _einsum(*values: Value, equation: str) -> Kind:
+    sizes = sizes_of_labels(equation, values)
+    return tuple([sizes[label] for label in equation.partition("->")[2]]), values[0].dtype
 
 
 def _reduction(x: Value, *, axis: tuple[int, ...], keepdims: bool, **params: Any) -> Kind:
