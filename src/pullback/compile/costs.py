@@ -10,8 +10,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .passes.inference import sizes_of_labels
-from .program import Equation, Program, Value
+from .program import Equation, Program, Value, sizes_of_labels
 
 PER_ELEMENT = {
     **dict.fromkeys("divide reciprocal sqrt modulo remainder floor_divide".split(), 4),

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..._core import xp as _xp
 from ..._core.modes import quiet
-from ..program import Value
+from ..program import Value, sizes_of_labels
 
 Kind = tuple[tuple[int, ...], np.dtype[Any]]
 
@@ -62,15 +62,6 @@ def _product(a: Value, b: Value, **params: Any) -> Kind:
     if len(a.shape) == 1 or len(b.shape) == 1:
         return (*a.shape[:-1], *(b.shape[:-2] + b.shape[-1:] if len(b.shape) > 1 else ())), a.dtype
     return (*together(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]), a.dtype
-
-
-def sizes_of_labels(equation: str, values: Sequence[Value]) -> dict[str, int]:
-    """The length that each label of an einsum stands for: an axis of length 1 is as long as the others of its label."""
-    sizes: dict[str, int] = {}
-    for term, value in zip(equation.partition("->")[0].split(","), values, strict=True):
-        for label, size in zip(term, value.shape, strict=True):
-            sizes[label] = size if sizes.get(label, 1) == 1 else sizes[label]
-    return sizes
 
 
 def _einsum(*values: Value, equation: str) -> Kind:
