@@ -13,11 +13,15 @@ async function unpack(packed: string): Promise<string> {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
-export async function load(element: Element): Promise<Trace> {
+/** What the page was written with: a trace, or training runs. */
+export async function read(element: Element): Promise<{ schema: string; version: number }> {
   const text = element.textContent ?? "";
-  const trace = JSON.parse(element.getAttribute("data-encoding") === "gzip" ? await unpack(text) : text) as Trace;
-  if (trace.schema !== "pullback-trace" || trace.version !== 1) throw new Error("this is no pullback-trace of version 1");
-  return clean(trace);
+  return JSON.parse(element.getAttribute("data-encoding") === "gzip" ? await unpack(text) : text);
+}
+
+export function load(data: { schema: string; version: number }): Trace {
+  if (data.schema !== "pullback-trace" || data.version !== 1) throw new Error("this is no pullback-trace of version 1");
+  return clean(data as Trace);
 }
 
 /** The trace with every text of the program's made visible, in place. */

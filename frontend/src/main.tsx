@@ -4,13 +4,20 @@ import { h, render } from "preact";
 import { App } from "./app";
 import "./explain.css";
 import { LayoutEngine, serve } from "./layout";
-import { load } from "./load";
+import { load, read } from "./load";
+import { clean, RunsPage, type Runs } from "./run";
 
 async function show(): Promise<void> {
   const program = document.currentScript?.textContent || null;
   const place = document.querySelector("#app")!;
   try {
-    const trace = await load(document.querySelector("#trace")!);
+    const data = await read(document.querySelector("#trace")!);
+    if (data.schema === "pullback-run") {
+      place.textContent = "";
+      render(<RunsPage data={clean(data as Runs)} />, place);
+      return;
+    }
+    const trace = load(data);
     if (!trace.calls.length) throw new Error(trace.error ? `${trace.error.type}: ${trace.error.message}` : "no backward() was called");
     place.textContent = "";
     render(<App trace={trace} engine={new LayoutEngine(program)} />, place);

@@ -25,7 +25,7 @@ async function open(name, { hash = "", width = 1440, height = 960, prepare, ...c
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && page.complaints.push(message.text()));
   page.on("pageerror", (error) => page.complaints.push(error.stack));
   await page.goto(`${pathToFileURL(`${PAGES}/${name}.html`)}${hash}`);
-  if (context.javaScriptEnabled !== false && !NOTEBOOKS.includes(name)) await page.waitForSelector("#picture .box, .table-view td");
+  if (context.javaScriptEnabled !== false && !NOTEBOOKS.includes(name)) await page.waitForSelector("#picture .box, .table-view td, .multiples");
   return page;
 }
 
@@ -487,6 +487,51 @@ check("23: a failed run opens, with the failing node outlined, the whole message
   const refused = await open("refused");
   assert.ok((await text(refused, ".failed-run")).includes(trace("refused").error.type));
   await closed(refused);
+});
+
+check("25: two training runs: the slider, the measures and the findings, by keyboard, in any theme and width", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    const page = await open("runs", { colorScheme });
+    assert.equal(page.requests.length, 1);
+    assert.deepEqual(await violations(page), [], colorScheme);
+    assert.equal(await page.$$eval(".small-multiple", (all) => all.length), 7);
+    assert.equal(await page.$$eval(".small-multiple path", (all) => all.filter((path) => path.getAttribute("d")).length), 12);
+    assert.match(await text(page, ".slide"), /step 299/);
+    await page.focus(".slide input");
+    await press(page, "Home");
+    assert.match(await text(page, ".slide"), /step 0\b/);
+    await page.click(".happened button");
+    assert.match(await text(page, ".slide"), /step 100[^]*loss nan/);
+    const before = await text(page, ".small-multiple");
+    await page.selectOption(".find select", "zeros");
+    assert.notEqual(await text(page, ".small-multiple"), before);
+    for (const width of [1440, 390, 320]) {
+      await page.setViewportSize({ width, height: 800 });
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${width}`);
+    }
+    await closed(page);
+  }
+});
+
+check("25: a run of 10 000 steps and 150 parameters: first paint and a step of the slider", async () => {
+  const page = await open("training");
+  const painted = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime);
+  await page.focus(".slide input");
+  const moved = await page.evaluate(async () => {
+    const slider = document.querySelector(".slide input");
+    const times = [];
+    for (let step = 0; step < 20; step++) {
+      const start = performance.now();
+      slider.value = String(500 * step);
+      slider.dispatchEvent(new Event("input", { bubbles: true }));
+      await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+      times.push(performance.now() - start);
+    }
+    return times.sort((a, b) => a - b)[10];
+  });
+  console.log(`25: first paint after ${painted.toFixed(0)} ms, a step of the slider ${moved.toFixed(0)} ms`);
+  assert.equal(await page.$$eval(".small-multiple", (all) => all.length), 150);
+  await closed(page);
 });
 
 check("24: on paper: answer, picture and tape on white", async () => {

@@ -5,8 +5,11 @@ import runpy
 import sys
 from pathlib import Path
 
+import numpy as np
+
 import pullback as pb
 from pullback.explain import page
+from pullback.explain.runs import Event, Run, Step
 from pullback.utils.checkpoint import checkpoint
 
 FOLDER = Path(sys.argv[1])
@@ -123,6 +126,23 @@ def hostile():
     return trace
 
 
+def run(steps, parameters, every, seed=0):
+    """A training run of so many steps, as if it had been recorded."""
+    random = np.random.default_rng(seed)
+    made = Run(every)
+    made.count, made.seconds = steps, 12.5
+    made.parameters = [f"h.{i // 12}.{'attn' if i % 12 < 6 else 'mlp'}.layer{i % 6}.weight" for i in range(parameters)]
+    made.shapes = [(64, 64)] * parameters
+    for step in range(steps):
+        loss = float("nan") if step == steps // 2 else float(3 * np.exp(-5 * step / steps) + random.random() / 10)
+        made.losses.add(step, loss)
+        if step % every == 0:
+            rows = [random.lognormal(size=parameters).tolist() for _ in range(3)]
+            made.steps.add(step, Step(step, loss, 0.01, *rows))
+    made.events.append(Event("nan", steps // 2, "", f"the loss is nan {NASTY}", "look at it"))
+    return made
+
+
 def write(name, trace, **options):
     (FOLDER / f"{name}.html").write_text(page.to_html(trace, **options), encoding="utf-8")
     (FOLDER / f"{name}.json").write_text(json.dumps(trace), encoding="utf-8")
@@ -139,6 +159,8 @@ def main():
     write("huge", traced(long, 20_000, max_nodes=20_000).to_dict())
     write("hostile", hostile())
     write("redacted", traced(seed, redact=True).to_dict())
+    (FOLDER / "runs.html").write_text(run(200, 5, 10).to_html(run(300, 7, 10, 1)), encoding="utf-8")
+    (FOLDER / "training.html").write_text(run(10_000, 150, 10).to_html(), encoding="utf-8")
     cell = first._repr_mimebundle_()["text/html"]
     (FOLDER / "notebook.html").write_text(
         f"<!doctype html><meta charset=utf-8><body><div>{cell}</div>", encoding="utf-8"

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 
-const LARGEST = { plain: 120_000, packed: 45_000 };
+const LARGEST = { plain: 130_000, packed: 47_000 }; // of these 9 and 3 kB are the page of training runs
 const folder = new URL("../../src/pullback/explain/static/", import.meta.url);
 const files = ["explain.js", "explain.css"].map((name) => readFileSync(new URL(name, folder)));
 const sizes = { plain: Buffer.concat(files).length, packed: gzipSync(Buffer.concat(files), { level: 9 }).length };

@@ -24,6 +24,8 @@ from pullback.explain.asking import record as _record
 from pullback.explain.document import schema as _schema
 from pullback.explain.explanation import Explanation as _Explanation
 from pullback.explain.recording import Recording as _Recording
+from pullback.explain.runs import Run as _Run
+from pullback.explain.runs import read_run as _read_run
 from pullback.explain.trace import Call as _Call
 from pullback.explain.trace import Finding as _Finding
 from pullback.explain.trace import Leaf as _Leaf
@@ -31,6 +33,7 @@ from pullback.explain.trace import Scope as _Scope
 from pullback.explain.trace import Step as _Step
 from pullback.explain.trace import Term as _Term
 from pullback.explain.trace import Traced as _Traced
+from pullback.explain.training import Training as _Training
 from typing import NamedTuple as _NamedTuple
 
 _Number = _builtins.bool | _builtins.int | _builtins.float | _builtins.complex
@@ -169,6 +172,8 @@ class _Explain:
     schema = staticmethod(_schema)
     Explanation = _Explanation
     Recording = _Recording
+    Run = _Run
+    read_run = staticmethod(_read_run)
     Call = _Call
     Finding = _Finding
     Leaf = _Leaf
@@ -176,6 +181,7 @@ class _Explain:
     Step = _Step
     Term = _Term
     Traced = _Traced
+    Training = _Training
 explain: _Explain
 
 __version__: str

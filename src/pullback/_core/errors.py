@@ -32,6 +32,10 @@ FLAG_INSIDE = (
 )
 
 
+class UncompiledError(Exception):
+    """Raised by a hook that needs numbers while compile records a function: this call runs as it is, the next is tried again."""
+
+
 def kind(tensor: Any) -> str:
     """A tensor in one phrase: dtype, shape, and where it was made."""
     text = f"{str(tensor.dtype).rpartition('.')[2]} tensor of shape {tuple(tensor.shape)}"

@@ -11,7 +11,7 @@ import runpy
 import shlex
 import sys
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -23,11 +23,13 @@ from ..explain.naming import names_of
 from ..explain.page import browse
 from ..explain.reading import read
 from ..explain.recording import Recording
+from ..explain.runs import RUNS
 from ..explain.text import step_text, to_text
+from ..explain.training import begin
 
 DONE, RAISED, USAGE, NOTHING, FOUND = range(5)
 KINDS = {"nan": {"nan"}, "inf": {"inf"}, "zero": {"zero", "dead"}, "tiny": {"tiny"}, "huge": {"huge"}}
-KINDS |= {kind: {kind} for kind in ("dead", "saturated", "missing", "diverged", "double")}
+KINDS |= {kind: {kind} for kind in ("dead", "saturated", "missing", "diverged", "double", "spike", "update")}
 KINDS["any"] = {kind for kinds in KINDS.values() for kind in kinds}
 EXITS = "exit code: 0 done, 1 the program raised, 2 usage, 3 no backward() ran, 4 --fail-on found something"
 
@@ -64,9 +66,11 @@ def main(arguments: Sequence[str]) -> int:
     limits = Limits(values=options.values, max_nodes=options.max_nodes, timing=options.timing, redact=options.redact)
     if program.kind == "script" and program.what.endswith(".json"):
         return _show_saved(program, options)
-    recording = Recording(limits, base=sys._getframe(0), hint="")
     with available(always=options.torch):
-        raised = run(program, recording, quiet=options.json)
+        if options.training:
+            return _train(program, options)
+        recording = Recording(limits, base=sys._getframe(0), hint="")
+        raised = run(program, recording, recording.keep_tape, quiet=options.json)
         return _report(recording, program, options, raised)
 
 
@@ -83,6 +87,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("-o", "--save", action="append", default=[], metavar="FILE", help=f"write {' '.join(SUFFIXES)}; repeatable")
+    add("--training", action="store_true", help="record the optimizer's steps in place of the operations")
+    add("--every", type=_positive, default=10, metavar="N", help="with --training: record one step in N (default: 10)")
     add("--torch", action="store_true", help="put pullback in torch's place even where torch is installed")
     add("--json", action="store_true", help="print the trace; what the program prints goes to the standard error")
     add("--open", action="store_true", help="open the page in a browser")
@@ -143,9 +149,10 @@ def _check(options: argparse.Namespace, program: Program | None) -> None:
     parser = _parser()
     if program is None:
         parser.error("which program? Give a script, -m module, -c code or a saved trace.json")
+    suffixes = RUNS if options.training else SUFFIXES
     for name in options.save:
-        if Path(name).suffix.lower() not in SUFFIXES:
-            parser.error(f"-o {name}: the suffix says what to write, one of {' '.join(SUFFIXES)}")
+        if Path(name).suffix.lower() not in suffixes:
+            parser.error(f"-o {name}: the suffix says what to write, one of {' '.join(suffixes)}")
     if program.kind == "script" and not Path(program.what).exists():
         parser.error(f"there is no file {program.what}")
     if options.call not in {"last", "all"} and not (options.call.isdigit() and int(options.call)):
@@ -157,8 +164,8 @@ def _check(options: argparse.Namespace, program: Program | None) -> None:
 # 2. Running
 
 
-def run(program: Program, recording: Recording, *, quiet: bool = False) -> str | None:
-    """Run a program while recording; returns the text of the exception that ended it, or None."""
+def run(program: Program, recording: Any, after: Callable[[Any], None] | None, *, quiet: bool = False) -> str | None:
+    """Run a program in a block, then call `after` with the names of its variables; returns what ended it, or None."""
     before = sys.argv, sys.path[:], sys.modules.get("__main__")
     first = program.what if program.kind == "script" else "-c" if program.kind == "code" else program.what
     sys.argv = [first, *program.arguments]
@@ -168,7 +175,8 @@ def run(program: Program, recording: Recording, *, quiet: bool = False) -> str |
     try:
         with out, recording:
             variables = _started(program)
-        recording.keep_tape(names_of(variables))
+        if after is not None:
+            after(names_of(variables))
     except SystemExit as stop:
         return None if stop.code in {None, 0} else f"the program exited with {stop.code}"
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # any exception of the program is shown
@@ -197,6 +205,26 @@ def _started(program: Program) -> dict[str, Any]:
 
 
 # 3. Showing
+
+
+def _train(program: Program, options: argparse.Namespace) -> int:
+    """Run a program while its optimizers' steps are recorded, and show what happened in them."""
+    files = [name for name in options.save if Path(name).suffix.lower() in RUNS]
+    training = begin(None, None, options.every, files[0] if files else None, progress=sys.stderr.isatty())
+    raised = run(program, training, None, quiet=options.json)
+    for name in options.save:
+        if name not in files[:1]:
+            training.save(name)
+        print(f"pullback explain: wrote {name}", file=sys.stderr)
+    ascii = not _unicode(sys.stdout)
+    if training.count:
+        text = training.to_text(width=options.width or _width(sys.stdout), ascii=ascii)
+        _write(sys.stdout, json.dumps(training.to_dict()) + "\n" if options.json else text)
+    found = {event.kind for event in training.events} & options.fail_on
+    nothing = [] if training.count else ["no optimizer made a step"]
+    for line in [*filter(None, [raised]), *nothing, *([f"found {', '.join(sorted(found))}"] if found else [])]:
+        print(f"pullback explain: {line}", file=sys.stderr)
+    return RAISED if raised is not None else NOTHING if not training.count else FOUND if found else DONE
 
 
 def _report(recording: Recording, program: Program, options: argparse.Namespace, raised: str | None) -> int:

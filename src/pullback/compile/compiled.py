@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._core import dtypes as _dtypes
+from .._core.errors import UncompiledError
 from .._core.forks import give_way
 from .._core.modes import FieldBlock, innermost, mode
 from .._core.primitives import Carrier
@@ -330,6 +331,9 @@ class Compiled:
             return GIVEN_UP
         except RefusedError as refusal:
             self._refuse(key, str(refusal))
+            return GIVEN_UP
+        except UncompiledError:
+            self._tries[key] -= 1
             return GIVEN_UP
         except Exception as error:  # noqa: BLE001  # whatever it is, the function itself says it better
             self.reasons.append(f"{type(error).__name__}: {error}")

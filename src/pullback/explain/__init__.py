@@ -15,6 +15,7 @@ from .asking import explain as explain, last_error as last_error, record as reco
 from .document import schema as schema
 from .explanation import Explanation as Explanation
 from .recording import Recording as Recording
+from .runs import Run as Run, read_run as read_run
 from .trace import (
     Call as Call,
     Finding as Finding,
@@ -24,6 +25,7 @@ from .trace import (
     Term as Term,
     Traced as Traced,
 )
+from .training import Training as Training
 
 
 class _Explain(ModuleType):

@@ -7,7 +7,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from .._tape.seeds import cotangent
 from .._tape.walk import restrict, youngest_first
 from .._tensor.creation import as_tensor
 from .._tensor.tensor import Tensor
+from . import training
 from .arrays import Array, Limits
 from .calls import backward_text, finished
 from .explanation import Explanation
@@ -82,6 +83,7 @@ def explain(
     return _of_function(target, args, gradient, inputs, limits, frame)
 
 
+@overload
 def record(
     *,
     calls: int = CALLS,
@@ -91,12 +93,43 @@ def record(
     lines: bool = True,
     timing: bool = True,
     redact: bool = False,
-) -> Recording:
-    """A block in which all operations are recorded: `with pullback.explain.record() as ex:`.
+) -> Recording: ...
+
+
+@overload
+def record(
+    model: Any, optimizer: Any = None, *, every: int = 10, file: Any = None, progress: bool = False
+) -> training.Training: ...
+
+
+def record(
+    model: Any = None,
+    optimizer: Any = None,
+    *,
+    every: int | None = None,
+    file: Any = None,
+    progress: bool = False,
+    calls: int = CALLS,
+    values: int = 64,
+    jacobian: int = 1024,
+    max_nodes: int = 20_000,
+    lines: bool = True,
+    timing: bool = True,
+    redact: bool = False,
+) -> Any:
+    """A block in which all operations are recorded, or, given a model and an optimizer, a training run.
+
+    `with pullback.explain.record() as ex:` is a `Recording`.
 
     Each backward call in it becomes one of `ex.calls`, and runs as usual; `ex` shows the last. Only the last `calls`
     backward calls are stored. The other options are those of `explain`. An exception in the block is passed on; `ex`
     then has the graph recorded so far.
+
+    `with pullback.explain.record(model, optimizer, every=10) as run:` is a `Training`: of every tenth step of the
+    optimizer the norm of each parameter's gradient, the update's share of the weight and the gradient's share of zeros,
+    of each step the loss, and what went wrong. Operations are not recorded, and cost nothing more. With `file`, each
+    recorded step is a line of that file as soon as it is done, which `pullback.explain.read_run` reads. `progress=True`
+    prints a line that is kept up to date. Without a model, names are those of the program's variables.
 
     >>> import pullback
     >>> w = pullback.tensor([1.0, 2.0], requires_grad=True)
@@ -108,6 +141,8 @@ def record(
     >>> ex.nodes
     [<w * w: MulBackward0, shape (2,), line 2>, <loss: SumBackward0, shape (), line 2>]
     """
+    if any(given is not None for given in (model, optimizer, every, file)):
+        return training.begin(model, optimizer, 10 if every is None else every, file, progress)
     if calls < 1:
         raise ValueError(f"record(calls={calls}): at least one call is kept")
     return Recording(_limits(values, jacobian, max_nodes, lines, timing, redact), calls)

@@ -65,7 +65,7 @@ def bundle() -> tuple[str, str]:
 
 
 def to_html(trace: dict[str, Any], *, theme: str = "auto") -> str:
-    """A trace as one HTML file; it sends no request and runs no program but its own.
+    """A trace, or training runs, as one HTML file; it sends no request and runs no program but its own.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def _digest(text: str) -> str:
 
 
 def _primary(trace: dict[str, Any]) -> dict[str, Any] | None:
-    calls: list[dict[str, Any]] = trace["calls"]
+    calls: list[dict[str, Any]] = trace.get("calls", [])  # training runs have none
     return calls[trace["primary"] or 0] if calls else None
 
 
@@ -119,7 +119,7 @@ def _title(trace: dict[str, Any]) -> str:
 def _still(trace: dict[str, Any]) -> str:
     """The text shown if scripts are disabled: the call and the gradients."""
     call = _primary(trace)
-    lines = ["This page steps through a backward call, for which it needs JavaScript."]
+    lines = ["This page needs JavaScript."]
     for leaf in call["leaves"] if call else []:
         name = call["tensors"][leaf["tensor"]]["name"]  # type: ignore[index]  # a call with leaves exists
         lines.append(f"{name}.grad gets {leaf['grad'].get('data', leaf['grad']['shape'])}")

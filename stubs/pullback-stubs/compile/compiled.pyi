@@ -34,6 +34,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 import numpy as np
 from .._core import dtypes as _dtypes
+from .._core.errors import UncompiledError
 from .._core.forks import give_way
 from .._core.modes import FieldBlock, innermost, mode
 from .._core.primitives import Carrier

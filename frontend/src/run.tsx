@@ -1,0 +1,222 @@
+// The page of training runs: the loss, a small chart of each parameter, and a slider from step to step.
+import { h } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { number, plural, seconds } from "./format";
+import { visibleText } from "./load";
+
+type Numbers = (number | string | null)[];
+
+interface Happened {
+  kind: string;
+  step: number;
+  parameter: string;
+  why: string;
+  fix: string;
+}
+
+interface Run {
+  every: number;
+  count: number;
+  seconds: number | null;
+  failure: string | null;
+  parameters: string[];
+  shapes: number[][];
+  losses: [number, number | string][];
+  steps: number[];
+  rate: Numbers;
+  gradient: Numbers[];
+  update: Numbers[];
+  zeros: Numbers[];
+  events: Happened[];
+}
+
+export interface Runs {
+  schema: "pullback-run";
+  version: 1;
+  title: string | null;
+  runs: Run[];
+}
+
+type Measure = "gradient" | "update" | "zeros";
+const MEASURES: Record<Measure, string> = {
+  gradient: "norm of the gradient",
+  update: "update, as a share of the weight",
+  zeros: "share of zeros in the gradient",
+};
+const ORDERS = ["as in the model", "largest first", "smallest first"] as const;
+
+/** A number of the data, where NaN and inf are text. */
+const value = (raw: number | string | null | undefined): number | null => (raw == null ? null : Number(raw));
+
+const shown = (raw: number | null): string => (raw === null ? "none" : number(raw, 3));
+
+export function clean(runs: Runs): Runs {
+  for (const run of runs.runs) {
+    run.parameters = run.parameters.map(visibleText);
+    for (const event of run.events) for (const key of ["parameter", "why", "fix"] as const) event[key] = visibleText(event[key]);
+    if (run.failure) run.failure = visibleText(run.failure);
+  }
+  return runs;
+}
+
+interface Line {
+  steps: number[];
+  values: (number | null)[];
+}
+
+const finite = (lines: Line[]) => lines.flatMap(({ values }) => values.filter((each): each is number => each !== null && Number.isFinite(each)));
+
+/** Lines over the steps; the scale is logarithmic where positive values differ by more than a factor of 20. */
+function Chart({ lines, last, at, marks, height, label }: { lines: Line[]; last: number; at: number; marks?: number[]; height: number; label: string }) {
+  const drawn = useMemo(() => {
+    const all = finite(lines);
+    const positive = all.filter((each) => each > 0);
+    const log = positive.length > 0 && Math.max(...positive) > 20 * Math.min(...positive) && all.every((each) => each >= 0);
+    const scaled = (each: number) => (log ? Math.log10(Math.max(each, Math.min(...positive))) : each);
+    const low = all.length ? Math.min(...all.map(scaled)) : 0;
+    const high = all.length ? Math.max(...all.map(scaled)) : 1;
+    const x = (step: number) => (last ? (step / last) * 300 : 0);
+    const y = (each: number) => height - 4 - ((scaled(each) - low) / (high - low || 1)) * (height - 8);
+    const paths = lines.map(({ steps, values }) => {
+      let pen = "M";
+      return values.map((each, i) => {
+        if (each === null || !Number.isFinite(each)) { pen = "M"; return ""; }
+        const text = `${pen}${x(steps[i]!).toFixed(1)} ${y(each).toFixed(1)}`;
+        pen = "L";
+        return text;
+      }).join("");
+    });
+    return { paths, log, x, ends: all.length ? [Math.min(...all), Math.max(...all)] : null };
+  }, [lines, last, height]);
+  const range = drawn.ends ? `${number(drawn.ends[0]!, 3)} to ${number(drawn.ends[1]!, 3)}${drawn.log ? ", logarithmic" : ""}` : "no numbers";
+  return (
+    <figure class="chart">
+      <svg viewBox={`0 0 300 ${height}`} preserveAspectRatio="none" role="img" aria-label={`${label}: ${range}`} style={{ height: `${height}px` }}>
+        {(marks ?? []).map((step) => <line class="alarm-mark" x1={drawn.x(step)} x2={drawn.x(step)} y1="0" y2={height} />)}
+        <line class="now" x1={drawn.x(at)} x2={drawn.x(at)} y1="0" y2={height} />
+        {drawn.paths.map((path, k) => <path class={`run${k}`} d={path} />)}
+      </svg>
+      <figcaption class="small">{range}</figcaption>
+    </figure>
+  );
+}
+
+/** The place of the last recorded step up to one. */
+function before(steps: number[], step: number): number {
+  let place = 0;
+  while (place + 1 < steps.length && steps[place + 1]! <= step) place += 1;
+  return place;
+}
+
+interface Row {
+  name: string;
+  shape: string;
+  lines: Line[];
+  group: string;
+}
+
+function rows(runs: Run[], measure: Measure): Row[] {
+  const names = [...new Set(runs.flatMap((run) => run.parameters))];
+  return names.map((name) => {
+    const places = runs.map((run) => run.parameters.indexOf(name));
+    const shape = runs.map((run, k) => run.shapes[places[k]!]).find(Boolean) ?? [];
+    const lines = runs.map((run, k) => ({
+      steps: places[k]! < 0 ? [] : run.steps,
+      values: places[k]! < 0 ? [] : run[measure].map((each) => value(each[places[k]!])),
+    }));
+    return { name, shape: shape.join("×") || "number", lines, group: name.split(".").slice(0, -1).slice(0, 2).join(".") };
+  });
+}
+
+function Parameter({ row, last, at }: { row: Row; last: number; at: number }) {
+  return (
+    <li class="card small-multiple">
+      <h3 title={row.name}><code>{row.name}</code> <span class="small">{row.shape}</span></h3>
+      <Chart lines={row.lines} last={last} at={at} height={48} label={row.name} />
+      <p class="mono small">{row.lines.map((line, k) => <span class={`value run${k}`}>{shown(line.values[before(line.steps, at)] ?? null)}</span>)}</p>
+    </li>
+  );
+}
+
+function Health({ runs, go }: { runs: Run[]; go: (step: number) => void }) {
+  const found = runs.flatMap((run, k) => run.events.map((event) => ({ ...event, run: k })));
+  return (
+    <section class="card pad">
+      <h2>{found.length ? `${plural(found.length, "finding")}` : "Nothing was found"}</h2>
+      <ul class="happened">
+        {found.map((event) => (
+          <li>
+            <button class="link" onClick={() => go(event.step)}>step {event.step}</button>{" "}
+            {runs.length > 1 && <span class={`value run${event.run}`}>run {event.run + 1}</span>}{" "}
+            <b class="alarm-text">{event.kind}</b> {event.parameter && <code>{event.parameter}</code>} {event.why}. <span class="muted">{event.fix}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function said(run: Run): string {
+  const first = run.losses[0];
+  const last = run.losses[run.losses.length - 1];
+  const course = first && last ? ` The loss went from ${shown(value(first[1]))} to ${shown(value(last[1]))}.` : " The loss is not known.";
+  const end = run.failure ? ` It ended with ${run.failure}.` : "";
+  return `${plural(run.count, "step")} of ${plural(run.parameters.length, "parameter")}${run.seconds === null ? "" : ` in ${seconds(run.seconds)}`}.${course}${end}`;
+}
+
+export function RunsPage({ data }: { data: Runs }) {
+  const { runs } = data;
+  const last = Math.max(1, ...runs.map((run) => run.count - 1));
+  const [at, go] = useState(last);
+  const [measure, setMeasure] = useState<Measure>("gradient");
+  const [order, setOrder] = useState(0);
+  const losses = useMemo(() => runs.map((run) => ({ steps: run.losses.map(([step]) => step), values: run.losses.map(([, loss]) => value(loss)) })), [runs]);
+  const all = useMemo(() => rows(runs, measure), [runs, measure]);
+  const size = (row: Row) => row.lines[0]?.values[before(row.lines[0].steps, at)] ?? 0;
+  const sorted = order ? [...all].sort((a, b) => (size(b) - size(a)) * (order === 1 ? 1 : -1)) : all;
+  const groups = order ? [["", sorted] as const] : [...new Set(sorted.map((row) => row.group))].map((group) => [group, sorted.filter((row) => row.group === group)] as const);
+  const rate = value(runs[0]!.rate[before(runs[0]!.steps, at)]);
+  return (
+    <div class="page runs">
+      <header class="header">
+        <h1><span class="logo" aria-hidden="true">∂</span> {data.title ?? "pullback explain: a training run"}</h1>
+      </header>
+      <main>
+        <section class="card pad">
+          {runs.map((run, k) => <p>{runs.length > 1 && <b class={`value run${k}`}>run {k + 1} </b>}{said(run)}</p>)}
+          <Chart lines={losses} last={last} at={at} marks={runs.flatMap((run) => run.events.map((event) => event.step))} height={140} label="loss" />
+          <label class="slide">
+            <span>step <b>{at}</b></span>
+            <input type="range" min={0} max={last} value={at} onInput={(event) => go(Number(event.currentTarget.value))} />
+            <span class="mono small">
+              {losses.map((line, k) => <span class={`value run${k}`}>loss {shown(line.values[before(line.steps, at)] ?? null)}</span>)}
+              {rate !== null && <span class="value">lr {shown(rate)}</span>}
+            </span>
+          </label>
+        </section>
+        <Health runs={runs} go={go} />
+        <section>
+          <div class="find">
+            <h2>Parameters</h2>
+            <label>show{" "}
+              <select value={measure} onChange={(event) => setMeasure(event.currentTarget.value as Measure)}>
+                {Object.entries(MEASURES).map(([key, text]) => <option value={key}>{text}</option>)}
+              </select>
+            </label>
+            <label>order{" "}
+              <select value={order} onChange={(event) => setOrder(Number(event.currentTarget.value))}>
+                {ORDERS.map((text, k) => <option value={k}>{text}</option>)}
+              </select>
+            </label>
+          </div>
+          {groups.map(([group, inside]) => (
+            <details open key={group} class="group">
+              <summary>{group || "all"} <span class="small">{plural(inside.length, "parameter")}</span></summary>
+              <ul class="multiples">{inside.map((row) => <Parameter key={row.name} row={row} last={last} at={at} />)}</ul>
+            </details>
+          ))}
+        </section>
+      </main>
+    </div>
+  );
+}

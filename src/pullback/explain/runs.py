@@ -1,0 +1,350 @@
+"""A recorded training run: its losses, what was measured at its recorded steps, and what was found; as text and as a file.
+
+The file has one JSON object a line: the parameters first, then a step or a finding each. What was written before a program
+ended, in whatever way, can be read: `pullback.explain.read_run("run.jsonl")`.
+"""
+
+import html
+import importlib
+import itertools
+import json
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from .layout import pad, printable, table, wrapped
+from .numbers import counted, duration, short
+from .page import frame, to_html
+
+T = TypeVar("T")
+MOST = 1000
+"""The number of recorded steps, and of findings, that are kept in memory; of more steps every second one, evenly."""
+HEAD = 12
+"""The width of the column before a section's text."""
+DRAWN = 250
+"""The number of recorded steps in a page."""
+BARS = " ▁▂▃▄▅▆▇█"
+MEASURES = ("gradient", "update", "zeros")
+RUNS = (".jsonl", ".html", ".txt")
+SHOWN = 40
+"""The number of parameters that the text lists."""
+
+
+class Step(NamedTuple):
+    """What was measured at one step: of each parameter the gradient's norm, the update's share of the weight, and zeros.
+
+    `gradient` is None for a parameter without one; `update` for a weight of zeros.
+    """
+
+    number: int
+    loss: float | None
+    rate: float | None
+    gradient: list[float | None]
+    update: list[float | None]
+    zeros: list[float | None]
+
+    def plain(self) -> dict[str, Any]:
+        """The step for JSON, in which NaN and inf are text."""
+        words = {name: plain(value) for name, value in self._asdict().items()}
+        return {"step": words.pop("number"), **words}
+
+
+class Event(NamedTuple):
+    """A finding: its kind, the step and the parameter, if it is one's, why, and what helps."""
+
+    kind: str
+    step: int
+    parameter: str
+    why: str
+    fix: str
+
+    def __str__(self) -> str:
+        of = f" of {self.parameter}" if self.parameter else ""
+        return f"{self.kind}, step {self.step}{of}: {self.why}. {self.fix[:1].upper()}{self.fix[1:]}"
+
+
+class Series(Generic[T]):
+    """Values by their steps, at most `MOST` of them, evenly spread over the run, and the last one."""
+
+    def __init__(self) -> None:
+        self.kept: list[tuple[int, T]] = []
+        self.last: tuple[int, T] | None = None
+        self.stride = 1
+        self._count = 0
+
+    def add(self, number: int, value: T) -> None:
+        """Add the value of a step."""
+        self.last = number, value
+        if self._count % self.stride == 0:
+            self.kept.append(self.last)
+            if len(self.kept) > MOST:
+                self.kept, self.stride = self.kept[::2], 2 * self.stride
+        self._count += 1
+
+    @property
+    def values(self) -> list[tuple[int, T]]:
+        """Pairs of a step and its value."""
+        return self.kept if self.last is None or self.kept[-1] is self.last else [*self.kept, self.last]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+class Run:
+    """A training run, recorded or read from its file: `losses`, `steps`, `events`, and the names of the parameters.
+
+    >>> import pullback
+    >>> w = pullback.nn.Parameter(pullback.tensor([3.0]))
+    >>> optimizer = pullback.optim.SGD([w], lr=0.25)
+    >>> with pullback.explain.record(None, optimizer, every=1) as run:
+    ...     for _ in range(3):
+    ...         optimizer.zero_grad()
+    ...         (w**2).sum().backward()
+    ...         optimizer.step()
+    >>> run.losses.values
+    [(0, 9.0), (1, 2.25), (2, 0.5625)]
+    >>> run.steps.values[0][1].gradient, run.steps.values[0][1].update
+    ([6.0], [0.5])
+    """
+
+    def __init__(self, every: int) -> None:
+        self.every, self.count = every, 0
+        self.parameters: list[str] = []
+        self.shapes: list[tuple[int, ...]] = []
+        self.losses: Series[float] = Series()
+        self.steps: Series[Step] = Series()
+        self.events: list[Event] = []
+        self.seconds: float | None = None
+        self.failure: str | None = None
+
+    def series(self, parameter: str, what: str = "gradient") -> tuple[list[int], list[float | None]]:
+        """The recorded steps, and a parameter's 'gradient' norm, 'update' or share of 'zeros' at each of them.
+
+        Raises
+        ------
+        KeyError
+            If there is no such parameter, or measure.
+        """
+        if parameter not in self.parameters or what not in MEASURES:
+            raise KeyError(
+                f"{what} of {parameter}: there are gradient, update and zeros of {', '.join(self.parameters)}"
+            )
+        place = self.parameters.index(parameter)
+        found = [getattr(step, what) for _, step in self.steps.values]
+        return [number for number, _ in self.steps.values], [
+            each[place] if place < len(each) else None for each in found
+        ]
+
+    def scalars(self) -> Iterator[tuple[int, dict[str, float]]]:
+        """Pairs of a step and its numbers by name, as `wandb.log(numbers, step)` and the like take them."""
+        for number, step in self.steps.values:
+            found = {"loss": step.loss, "lr": step.rate}
+            for what in MEASURES:
+                found |= {f"{what}/{name}": x for name, x in zip(self.parameters, getattr(step, what), strict=False)}
+            yield number, {name: x for name, x in found.items() if x is not None}
+
+    def to_tensorboard(self, folder: Any) -> None:
+        """Write the numbers for TensorBoard, by the package tensorboardX.
+
+        Raises
+        ------
+        ImportError
+            If tensorboardX is not installed.
+        """
+        try:
+            package = importlib.import_module("tensorboardX")
+        except ImportError:
+            raise ImportError("to_tensorboard() needs tensorboardX: pip install tensorboardX") from None
+        with package.SummaryWriter(str(folder)) as writer:
+            for number, values in self.scalars():
+                for name, value in values.items():
+                    writer.add_scalar(name, value, number)
+
+    def to_dict(self, most: int = MOST) -> dict[str, Any]:
+        """The run as JSON can hold it, with at most so many steps: NaN and inf are text."""
+        steps = [step for _, step in self.steps.values]
+        steps = [*steps[: -1 : math.ceil(len(steps) / most)], *steps[-1:]]
+        names = ("every", "count", "seconds", "failure", "parameters", "shapes")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "losses": [[number, plain(loss)] for number, loss in self.losses.values],
+            "steps": [step.number for step in steps],
+            **{name: [plain(rounded(getattr(step, name))) for step in steps] for name in ("rate", *MEASURES)},
+            "events": [event._asdict() for event in self.events],
+        }
+
+    def to_html(self, other: "Run | None" = None, *, title: str | None = None, theme: str = "auto") -> str:
+        """The run as a page with a slider from step to step; with another run, both in each chart."""
+        runs = [run.to_dict(DRAWN) for run in (self, other) if run is not None]
+        title = title or f"{counted(self.count, 'step')} of training"
+        return to_html({"schema": "pullback-run", "version": 1, "title": title, "runs": runs}, theme=theme)
+
+    def save(self, path: Any, other: "Run | None" = None) -> None:
+        """Write the run, or with another one both, as a page (.html) or text (.txt).
+
+        Raises
+        ------
+        ValueError
+            If the suffix is another.
+        """
+        makers: dict[str, Any] = {".html": self.to_html, ".txt": self.to_text}
+        if (suffix := Path(path).suffix.lower()) not in makers:
+            raise ValueError(f"save({str(path)!r}): the suffix says what to write, one of {' '.join(makers)}")
+        Path(path).write_text(makers[suffix](other), encoding="utf-8", newline="\n")
+
+    def _repr_html_(self) -> str:
+        return frame(self.to_html(), f"<pre>{html.escape(self.to_text())}</pre>")
+
+    def to_text(self, other: "Run | None" = None, *, width: int = 100, ascii: bool = False) -> str:
+        """The run in lines of at most `width` characters; with another run, both side by side."""
+        writer = _Writer(max(width, 60), ascii)
+        runs = [self] if other is None else [self, other]
+        return "\n".join(line.rstrip() for line in writer.lines(runs)) + "\n"
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+
+def read_run(path: Any) -> Run:
+    """The run in a file; of a run that was interrupted, what was written before.
+
+    Raises
+    ------
+    ValueError
+        If the file is not that of a run.
+    """
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    run = Run(1)
+    for number, line in enumerate(lines, 1):
+        try:
+            _add(run, json.loads(line))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            if 1 < number == len(lines):
+                break  # the program was stopped while it wrote
+            raise ValueError(f"{path}, line {number}: not the file of a training run ({error})") from None
+    if not run.parameters:
+        raise ValueError(f"{path} has no parameters: not the file of a training run, or no step was recorded")
+    return run
+
+
+def _add(run: Run, row: dict[str, Any]) -> None:
+    """Add what a line of a file says."""
+    if "format" in row:
+        if row["format"] != "pullback run" or row["version"] != 1:
+            raise ValueError(f"format {row['format']!r}, version {row.get('version')!r}")
+        run.every, run.parameters = row["every"], row["parameters"]
+        run.shapes = [tuple(shape) for shape in row["shapes"]]
+        return
+    if not run.parameters:
+        raise ValueError("it does not begin with the format")
+    if "event" in row:
+        run.events.append(Event(**row["event"]))
+        return
+    for loss in _numbers(row.pop("losses")):
+        if loss is not None:
+            run.losses.add(run.count, loss)
+        run.count += 1
+    if "ended" in row:
+        run.seconds, run.failure = row["seconds"], row["failure"]
+    else:
+        number = row.pop("step")
+        run.steps.add(number, Step(number, **{name: _numbers(value) for name, value in row.items()}))
+
+
+def plain(value: Any) -> Any:
+    """A number, or a list of them, for JSON: NaN and inf are text."""
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def rounded(value: Any) -> Any:
+    """A number, or a list of them, with the digits that a chart can show."""
+    if isinstance(value, list):
+        return [rounded(each) for each in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+def _numbers(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_numbers(each) for each in value]
+    return float(value) if isinstance(value, str) else value
+
+
+class _Writer:
+    """Writes one run, or two side by side."""
+
+    def __init__(self, width: int, ascii: bool) -> None:
+        self.width, self.ascii = width, ascii
+
+    def lines(self, runs: Sequence[Run]) -> Iterator[str]:
+        """All lines."""
+        for place, run in enumerate(runs, 1):
+            title = f"run {place}" if len(runs) > 1 else "run"
+            took = "" if run.seconds is None else f"; {duration(run.seconds)}"
+            every = f"one in {run.every} recorded" if run.every > 1 else "all recorded"
+            yield f"{pad(title, HEAD)}{counted(run.count, 'step')}, {every}, {counted(len(run.parameters), 'parameter')}{took}"
+            if run.failure is not None:
+                yield from self.wrap("", f"ended by {run.failure}")
+            yield from self.loss(run)
+        yield ""
+        yield from self.table(runs)
+        for place, run in enumerate(runs, 1):
+            title = "health" if len(runs) == 1 else f"health {place}"
+            if not run.events:
+                yield f"{pad(title, HEAD)}nothing was found"
+            for event in run.events[:SHOWN]:
+                yield from self.wrap(title, str(event))
+                title = ""
+
+    def wrap(self, title: str, text: str) -> list[str]:
+        words = [f"{word} " for word in printable(text, ascii=self.ascii).split(" ")]
+        return wrapped(pad(title, HEAD), words, self.width)
+
+    def loss(self, run: Run) -> Iterator[str]:
+        """First, last and smallest loss, and their course as bars."""
+        values = run.losses.values
+        if not values:
+            yield f"{pad('loss', HEAD)}unknown: no backward() wrote to the gradients of these parameters"
+            return
+        finite = [(loss, number) for number, loss in values if math.isfinite(loss)]
+        least = f", smallest {short(min(finite)[0])} at step {min(finite)[1]}" if finite else ""
+        yield f"{pad('loss', HEAD)}{short(values[0][1])} -> {short(values[-1][1])}{least}"
+        if not self.ascii and len(finite) > 1:
+            yield f"{pad('', HEAD)}{bars([loss for loss, _ in finite], min(60, self.width - HEAD))}"
+
+    def table(self, runs: Sequence[Run]) -> list[str]:
+        """A line for each parameter: what was measured at the first and at the last recorded step."""
+        names = list(dict.fromkeys(name for run in runs for name in run.parameters))
+        body = [["parameter", *["gradient", "update/weight", "zeros"] * len(runs)]]
+        for name in names[:SHOWN]:
+            cells = [printable(name, ascii=self.ascii)]
+            for run in runs:
+                for what in MEASURES:
+                    values = run.series(name, what)[1] if name in run.parameters else []
+                    cells.append(_ends(values, brief=what == "zeros"))
+            body.append(cells)
+        lines = table(body, self.width, right=frozenset(), least=[8, *[6, 6, 4] * len(runs)])
+        more = len(names) - SHOWN
+        return [*lines, *([f"and {more} more: run.parameters"] if more > 0 else []), ""]
+
+
+def _ends(values: Sequence[float | None], *, brief: bool) -> str:
+    """The first and the last of some numbers."""
+    found = [value for value in values if value is not None]
+    if not found:
+        return "none"
+    last = short(found[-1], 2)
+    return last if brief or len(found) == 1 else f"{short(found[0], 2)} -> {last}"
+
+
+def bars(values: Sequence[float], width: int) -> str:
+    """The course of some numbers as a row of bars, each the mean of its part; of their logarithms, if these differ much."""
+    if min(values) > 0 and max(values) > 50 * min(values):
+        values = [math.log(value) for value in values]
+    count = min(width, len(values))
+    edges = [len(values) * i // count for i in range(count + 1)]
+    means = [sum(values[a:b]) / (b - a) for a, b in itertools.pairwise(edges)]
+    low, high = min(means), max(means)
+    return "".join(BARS[1 + round((len(BARS) - 2) * (mean - low) / (high - low or 1))] for mean in means)

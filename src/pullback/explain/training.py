@@ -1,0 +1,322 @@
+"""A training run: what each step of an optimizer did to each parameter, written to a file while it goes on.
+
+An optimizer's own hooks are used, and the hooks of its parameters, so that operations cost what they always cost. Steps that
+are not recorded only count, and note the loss.
+"""
+
+import json
+import math
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from types import FrameType, TracebackType
+from typing import Any, Self, TextIO
+
+import numpy as np
+
+from .._core.errors import UncompiledError
+from .._core.primitives import Carrier
+from .._core.sites import internal
+from ..optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from .health import DIVERGED, HUGE, VANISHED
+from .naming import variables_in
+from .numbers import counted, short
+from .runs import MOST, Event, Run, Step, plain
+from .scopes import program_frame
+
+WINDOW = 50
+"""The number of losses with whose median a loss is compared."""
+ENOUGH = 20
+"""The number of losses before the first comparison, and of steps for which a spike is one and the same."""
+REFRESHED = 5
+"""The number of steps after which the median is computed anew."""
+LARGE_UPDATE = 0.5
+"""The share of its norm by which a weight must not change in one step, several times in a row."""
+PATIENCE = 3
+"""The number of recorded steps in a row for which an update must be large, or a gradient zero."""
+
+
+class Training(Run):
+    """A training run that is being recorded: what `pullback.explain.record(model, optimizer)` returns, a block.
+
+    It has all that a `Run` has, also while the block is open.
+    """
+
+    def __init__(self, model: Any, optimizer: Any, every: int, file: Any, progress: bool) -> None:
+        super().__init__(every)
+        self.model, self.optimizer, self.progress = model, optimizer, progress
+        self.path = None if file is None else Path(file)
+        self._out: TextIO | None = None
+        self._handles: list[Any] = []
+        self._tensors: list[Any] = []
+        self._sizes: dict[int, int] = {}
+        self._before: list[Any] = []
+        self._loss: float | None = None
+        self._heard = False
+        self._recent: list[float] = []
+        self._usual, self._limit, self._high = math.nan, math.inf, -WINDOW
+        self._unwritten: list[float | None] = []
+        self._streaks: dict[tuple[str, int], int] = {}
+        self._reached: set[int] = set()
+        self._told: set[tuple[str, int]] = set()
+
+    def __enter__(self) -> Self:
+        if self._handles:
+            raise RuntimeError("this recording is open already: call pullback.explain.record() for another")
+        if self.path is not None:
+            self._out = self.path.open("w", encoding="utf-8")
+        if self.optimizer is None:
+            hooks = [register_optimizer_step_pre_hook(self._begins), register_optimizer_step_post_hook(self._ends)]
+        else:
+            hooks = [
+                self.optimizer.register_step_pre_hook(self._begins),
+                self.optimizer.register_step_post_hook(self._ends),
+            ]
+            self._know(self.optimizer, program_frame(2))
+            self._sizes[id(self.optimizer)] = len(self._tensors)
+        self._handles += hooks
+        self._start = time.perf_counter()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for handle in self._handles:
+            handle.remove()
+        self._handles, self._before = [], []
+        self.seconds = time.perf_counter() - self._start
+        if error is None:
+            for number in sorted({*range(len(self._tensors))} - self._reached) if self.steps else ():
+                self._tell(
+                    "missing", number, "got no gradient in any recorded step", "nothing that leads to the loss used it"
+                )
+        else:
+            self.failure = f"{type(error).__name__}: {error}"
+        self._write(
+            {"losses": plain(self._unwritten), "ended": self.count, "seconds": self.seconds, "failure": self.failure}
+        )
+        if self._out is not None:
+            self._out.close()
+        if self.progress:
+            sys.stderr.write(f"\r{self._line()}\n")
+
+    # Parameters
+
+    def _know(self, optimizer: Any, frame: FrameType | None) -> None:
+        """Add the parameters of an optimizer, by the names that the model, or else the program, has for them."""
+        held = [tensor for group in optimizer.param_groups for tensor in group["params"]]
+        known = set(map(id, self._tensors))
+        names = dict(_named(self.model, frame))
+        for tensor in held:
+            if id(tensor) in known:
+                continue
+            name = names.get(id(tensor), f"parameter {len(self._tensors)}")
+            self._tensors.append(tensor)
+            self.parameters.append(name)
+            self.shapes.append(tuple(tensor.shape))
+            if tensor.requires_grad and tensor.is_leaf:
+                self._handles.append(tensor.register_post_accumulate_grad_hook(self._arrived))
+        self._write(
+            {
+                "format": "pullback run",
+                "version": 1,
+                "every": self.every,
+                "parameters": self.parameters,
+                "shapes": self.shapes,
+            }
+        )
+
+    # A step
+
+    def _arrived(self, parameter: Any) -> None:
+        """Called when a gradient has been written: the first of a pass looks for the loss that backward was called on."""
+        if type(parameter._array) is not np.ndarray:
+            raise UncompiledError
+        if not self._heard:
+            self._heard = True
+            self._loss = _loss(sys._getframe(1))
+
+    def _begins(self, optimizer: Any, *_: Any) -> None:
+        size = sum([len(group["params"]) for group in optimizer.param_groups])
+        if self._sizes.get(id(optimizer)) != size:
+            self._sizes[id(optimizer)] = size
+            self._know(optimizer, program_frame(2))
+        if self.count % self.every == 0:
+            self._before = [(_array(tensor.grad), _array(tensor).copy()) for tensor in self._tensors]
+
+    def _ends(self, optimizer: Any, *_: Any) -> None:
+        loss, self._loss, self._heard = self._loss, None, False
+        number = self.count
+        self.count += 1
+        rate = optimizer.param_groups[0].get("lr")
+        self._unwritten.append(loss)
+        if loss is not None:
+            self.losses.add(number, loss)
+            self._compare(number, loss)
+        if not self._before:
+            return
+        measured = [
+            _measured(grad, old, _array(tensor))
+            for (grad, old), tensor in zip(self._before, self._tensors, strict=True)
+        ]
+        self._before = []
+        step = Step(number, loss, None if rate is None else float(rate), *map(list, zip(*measured, strict=True)))
+        self.steps.add(number, step)
+        self._write({**step.plain(), "losses": plain(self._unwritten)})
+        self._unwritten = []
+        self._examine(step)
+        if self.progress:
+            sys.stderr.write(f"\r{self._line()}")
+            sys.stderr.flush()
+
+    # Findings
+
+    def _compare(self, number: int, loss: float) -> None:
+        """Find a loss that is not finite, or far above those before it."""
+        if not math.isfinite(loss):
+            self._tell(
+                "nan" if math.isnan(loss) else "inf",
+                -1,
+                f"the loss is {short(loss)}",
+                "pullback explain shows the operation in which it begins",
+                number,
+            )
+            return
+        recent = self._recent
+        if number % REFRESHED == 0 and len(recent) >= ENOUGH:
+            middle = median(recent)
+            self._usual = middle
+            self._limit = middle + max(20 * median(abs(each - middle) for each in recent), DIVERGED / 2 * abs(middle))
+        if loss <= self._limit:
+            recent.append(loss)
+            del recent[:-WINDOW]
+            return
+        if number - self._high > ENOUGH:  # what follows a spike is compared with the losses before it
+            why = f"the loss is {short(loss)}, and the median of the {len(recent)} before it {short(self._usual)}"
+            fix = "look at the batch of this step, clip the gradient's norm, or lower the learning rate"
+            self._tell("spike", number, why, fix, number)
+        self._high = number
+
+    def _examine(self, step: Step) -> None:
+        """Find gradients and updates that cannot train."""
+        sizes = [math.sqrt(math.prod(shape)) or 1.0 for shape in self.shapes]
+        means = [None if norm is None else norm / size for norm, size in zip(step.gradient, sizes, strict=True)]
+        largest = max((mean for mean in means if mean is not None and math.isfinite(mean)), default=0.0)
+        for i, mean in enumerate(means):
+            if mean is None:
+                continue
+            self._reached.add(i)
+            if not math.isfinite(mean):
+                if not self._told & {("nan", -1), ("inf", -1)}:  # else it follows from the loss
+                    self._tell(
+                        "nan" if math.isnan(mean) else "inf",
+                        i,
+                        f"its gradient has {short(mean)}",
+                        "pullback explain shows where it begins",
+                    )
+            elif mean > HUGE:
+                self._tell("huge", i, f"its gradient's norm is {short(step.gradient[i])}", "clip the gradient's norm")
+            wide = len(self.shapes[i]) > 1
+            if self._lasts("tiny", i, wide and 0 < mean <= VANISHED * largest):
+                self._tell(
+                    "tiny",
+                    i,
+                    f"its gradient is {short(mean / largest, 2)} of the largest",
+                    "use residual connections, normalization or an activation with a larger slope",
+                )
+            if self._lasts("zero", i, wide and mean == 0):
+                self._tell(
+                    "zero",
+                    i,
+                    f"its gradient was zero in {PATIENCE} recorded steps in a row",
+                    "look for dead units before it, with pullback explain",
+                )
+            change = step.update[i]
+            if self._lasts("update", i, wide and change is not None and not change <= LARGE_UPDATE):
+                self._tell(
+                    "update", i, f"one step changes it by {short(change, 2)} of its norm", "lower the learning rate"
+                )
+
+    def _lasts(self, kind: str, number: int, now: bool) -> bool:
+        """Whether something holds for the last recorded steps."""
+        streak = self._streaks[kind, number] = self._streaks.get((kind, number), 0) + 1 if now else 0
+        return streak >= PATIENCE
+
+    def _tell(self, kind: str, number: int, why: str, fix: str, step: int | None = None) -> None:
+        """Note a finding, once for each parameter."""
+        if (kind, number) in self._told or len(self.events) >= MOST:
+            return
+        self._told.add((kind, number))
+        name = self.parameters[number] if step is None else ""
+        event = Event(kind, self.count - 1 if step is None else step, name, why, fix)
+        self.events.append(event)
+        self._write({"event": event._asdict()})
+
+    # Output
+
+    def _write(self, row: dict[str, Any]) -> None:
+        """Write a line of the file, complete before the next step."""
+        if self._out is not None:
+            self._out.write(json.dumps(row, allow_nan=False, separators=(",", ":")) + "\n")
+            self._out.flush()
+
+    def _line(self) -> str:
+        loss = "" if not self.losses.values else f", loss {short(self.losses.values[-1][1])}"
+        found = f", {counted(len(self.events), 'finding')}" if self.events else ""
+        return f"{counted(self.count, 'step')}{loss}{found}"
+
+
+def _named(model: Any, frame: FrameType | None) -> Iterator[tuple[int, str]]:
+    """The identity and name of each parameter of a model, or of the modules that the program's variables hold."""
+    found = [("", model)] if model is not None else [(f"{name}.", value) for name, value in variables_in(frame)]
+    for prefix, value in reversed(found):
+        if hasattr(type(value), "named_parameters"):
+            yield from ((id(tensor), prefix + path) for path, tensor in value.named_parameters())
+        elif isinstance(value, Carrier):
+            yield id(value), prefix.rstrip(".")
+
+
+def _loss(frame: FrameType | None) -> float | None:
+    """The number in the tensor on which the pass that calls from here was started."""
+    while frame is not None and internal[frame.f_code.co_filename]:
+        for value in frame.f_locals.values() if frame.f_code.co_name == "backward" else ():
+            if isinstance(value, Carrier) and math.prod(value.shape) == 1:
+                return float(np.asarray(value._array).reshape(()))
+        frame = frame.f_back
+    return None
+
+
+def _array(tensor: Any) -> Any:
+    return None if tensor is None else tensor._array
+
+
+def _measured(grad: Any, old: Any, new: Any) -> tuple[float | None, float | None, float | None]:
+    """Norm and share of zeros of a gradient, and the norm of an update as a share of the weight's."""
+    weight, change = _norm(old), _norm(new - old)
+    update = change / weight if weight > 0 else None
+    if grad is None:
+        return None, update, None
+    return _norm(grad), update, 1 - np.count_nonzero(grad) / max(1, grad.size)
+
+
+def _norm(array: Any) -> float:
+    with np.errstate(all="ignore"):
+        norm = float(np.linalg.norm(array))
+        return norm if norm < math.inf else float(np.linalg.norm(array.astype(np.result_type(array, np.float64))))
+
+
+def begin(model: Any, optimizer: Any, every: Any, file: Any, progress: bool) -> Training:
+    """A recording of a training run, after its arguments have been checked."""
+    if not isinstance(every, int) or every < 1:
+        raise ValueError(f"record(every={every!r}): every must be a positive number of steps")
+    if model is not None and not hasattr(model, "named_parameters"):
+        raise TypeError(
+            f"record() takes a module and an optimizer, not {type(model).__name__}: record(model, optimizer)"
+        )
+    if optimizer is not None and not hasattr(optimizer, "register_step_post_hook"):
+        raise TypeError(
+            f"record(model, optimizer): the optimizer is a {type(optimizer).__name__}, with no steps to record"
+        )
+    return Training(model, optimizer, every, file, progress)
