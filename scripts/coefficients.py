@@ -223,26 +223,10 @@ def parts(x: mp.mpf, kind: str, *counts: int) -> str:
     return tuple_of([*out, x], kind)
 
 
-def turns() -> list[str]:
-    """Rows of 2^k * 2 / pi less a multiple of 4, in four parts, for k = 0, 16, 32, ..."""
-    rows = []
-    for k in range(0, 16 * 62, 16):
-        with mp.workdps(420):
-            x = mp.ldexp(2 / mp.pi, k)
-            x -= 4 * mp.nint(x / 4)
-            row = []
-            for _ in range(4):
-                row.append(mp.mpf(float(x)))
-                x -= row[-1]
-            rows.append(f"    {tuple_of(row, 'd')[1:-1]},")
-    return rows
-
-
 def digits() -> str:
-    """The first bits of 2 / pi as integers of 64 bits, after one that is 0."""
-    with mp.workdps(120):
-        whole = int(mp.floor(mp.ldexp(2 / mp.pi, 256)))
-    return ", ".join(f"0x{whole >> 64 * (4 - k) & (1 << 64) - 1:016X}" for k in range(5))
+    """The first 1280 bits of 2 / pi as an integer."""
+    with mp.workdps(420):
+        return f"0x{int(mp.floor(mp.ldexp(2 / mp.pi, 1280))):0320X}"
 
 
 PARTS = [  # a number in parts, of so many bits and the rest rounded, so that products with whole numbers are exact
@@ -286,9 +270,8 @@ def main() -> None:
     for name, what, x, single, double in PARTS:
         entries = [f'"{kind}": {parts(x, kind, *counts)}' for kind, counts in (("f", single), ("d", double))]
         lines += [f"# {what} in parts.", f"{name} = {{{', '.join(entries)}}}", ""]
-    lines += ["# The bits of 2 / pi, before which there are 64 zeros.", f"DIGITS = ({digits()})", ""]
-    lines += ["# Rows of 2^k * 2 / pi less a multiple of 4, in four parts, for k = 0, 16, 32, ...", "TURNS = ("]
-    TARGET.write_text("\n".join([*lines, *turns(), ")", ""]), encoding="utf-8")
+    lines += ["# The first 1280 bits of 2 / pi.", f"TWO_BY_PI = {digits()}", ""]
+    TARGET.write_text("\n".join(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from pullback._core import xp as _xp
 from pullback._core.modes import quiet
 from pullback.compile import machine
 from pullback.compile.machine import elements
+from pullback.compile.machinery import Machinery
 from pullback.compile.passes import simplify
 from pullback.compile.program import DepartedError, Equation, Program, Value, check, run
 
@@ -102,7 +103,7 @@ def test_without_fusion_it_is_the_program_bit_for_bit(made):
     program, arrays = made
     expected = [np.array(array) for array in run(program, arrays)]
     copies = [np.array(array) for array in arrays]
-    outputs = machine.build(program, fuse=False)(*copies)
+    outputs = Machinery(program, fuse=False).execute(*copies)
     assert_same([*outputs, *[copies[place] for place, _ in program.writes]], expected)
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 import importlib
 import os.path
 import sys
+import warnings
+from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from .modes import asking
 
 Site = tuple[CodeType, int]
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 GENERATED = "<pullback rule "
@@ -59,6 +62,11 @@ def depth() -> int:
     return level
 
 
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning that names the innermost line outside pullback."""
+    warnings.warn(text, category, stacklevel=depth())
+
+
 def function_of(frame: FrameType) -> str | None:
     """The name of the innermost public function of pullback, starting at a frame; None if the frame is the user's."""
     if not internal[frame.f_code.co_filename]:
@@ -94,13 +102,21 @@ def generated(title: str, source: str, scope: dict[str, Any], name: str) -> Any:
 
 def describe(site: Site | None) -> str:
     """A site as text: `train.py:41: y = x * w`."""
-    if site is None:
-        return "an unknown line"
-    filename = site[0].co_filename
-    line = line_of(site)
+    return "an unknown line" if site is None else ": ".join(filter(None, place_and_text(site)))
+
+
+def place_and_text(site: Site) -> tuple[str, str]:
+    """The file and the number of a line, and what is written there, empty if it cannot be read."""
+    filename, line = site[0].co_filename, line_of(site)
     try:
         text = importlib.import_module("linecache").getline(filename, line).strip()
     except LookupError:  # doctest's patch of linecache does not know the examples of other documents
         text = ""
-    place = f"{os.path.basename(filename)}:{line}"
-    return f"{place}: {text}" if text else place
+    return f"{os.path.basename(filename)}:{line}", text
+
+
+def named(name: str, function: Function, text: str) -> Function:
+    """A function that was made by another, with a name and a docstring of its own."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = text
+    return function

@@ -5,8 +5,6 @@ The array API standard's names over NumPy, plus a short list of extras the stand
 forward function of the primitive of that name.
 """
 
-# ruff: noqa: F401  # what is imported is the namespace
-
 from __future__ import annotations
 
 import functools
@@ -17,61 +15,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy import (
-    abs,
-    add,
-    all,
-    any,
-    bitwise_and,
-    bitwise_or,
-    bitwise_xor,
-    ceil,
-    conj,
-    cos,
-    cosh,
-    divide,
-    equal,
-    exp,
-    expand_dims,
-    expm1,
-    floor,
-    floor_divide,
-    greater,
-    greater_equal,
-    isfinite,
-    isinf,
-    isnan,
-    less,
-    less_equal,
-    log,
-    log1p,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    maximum,
-    minimum,
-    multiply,
-    negative,
-    not_equal,
-    ones_like,
-    reciprocal,
-    remainder,
-    rint,
-    sin,
-    sinh,
-    sqrt,
-    square,
-    squeeze,
-    subtract,
-    tan,
-    tanh,
-    trunc,
-    where,
-)
 
 from . import machine
 
+NUMPY = """abs add all any bitwise_and bitwise_or bitwise_xor ceil conj cos cosh divide equal exp expand_dims expm1 floor
+    floor_divide greater greater_equal isfinite isinf isnan less less_equal log log1p logical_and logical_not
+    logical_or logical_xor maximum minimum multiply negative not_equal ones_like reciprocal remainder rint sin
+    sinh sqrt square squeeze subtract tan tanh trunc where""".split()
+"""The functions of the namespace that are NumPy's own."""
+globals().update({name: getattr(np, name) for name in NUMPY})
 of_primitive: list[Callable[[str], Callable[..., Any]]] = []  # `ops` adds how to find a primitive's forward function
 
 

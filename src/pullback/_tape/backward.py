@@ -275,16 +275,8 @@ def _laid_out(g: Any, target: Any) -> Any:
     return ops.clone(g, order="C")
 
 
-def _batched(
-    outputs: Sequence[Any],
-    targets: Sequence[Any],
-    places: Sequence[Node],
-    gradients: Sequence[Any],
-    retain_graph: bool,
-    create_graph: bool,
-    allow_unused: bool | None,
-) -> list[Any]:
-    """One pass for all cotangents along the first axis of the gradients."""
+def _batched(outputs: Sequence[Any], targets: Any, places: Any, gradients: Sequence[Any], *options: Any) -> list[Any]:
+    """What `_grad_once` gives for all cotangents along the first axis of the gradients, in one pass."""
     for index, output in enumerate(outputs):
         check_output(index, output)
     roots = [*map(place_of, outputs)]
@@ -315,7 +307,7 @@ def _batched(
         raise RuntimeError(f"grad_outputs have different batch sizes: {sorted(sizes)}")
 
     def once(*rows: Any) -> list[Any]:
-        return _grad_once(outputs, targets, places, rows, retain_graph, create_graph, allow_unused)
+        return _grad_once(outputs, targets, places, rows, *options)
 
     answers: list[Any] = provider("batches of cotangents").together(once, gradients, sizes.pop())
     return answers

@@ -282,6 +282,17 @@ def leaf(tensor: Any, array: np.ndarray[Any, Any]) -> AccumulateGrad:
     return node
 
 
+def leaf_of(tensor: Any) -> Any:
+    """The node that holds the gradient of a leaf, or of a tensor that has been one; None for others."""
+    return tensor._node if isinstance(tensor._node, AccumulateGrad) else tensor._leaf
+
+
+def grad_of(tensor: Any) -> Any:
+    """The gradient that a tensor has, without the warning of `.grad`."""
+    leaf = leaf_of(tensor)
+    return tensor._kept_grad if leaf is None else leaf.grad
+
+
 class RemovableHandle:
     """The handle returned when a hook is registered: `remove()`, or the end of a `with` block, removes the hook."""
 

@@ -19,7 +19,7 @@ from .._core.values import require_tensors
 from .cuts import HIDING, Cut, recent
 from .diagnosis import Cause, above, born, cause, kind_of, made_at, vanishes
 from .ledger import Entry, Ledger, first, replayed
-from .node import AccumulateGrad, Node
+from .node import AccumulateGrad, Node, grad_of
 from .recording import Freed
 from .seeds import cotangent
 from .walk import restrict, youngest_first
@@ -94,7 +94,7 @@ def why(x: Any, loss: Any, *, gradient: Any = None, optimizer: Any = None) -> Re
     'zero factor'
     """
     require_tensors("why", x=x, loss=loss)
-    return _reason(x, loss, gradient, _grad(x), optimizer)
+    return _reason(x, loss, gradient, grad_of(x), optimizer)
 
 
 def _reason(x: Any, loss: Any, gradient: Any, grad: Any, optimizer: Any) -> Reason:
@@ -123,12 +123,6 @@ def _not_held(x: Any, optimizer: Any) -> Found | None:
         "and change them in place afterwards"
     )
     return Found("other optimizer", text, x._node.site)
-
-
-def _grad(x: Any) -> Any:
-    """`x.grad` without its warning."""
-    leaf = x._node if isinstance(x._node, AccumulateGrad) else x._leaf
-    return x._kept_grad if leaf is None else leaf.grad
 
 
 # 1. The chain

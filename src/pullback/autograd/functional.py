@@ -108,13 +108,11 @@ def _check_strategy(strategy: str, create_graph: bool, strict: bool, vectorize: 
 
 def _rows(y: Any, index: int, variables: Sequence[Any], create_graph: bool, strict: bool) -> tuple[Any, ...]:
     """The Jacobians of one output; for inputs that it does not depend on zeros, or an error."""
-    if not y.requires_grad:
-        return _zeros(y, variables)
     if strict:
         for place, used in enumerate(_used(y, variables)):
             if not used:
                 raise RuntimeError(INDEPENDENT.format(index=index, place=place))
-    found: tuple[Any, ...] = live.jacobian(y, variables, mode="reverse", create_graph=create_graph, allow_unused=True)
+    found: tuple[Any, ...] = live.second(y, y, variables, create_graph=create_graph)
     if strict and create_graph:
         _require_tracked(found)
     return found
@@ -164,23 +162,17 @@ def hessian(
     with enable_grad():
         variables, single = _variables(inputs, "hessian", create_graph)
         y = _scalar(func(*variables), "hessian", strict)
-        if not y.requires_grad:
-            return _single(tuple(_single(_zeros(a, variables), single) for a in variables), single)
-        gradients = backward.grad(y, variables, create_graph=True, allow_unused=True)
+        gradients: Sequence[Any] = [None] * len(variables)
+        if y.requires_grad:
+            gradients = backward.grad(y, variables, create_graph=True, allow_unused=True)
         found = []
         for place, (g, a) in enumerate(zip(gradients, variables, strict=True)):
             if g is None and strict:
                 raise RuntimeError(INDEPENDENT.format(index=0, place=place))
             if strict and not all(_used(g, variables) if g.requires_grad else [False]):
                 raise RuntimeError(CONSTANT.format(index=place))
-            constant = g is None or not g.requires_grad
-            row = _zeros(a, variables) if constant else _rows(g, place, variables, create_graph, False)
-            found.append(_single(row, single))
+            found.append(_single(live.second(g, a, variables, create_graph=create_graph), single))
     return _single(tuple(found), single)
-
-
-def _zeros(a: Any, variables: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(tensor_of(np.zeros((*a.shape, *x.shape), x._dtype)) for x in variables)
 
 
 def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:

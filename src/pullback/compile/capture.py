@@ -25,33 +25,20 @@ from .._core.primitives import Carrier
 from .._core.trees import Structure, flatten, unflatten
 from .._numerics.random import Generator, Moment, source, sources
 from .._tape.memory import Cell, protect, version
-from .._tape.node import AccumulateGrad, leaf as leaf_node
+from .._tape.node import AccumulateGrad, grad_of, leaf as leaf_node
 from .._tape.views import exchange
 from .._tape.walk import pull_back, youngest_first
 from .._tensor.attributes import Attributes
 from .._tensor.tensor import Tensor
 from ..func.control import runner
+from . import records
 from .holders import PLAIN, Asked, Holder, Mapping, attached, equal
 from .loops import Recording
 from .numbers import DOUBLE, Escaped, Number, Root
 from .outside import Outside, registered
 from .program import Program, Value
 from .recorder import Memory, Recorded, Recorder, RefusedError, clash
-from .records import (
-    Argument,
-    Exchanged,
-    Fixed,
-    Float,
-    Gradient,
-    Held,
-    Place,
-    Rate,
-    Record,
-    Way,
-    grad_of,
-    set_grad,
-    signature,
-)
+from .records import Place, Record, set_grad, signature
 from .state import State, hooks_on
 
 ndarray = np.ndarray
@@ -174,9 +161,9 @@ class Run:
         arrays: dict[int, Recorded] = {}
         for number, leaf in enumerate(self.leaves):
             if isinstance(leaf, Carrier):
-                self._take(leaf, Argument(number), arrays)
+                self._take(leaf, records.Argument(number), arrays)
         for tensor in self.state.tensors:
-            self._take(tensor, Fixed(tensor), arrays)
+            self._take(tensor, records.Fixed(tensor), arrays)
         for holder in self.state.holders:
             if type(holder) is Mapping and holder.before.keys() >= RATED and type(holder.before["lr"]) is float:
                 root = ("lr", id(holder.held))
@@ -186,7 +173,7 @@ class Run:
     def _take_rate(self, holder: Holder, root: Root) -> None:
         """Have an optimizer's learning rate be an input: schedules change it."""
         number = self._traced(holder.before["lr"], root)
-        self.places.append(Rate(holder))
+        self.places.append(records.Rate(holder))
         self.memories.append(None)
         self.rates.append((holder, number))
         holder.moving.add("lr")
@@ -205,7 +192,7 @@ class Run:
         self.known[id(tensor)] = (tensor, place)
         self.signatures.append((place, signature(tensor)))
         tracked = tensor._node is not None and not isinstance(tensor._node, AccumulateGrad)
-        if (tracked and not isinstance(place, Argument)) or type(tensor._array) is not ndarray or tensor.level:
+        if (tracked and not isinstance(place, records.Argument)) or type(tensor._array) is not ndarray or tensor.level:
             return  # refused when it is used
         array, cell = tensor._array, tensor._cell
         held = arrays.get(id(array))
@@ -223,13 +210,13 @@ class Run:
         grad = grad_of(tensor)
         self.grads.append((tensor, grad, place))
         if grad is not None:
-            self._take(grad, Gradient(place), arrays)
+            self._take(grad, records.Gradient(place), arrays)
 
     def _number(self, number: int, leaf: Any) -> Any:
         root = ("argument", number)
         if type(leaf) is not float or root in self.constant:
             return leaf
-        self.places.append(Float(number))
+        self.places.append(records.Float(number))
         self.memories.append(None)
         return self._traced(leaf, root)
 
@@ -281,7 +268,7 @@ class Run:
             if now is not before:
                 if now is not None and now._node is not None:
                     return None, "a gradient has a history (create_graph=True) when the function ends"
-                self._affect(record, Gradient(place), now, None if now is None else number(now))
+                self._affect(record, records.Gradient(place), now, None if now is None else number(now))
         reason = self._rebound(record, number) or self._exchanged(record, number)
         if reason:
             return None, reason
@@ -355,7 +342,7 @@ class Run:
                 fresh = isinstance(value, Carrier) and isinstance(value._array, Recorded) and value._node is None
                 if not (fresh and isinstance(old, Carrier)) or id(value) in self.known or self._places_of(old) > 1:
                     return f"a Python value changes while the function runs: {key!r} of a {type(holder.held).__name__}"
-                place = Held(holder, key)
+                place = records.Held(holder, key)
                 self._moves(old, place)
                 holder.moving.add(key)
                 self._affect(record, place, value, number(value))
@@ -375,13 +362,13 @@ class Run:
                 continue
             if not isinstance(tensor._array, Recorded) or tensor._array._memory.outside is not None:
                 return "the function has a tensor share the memory of another"
-            record.effects.append((Exchanged(self.known[id(tensor)][1]), number(tensor)))
+            record.effects.append((records.Exchanged(self.known[id(tensor)][1]), number(tensor)))
         return ""
 
-    def _moves(self, old: Any, place: Held) -> None:
+    def _moves(self, old: Any, place: records.Held) -> None:
         """Read a tensor of the state from the place where it is exchanged."""
         for i, found in enumerate(self.places):
-            if isinstance(found, Fixed) and found.found is old:
+            if isinstance(found, records.Fixed) and found.found is old:
                 self.places[i] = place
 
     @staticmethod
@@ -428,7 +415,7 @@ class Run:
         back = Program((*given, *recorder.inputs[len(inputs) :]), tuple(backward), tuple(gradients), recorder.constants)
         recorder.equations, recorder.inputs = forward, inputs
         record.program = recorder.program(list(values), writes)
-        record.way = Way(list(tracked), back, kept, list(range(len(reached))))
+        record.way = records.Way(list(tracked), back, kept, list(range(len(reached))))
 
     def _leaves(self) -> list[tuple[int, Any]]:
         """The tensors that require grad, each with the number of its input."""
@@ -441,7 +428,7 @@ class Run:
 
     def _stays(self, place: Place) -> bool:
         """Whether a tensor of the state is the same one at each call."""
-        return isinstance(place, Fixed) and not any(
+        return isinstance(place, records.Fixed) and not any(
             any(holder.before[key] is place.found for key in holder.moving) for holder in self.state.holders
         )
 

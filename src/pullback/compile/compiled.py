@@ -324,12 +324,9 @@ class Compiled:
             return GIVEN_UP
         try:
             result, record, reason = self._made(key, leaves, structure)
-        except CaptureError as asked:
-            if not self.lenient:
+        except (CaptureError, RefusedError) as refusal:
+            if isinstance(refusal, CaptureError) and not self.lenient:
                 raise
-            self._refuse(key, str(asked))
-            return GIVEN_UP
-        except RefusedError as refusal:
             self._refuse(key, str(refusal))
             return GIVEN_UP
         except UncompiledError:

@@ -36,10 +36,6 @@ VIEWS = """reshape broadcast_to permute_dims matrix_transpose expand_dims squeez
 """Operations that move nothing: their results lie in the memory of their input."""
 
 
-def _matmul(e: Equation) -> int:
-    return 2 * e.output.size * e.inputs[0].shape[-1]
-
-
 def _einsum(e: Equation) -> int:
     terms = e.params["equation"].split("->")[0].split(",")
     sizes: dict[str, int] = {}
@@ -49,58 +45,32 @@ def _einsum(e: Equation) -> int:
     return len(e.inputs) * math.prod(sizes.values())
 
 
-def _project(e: Equation) -> int:
-    return (2 * e.inputs[0].shape[-1] + len(e.inputs) - 2) * e.output.size
-
-
 def _attention(e: Equation) -> int:
     query, key, value, *_ = e.inputs
     scores = math.prod(query.shape[:-1]) * key.shape[-2]
     return scores * (2 * query.shape[-1] + 2 * value.shape[-1] + 24)
 
 
-def _convolve(e: Equation) -> int:
-    weight = e.inputs[1]
-    return 2 * e.output.size * (weight.size // max(weight.shape[0], 1))
+def _of_each(weight: Value) -> int:
+    """The elements of a weight for each of its first axis."""
+    return weight.size // max(weight.shape[0], 1)
 
 
-def _convolve_transpose(e: Equation) -> int:
-    weight = e.inputs[1]
-    return 2 * e.inputs[0].size * (weight.size // max(weight.shape[0], 1))
-
-
-def _convolve_weight(e: Equation) -> int:
-    x, product = e.inputs
-    return 2 * product.size * (e.output.size // max(e.output.shape[0], 1)) if x.size else 0
-
-
-def _scan(e: Equation) -> int:
-    loop = e.params["loop"]
-    return int(loop.length * sum(flops(inner) for inner in loop.body.equations))
-
-
-def _branch(e: Equation) -> int:
-    return max(sum(flops(inner) for inner in body.equations) for body in e.params["bodies"])
-
-
-def _transpose_times(e: Equation) -> int:
-    return 2 * e.output.size * e.inputs[0].shape[0]
+def _all(program: Program) -> int:
+    return sum(map(flops, program.equations))
 
 
 _COUNTED: dict[str, Callable[[Equation], int]] = {
-    "matmul": _matmul,
-    "times_transpose": _matmul,
-    "transpose_times": _transpose_times,
+    **dict.fromkeys(("matmul", "times_transpose"), lambda e: 2 * e.output.size * e.inputs[0].shape[-1]),
+    "transpose_times": lambda e: 2 * e.output.size * e.inputs[0].shape[0],
+    **dict.fromkeys(("project", "affine"), lambda e: (2 * e.inputs[0].shape[-1] + len(e.inputs) - 2) * e.output.size),
+    **dict.fromkeys(("attention", "masked_attention"), _attention),
     "einsum": _einsum,
-    "project": _project,
-    "affine": _project,
-    "attention": _attention,
-    "masked_attention": _attention,
-    "convolve": _convolve,
-    "convolve_transpose": _convolve_transpose,
-    "convolve_weight": _convolve_weight,
-    "scan_loop": _scan,
-    "branch": _branch,
+    "convolve": lambda e: 2 * e.output.size * _of_each(e.inputs[1]),
+    "convolve_transpose": lambda e: 2 * e.inputs[0].size * _of_each(e.inputs[1]),
+    "convolve_weight": lambda e: 2 * e.inputs[1].size * _of_each(e.output) if e.inputs[0].size else 0,
+    "scan_loop": lambda e: e.params["loop"].length * _all(e.params["loop"].body),
+    "branch": lambda e: max(map(_all, e.params["bodies"])),
 }
 
 

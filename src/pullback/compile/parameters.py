@@ -21,21 +21,9 @@ def _operand(number: Any, x: Any) -> Any:
     return number.beside(x) if type(number) is Number else ops.constant(number, x.dtype)
 
 
-def _power(x: Any, *, exponent: Any) -> Any:
-    return power(x, _operand(exponent, x))
-
-
-def _exponential(x: Any, *, base: Any) -> Any:
-    return power(_operand(base, x), x)
-
-
 def _clip(x: Any, *, lower: Any, upper: Any) -> Any:
     least, most = (-INFINITE if lower is None else lower), (INFINITE if upper is None else upper)
     return ops.clip_by(x, *(_operand(bound, x) for bound in (least, most)))
-
-
-def _leaky_relu(x: Any, *, slope: Any) -> Any:
-    return where(x > 0, x, x * slope)
 
 
 def _elu(x: Any, *, alpha: Any, scale: Any, input_scale: Any) -> Any:
@@ -46,22 +34,6 @@ def _elu(x: Any, *, alpha: Any, scale: Any, input_scale: Any) -> Any:
 def _softplus(x: Any, *, beta: Any, threshold: Any) -> Any:
     scaled = x * beta
     return where(scaled > threshold, x, ops.log1p(ops.exp(where(scaled > threshold, 0.0, scaled))) / beta)
-
-
-def _hardtanh(x: Any, *, lower: Any, upper: Any) -> Any:
-    return where(x <= lower, lower, where(x >= upper, upper, x))
-
-
-def _hardshrink(x: Any, *, bound: Any) -> Any:
-    return where(ops.abs(x) <= bound, 0.0, x)
-
-
-def _softshrink(x: Any, *, bound: Any) -> Any:
-    return x - where(x > bound, bound, where(x < -bound, -bound, x))
-
-
-def _threshold(x: Any, *, bound: Any, value: Any) -> Any:
-    return where(x <= bound, value, x)
 
 
 def _huber(x: Any, *, delta: Any) -> Any:
@@ -87,9 +59,14 @@ def _std(x: Any, *, axis: Any, correction: Any, keepdims: bool) -> Any:
 
 INFINITE = float("inf")
 COMPOSED: dict[str, Callable[..., Any]] = {
-    "power": _power, "exponential": _exponential, "clip": _clip, "leaky_relu": _leaky_relu, "elu": _elu,
-    "softplus": _softplus, "hardtanh": _hardtanh, "hardshrink": _hardshrink, "softshrink": _softshrink,
-    "threshold": _threshold, "huber": _huber, "var": _var, "std": _std,
+    "power": lambda x, *, exponent: power(x, _operand(exponent, x)),
+    "exponential": lambda x, *, base: power(_operand(base, x), x),
+    "leaky_relu": lambda x, *, slope: where(x > 0, x, x * slope),
+    "hardtanh": lambda x, *, lower, upper: where(x <= lower, lower, where(x >= upper, upper, x)),
+    "hardshrink": lambda x, *, bound: where(ops.abs(x) <= bound, 0.0, x),
+    "softshrink": lambda x, *, bound: x - where(x > bound, bound, where(x < -bound, -bound, x)),
+    "threshold": lambda x, *, bound, value: where(x <= bound, value, x),
+    "clip": _clip, "elu": _elu, "softplus": _softplus, "huber": _huber, "var": _var, "std": _std,
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._core.trees import LEAF, Structure
-from .._tape.node import AccumulateGrad
+from .._tape.node import AccumulateGrad, grad_of, leaf_of
 from .holders import Holder
 from .numbers import DOUBLE
 from .program import Program
@@ -116,15 +116,9 @@ class Exchanged(Place):
         self.of.tensor(leaves).data = tensor
 
 
-def grad_of(tensor: Any) -> Any:
-    """The gradient that a tensor has, without a warning."""
-    leaf = tensor._node if isinstance(tensor._node, AccumulateGrad) else tensor._leaf
-    return tensor._kept_grad if leaf is None else leaf.grad
-
-
 def set_grad(tensor: Any, grad: Any) -> None:
     """Give a tensor a gradient."""
-    leaf = tensor._node if isinstance(tensor._node, AccumulateGrad) else tensor._leaf
+    leaf = leaf_of(tensor)
     if leaf is None:
         tensor._kept_grad = grad
     else:

@@ -38,22 +38,8 @@ import numpy as np
 from .._core.primitives import Carrier
 from .._numerics.random import Generator
 from .._tape.node import AccumulateGrad
-from .holders import (
-    PLAIN,
-    Asked,
-    Attached,
-    Attributes,
-    Closure,
-    Content,
-    Elements,
-    Holder,
-    Mapping,
-    Members,
-    Named,
-    Sequence,
-    attached,
-    is_scalar,
-)
+from . import holders
+from .holders import PLAIN, Holder, attached, is_scalar
 
 LIMIT = 100_000  # things walked through, before a function is said to reach too much
 LARGEST_ARRAY = 1 << 20
@@ -209,7 +195,7 @@ class State:
             self.tensors.append(value)
             self._todo.extend(hooks_on(value))
             if attached(value):
-                self._hold(Attached(value))
+                self._hold(holders.Attached(value))
         elif any(value is finder for finder in FINDERS):
             self._refuse(f"looks names up that it computes, by {getattr(value, '__name__', 'sys.modules')}")
         elif isinstance(value, operator.attrgetter) or any(value is function for function in LOOKING):
@@ -217,11 +203,11 @@ class State:
         elif value is os.getenv:
             self._todo.append(os.environ)
         elif isinstance(value, dict | types.MappingProxyType):
-            self._hold(Mapping(value))
+            self._hold(holders.Mapping(value))
             self._todo.extend((*value, getattr(value, "default_factory", None)))
             self._members(value)
         elif isinstance(value, list | tuple | set | frozenset | deque):
-            self._hold(Sequence(value))
+            self._hold(holders.Sequence(value))
             self._members(value)
         elif isinstance(value, np.ndarray):
             self._array(value)
@@ -238,11 +224,11 @@ class State:
 
     def _array(self, array: Any) -> None:
         if array.dtype.hasobject:
-            self._hold(Elements(array))
+            self._hold(holders.Elements(array))
         elif array.nbytes > LARGEST_ARRAY:
             self._refuse(f"reaches a NumPy array of {array.nbytes} bytes: make it a tensor, which is read")
         else:
-            self.holders.append(Content(array))
+            self.holders.append(holders.Content(array))
         if type(array) is not np.ndarray:
             self._members(array)
 
@@ -253,13 +239,13 @@ class State:
         elif isinstance(value, types.ModuleType):
             self._modules.append(value)
         elif isinstance(value, types.CellType):
-            self._hold(Closure(value, "contents"))
+            self._hold(holders.Closure(value, "contents"))
         elif isinstance(value, type):
             if value.__module__ == "decimal":
-                self._hold(Asked(value, lambda _: repr(sys.modules["decimal"].getcontext())))
+                self._hold(holders.Asked(value, lambda _: repr(sys.modules["decimal"].getcontext())))
             elif not _library(value):
-                self._hold(Attributes(value, "__class__", "__bases__"))
-                self._hold(Members(value))
+                self._hold(holders.Attributes(value, "__class__", "__bases__"))
+                self._hold(holders.Members(value))
         elif isinstance(value, weakref.ProxyTypes) or (isinstance(value, weakref.ref) and value() is not None):
             self._refuse("reaches a weak reference, whose object a record would keep alive")
         elif type(value).__module__.startswith("pullback.compile") and "function" in getattr(value, "__dict__", ()):
@@ -279,7 +265,7 @@ class State:
         if isinstance(value, io.IOBase) and not value.closed and value.readable():
             self._refuse("reaches a file that is read")
         elif isinstance(value, threading.local):
-            self._hold(Attributes(value, "__class__", "__dict__"))
+            self._hold(holders.Attributes(value, "__class__", "__dict__"))
         elif type(value).__module__ == "decimal":
             self._todo.append(type(value))
         elif type(value) is object or (isinstance(value, STILL) and _library(type(value))) or _still(type(value)):
@@ -298,7 +284,7 @@ class State:
         elif isinstance(value, BUFFERS) and memoryview(value).nbytes > LARGEST_ARRAY:
             self._refuse(f"reaches {memoryview(value).nbytes} bytes in a {type(value).__name__}")
         else:
-            self._hold(Asked(value, question))
+            self._hold(holders.Asked(value, question))
             self._todo.append(getattr(value, "__wrapped__", None))
 
     def _members(self, value: Any) -> None:
@@ -310,11 +296,11 @@ class State:
         members = getattr(value, "__dict__", None)
         if kind.__module__.startswith("pullback."):
             if isinstance(members, dict):
-                self._hold(Mapping(members))
+                self._hold(holders.Mapping(members))
             return
-        self._hold(Attributes(value, "__class__", *(["__dict__"] if isinstance(members, dict) else [])))
+        self._hold(holders.Attributes(value, "__class__", *(["__dict__"] if isinstance(members, dict) else [])))
         if slots := copyreg._slotnames(kind):  # type: ignore[attr-defined]  # what copies and pickles are made by
-            self._hold(Attributes(value, *slots))
+            self._hold(holders.Attributes(value, *slots))
 
     # Names
 
@@ -323,8 +309,8 @@ class State:
             self._todo.extend(each() if isinstance(each, weakref.ref) else each for each in _contents(function))
             return
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-            self._hold(Closure(cell, name))
-        self._hold(Attributes(function, "__code__", "__defaults__", "__kwdefaults__", "__dict__"))
+            self._hold(holders.Closure(cell, name))
+        self._hold(holders.Attributes(function, "__code__", "__defaults__", "__kwdefaults__", "__dict__"))
         self._functions.append(function)
         names, found = _names(function.__code__), _globals(function.__code__)
         self._names |= names
@@ -334,7 +320,7 @@ class State:
         self._want(scope, found)
         self._todo.extend(getattr(builtins, name) for name in found if name not in scope and hasattr(builtins, name))
         if imported := _imported(function.__code__, scope.get("__package__")):
-            self._hold(Named(sys.modules, imported))
+            self._hold(holders.Named(sys.modules, imported))
         around = [scope[name] for name in found if name in scope]
         around += [sys.modules.get(name) for name in _imports(function.__code__)]
         for module in (*around, *_contents(function)):
@@ -349,7 +335,7 @@ class State:
         """Hold what namespaces have under the names that functions use; whether that is anything new."""
         if described := DESCRIPTIONS & self._names:
             for function in self._functions:
-                self._hold(Attributes(function, *sorted(described)))
+                self._hold(holders.Attributes(function, *sorted(described)))
             self._functions.clear()
         modules = [module for module in self._modules if not of_library(module.__name__)]
         for own in map(vars, modules):
@@ -360,7 +346,7 @@ class State:
         for namespace, wanted, held in list(self._scopes.values()):
             if names := wanted - held:
                 held.update(names)
-                self._hold(Named(namespace, sorted(names)))
+                self._hold(holders.Named(namespace, sorted(names)))
         return bool(self._todo)
 
 

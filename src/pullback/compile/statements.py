@@ -6,13 +6,11 @@ Loops and branches are Python's own, over functions for the programs within.
 from __future__ import annotations
 
 import itertools
-import linecache
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Protocol
 
-from .._core.sites import Site, line_of
+from .._core.sites import Site, describe, place_and_text
 from .naming import Names, comment, number
 from .program import Array, Equation, Program, Value
 from .references import UnwritableError, array
@@ -271,15 +269,8 @@ _TARGET = re.compile(r"([^\W\d]\w*)\s*(?::[^=]*)?=(?!=)")
 
 def described(site: Site) -> tuple[str, str]:
     """A user's line as a comment, and the name that it assigns, if it is a plain assignment."""
-    code, _ = site
-    line = line_of(site)
-    try:
-        text = linecache.getline(code.co_filename, line).strip()
-    except LookupError:  # see `_sites.describe`
-        text = ""
-    found = _TARGET.match(text)
-    place = f"{Path(code.co_filename).name}:{line}"
-    return comment(f"{place}: {text}" if text else place), found[1] if found else ""
+    found = _TARGET.match(place_and_text(site)[1])
+    return comment(describe(site)), found[1] if found else ""
 
 
 def _place(e: Equation) -> str:

@@ -29,11 +29,6 @@ MASK = (
 )
 
 
-def refuse_dynamic(name: str) -> None:
-    """Raise torch's error for an operation whose result's shape depends on values."""
-    raise RuntimeError(DYNAMIC.format(name=name))
-
-
 # 1. Indices of arrays
 
 

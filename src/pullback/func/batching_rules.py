@@ -49,12 +49,6 @@ def elementwise(size: int, primitive: Primitive, args: list[Argument], params: P
     return primitive(*[raised(arg, rank) if arg.batched else arg.value for arg in args], **params)
 
 
-def like_first(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """An elementwise operation whose result has the shape of its first argument, whatever the others are."""
-    first, *rest = args
-    return primitive(whole(size, first), *[raised(arg, first.rank) for arg in rest], **params)
-
-
 def alike(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """An operation on arrays that must all have the shape of the first."""
     return primitive(*[spread(size, arg, args[0].shape) for arg in args], **params)
@@ -78,30 +72,15 @@ def rows(size: int, primitive: Primitive, args: list[Argument], params: Params) 
     return unfolded(size, primitive(*[folded(size, arg) for arg in args], **params), args[0].shape[0])
 
 
-def scaled(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """A normalisation: every argument has the rank of the first, with some axes of length 1."""
-    rank = args[0].rank
-    first, *rest = args
-    return primitive(
-        whole(size, first), *[raised(arg, rank) for arg in rest], **batched_indexing.moved(size, primitive, params)
-    )
+def beside_first(fewer: int = 0) -> Rule:
+    """The rule of an operation whose result is like its first argument; the others have `fewer` axes, or broadcast."""
 
+    def rule(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+        first, *rest = args
+        others = [raised(arg, first.rank - fewer) for arg in rest]
+        return primitive(whole(size, first), *others, **batched_indexing.moved(size, primitive, params))
 
-def pinv(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """Pseudo-inverses of a stack of matrices, each with its own cutoffs."""
-    x, *bounds = args
-    return primitive(whole(size, x), *[raised(arg, x.rank - 2) for arg in bounds], **params)
-
-
-def permutation(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """The permutation matrices of pivots; the factorised matrices contribute only their shape."""
-    pivots, x = args
-    return primitive(whole(size, pivots), x.value)
-
-
-def broadcast_to(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """An argument broadcast to a shape."""
-    return primitive(raised(args[0], len(params["shape"])), shape=(size, *params["shape"]))
+    return rule
 
 
 def tile(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
@@ -121,7 +100,8 @@ def place_of_extreme(size: int, primitive: Primitive, args: list[Argument], para
 
 def distinct(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """The distinct elements: refused, since their number differs between the examples."""
-    batched_indexing.refuse_dynamic("_unique2" if primitive.name == "unique" else primitive.name)
+    name = "_unique2" if primitive.name == "unique" else primitive.name
+    raise RuntimeError(batched_indexing.DYNAMIC.format(name=name))
 
 
 # 2. The table
@@ -148,7 +128,7 @@ RULES: dict[str, Rule] = {
     **_named(stacks(2, 2, 2), "attention"),
     **_named(stacks(2, 2, 2, 2), "masked_attention attention_pullback"),
     **_named(stacks(2, 2, 2, 2, 2), "masked_attention_pullback"),
-    **_named(like_first, "attached copy drawn fill tied"),
+    **_named(beside_first(), "attached copy drawn fill tied scale_and_shift standardize_affine"),
     **_named(alike, "ctc_step"),
     **_named(
         carried,
@@ -164,14 +144,13 @@ RULES: dict[str, Rule] = {
         "window_columns window_overlay window_mean window_spread max_pool gather accumulate put max_places "
         "adaptive_places fractional_places take_rows weighed_nll max_spread",
     ),
-    **_named(scaled, "scale_and_shift standardize_affine"),
-    "permutation": permutation,
+    "permutation": lambda size, primitive, args, params: primitive(whole(size, args[0]), args[1].value),
     "unique": distinct,
     "unique_consecutive": distinct,
     "argmax": place_of_extreme,
     "argmin": place_of_extreme,
-    "pinv": pinv,
-    "broadcast_to": broadcast_to,
+    "pinv": beside_first(2),
+    "broadcast_to": lambda size, primitive, args, params: spread(size, args[0], params["shape"]),
     "tile": tile,
     "matmul": products.matmul,
     "times_transpose": products.times_transpose,

@@ -16,7 +16,7 @@ from .._core.errors import kind
 from .._core.primitives import Carrier, Function
 from .._core.trees import flatten, paths, unflatten
 from .._tensor.custom import Call
-from .rules import Backward, Forward, Leaves, RulePrimitive
+from .rules import Backward, Forward, Leaves, Rule, RulePrimitive
 
 # 1. Trees
 
@@ -64,11 +64,11 @@ def _leaves(tree: Any, name: str) -> tuple[list[Any], list[str]]:
     return leaves, paths(structure, name)
 
 
-class BackwardOfTrees(Backward):
-    """One call of a function with its pullback."""
+class OfTrees(Rule):
+    """One call of a function with its derivative: one function for `custom_jvp`, two for `custom_vjp`."""
 
-    def __init__(self, fun: Function, fwd: Function, bwd: Function, plan: Plan) -> None:
-        self.fun, self.fwd, self.bwd, self.plan = fun, fwd, bwd, plan
+    def __init__(self, fun: Function, plan: Plan, *rules: Function) -> None:
+        self.fun, self.plan, self.rules = fun, plan, rules
         self.result: Any = None
         self.residual: Any = None
 
@@ -81,9 +81,13 @@ class BackwardOfTrees(Backward):
         outs, self.result = flatten(self.fun(*self.plan.whole(leaves)))
         return outs
 
+
+class BackwardOfTrees(OfTrees, Backward):
+    """One call of a function with its pullback."""
+
     def forward(self, leaves: Leaves) -> tuple[list[Any], list[Any]]:
         """The leaves of the result, and those of the residuals."""
-        answer = self.fwd(*self.plan.whole(leaves))
+        answer = self.rules[0](*self.plan.whole(leaves))
         if not isinstance(answer, (tuple, list)) or len(answer) != 2:
             raise TypeError(
                 f"the forward rule of {self.plan.name} must return a pair (output, residuals), and returned "
@@ -96,7 +100,7 @@ class BackwardOfTrees(Backward):
     def backward(self, residuals: Leaves, g: Leaves) -> list[Any]:
         """A cotangent or None for each leaf of the arguments."""
         plan = self.plan
-        answer = self.bwd(*plan.fixed(), unflatten(self.residual, residuals), unflatten(self.result, g))
+        answer = self.rules[1](*plan.fixed(), unflatten(self.residual, residuals), unflatten(self.result, g))
         if not isinstance(answer, tuple) or len(answer) != len(plan.places):
             raise TypeError(
                 f"the backward rule of {plan.name} must return a tuple with one gradient for each of its arguments "
@@ -114,26 +118,13 @@ class BackwardOfTrees(Backward):
         return found
 
 
-class ForwardOfTrees(Forward):
+class ForwardOfTrees(OfTrees, Forward):
     """One call of a function with its pushforward."""
-
-    def __init__(self, fun: Function, rule: Function, plan: Plan) -> None:
-        self.fun, self.rule, self.plan = fun, rule, plan
-        self.result: Any = None
-
-    def names(self) -> list[str]:
-        """The names of the arguments' leaves."""
-        return self.plan.names()
-
-    def value(self, leaves: Leaves) -> list[Any]:
-        """The leaves of the result."""
-        outs, self.result = flatten(self.fun(*self.plan.whole(leaves)))
-        return outs
 
     def push(self, leaves: Leaves, tangents: Leaves) -> list[Any]:
         """A tangent or None for each leaf of the result."""
         plan = self.plan
-        answer = self.rule(*plan.fixed(), unflatten(plan.structure, leaves), unflatten(plan.structure, tangents))
+        answer = self.rules[0](*plan.fixed(), unflatten(plan.structure, leaves), unflatten(plan.structure, tangents))
         if not isinstance(answer, (tuple, list)) or len(answer) != 2:
             raise TypeError(
                 f"the rule of {plan.name} must return a pair (outputs, tangents of the outputs), and returned "
@@ -279,7 +270,7 @@ class custom_vjp(_Decorator):
             raise AttributeError(
                 f"No VJP defined for custom_vjp function {self.__name__} using defvjp: call {self.__name__}.defvjp(fwd, bwd)"
             )
-        return BackwardOfTrees(self.fun, self._fwd, self._bwd, plan)
+        return BackwardOfTrees(self.fun, plan, self._fwd, self._bwd)
 
 
 class custom_jvp(_Decorator):
@@ -343,4 +334,4 @@ class custom_jvp(_Decorator):
             raise AttributeError(
                 f"No JVP defined for custom_jvp function {self.__name__} using defjvp: call {self.__name__}.defjvp(rule)"
             )
-        return ForwardOfTrees(self.fun, self._pushforward, plan)
+        return ForwardOfTrees(self.fun, plan, self._pushforward)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -75,14 +76,11 @@ def _rows(level: Level, outputs: Sequence[Any], variables: Sequence[Any], chunk_
 
 def identity(tensors: Sequence[Any]) -> list[Any]:
     """The unit vectors of the product space of several tensors: for each tensor its parts, along a first axis."""
-    sizes = [math.prod(tensor.shape) for tensor in tensors]
-    total = sum(sizes)
+    total = sum(math.prod(tensor.shape) for tensor in tensors)
     basis = []
-    start = 0
-    for tensor, size in zip(tensors, sizes, strict=True):
-        units = np.eye(total, size, -start, dtype=tensor._dtype)
+    for tensor, place in _pieces(tensors):
+        units = np.eye(total, place.stop - place.start, -place.start, dtype=tensor._dtype)
         basis.append(Tensor.interpreter.wrap(units.reshape(total, *tensor.shape), None))
-        start += size
     return basis
 
 
@@ -91,17 +89,18 @@ def _parts(
 ) -> list[Any]:
     """For each output its Jacobians, nested as the arguments are."""
     parts = []
-    start = 0
-    for output in outputs:
-        stop = start + math.prod(output.shape)
-        own = [
-            row[start:stop].reshape(*output.shape, *variable.shape)
-            for row, variable in zip(rows, variables, strict=True)
-        ]
+    for output, place in _pieces(outputs):
+        pairs = zip(rows, variables, strict=True)
+        own = [row[place].reshape(*output.shape, *variable.shape) for row, variable in pairs]
         grouped = regrouped(own, structures)
         parts.append(grouped[0] if single else tuple(grouped))
-        start = stop
     return parts
+
+
+def _pieces(tensors: Sequence[Any]) -> list[tuple[Any, slice]]:
+    """Tensors, each with its place on an axis along which their elements follow one another."""
+    ends = itertools.accumulate(math.prod(tensor.shape) for tensor in tensors)
+    return [(tensor, slice(end - math.prod(tensor.shape), end)) for tensor, end in zip(tensors, ends, strict=True)]
 
 
 def jacfwd(
@@ -157,12 +156,7 @@ def _columns(columns: Sequence[Any], inputs: Sequence[Any], structures: Sequence
     """For each output its Jacobians, nested as the arguments are; `columns` have the inputs along the last axis."""
     parts = []
     for column in columns:
-        own = []
-        start = 0
-        for tensor in inputs:
-            stop = start + math.prod(tensor.shape)
-            own.append(column[..., start:stop].reshape(*column.shape[:-1], *tensor.shape))
-            start = stop
+        own = [column[..., place].reshape(*column.shape[:-1], *x.shape) for x, place in _pieces(inputs)]
         grouped = regrouped(own, structures)
         parts.append(grouped[0] if single else tuple(grouped))
     return parts

@@ -195,25 +195,16 @@ def hessian(
             "jacobian of each of its gradients"
         )
     gradients = backward.grad(loss, inputs, create_graph=True, allow_unused=allow_unused)
-    found = tuple(
-        _second(g, a, inputs, chunk_size, memory, create_graph) for g, a in zip(gradients, inputs, strict=True)
-    )
+    options = {"chunk_size": chunk_size, "memory": memory, "create_graph": create_graph}
+    found = tuple(second(g, a, inputs, **options) for g, a in zip(gradients, inputs, strict=True))
     return found[0][0] if single else found
 
 
-def _second(g: Any, a: Any, inputs: Sequence[Any], chunk_size: int | None, memory: int, create_graph: bool) -> Any:
-    """The Jacobians of one gradient; zeros where it is constant."""
+def second(g: Any, a: Any, inputs: Sequence[Any], **options: Any) -> Any:
+    """The Jacobians of the gradient of `a`, or of any other tensor of that shape; zeros where it is constant."""
     if g is None or not g.requires_grad:
         return tuple(tensor_of(np.zeros((*a.shape, *x.shape), x._dtype)) for x in inputs)
-    return jacobian(
-        g,
-        tuple(inputs),
-        mode="reverse",
-        chunk_size=chunk_size,
-        memory=memory,
-        create_graph=create_graph,
-        allow_unused=True,
-    )
+    return jacobian(g, tuple(inputs), mode="reverse", allow_unused=True, **options)
 
 
 def grad(
@@ -247,14 +238,7 @@ def grad(
             [16.,  8.]]),)
     """
     if not batched:
-        return backward.grad(
-            outputs,
-            inputs,
-            grad_outputs,
-            retain_graph=retain_graph,
-            create_graph=create_graph,
-            allow_unused=allow_unused,
-        )
+        return backward.grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused=allow_unused)
     if grad_outputs is not None:
         raise TypeError("grad: batched=True takes the gradient of each element of outputs: leave grad_outputs out")
     if not isinstance(outputs, Carrier):
@@ -302,8 +286,5 @@ def value_grad_hessian(f: Function, *params: Any) -> tuple[Any, Any, Any]:
             f"{errors.kind(value) if isinstance(value, Carrier) else type(value).__name__}"
         )
     gradients = backward.grad(value, variables, create_graph=True)
-    second = [
-        unflatten(structure, _second(g, a, variables, None, MEMORY, False))
-        for g, a in zip(gradients, variables, strict=True)
-    ]
-    return value.detach(), unflatten(structure, [g.detach() for g in gradients]), unflatten(structure, second)
+    rows = [unflatten(structure, second(g, a, variables)) for g, a in zip(gradients, variables, strict=True)]
+    return value.detach(), unflatten(structure, [g.detach() for g in gradients]), unflatten(structure, rows)

@@ -27,7 +27,6 @@ from .._tensor.custom import (
     Kept,
     Meta,
     Run,
-    Slot,
     among,
     beneath,
     edges_of,
@@ -104,20 +103,24 @@ def _fronted(leaves: Leaves) -> list[int | None]:
     return [0 if isinstance(leaf, Carrier) else None for leaf in leaves]
 
 
-class BackwardOnBatches(Backward):
-    """The batched form of a function with its pullback."""
+class OnBatches(Rule):
+    """The batched form of a rule."""
 
-    def __init__(self, rule: Backward, dims: Sequence[int | None]) -> None:
+    def __init__(self, rule: Any, dims: Sequence[int | None]) -> None:
         self.rule, self.dims = rule, list(dims)
         self.metas: list[Meta | None] = []
 
     def names(self) -> list[str]:
         """The names of the original rule."""
-        return self.rule.names()
+        return self.rule.names()  # type: ignore[no-any-return]  # of either kind
 
     def value(self, leaves: Leaves) -> list[Any]:
         """The results of all examples."""
         return _mapped(self.rule.value, (self.dims,), list(leaves))
+
+
+class BackwardOnBatches(OnBatches, Backward):
+    """The batched form of a function with its pullback."""
 
     def forward(self, leaves: Leaves) -> tuple[list[Any], list[Any]]:
         """The results and the residuals of all examples."""
@@ -148,19 +151,8 @@ class BackwardOnBatches(Backward):
         ]
 
 
-class ForwardOnBatches(Forward):
+class ForwardOnBatches(OnBatches, Forward):
     """The batched form of a function with its pushforward."""
-
-    def __init__(self, rule: Forward, dims: Sequence[int | None]) -> None:
-        self.rule, self.dims = rule, list(dims)
-
-    def names(self) -> list[str]:
-        """The names of the original rule."""
-        return self.rule.names()
-
-    def value(self, leaves: Leaves) -> list[Any]:
-        """The results of all examples."""
-        return _mapped(self.rule.value, (self.dims,), list(leaves))
 
     def push(self, leaves: Leaves, tangents: Leaves) -> list[Any]:
         """The tangents of all examples."""
@@ -296,30 +288,16 @@ class RulePrimitive(Custom):
         node.rule, node.count = call.rule, len(lower)
         node.leaves, node.residuals = _without(call.filled(lower)), _without(residuals)
         slots = [slot(tape, tensor_of(arg), edge) for arg, edge in zip(args, edges, strict=True)]
-        for residual in residuals:
+        inputs = {id(value): own for value, own in zip(lower, slots, strict=True)}
+        tracked = {
+            id(out): (y, at) for out, y, at in zip(outs, results, call.positions(), strict=True) if y._node is not None
+        }
+        for residual in residuals:  # one that is an input, or a result, is saved as that
             if isinstance(residual, Carrier):
-                slots.append(self._slot(tape, residual, lower, slots, outs, results, call))
+                known = inputs.get(id(residual))
+                slots.append(known or slot(tape, *tracked.get(id(residual), (residual, None))))
         node.saved = (Kept(slots),)
         return results
-
-    def _slot(
-        self,
-        tape: Tape,
-        residual: Any,
-        lower: Sequence[Any],
-        inputs: Sequence[Slot],
-        outs: Sequence[Any],
-        results: Sequence[Any],
-        call: Call,
-    ) -> Slot:
-        """The slot that saves a residual: that of an input or a result if it is the same tensor."""
-        for value, known in zip(lower, inputs, strict=False):
-            if value is residual:
-                return known
-        for out, result, position in zip(outs, results, call.positions(), strict=True):
-            if out is residual and result._node is not None:
-                return slot(tape, result, position)
-        return slot(tape, residual, None)
 
 
 def _lowered(tape: Tape, arg: Any) -> Any:

@@ -50,9 +50,9 @@ class Pattern:
 
     item = tolist = __array__ = __bool__ = _concrete
 
-    def like(self, shape: Shape, dtype: np.dtype[Any]) -> Pattern:
-        """The same sets for an array of another shape and the same size."""
-        return Pattern(self.starts, self.members, self.width, shape, dtype)
+    def like(self, shape: Shape, dtype: np.dtype[Any] | None = None) -> Pattern:
+        """The same sets for an array of another shape, and perhaps another dtype, and the same size."""
+        return Pattern(self.starts, self.members, self.width, shape, dtype or self.dtype)
 
     def pairs(self) -> tuple[Array, Array]:
         """Every pair of an output and an element that it depends on."""

@@ -106,8 +106,7 @@ def moved(primitive: Primitive, values: Sequence[Any], params: Params, local: bo
         else:
             given.append(np.zeros(np.shape(value)) if np.asarray(value).dtype.kind in "fc" else value)
     whole = patterns[0] if len(patterns) == 1 else _joined(patterns)
-    out = primitive.forward(*given, **params)
-    return tuple(_placed(whole, piece) for piece in out) if isinstance(out, tuple) else _placed(whole, out)
+    return _each(primitive.forward(*given, **params), lambda piece: _placed(whole, piece))
 
 
 def _joined(patterns: Sequence[Pattern]) -> Pattern:
@@ -223,11 +222,6 @@ def spread(pattern: Pattern, shape: Shape) -> Pattern:
     return pattern if pattern.shape == shape else gathered(pattern, _numbers(pattern.shape, shape), pattern.dtype)
 
 
-def reshaped(pattern: Pattern, shape: Shape) -> Pattern:
-    """A pattern in another shape."""
-    return pattern.like(shape, pattern.dtype)
-
-
 def _one(values: Sequence[Any]) -> int | None:
     """The index of the only operand that is a pattern."""
     places = [place for place, value in enumerate(values) if isinstance(value, Pattern)]
@@ -246,7 +240,7 @@ def matmul(primitive: Primitive, values: Sequence[Any], params: Params, local: b
     left = place == 0
     vector = pattern.ndim == 1
     if vector:
-        pattern = reshaped(pattern, (1, pattern.size) if left else (pattern.size, 1))
+        pattern = pattern.like((1, pattern.size) if left else (pattern.size, 1))
     table = data[:, None] if left and data.ndim == 1 else data[None] if data.ndim == 1 else data
     table = table if left else table.swapaxes(-1, -2)  # (..., summed axis, result axis)
     axis = pattern.ndim - 1 if left else pattern.ndim - 2
@@ -259,19 +253,7 @@ def matmul(primitive: Primitive, values: Sequence[Any], params: Params, local: b
     product = spread(product, np.broadcast_shapes(product.shape[:-2], table.shape[:-2]) + product.shape[-2:])
     dropped = {-2 if left else -1} if vector else set()
     dropped |= {-1 if left else -2} if data.ndim == 1 else set()
-    return reshaped(product, tuple(n for i, n in enumerate(product.shape, -product.ndim) if i not in dropped))
-
-
-def times_transpose(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern | None:
-    """A product with the transpose of the second matrix."""
-    a, b = values
-    return matmul(primitive, (a, _transposed(b)), params, local)
-
-
-def transpose_times(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern | None:
-    """A product with the transpose of the first matrix."""
-    a, b = values
-    return matmul(primitive, (_transposed(a), b), params, local)
+    return product.like(tuple(n for i, n in enumerate(product.shape, -product.ndim) if i not in dropped))
 
 
 def _transposed(value: Any) -> Any:
@@ -307,7 +289,7 @@ def solved(primitive: Primitive, values: Sequence[Any], params: Params, local: b
         return None
     a, b = values
     if b.ndim < a.ndim:
-        b = reshaped(b, (*[1] * (a.ndim - b.ndim), *b.shape))
+        b = b.like((*[1] * (a.ndim - b.ndim), *b.shape))
     if primitive.name == "solve_triangular":
         b = accumulated(b, -2, backwards=params["upper"])
     else:
@@ -339,7 +321,7 @@ def convolve(primitive: Primitive, values: Sequence[Any], params: Params, local:
             x = along(x, i + 2, place, element, length)
         return _channels(x, groups, shape)
     if _one(values) == 1:
-        return spread(reshaped(_summed(weight, 1), (shape[1], *[1] * len(kernel))), shape)
+        return spread(_summed(weight, 1).like((shape[1], *[1] * len(kernel))), shape)
     return None
 
 
@@ -356,8 +338,8 @@ def convolve_transpose(primitive: Primitive, values: Sequence[Any], params: Para
             product = along(product, i + 2, element, place, size[i])
         return _channels(product, groups, shape)
     if _one(values) == 1:
-        lines = reshaped(_summed(weight, 2), (groups, np.shape(weight)[0] // groups, channels))
-        return spread(reshaped(mixed(lines, 1, 1), (shape[1], *[1] * len(size))), shape)
+        lines = _summed(weight, 2).like((groups, np.shape(weight)[0] // groups, channels))
+        return spread(mixed(lines, 1, 1).like((shape[1], *[1] * len(size))), shape)
     return None
 
 
@@ -371,18 +353,18 @@ def convolve_weight(primitive: Primitive, values: Sequence[Any], params: Params,
         for i, taps in enumerate(kernel):
             _, tap, element = _met(x.shape[i + 2], np.shape(product)[i + 2], taps, window, i)
             x = along(x, i + 2, tap, element, taps)
-        rows = reshaped(mixed(x, 0, 1), (groups, 1, channels, *kernel))
-        return reshaped(spread(rows, (groups, results // groups, channels, *kernel)), (results, channels, *kernel))
+        rows = mixed(x, 0, 1).like((groups, 1, channels, *kernel))
+        return spread(rows, (groups, results // groups, channels, *kernel)).like((results, channels, *kernel))
     if _one(values) == 1:
-        rows = reshaped(_summed(mixed(product, 0, 1), 2), (results, 1, *[1] * len(kernel)))
+        rows = _summed(mixed(product, 0, 1), 2).like((results, 1, *[1] * len(kernel)))
         return spread(rows, (results, channels, *kernel))
     return None
 
 
 def _channels(x: Pattern, groups: int, shape: Shape) -> Pattern:
     """Images with other channels, each of which depends on all old channels of its group."""
-    apart = reshaped(x, (x.shape[0], groups, x.shape[1] // groups, *shape[2:]))
-    return reshaped(mixed(apart, 2, shape[1] // groups), shape)
+    apart = x.like((x.shape[0], groups, x.shape[1] // groups, *shape[2:]))
+    return mixed(apart, 2, shape[1] // groups).like(shape)
 
 
 def _summed(pattern: Pattern, first: int) -> Pattern:
@@ -434,11 +416,6 @@ def along_axis(primitive: Primitive, values: Sequence[Any], params: Params, loca
     return elementwise(ops.add, parts, {}, local)
 
 
-def cumulative(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
-    """The pattern of cumulative sums."""
-    return accumulated(values[0], params["axis"])
-
-
 def of_matrices(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
     """The pattern in which each matrix of a stack depends on all of its own elements."""
     (x,) = values
@@ -455,17 +432,17 @@ def dense(values: Sequence[Any], out: Any) -> Any:
     """The conservative pattern: every element of a result like `out` depends on every element of the operands."""
     rows = [(v, np.arange(v.size), np.zeros(v.size, np.int64)) for v in values if isinstance(v, Pattern)]
     all_of_it = united(rows, (1,), rows[0][0].dtype)
-    pieces = [
-        gathered(all_of_it, np.zeros(np.shape(o), np.int64), o.dtype) for o in (out if type(out) is tuple else (out,))
-    ]
-    return tuple(pieces) if type(out) is tuple else pieces[0]
+    return _each(out, lambda piece: gathered(all_of_it, np.zeros(np.shape(piece), np.int64), piece.dtype))
 
 
 def unreached(values: Sequence[Any], out: Any) -> Any:
     """The pattern of a result like `out` that does not depend linearly on the operands."""
-    pieces = out if type(out) is tuple else (out,)
-    made = tuple(empty(_width(values), np.shape(piece), np.asarray(piece).dtype) for piece in pieces)
-    return made if type(out) is tuple else made[0]
+    return _each(out, lambda piece: empty(_width(values), np.shape(piece), np.asarray(piece).dtype))
+
+
+def _each(out: Any, function: Callable[[Any], Pattern]) -> Any:
+    """A function of a result, or of each of several."""
+    return tuple(map(function, out)) if isinstance(out, tuple) else function(out)
 
 
 # 8. The table
@@ -493,10 +470,10 @@ STRUCTURES: dict[str, Structure] = {
     **dict.fromkeys("window_mean window_spread".split(), window_mean),
     "mean": mean,
     "biased": biased,
-    "cumsum": cumulative,
+    "cumsum": lambda primitive, values, params, local: accumulated(values[0], params["axis"]),
     "matmul": matmul,
-    "times_transpose": times_transpose,
-    "transpose_times": transpose_times,
+    "times_transpose": lambda primitive, pair, *rest: matmul(primitive, (pair[0], _transposed(pair[1])), *rest),
+    "transpose_times": lambda primitive, pair, *rest: matmul(primitive, (_transposed(pair[0]), pair[1]), *rest),
     "einsum": einsum,
     "convolve": convolve,
     "convolve_transpose": convolve_transpose,

@@ -88,7 +88,7 @@ def _grad_once(outputs: Sequence[Any], targets: Sequence[Any], places: Sequence[
 def _laid_out(g: Any, target: Any) -> Any:
     ...
 
-def _batched(outputs: Sequence[Any], targets: Sequence[Any], places: Sequence[Node], gradients: Sequence[Any], retain_graph: bool, create_graph: bool, allow_unused: bool | None) -> list[Any]:
+def _batched(outputs: Sequence[Any], targets: Any, places: Any, gradients: Sequence[Any], *options: Any) -> list[Any]:
     ...
 
 def _fill(targets: Sequence[Any], answers: list[Any], batch: tuple[int, ...]) -> None:

@@ -27,6 +27,7 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import functools
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -87,6 +88,9 @@ def identity(tensors: Sequence[Any]) -> list[Any]:
     ...
 
 def _parts(rows: Sequence[Any], outputs: Sequence[Any], variables: Sequence[Any], structures: Sequence[Structure], single: bool) -> list[Any]:
+    ...
+
+def _pieces(tensors: Sequence[Any]) -> list[tuple[Any, slice]]:
     ...
 
 @_overload

@@ -89,7 +89,7 @@ def hessian(loss: _Tensor, x: _Tensor, *, chunk_size: int | None=None, memory: i
 def hessian(loss: _Tensor, x: _Iterable[_Tensor], *, chunk_size: int | None=None, memory: int=MEMORY, create_graph: bool=False, allow_unused: bool=False) -> tuple[tuple[_Tensor, ...], ...]:
     ...
 
-def _second(g: Any, a: Any, inputs: Sequence[Any], chunk_size: int | None, memory: int, create_graph: bool) -> Any:
+def second(g: Any, a: Any, inputs: Sequence[Any], **options: Any) -> Any:
     ...
 
 @_overload

@@ -22,7 +22,7 @@ from ..mathematics.lanes import Word
 from .convolution import SHARED, offsets
 from .elements import KINDS
 from .indices import strides
-from .tasks import Calls, TaskEmitter, lanes
+from .tasks import Call, TaskEmitter, lanes
 from .writing import Array
 
 LARGEST = 1 << 22
@@ -191,12 +191,12 @@ class Plan:
             "width": self.lengths[-1], "count": math.prod(weight[2:]),
             "taps": np.add.outer(offsets(weight[2:-1], reach, dtype), inner).reshape(-1),
         }  # fmt: skip
-        self.calls = Calls(DepthwiseEmitter, self.kind, **self.words)
+        self.calls = functools.cache(functools.partial(Call, DepthwiseEmitter, self.kind, **self.words))
 
     def _call(self, name: str, most: int, **words: Any) -> None:
         tasks = max(1, min(most, self.work // TASK))
         frames = np.zeros(tasks * self.frame, np.uint8)
-        self.calls(name, tasks, shared=self.work >= SHARED, tasks=tasks, frames=frames, **words)
+        self.calls(name)(tasks, shared=self.work >= SHARED, tasks=tasks, frames=frames, **words)
 
     def convolved(self, x: Any, weight: Any) -> Any:
         """The convolution, (batch, output channels, *lengths)."""

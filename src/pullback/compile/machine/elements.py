@@ -16,7 +16,7 @@ from llvmlite import ir
 
 from .. import scalars
 from ..mathematics import gamma, trigonometry
-from ..mathematics.arithmetic import cast, maximum, minimum, truth
+from ..mathematics.arithmetic import cast, maximum, minimum, plus, times, truth
 from ..mathematics.lanes import BITS, REALS, Desk, Word
 from .linking import Module, linked
 
@@ -128,26 +128,6 @@ def reduction(x: Word) -> list[Word]:
     return scalars.either(~trigonometry.is_moderate(x), words)
 
 
-def sigmoid(x: Word) -> Word:
-    """1 / (1 + exp(-x))."""
-    return call("sigmoid", x)
-
-
-def fmod(a: Word, b: Word) -> Word:
-    """The remainder of a division, with the sign of the dividend (C's fmod)."""
-    return call("fmod", a, b)
-
-
-def remainder(a: Word, b: Word) -> Word:
-    """The remainder of a floor division, with the sign of the divisor (Python's %)."""
-    return call("remainder", a, b)
-
-
-def floor_divide(a: Word, b: Word) -> Word:
-    """The quotient rounded down, consistent with `remainder`."""
-    return call("floor_divide", a, b)
-
-
 def _power(x: Word, *, exponent: float) -> Word:
     if exponent == 0:
         return x.like(1)
@@ -173,10 +153,6 @@ def _log_or_zero(a: Word, b: Word, logarithm: Word) -> Word:
     return ((a == 0) & ~b.isnan()).select(a.like(0), a * logarithm)
 
 
-def _trunc_quotient(a: Word, b: Word) -> Word:
-    return (a / b).trunc()
-
-
 def _nan_to_num(x: Word, *, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Word:
     info = np.finfo(np.float32 if x.kind == "f" else np.float64)
     above, below = (float(info.max) if posinf is None else posinf), (float(info.min) if neginf is None else neginf)
@@ -184,29 +160,13 @@ def _nan_to_num(x: Word, *, nan: float = 0.0, posinf: Any = None, neginf: Any = 
     return x.isnan().select(x.like(nan), finite)
 
 
-def _plus(a: Word, b: Word) -> Word:
-    return a | b if a.kind == "b1" else a + b
-
-
-def _times(a: Word, b: Word) -> Word:
-    return a & b if a.kind == "b1" else a * b
-
-
 def _logical(a: Word, b: Word, sign: str) -> Word:
     a, b = truth(a), truth(b)
     return a & b if sign == "&" else a | b if sign == "|" else a ^ b
 
 
-def _chosen(condition: Word, a: Word, b: Word | float) -> Word:
-    return truth(condition).select(a, b)
-
-
-def _infinite(x: Word) -> Word:
-    return abs(x) == math.inf
-
-
 # fmt: off
-_add("result", 1, add=_plus, multiply=_times, maximum=maximum, minimum=minimum,
+_add("result", 1, add=plus, multiply=times, maximum=maximum, minimum=minimum,
      subtract=lambda a, b: a - b, rsub=lambda a, b: b - a, negative=lambda x: -x,
      abs=lambda x: abs(x) if x.kind in REALS else (x < 0).select(-x, x) if x.kind[0] == "i" else x,
      square=lambda x: x * x, conj=lambda x: x, sign=_sign, scale_and_shift=lambda x, scale, shift: x * scale + shift,
@@ -218,8 +178,8 @@ _add("result", 1, True, floor=Word.floor, ceil=Word.ceil, rint=Word.rint, trunc=
      copysign=lambda a, b: a.copysign(b), frac=lambda x: x - x.trunc(), nan_to_num=_nan_to_num,
      deg2rad=lambda x: x * (math.pi / 180), rad2deg=lambda x: x * (180 / math.pi))
 _add("result", 4, True, divide=lambda a, b: a / b, reciprocal=lambda x: 1 / x, sqrt=Word.sqrt,
-     rsqrt=lambda x: 1 / x.sqrt(), trunc_quotient=_trunc_quotient)
-_add("result", 20, True, power=_power, sigmoid=sigmoid, logit=_logit,
+     rsqrt=lambda x: 1 / x.sqrt(), trunc_quotient=lambda a, b: (a / b).trunc())
+_add("result", 20, True, power=_power, logit=_logit,
      xlogy=lambda a, b: _log_or_zero(a, b, call("log", b)),
      xlog_one_py=lambda a, b: _log_or_zero(a, b, call("log1p", b)),
      entr=lambda x: (x < 0).select(x.like(-math.inf), (x == 0).select(x.like(0), -x * call("log", x))),
@@ -230,18 +190,18 @@ _add("common", 1, equal=lambda a, b: a == b, not_equal=lambda a, b: a != b, less
      less_equal=lambda a, b: a <= b, greater=lambda a, b: a > b, greater_equal=lambda a, b: a >= b)
 _add("own", 1, logical_not=lambda x: ~truth(x), logical_and=lambda a, b: _logical(a, b, "&"),
      logical_or=lambda a, b: _logical(a, b, "|"), logical_xor=lambda a, b: _logical(a, b, "^"))
-_add("own", 1, True, isnan=Word.isnan, isinf=_infinite, isfinite=lambda x: abs(x) < math.inf,
+_add("own", 1, True, isnan=Word.isnan, isinf=lambda x: abs(x) == math.inf, isfinite=lambda x: abs(x) < math.inf,
      isposinf=lambda x: x == math.inf, isneginf=lambda x: x == -math.inf, signbit=lambda x: x.bits() < 0)
-_add("condition", 1, where=_chosen)
+_add("condition", 1, where=lambda condition, a, b: truth(condition).select(a, b))
 _add("own", 1, astype=lambda x, *, dtype, source=None: cast(x, KINDS[np.dtype(dtype)]))
-_add("result", 20, True, fmod=fmod, remainder=remainder, floor_quotient=floor_divide)
 
 # Mathematical functions that are primitives under another name or the same.
 for _name, _ufunc in {
     **{name: name for name in "exp expm1 log log1p sin cos tan sinh cosh tanh log2 log10 cbrt hypot".split()},
-    **{name: name for name in "exp2 logaddexp erf erfc erfinv lgamma digamma".split()},
+    **{name: name for name in "exp2 logaddexp erf erfc erfinv lgamma digamma sigmoid fmod remainder".split()},
     **{f"a{name}": f"arc{name}" for name in "sin cos tan sinh cosh tanh tan2".split()},
     "pow": "power",
+    "floor_quotient": "floor_divide",
 }.items():
     ELEMENTS[_name] = Element(functools.partial(call, _ufunc), 20, "result", reals=True)
 

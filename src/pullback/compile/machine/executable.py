@@ -27,13 +27,9 @@ ROUNDS = 5
 class Executable:
     """A compiled program: called with arrays, it returns the outputs and performs the program's writes."""
 
-    def __init__(self, program: Program, code: bytes | None, *, fuse: bool = True) -> None:
+    def __init__(self, program: Program, code: bytes | None) -> None:
         self.program = program
         self.seconds: dict[str, float] | None = None
-        self._plain = not fuse
-        if self._plain:
-            self.code, self._text = b"", ""
-            return
         self._assembly = assembly = Assembly(lowered(program))
         self._text = ""
         if code is None:
@@ -58,8 +54,6 @@ class Executable:
         ValueError
             If an array has another shape or dtype than the program's input.
         """
-        if self._plain:
-            return self._run_plainly(arrays)
         if self._entry is not None:
             made = self._entry(*arrays)
             if type(made) is list:
@@ -144,7 +138,7 @@ class Executable:
     @property
     def builtin(self) -> Any:
         """The built-in function that runs the program (see `entry`); None if some steps run in Python."""
-        return None if self._plain else self._entry
+        return self._entry
 
     def function(self, name: str) -> Any:
         """A function of the code, called by ctypes, which releases the interpreter's lock."""
@@ -160,19 +154,17 @@ class Executable:
     @property
     def llvm(self) -> str:
         """The code as LLVM's text."""
-        if not self._text and not self._plain:
+        if not self._text:
             self._text = _text(self._assembly)
         return self._text
 
     @property
     def kernels(self) -> list[Work]:
         """The steps; with their seconds after `profile`."""
-        return [] if self._plain else [self._kernel(piece) for piece in self._assembly.pieces]
+        return [self._kernel(piece) for piece in self._assembly.pieces]
 
     def profile(self, *arrays: Array) -> None:
         """Time each step on copies of arrays; `kernels` then has the seconds."""
-        if self._plain:
-            return
         code = _loaded(native.compiled(_text(self._assembly, apart=True)))
         timed = Executable.__new__(Executable)
         timed.__dict__.update(self.__dict__, _native=code, _functions={}, _arenas=[])
@@ -189,7 +181,7 @@ class Executable:
     @property
     def peak(self) -> int:
         """The temporary memory in bytes, without inputs and outputs."""
-        return 0 if self._plain else self._assembly.memory.arena
+        return self._assembly.memory.arena
 
     def _kernel(self, piece: Piece) -> Work:
         step = piece.step
@@ -325,12 +317,9 @@ class _Run:
         return found
 
 
-def build(program: Program, *, fuse: bool = True) -> Executable:
-    """A program as machine code.
-
-    Without `fuse` every operation runs as its forward function, one after another, and agrees with it bit for bit.
-    """
-    return Executable(program, None, fuse=fuse)
+def build(program: Program) -> Executable:
+    """A program as machine code."""
+    return Executable(program, None)
 
 
 def stored(program: Program, *, of: Program) -> Executable:

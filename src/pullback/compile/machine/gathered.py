@@ -80,10 +80,10 @@ class GatheredEmitter(TaskEmitter):
         pairs = [lane // 2 + lane % 2 * count for lane in range(2 * count)]
         for _ in range(height.bit_length() - 1):
             halves = zip(rows[: height // 2], rows[height // 2 :], strict=True)
-            rows = [self.shuffled(a, b, part) for a, b in halves for part in (pairs[:count], pairs[count:])]
+            rows = [a.shuffled(b, part) for a, b in halves for part in (pairs[:count], pairs[count:])]
         size = min(height, count)
         for start in range(0, height * count, size):
-            part = self.shuffled(rows[start // count], None, [start % count + lane for lane in range(size)])
+            part = rows[start // count].shuffled(None, [start % count + lane for lane in range(size)])
             lane, within = divmod(start, height)
             self.array(addresses[lane] + place + within * SIZES[self.kind]).put(part)
 

@@ -16,24 +16,10 @@ from llvmlite import ir
 from ..mathematics.arithmetic import cast, maximum, minimum
 from ..mathematics.lanes import Desk, Target, Word
 from ..program import Value
-from . import elements, native, reducing
+from . import elements, memory, native, reducing
 from .elements import ALTERNATING, COSTLY, KINDS
 from .indices import Affine
-from .memory import (  # fmt: skip
-    BYTE,
-    LONG,
-    POINTER,
-    element,
-    first_lanes,
-    load,
-    load_lanes,
-    load_places,
-    load_spread,
-    long,
-    splat,
-    store,
-    store_lanes,
-)
+from .memory import BYTE, LONG, POINTER
 from .nests import Layout, Node, Root
 from .reducing import Accumulator
 from .writing import Writer
@@ -158,7 +144,7 @@ class Emitter:
         size = self.layout.domain[position]
         if position == 0 and (self.count > 1 or self.any_length):
             return self.function.args[1], self.function.args[2], None
-        return long(0), long(size), size
+        return memory.long(0), memory.long(size), size
 
     def _loop(self, position: int, inside: Callable[[], None]) -> None:
         begin, end, size = self._bounds(position)
@@ -168,14 +154,14 @@ class Emitter:
         lanes = self.lanes
         if size is not None:
             whole = size // lanes * lanes
-            middle, rest = long(whole), size > whole
+            middle, rest = memory.long(whole), size > whole
             if rest and whole <= TOGETHER * lanes:
                 middle = begin
             elif whole:
                 self._run(begin, middle, lanes, inside)
         else:
             builder = self.scopes[-1].builder
-            middle = builder.add(begin, builder.and_(builder.sub(end, begin), long(-lanes)))
+            middle = builder.add(begin, builder.and_(builder.sub(end, begin), memory.long(-lanes)))
             self._run(begin, middle, lanes, inside)
             rest = self.any_length or bool(self.layout.domain[position] % lanes)
         if rest:
@@ -206,11 +192,11 @@ class Emitter:
         self.scopes.append(Scope(builder, index))
         old = self.mask
         if masked:
-            self.mask = first_lanes(builder, builder.sub(end, index), self.lanes)
+            self.mask = memory.first_lanes(builder, builder.sub(end, index), self.lanes)
         inside()
         self.mask = old
         last = self.scopes.pop().builder
-        index.add_incoming(last.add(index, long(step)), last.block)
+        index.add_incoming(last.add(index, memory.long(step)), last.block)
         for accumulator, words in carried:
             for phi, word in zip(words, accumulator.carried, strict=True):
                 phi.value.add_incoming(word.value, last.block)
@@ -360,7 +346,7 @@ class Emitter:
         if word.desk.lanes != desk.lanes:
             known = scope.known.get((id(node), desk.lanes))
             if known is None:
-                known = scope.known[id(node), desk.lanes] = splat(scope.builder, word.value, desk.lanes or 1)
+                known = scope.known[id(node), desk.lanes] = memory.splat(scope.builder, word.value, desk.lanes or 1)
             return Word(desk, word.kind, known)
         return Word(desk, word.kind, word.value)
 
@@ -387,13 +373,15 @@ class Emitter:
         offset, along, _ = self._offset(rest)
         kind, base, builder = KINDS[node.dtype], self._base(value), desk.builder
         if desk.lanes is None or at.desk.lanes is None:
-            address = element(builder, base, kind, builder.add(offset, at.value))
+            address = memory.element(builder, base, kind, builder.add(offset, at.value))
             return (
-                load(desk, kind, address) if desk.lanes is None else load_lanes(desk, kind, address, along, self.mask)
+                memory.load(desk, kind, address)
+                if desk.lanes is None
+                else memory.load_lanes(desk, kind, address, along, self.mask)
             )
         steps = ir.Constant(ir.VectorType(LONG, desk.lanes), [along * lane for lane in range(desk.lanes)])
-        places = builder.add(builder.add(at.value, splat(builder, offset, desk.lanes)), steps)
-        return load_places(desk, kind, base, places, self.mask)
+        places = builder.add(builder.add(at.value, memory.splat(builder, offset, desk.lanes)), steps)
+        return memory.load_places(desk, kind, base, places, self.mask)
 
     # Memory
 
@@ -408,10 +396,10 @@ class Emitter:
             builder = self.top.builder
             slot, offset = where
             known = builder.load(
-                builder.gep(self.function.args[0], [long(slot)], source_etype=POINTER), typ=POINTER, align=8
+                builder.gep(self.function.args[0], [memory.long(slot)], source_etype=POINTER), typ=POINTER, align=8
             )
             if offset:
-                known = builder.gep(known, [long(offset)], source_etype=BYTE)
+                known = builder.gep(known, [memory.long(offset)], source_etype=BYTE)
             self.top.known[key] = known
         return known
 
@@ -422,9 +410,9 @@ class Emitter:
         known = self.top.known.get(id(root))
         if known is None:
             base = self._address((id(root), "all"), self.place(root))
-            chunk = self.function.args[3] if self.count > 1 else long(0)
-            offset = self.top.builder.mul(chunk, long(root.value.size))
-            known = self.top.known[id(root)] = element(self.top.builder, base, self._kind(root), offset)
+            chunk = self.function.args[3] if self.count > 1 else memory.long(0)
+            offset = self.top.builder.mul(chunk, memory.long(root.value.size))
+            known = self.top.known[id(root)] = memory.element(self.top.builder, base, self._kind(root), offset)
         return known
 
     def _clear(self, root: Root) -> None:
@@ -434,16 +422,19 @@ class Emitter:
         def inside() -> None:
             scope = self.scopes[-1]
             desk = Desk(scope.builder, self.target, None)
-            store(desk.number(kind, reducing.identity(root.how, kind)), element(scope.builder, base, kind, scope.index))
+            memory.store(
+                desk.number(kind, reducing.identity(root.how, kind)),
+                memory.element(scope.builder, base, kind, scope.index),
+            )
 
         active, self.active = self.active, []
-        self._run(long(0), long(root.value.size), 1, inside)
+        self._run(memory.long(0), memory.long(root.value.size), 1, inside)
         self.active = active
 
     def _offset(self, place: Affine) -> tuple[Any, int, Scope]:
         """The address of an access without its lanes, the stride between lanes, and the scope in which it is known."""
         offset, terms = place
-        found, scope = long(offset), self.top
+        found, scope = memory.long(offset), self.top
         key: tuple[int, ...] = (offset,)
         step = 0
         for axis, coefficient in terms:
@@ -453,25 +444,25 @@ class Emitter:
             key = (*key, axis, coefficient)
             known = scope.known.get(key)
             if known is None:
-                index = scope.index if coefficient == 1 else scope.builder.mul(scope.index, long(coefficient))
+                index = scope.index if coefficient == 1 else scope.builder.mul(scope.index, memory.long(coefficient))
                 known = scope.known[key] = scope.builder.add(found, index)
             found = known
         return found, step, scope
 
     def _read(self, base: Any, kind: str, place: Affine, desk: Desk) -> Word:
         offset, step, _ = self._offset(place)
-        address = element(desk.builder, base, kind, offset)
+        address = memory.element(desk.builder, base, kind, offset)
         if desk.lanes is None:
-            return load(desk, kind, address)
+            return memory.load(desk, kind, address)
         if step == 0:
-            return load_spread(desk, kind, address)
-        return load_lanes(desk, kind, address, step, self.mask)
+            return memory.load_spread(desk, kind, address)
+        return memory.load_lanes(desk, kind, address, step, self.mask)
 
     def _write(self, word: Word, base: Any, place: Affine) -> None:
         builder = self.scopes[-1].builder
         offset, step, _ = self._offset(place)
-        address = element(builder, base, word.kind, offset)
+        address = memory.element(builder, base, word.kind, offset)
         if word.desk.lanes is None:
-            store(word, address)
+            memory.store(word, address)
         else:
-            store_lanes(word, address, step, self.mask)
+            memory.store_lanes(word, address, step, self.mask)

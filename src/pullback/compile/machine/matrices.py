@@ -109,7 +109,7 @@ class CopyEmitter(Writer):
             second = [lane + lanes if lane & half else lane + half for lane in range(lanes)]
             for i in (i for i in range(lanes) if not i & half):
                 a, b = rows[i], rows[i + half]
-                rows[i], rows[i + half] = self.shuffled(a, b, first), self.shuffled(a, b, second)
+                rows[i], rows[i + half] = a.shuffled(b, first), a.shuffled(b, second)
             half //= 2
         for lane, row in enumerate(rows):
             self._put(row, k + lane, j)

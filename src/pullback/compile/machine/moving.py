@@ -58,7 +58,7 @@ class MoveEmitter(TaskEmitter):
             whole = begin + (end - begin & -lanes)
             with self.loop(begin, whole, lanes) as at:
                 found = x.at(-(at + (lanes - 1))).some()
-                out.at(at).put(self.shuffled(found, None, range(lanes)[::-1]))
+                out.at(at).put(found.shuffled(None, range(lanes)[::-1]))
             with self.loop(whole, end) as at:
                 out.at(at).put(x.at(-at).one())
 

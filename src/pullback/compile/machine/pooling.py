@@ -125,31 +125,28 @@ class Plan:
         self.offsets = np.ascontiguousarray(several.reshape(len(found), -1), np.int32)
         units = planes // max(self.together, 1)
         self.tasks = max(1, min(units, units * self.offsets.size // TASK))
-        self.calls = Calls(
-            PoolEmitter, KINDS[dtype], plane=self.together * self.size * dtype.itemsize, taps=len(found),
-            offsets=self.offsets, places=self.offsets.shape[1], units=units, tasks=self.tasks,
+        self.call = Calls(
+            PoolEmitter, KINDS[dtype], self.tasks, SEVERAL, plane=self.together * self.size * dtype.itemsize, taps=len(found),
+            offsets=self.offsets, places=self.offsets.shape[1], units=units,
         )  # fmt: skip
-
-    def _call(self, name: str, **words: Any) -> None:
-        self.calls(name, self.tasks, shared=self.tasks >= SEVERAL, **words)
 
     def highest(self, x: Any) -> Any:
         """The largest element of each window."""
         out = np.empty((*x.shape[:2], *self.lengths), self.dtype)
-        self._call("highest", x=np.ascontiguousarray(x), out=out)
+        self.call("highest", x=np.ascontiguousarray(x), out=out)
         return out
 
     def places(self, x: Any, y: Any) -> Any:
         """The index of each maximum in its flattened image."""
         out = np.empty(y.shape, np.int32)
-        self._call("find", x=np.ascontiguousarray(x), y=np.ascontiguousarray(y), out=out)
+        self.call("find", x=np.ascontiguousarray(x), y=np.ascontiguousarray(y), out=out)
         return np.remainder(out, self.size, dtype=np.int64)
 
     def spread(self, given: Any, x: Any, y: Any) -> Any:
         """The gradient of the images: cotangents added at the indices of the maxima."""
         out, chosen = np.empty(x.shape, self.dtype), np.empty((self.tasks, self.offsets.shape[1]), np.int32)
         given, x, y = map(np.ascontiguousarray, (given, x, y))
-        self._call("spread", x=x, y=y, given=given, chosen=chosen, out=out)
+        self.call("spread", x=x, y=y, given=given, chosen=chosen, out=out)
         return out
 
 

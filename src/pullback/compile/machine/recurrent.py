@@ -35,23 +35,20 @@ Words = dict[str, Any]
 # states with the weight; backwards, `to_h` is that of `pulled`, the cotangents of the sums.
 
 
-def _rnn_tanh(x: Word, sums: Word) -> Words:
-    state = tanh(x + sums)
-    return {"h": state, "states": state}
+def _rnn(activation: Callable[[Word], Word], slope: Callable[[Word], Word]) -> tuple[Callable[..., Words], ...]:
+    """A step of a layer with one gate, and the step back, by the slope of the activation at its result."""
+
+    def step(x: Word, sums: Word) -> Words:
+        state = activation(x + sums)
+        return {"h": state, "states": state}
+
+    return step, lambda given, states, to_h: {"pulled": (given + to_h) * slope(states)}
 
 
-def _rnn_relu(x: Word, sums: Word) -> Words:
-    total = x + sums
-    state = maximum(total, total.like(0))
-    return {"h": state, "states": state}
-
-
-def _rnn_tanh_back(given: Word, states: Word, to_h: Word) -> Words:
-    return {"pulled": (given + to_h) * (1 - states * states)}
-
-
-def _rnn_relu_back(given: Word, states: Word, to_h: Word) -> Words:
-    return {"pulled": (given + to_h) * (states > 0).select(1, 0, states.kind)}
+_rnn_tanh, _rnn_tanh_back = _rnn(tanh, lambda state: 1 - state * state)
+_rnn_relu, _rnn_relu_back = _rnn(
+    lambda total: maximum(total, total.like(0)), lambda state: (state > 0).select(1, 0, state.kind)
+)
 
 
 def _lstm(x: list[Word], sums: list[Word], c: Word) -> Words:

@@ -7,13 +7,15 @@ twice the precision.
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 
-from ..mathematics.arithmetic import cast, maximum, minimum
+from ..mathematics.arithmetic import cast, maximum, minimum, plus, times
 from ..mathematics.lanes import REALS, Desk, Word
 from .elements import KINDS
 
@@ -33,29 +35,27 @@ def kind_of(how: str, operand: np.dtype[Any], result: np.dtype[Any]) -> str:
 
 def identity(how: str, kind: str) -> float:
     """The neutral element of a reduction."""
-    if how in {"sum", "or"}:
-        return 0
-    if how in {"prod", "and"}:
-        return 1
+    if kind == "b1" or how not in {"maximum", "minimum"}:
+        return 0 if how in {"sum", "or", "maximum"} else 1
     if kind in REALS:
         return -math.inf if how == "maximum" else math.inf
-    if kind == "b1":
-        return 0 if how == "maximum" else 1
     info = np.iinfo(f"{kind[0]}{int(kind[1:]) // 8}")
     return int(info.min if how == "maximum" else info.max)
 
 
+COMBINED: dict[str, Callable[[Word, Word], Word]] = {
+    "sum": plus,
+    "prod": times,
+    "maximum": maximum,
+    "minimum": minimum,
+    "and": operator.and_,
+    "or": operator.or_,
+}
+
+
 def combine(how: str, a: Word, b: Word) -> Word:
     """The combination of two results."""
-    if how == "sum":
-        return a | b if a.kind == "b1" else a + b
-    if how == "prod":
-        return a & b if a.kind == "b1" else a * b
-    if how == "maximum":
-        return maximum(a, b)
-    if how == "minimum":
-        return minimum(a, b)
-    return a & b if how == "and" else a | b
+    return COMBINED[how](a, b)
 
 
 @dataclass(slots=True, eq=False)
@@ -103,14 +103,8 @@ class Accumulator:
 
 def across(how: str, word: Word, scalar: Desk) -> Word:
     """The reduction of all lanes of a word, pairwise."""
-    builder, lanes = word.desk.builder, word.desk.lanes or 1
+    lanes = word.desk.lanes or 1
     while lanes > 1:
         lanes //= 2
-        halves = []
-        for start in (0, lanes):
-            places = ir.Constant(ir.VectorType(ir.IntType(32), lanes), list(range(start, start + lanes)))
-            undefined = ir.Constant(word.value.type, ir.Undefined)
-            desk = Desk(builder, word.desk.target, lanes)
-            halves.append(Word(desk, word.kind, builder.shuffle_vector(word.value, undefined, places)))
-        word = combine(how, *halves)
-    return Word(scalar, word.kind, builder.extract_element(word.value, ir.IntType(32)(0)))
+        word = combine(how, *[word.shuffled(None, range(start, start + lanes)) for start in (0, lanes)])
+    return Word(scalar, word.kind, word.desk.builder.extract_element(word.value, ir.IntType(32)(0)))

@@ -117,7 +117,7 @@ class LoopEmitter(Writer):
             store(word, address)
             return
         if word.desk.lanes != value.size:
-            word = self.shuffled(word, word, range(value.size))
+            word = word.shuffled(word, range(value.size))
         store_lanes(word, address, 1, None)
 
     def _constant(self, value: Value, array: Any) -> Word:
@@ -143,7 +143,7 @@ class LoopEmitter(Writer):
         if word.desk.lanes == desk.lanes and list(places) == list(range(len(places))):
             return word
         padded = [*places, *[places[-1]] * (desk.lanes - len(places))]
-        return Word(desk, kind, self.shuffled(word, word, padded).value)
+        return Word(desk, kind, word.shuffled(word, padded).value)
 
     def _put_together(self, words: Sequence[tuple[Word, int]], numbers: Numbers) -> Word:
         """A vector of elements of several vectors, numbered consecutively from 1; 0 stands for a zero."""

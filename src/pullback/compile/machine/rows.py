@@ -287,19 +287,10 @@ class RowEmitter(TaskEmitter):
             own.put("out", (given - mean) * power)
 
 
-class Rows:
-    """The functions for matrices of one shape and dtype."""
-
-    def __init__(self, rows: int, size: int, dtype: np.dtype[Any]) -> None:
-        self.tasks = max(1, min(rows, rows * size // TASK))
-        self.calls = Calls(RowEmitter, KINDS[dtype], rows=rows, size=size, tasks=self.tasks)
-
-    def __call__(self, name: str, **arrays: Any) -> None:
-        """Call a function with C-contiguous arrays."""
-        self.calls(name, self.tasks, shared=self.tasks >= SEVERAL, **arrays)
-
-
 @functools.lru_cache(maxsize=256)
-def plan(rows: int, size: int, dtype: np.dtype[Any]) -> Rows | None:
-    """The functions for matrices of a shape and dtype; None for unsupported dtypes."""
-    return Rows(rows, size, dtype) if dtype in (np.float32, np.float64) else None
+def plan(rows: int, size: int, dtype: np.dtype[Any]) -> Calls | None:
+    """The functions for matrices of a shape and dtype, which take C-contiguous arrays; None for unsupported dtypes."""
+    if dtype not in (np.float32, np.float64):
+        return None
+    tasks = max(1, min(rows, rows * size // TASK))
+    return Calls(RowEmitter, KINDS[dtype], tasks, SEVERAL, rows=rows, size=size)

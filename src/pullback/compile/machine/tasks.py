@@ -99,14 +99,18 @@ class Call:
 
 
 class Calls:
-    """The functions of an emitter, with some words bound; each is made ready when it is first called."""
+    """The functions of an emitter, with some words bound; each is made ready when it is first called.
 
-    def __init__(self, emitter: Any, kind: str, **words: Any) -> None:
-        self._of = functools.cache(functools.partial(Call, emitter, kind, **words))
+    Threads share the tasks where there are `several`.
+    """
 
-    def __call__(self, name: str, tasks: int, /, *, shared: bool, **words: Any) -> None:
-        """Run all tasks of a function, in threads if `shared`."""
-        self._of(name)(tasks, shared=shared, **words)
+    def __init__(self, emitter: Any, kind: str, tasks: int, several: int, **words: Any) -> None:
+        self._of = functools.cache(functools.partial(Call, emitter, kind, tasks=tasks, **words))
+        self.tasks, self._shared = tasks, tasks >= several
+
+    def __call__(self, name: str, /, **words: Any) -> None:
+        """Run all tasks of a function."""
+        self._of(name)(self.tasks, shared=self._shared, **words)
 
 
 def lanes(kind: str) -> int:

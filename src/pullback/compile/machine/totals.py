@@ -297,21 +297,18 @@ class Totals:
             self.parts = max(1, min(about, SEVERAL // (outer * strips), size // STACKED))
         units = outer * strips * self.parts
         self.tasks = units if inner == 1 and self.parts > 1 else min(units, about)
-        words = dict(zip(FORM, (*form, self.parts, strips, units, self.tasks), strict=True))
-        self.calls = Calls(AlongEmitter if inner == 1 else AcrossEmitter, KINDS[dtype], **words)
-
-    def _call(self, name: str, **arrays: Any) -> None:
-        self.calls(name, self.tasks, shared=self.tasks > 1, **arrays)
+        words = dict(zip(FORM[:-1], (*form, self.parts, strips, units), strict=True))
+        self.call = Calls(AlongEmitter if inner == 1 else AcrossEmitter, KINDS[dtype], self.tasks, 2, **words)
 
     def __call__(self, x: Any, *, keepdims: bool, **arrays: Any) -> Any:
         """The results of the reduction; products have a method of their own."""
         found = np.empty(self.results[keepdims], self.dtype)
         if self.parts == 1:
-            self._call(self.name, x=x, out=found, **arrays)
+            self.call(self.name, x=x, out=found, **arrays)
             return found
         outer, _, inner = self.form
         out = np.empty((outer, self.parts, inner), np.float64 if self.name in SUMS else self.dtype)
-        self._call(self.name, x=x, out=out, **arrays)
+        self.call(self.name, x=x, out=out, **arrays)
         _xp.reshaped_view(found, outer, inner)[...] = COMBINED.get(self.name, np.add).reduce(out, 1)
         return found
 
@@ -325,7 +322,7 @@ class Totals:
         """Products of rows as significands from 1/2 to 1, or 0, inf or NaN, and exponents."""
         shape = (self.form[0], self.parts)
         out, powers = np.empty(shape), np.empty(shape, np.int64)
-        self._call("product", x=x, out=out, powers=powers)
+        self.call("product", x=x, out=out, powers=powers)
         one, power = np.frexp(np.multiply.reduce(out, 1))
         return one, _within(np.add.reduce(powers, 1) + power, FAR).astype(np.intc)
 
@@ -337,7 +334,7 @@ class Totals:
         near = _within(power, NEAR)
         first, second = np.ldexp(one, near), np.ldexp(1.0, _within(power - near, NEAR))
         out = np.empty(x.shape, x.dtype)
-        self._call("product_pullback", x=x, first=first, second=second, given=np.ascontiguousarray(g), out=out)
+        self.call("product_pullback", x=x, first=first, second=second, given=np.ascontiguousarray(g), out=out)
         return out
 
 

@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
 from llvmlite import ir
 
 from ..mathematics.lanes import TYPES, Desk, Target, Word, declared
-from .memory import (
-    BYTE,
-    LONG,
-    POINTER,
-    SIZES,
-    element,
-    first_lanes,
-    lane_numbers,
-    load,
-    load_lanes,
-    load_places,
-    load_spread,
-    long,
-    splat,
-    store,
-    store_lanes,
-)
+from . import memory
+from .memory import BYTE, LONG, POINTER, SIZES
 
 VOID = ir.VoidType()
 
@@ -40,36 +25,36 @@ class Array(Word):
 
     def at(self, place: Word | int) -> Array:
         """The elements from one on."""
-        return self.holding(element(self.desk.builder, self.value, self.kind, _value(place)))
+        return self.holding(memory.element(self.desk.builder, self.value, self.kind, _value(place)))
 
     def one(self) -> Word:
         """The first element."""
-        return load(Desk(self.desk.builder, self.desk.target, None), self.kind, self.value)
+        return memory.load(Desk(self.desk.builder, self.desk.target, None), self.kind, self.value)
 
     def spread(self) -> Word:
         """The first element, in all lanes."""
-        return load_spread(self.desk, self.kind, self.value)
+        return memory.load_spread(self.desk, self.kind, self.value)
 
     def some(self, mask: Word | None = None) -> Word:
         """The first elements, one for each lane; zeros where the mask is off."""
-        return load_lanes(self.desk, self.kind, self.value, 1, None if mask is None else mask.value)
+        return memory.load_lanes(self.desk, self.kind, self.value, 1, None if mask is None else mask.value)
 
     def apart(self, step: Word, mask: Word | None) -> Word:
         """An element for each lane, so many elements apart; zeros where the mask is off."""
         builder, lanes = self.desk.builder, self.desk.lanes or 1
-        places = builder.mul(splat(builder, step.value, lanes), lane_numbers(lanes))
-        return load_places(self.desk, self.kind, self.value, places, None if mask is None else mask.value)
+        places = builder.mul(memory.splat(builder, step.value, lanes), memory.lane_numbers(lanes))
+        return memory.load_places(self.desk, self.kind, self.value, places, None if mask is None else mask.value)
 
     def put(self, word: Word, mask: Word | None = None) -> None:
         """Write one element, or one for each lane where the mask is on."""
         if word.desk.lanes is None:
-            store(word, self.value)
+            memory.store(word, self.value)
         else:
-            store_lanes(word, self.value, 1, None if mask is None else mask.value)
+            memory.store_lanes(word, self.value, 1, None if mask is None else mask.value)
 
 
 def _value(word: Word | int) -> Any:
-    return word.value if isinstance(word, Word) else long(word)
+    return word.value if isinstance(word, Word) else memory.long(word)
 
 
 class Writer:
@@ -132,18 +117,11 @@ class Writer:
 
     def first(self, count: Word) -> Word:
         """A mask of the first lanes."""
-        return Word(self.desk, "b1", first_lanes(self.builder, count.value, self.lanes))
+        return Word(self.desk, "b1", memory.first_lanes(self.builder, count.value, self.lanes))
 
     def all_lanes(self, word: Word) -> Word:
         """A scalar in all lanes."""
-        return Word(self.desk, word.kind, splat(self.builder, word.value, self.lanes))
-
-    def shuffled(self, a: Word, b: Word | None, places: Sequence[int]) -> Word:
-        """A vector of elements of one vector or of two, whose elements are counted on."""
-        other = ir.Constant(a.value.type, ir.Undefined) if b is None else b.value
-        order = ir.Constant(ir.VectorType(ir.IntType(32), len(places)), [*places])
-        desk = Desk(self.builder, a.desk.target, len(places))
-        return Word(desk, a.kind, self.builder.shuffle_vector(a.value, other, order))
+        return Word(self.desk, word.kind, memory.splat(self.builder, word.value, self.lanes))
 
     # Memory
 

@@ -10,6 +10,16 @@ def truth(x: Word) -> Word:
     return x if x.kind == "b1" else x != 0
 
 
+def plus(a: Word, b: Word) -> Word:
+    """The sum; of bools, or."""
+    return a | b if a.kind == "b1" else a + b
+
+
+def times(a: Word, b: Word) -> Word:
+    """The product; of bools, and."""
+    return a & b if a.kind == "b1" else a * b
+
+
 # Of two zeros, or of equal numbers, maximum and minimum give the second, as NumPy does on x86.
 
 

@@ -244,7 +244,8 @@ class Word:
         of, mask, mode = ir.VectorType(TYPES[self.kind], lanes), ir.IntType(max(8, lanes)), ir.IntType(32)
         full, parts = f"llvm.x86.avx512.mask.{name}.p{'s' if self.kind == 'f' else 'd'}.512", []
         for start in range(0, self.desk.lanes or 0, lanes):
-            own, *others = [x._register(start, lanes) if isinstance(x, Word) else x for x in (self, *operands)]
+            places = range(start, start + lanes)
+            own, *others = [x.shuffled(None, places).value if isinstance(x, Word) else x for x in (self, *operands)]
             arguments = [own, *others, own, mask(-1), mode(ROUNDING)]
             function = declared(builder.module, full, ir.FunctionType(of, [x.type for x in arguments]))
             parts.append(builder.call(function, arguments))
@@ -252,10 +253,12 @@ class Word:
             parts = [_joined(builder, *pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
         return Word(self.desk, self.kind, parts[0])
 
-    def _register(self, start: int, lanes: int) -> Value:
-        """Some of the lanes."""
-        places = ir.Constant(ir.VectorType(ir.IntType(32), lanes), list(range(start, start + lanes)))
-        return self.desk.builder.shuffle_vector(self.value, self.value, places)
+    def shuffled(self, other: Word | None, places: Sequence[int]) -> Word:
+        """A vector of elements of this vector, or of this one and another, whose elements are counted on."""
+        second = ir.Constant(self.value.type, ir.Undefined) if other is None else other.value
+        order = ir.Constant(ir.VectorType(ir.IntType(32), len(places)), [*places])
+        desk = Desk(self.desk.builder, self.desk.target, len(places))
+        return Word(desk, self.kind, desk.builder.shuffle_vector(self.value, second, order))
 
     # Comparisons: false where a side is NaN, but for !=.
 

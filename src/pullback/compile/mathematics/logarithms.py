@@ -7,21 +7,9 @@ polynomial in f; in double it is 2 artanh(s) with s = f / (2 + f), which is f - 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
-from .coefficients import (
-    ARTANH,
-    LN,
-    LOG,
-    LOG_TEN,
-    LOG_TEN_OF_E,
-    LOG_TEN_OF_E_LESS_HALF,
-    LOG_TEN_OF_TWO,
-    LOG_TWO,
-    LOG_TWO_OF_E,
-    LOG_TWO_OF_E_LESS_ONE,
-)
+from . import coefficients
 from .exponentials import exp
 from .lanes import FRACTION, TINY, Word, power_of_two
 
@@ -29,31 +17,29 @@ LIFT = 54  # subnormal numbers times 2^54 are normal
 LARGE = 2.0**500  # squares could overflow beyond
 
 
-def split(x: Word) -> tuple[Word, Word]:
-    """The part between sqrt(1/2) and sqrt(2) and the power of two of a positive finite number, as an integer."""
+def split(x: Word, least: float = math.sqrt(0.5)) -> tuple[Word, Word]:
+    """The part between `least` and twice that, and the power of two of a positive finite number, as an integer."""
     subnormal = x < TINY[x.kind]
-    bits = subnormal.select(x * 2.0**LIFT, x).bits()
-    k = (bits - x.desk.number(x.kind, math.sqrt(0.5)).bits()) >> FRACTION[x.kind]
-    part = (bits - (k << FRACTION[x.kind])).real()
+    part, k = split_normal(subnormal.select(x * 2.0**LIFT, x), least)
     return part, k - subnormal.select(LIFT, 0, k.kind)
 
 
-def split_normal(x: Word) -> tuple[Word, Word]:
+def split_normal(x: Word, least: float = math.sqrt(0.5)) -> tuple[Word, Word]:
     """The same for numbers that are not subnormal."""
     bits = x.bits()
-    k = (bits - x.desk.number(x.kind, math.sqrt(0.5)).bits()) >> FRACTION[x.kind]
+    k = (bits - x.desk.number(x.kind, least).bits()) >> FRACTION[x.kind]
     return (bits - (k << FRACTION[x.kind])).real(), k
 
 
 def log_near(f: Word, k: Word) -> Word:
     """k log(2) + log(1 + f)."""
     if f.kind == "f":
-        return k.mad(math.log(2), (f * f).mad(f.polynomial(LOG["f"]), f))
-    high, low = LN[f.kind]
+        return k.mad(math.log(2), (f * f).mad(f.polynomial(coefficients.LOG["f"]), f))
+    high, low = coefficients.LN[f.kind]
     square = 0.5 * f * f
     s = f / (f + 2)
     z = s * s
-    tail = s.mad(z.mad(z.polynomial(ARTANH["d"]), square), k * low)
+    tail = s.mad(z.mad(z.polynomial(coefficients.ARTANH["d"]), square), k * low)
     return k.mad(high, f - (square - tail))
 
 
@@ -70,12 +56,8 @@ def parted(x: Word) -> tuple[Word, Word]:
     """
     if x.scales:
         return x.parted()
-    subnormal = x < TINY[x.kind]
-    bits = subnormal.select(x * 2.0**LIFT, x).bits()
-    k = (bits - x.desk.number(x.kind, 0.75).bits()) >> FRACTION[x.kind]
-    m = (x >= 0).select((bits - (k << FRACTION[x.kind])).real(), math.nan)
-    whole = (k - subnormal.select(LIFT, 0, k.kind)).whole()
-    return m, (x == 0).select(-math.inf, (x == math.inf).select(math.inf, whole))
+    m, k = split(x, 0.75)
+    return (x >= 0).select(m, math.nan), (x == 0).select(-math.inf, (x == math.inf).select(math.inf, k.whole()))
 
 
 def log(x: Word) -> Word:
@@ -84,36 +66,36 @@ def log(x: Word) -> Word:
     return log_near(m - 1, k)
 
 
-def _near(f: Word, head: float, rest: Any, of_floats: Any, of_doubles: Any) -> Word:
-    """The logarithm of 1 + f to another base."""
-    return _float_near(f, head, rest["f"], of_floats["f"]) if f.kind == "f" else _double_near(f, of_doubles["d"])
+def _near(f: Word, slope: float, rest: Any, higher: Any, of_e: Any) -> Word:
+    """The logarithm of 1 + f to another base b.
+
+    Of floats it is f log_b(e), which is slope + rest, and the higher powers; slope * f is exact. Of doubles it is that of e
+    times log(1 + f).
+    """
+    if f.kind == "f":
+        high, low = rest["f"]
+        return f.mad(slope, f.mad(high, f.mad(low, f * f * f.polynomial(higher["f"]))))
+    high, low = of_e["d"]
+    natural = log_near(f, f.like(0))
+    return natural.mad(high, natural * low)
 
 
 def log_two(x: Word) -> Word:
     """The logarithm to base 2, exact for powers of two."""
     part, k = split(x)
     f, whole = part - 1, k.whole()
-    return _at_ends(x, whole + _near(f, 1, LOG_TWO_OF_E_LESS_ONE, LOG_TWO, LOG_TWO_OF_E))
+    return _at_ends(
+        x, whole + _near(f, 1, coefficients.LOG_TWO_OF_E_LESS_ONE, coefficients.LOG_TWO, coefficients.LOG_TWO_OF_E)
+    )
 
 
 def log_ten(x: Word) -> Word:
     """The logarithm to base 10."""
     part, k = split(x)
     f, whole = part - 1, k.whole()
-    near = _near(f, 0.5, LOG_TEN_OF_E_LESS_HALF, LOG_TEN, LOG_TEN_OF_E)
-    high, low = LOG_TEN_OF_TWO[x.kind]
+    near = _near(f, 0.5, coefficients.LOG_TEN_OF_E_LESS_HALF, coefficients.LOG_TEN, coefficients.LOG_TEN_OF_E)
+    high, low = coefficients.LOG_TEN_OF_TWO[x.kind]
     return _at_ends(x, whole.mad(high, whole.mad(low, near)))
-
-
-def _float_near(f: Word, slope: float, rest: tuple[float, float], higher: Sequence[float]) -> Word:
-    """log_b(1 + f) of floats: f log_b(e), which is slope + rest, and the higher powers; slope * f is exact."""
-    return f.mad(slope, f.mad(rest[0], f.mad(rest[1], f * f * f.polynomial(higher))))
-
-
-def _double_near(f: Word, of_e: tuple[float, float]) -> Word:
-    """log_b(1 + f) of doubles, from log(1 + f)."""
-    natural = log_near(f, f.like(0))
-    return natural.mad(of_e[0], natural * of_e[1])
 
 
 def log_one_plus(x: Word) -> Word:
@@ -159,7 +141,9 @@ def arcsinh(x: Word) -> Word:
     square = size * size
     near = size + square / ((square + 1).sqrt() + 1)
     large = size > LARGE
-    return (log_one_plus(large.select(size, near)) + large.select(LN["d"][0] + LN["d"][1], 0, "d")).copysign(x)
+    return (
+        log_one_plus(large.select(size, near)) + large.select(coefficients.LN["d"][0] + coefficients.LN["d"][1], 0, "d")
+    ).copysign(x)
 
 
 def arccosh(x: Word) -> Word:
@@ -168,7 +152,7 @@ def arccosh(x: Word) -> Word:
     near = above + (above * (above + 2)).sqrt()
     large = x > LARGE
     argument = (x < 1).select(math.nan, large.select(x, near))
-    return log_one_plus(argument) + large.select(LN["d"][0] + LN["d"][1], 0, "d")
+    return log_one_plus(argument) + large.select(coefficients.LN["d"][0] + coefficients.LN["d"][1], 0, "d")
 
 
 def arctanh(x: Word) -> Word:

@@ -8,17 +8,7 @@ from __future__ import annotations
 
 import math
 
-from .coefficients import (
-    ARTANH_SHORT,
-    ARTANH_TAIL,
-    CBRT,
-    EXP_TWO,
-    EXP_TWO_SHORT,
-    LOG_TWO_ABOVE,
-    LOG_TWO_BELOW,
-    LOG_TWO_OF_E,
-    TWO_THIRDS,
-)
+from . import coefficients
 from .exponentials import scaled
 from .lanes import Word, power_of_two
 from .logarithms import split, split_normal
@@ -45,16 +35,16 @@ def _log_two_pair(x: Word) -> tuple[Word, Word]:
     z_low = (2 * s).mad(t, z_low)
     cube, cube_low = product(s, z)
     cube_low = s.mad(z_low, t.mad(z, cube_low))
-    third, third_low = product(cube, x.like(TWO_THIRDS["d"][0]))
-    third_low = cube.mad(TWO_THIRDS["d"][1], cube_low.mad(TWO_THIRDS["d"][0], third_low))
+    third, third_low = product(cube, x.like(coefficients.TWO_THIRDS["d"][0]))
+    third_low = cube.mad(coefficients.TWO_THIRDS["d"][1], cube_low.mad(coefficients.TWO_THIRDS["d"][0], third_low))
     high, low = ordered_total(2 * s, third)
-    low += (cube * z).mad(z.polynomial(ARTANH_TAIL["d"]), t.mad(2, third_low))
-    per_log, per_log_low = LOG_TWO_OF_E["d"]
+    low += (cube * z).mad(z.polynomial(coefficients.ARTANH_TAIL["d"]), t.mad(2, third_low))
+    per_log, per_log_low = coefficients.LOG_TWO_OF_E["d"]
     near, rest = product(high, x.like(per_log))
     rest = high.mad(per_log_low, low.mad(per_log, rest))
     of_centre, of_centre_low = (
         under.select(below, over.select(above, 0, "d"))
-        for below, above in zip(LOG_TWO_BELOW["d"], LOG_TWO_ABOVE["d"], strict=True)
+        for below, above in zip(coefficients.LOG_TWO_BELOW["d"], coefficients.LOG_TWO_ABOVE["d"], strict=True)
     )
     high, lost = ordered_total(of_centre, near)
     rest += lost + of_centre_low
@@ -70,7 +60,7 @@ def _power_double(x: Word, y: Word) -> Word:
     exponent = exponent.at_most(LARGEST).at_least(-LARGEST)
     whole, n = exponent.nearest()
     r = (exponent - whole) + rest
-    return scaled(r.mad(r.polynomial(EXP_TWO["d"]), 1), (whole, n))
+    return scaled(r.mad(r.polynomial(coefficients.EXP_TWO["d"]), 1), (whole, n))
 
 
 def _power_single(x: Word, y: Word) -> Word:
@@ -79,11 +69,11 @@ def _power_single(x: Word, y: Word) -> Word:
     f = part - 1
     s = f / (part + 1)
     z = s * s
-    near = 2 * s + s * z * z.polynomial(ARTANH_SHORT["d"])
-    exponent = (near.mad(LOG_TWO_OF_E["d"][0], k.whole()) * y).at_most(LARGEST).at_least(-LARGEST)
+    near = 2 * s + s * z * z.polynomial(coefficients.ARTANH_SHORT["d"])
+    exponent = (near.mad(coefficients.LOG_TWO_OF_E["d"][0], k.whole()) * y).at_most(LARGEST).at_least(-LARGEST)
     whole, n = exponent.nearest()
     r = exponent - whole
-    return scaled(r.mad(r.polynomial(EXP_TWO_SHORT["d"]), 1), (whole, n))
+    return scaled(r.mad(r.polynomial(coefficients.EXP_TWO_SHORT["d"]), 1), (whole, n))
 
 
 def power(x: Word, y: Word) -> Word:
@@ -114,7 +104,7 @@ def cbrt(x: Word) -> Word:
     whole = k.whole()
     thirds, q = whole.nearest(1 / 3)
     left = whole - 3 * thirds
-    root = part.polynomial(CBRT["d"])
+    root = part.polynomial(coefficients.CBRT["d"])
     root *= (left > 0).select(2 ** (1 / 3), (left < 0).select(0.5 ** (1 / 3), 1, "d"))
     part *= (left > 0).select(2, (left < 0).select(0.5, 1, "d"))
     cube = root * root * root

@@ -13,16 +13,18 @@ polynomial, whose coefficients are chosen before r is known, and neither a choic
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from typing import NamedTuple
 
-from .coefficients import COS, DIGITS, HALF_PI, HALF_PI_PARTS, HALF_PI_STEPS, SIN, TAN, TURNS
+from .coefficients import COS, HALF_PI, HALF_PI_PARTS, HALF_PI_STEPS, SIN, TAN, TWO_BY_PI
 from .lanes import BIAS, FRACTION, Sum, Word, power_of_two
 from .pairs import product, total
 
 NEAR = {"f": 8192.0, "d": 2.0**20}  # |x| up to which the short reduction will do
-STRIDE = 4  # the rows of TURNS for doubles are 2^STRIDE powers of two apart
+STRIDE, ROWS = 4, 62  # the rows of the table for doubles are 2^STRIDE powers of two apart; how many there are
+DIGITS = 1280  # bits of 2 / pi that are known
 
 
 def is_moderate(x: Word) -> Word:
@@ -76,7 +78,7 @@ def _reduced_float(x: Word) -> tuple[Word, Word]:
     m = (x < 0).select(-m, m)
     e = ((bits >> FRACTION["f"]) & 255) - (BIAS["f"] + FRACTION["f"])
     last = (e + 62).at_least(0)  # of those bits
-    words = [desk.number("i64", word) for word in DIGITS]
+    words = [desk.number("i64", TWO_BY_PI >> DIGITS - 64 * i & (1 << 64) - 1) for i in range(5)]  # the first is 0
     a, b, c = ((last < 64).select(words[i], (last < 128).select(words[i + 1], words[i + 2])) for i in range(3))
     shift = last & 63
     taken, following = ((y << shift) | z.shifted_right(1).shifted_right(63 - shift) for y, z in ((a, b), (b, c)))
@@ -88,13 +90,25 @@ def _reduced_float(x: Word) -> tuple[Word, Word]:
     return r + (x - x).to("d"), n  # NaN of inf
 
 
+@functools.cache
+def _turns() -> tuple[float, ...]:
+    """Rows of 2^k * 2 / pi less a multiple of 4, in four parts, for k = 0, 16, 32, ..."""
+    table, one = [], 1 << DIGITS
+    for row in range(ROWS):
+        rest = ((TWO_BY_PI << (row << STRIDE)) + 2 * one) % (4 * one) - 2 * one
+        for _ in range(4):
+            table.append(rest / one)
+            rest -= int(math.ldexp(table[-1], DIGITS // 2)) << DIGITS // 2
+    return tuple(table)
+
+
 def _reduced_double(x: Word) -> tuple[Word, Word]:
     """r, and n as an integer, for any double."""
     desk = x.desk
     power = ((x.bits() >> FRACTION["d"]) & 2047) - (BIAS["d"] + FRACTION["d"])
     row = (power >> STRIDE).at_least(0)
     scaled = x * power_of_two(-(row << STRIDE), "d")  # a whole number, but for row 0
-    parts = [desk.lookup("turns", TURNS, (row << 2) + i) for i in range(4)]
+    parts = [desk.lookup("turns", _turns(), (row << 2) + i) for i in range(4)]
     (a, b), (c, d), (e, f) = (product(scaled, part) for part in parts[:3])
     a -= 4 * (a * 0.25).rint()
     high, rest = total(a, b)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from ..program import Equation, Value
 from .building import Builder
+from .layouts import without_ones
 from .rules import Rules
 
 contracted = Rules()
@@ -20,11 +21,6 @@ def _swaps(axes: Sequence[int]) -> bool:
     """Whether a permutation exchanges the last two axes and nothing else."""
     last = len(axes) - 1
     return last >= 1 and tuple(axes) == (*range(last - 1), last, last - 1)
-
-
-def _transposed(build: Builder, value: Value) -> Value:
-    last = len(value.shape) - 1
-    return build.permute_dims(value, axes=(*range(last - 1), last, last - 1))
 
 
 @contracted("permute_dims")
@@ -38,7 +34,7 @@ def _of_product(build: Builder, e: Equation) -> Value | None:
         return None
     makers = [build.maker(value, "permute_dims") for value in (a, b)]
     if any(maker is not None and _swaps(maker.params["axes"]) for maker in makers):
-        return build.matmul(_transposed(build, b), _transposed(build, a))
+        return build.matmul(build.matrix_transpose(b), build.matrix_transpose(a))
     return None
 
 
@@ -58,7 +54,7 @@ def _of_products(build: Builder, e: Equation) -> Value | None:
     parts = _Parts(terms, result)
     if parts.alone or not (parts.common and parts.left and parts.right):
         return None
-    operands = [build.reshape(v, shape=_without_ones(v.shape)) for v in product.inputs]
+    operands = [build.reshape(v, shape=without_ones(v.shape)) for v in product.inputs]
     return build.reshape(parts.product(build, operands), shape=e.output.shape)
 
 
@@ -92,10 +88,6 @@ def _of_rows(build: Builder, e: Equation) -> Value | None:
     return build.reshape(build.matmul(rows, b), shape=e.output.shape)
 
 
-def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple([size for size in shape if size != 1])
-
-
 class _Parts:
     """The labels of a product of two operands: of both and kept, of one and kept, of both and summed, of one and summed."""
 
@@ -127,7 +119,7 @@ class _Parts:
         batch = [sizes[c] for c in self.batch]
         lengths = [math.prod([sizes[c] for c in part]) for part in (rows, columns)]
         if [*term] == self.batch + columns + rows and rows and columns:
-            return _transposed(build, build.reshape(x, shape=(*batch, *reversed(lengths))))
+            return build.matrix_transpose(build.reshape(x, shape=(*batch, *reversed(lengths))))
         ordered = build.permute_dims(x, axes=tuple([term.index(c) for c in self.batch + rows + columns]))
         return build.reshape(ordered, shape=(*batch, *lengths))
 

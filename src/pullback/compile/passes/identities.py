@@ -29,7 +29,8 @@ def is_number(build: Builder, value: Value, number: float) -> bool:
     return known is not None and known == number and bool(np.signbit(known)) == (math.copysign(1, number) < 0)
 
 
-def _real(value: Value) -> bool:
+def is_real(value: Value) -> bool:
+    """Whether the elements are real numbers of floating point."""
     return value.dtype.kind == "f"
 
 
@@ -48,15 +49,11 @@ def _by_one(build: Builder, e: Equation) -> Value | None:
     for a, b in (e.inputs, e.inputs[::-1]):
         known = build.number(b)
         if known is not None and known in (1, -1):  # of complex numbers 1 + 0j times inf is no inf
-            if known == 1 and _real_or_whole(a) and stands(build, a, e):
+            if known == 1 and a.dtype.kind in "fiu" and stands(build, a, e):
                 return a
-            if known == -1 and _real(a) and _like(a, e.output):
+            if known == -1 and is_real(a) and _like(a, e.output):
                 return build.negative(a)
     return None
-
-
-def _real_or_whole(value: Value) -> bool:
-    return value.dtype.kind in "fiu"
 
 
 @exact("divide")
@@ -64,7 +61,7 @@ def _by_power_of_two(build: Builder, e: Equation) -> Value | None:
     """A quotient by a power of two is the product with its reciprocal, unless that is subnormal or infinite."""
     a, b = e.inputs
     known = build.number(b)
-    if known is None or not (_real(a) and _like(a, e.output) and b.dtype == a.dtype):
+    if known is None or not (is_real(a) and _like(a, e.output) and b.dtype == a.dtype):
         return None
     if math.frexp(abs(known))[0] != 0.5 or not math.isfinite(known):
         return None
@@ -78,9 +75,9 @@ def _by_power_of_two(build: Builder, e: Equation) -> Value | None:
 @exact("add")
 def _plus(build: Builder, e: Equation) -> Value | None:
     for a, b in (e.inputs, e.inputs[::-1]):
-        if _real(a) and is_number(build, b, -0.0) and stands(build, a, e):
+        if is_real(a) and is_number(build, b, -0.0) and stands(build, a, e):
             return a
-        if (negated := build.maker(b, "negative")) and _real(a):
+        if (negated := build.maker(b, "negative")) and is_real(a):
             return build.subtract(a, negated.inputs[0])
     return None
 
@@ -88,7 +85,7 @@ def _plus(build: Builder, e: Equation) -> Value | None:
 @exact("subtract")
 def _minus(build: Builder, e: Equation) -> Value | None:
     a, b = e.inputs
-    if not _real(a):
+    if not is_real(a):
         return None
     if is_number(build, b, 0.0) and stands(build, a, e):
         return a
@@ -103,7 +100,7 @@ def _negated(build: Builder, e: Equation) -> Value | None:
     (x,) = e.inputs
     if (negated := build.maker(x, "negative")) and stands(build, negated.inputs[0], e):
         return negated.inputs[0]
-    if (product := build.maker(x, "multiply")) and _real(x):
+    if (product := build.maker(x, "multiply")) and is_real(x):
         a, b = product.inputs
         known = build.number(b)
         return build.multiply(a, build.constant(np.asarray(-known))) if known is not None and _like(a, x) else None
@@ -115,7 +112,7 @@ def _signs(build: Builder, e: Equation) -> Value | None:
     """Two signs cancel, and one goes into a constant."""
     a, b = e.inputs
     left, right = build.maker(a, "negative"), build.maker(b, "negative")
-    if not _real(a) or not (left or right):
+    if not is_real(a) or not (left or right):
         return None
     name = e.primitive.name
     if left and right:

@@ -58,14 +58,6 @@ def _same(*values: Value, **params: Any) -> Kind:
     return together(*[value.shape for value in values]), values[0].dtype
 
 
-def _truth(*values: Value) -> Kind:
-    return together(*[value.shape for value in values]), BOOL
-
-
-def _chosen(condition: Value, *values: Value) -> Kind:
-    return together(condition.shape, *[value.shape for value in values]), values[0].dtype
-
-
 def _product(a: Value, b: Value, **params: Any) -> Kind:
     if len(a.shape) == 1 or len(b.shape) == 1:
         return (*a.shape[:-1], *(b.shape[:-2] + b.shape[-1:] if len(b.shape) > 1 else ())), a.dtype
@@ -99,11 +91,10 @@ def _concat(*values: Value, axis: int, sizes: tuple[int, ...]) -> Kind:
 
 RULES: dict[str, Callable[..., Kind]] = {
     **dict.fromkeys(SAME, _same),
-    **dict.fromkeys(TRUTH, _truth),
+    **dict.fromkeys(TRUTH, lambda *values: (_same(*values)[0], BOOL)),
     **dict.fromkeys(REDUCED, _reduction),
     "abs": lambda x: (x.shape, x.dtype if x.dtype.kind != "c" else np.empty(0, x.dtype).real.dtype),
-    "where": _chosen,
-    "select": _chosen,
+    **dict.fromkeys(("where", "select"), lambda *values: (_same(*values)[0], values[1].dtype)),
     "matmul": _product,
     "einsum": _einsum,
     "reshape": _reshape,

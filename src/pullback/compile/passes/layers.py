@@ -22,12 +22,15 @@ SINGLE = np.dtype(np.float32)
 
 
 def widened(function: Callable[..., Value | None]) -> Callable[..., Value | None]:
-    """A decomposition that computes halves in single precision, as eager does, and has no use for what is known."""
+    """A decomposition that computes halves in single precision, as eager does, and has no use for what is known.
+
+    Operations on nothing are left as they are.
+    """
 
     @functools.wraps(function)
     def wrapped(b: Builder, *values: Value, known: Any = None, **params: Any) -> Value | None:
         dtype = values[0].dtype
-        if dtype.kind != "f":
+        if dtype.kind != "f" or not all(value.size for value in values):
             return None
         if dtype.itemsize >= 4:
             return function(b, *values, **params)
@@ -50,18 +53,14 @@ def _exponentials(b: Builder, x: Value, axis: int) -> tuple[Value, Value, Value]
 
 @decomposition("softmax")
 @widened
-def _softmax(b: Builder, x: Value, *, axis: int) -> Value | None:
-    if not x.size:
-        return None
+def _softmax(b: Builder, x: Value, *, axis: int) -> Value:
     _, powers, total = _exponentials(b, x, axis)
     return b.multiply(powers, b.reciprocal(total))
 
 
 @decomposition("log_softmax")
 @widened
-def _log_softmax(b: Builder, x: Value, *, axis: int) -> Value | None:
-    if not x.size:
-        return None
+def _log_softmax(b: Builder, x: Value, *, axis: int) -> Value:
     shifted, _, total = _exponentials(b, x, axis)
     return b.subtract(shifted, b.log(total))
 
@@ -86,8 +85,6 @@ def _log_softmax_pullback(b: Builder, given: Value, logs: Value, *, axis: int) -
 @decomposition("cross_entropy")
 @widened
 def _cross_entropy(b: Builder, x: Value, indices: Value, *, reduction: str) -> Value | None:
-    if not x.size:
-        return None
     shifted, _, sums = _exponentials(b, x, 1)
     logs = b.reshape(b.log(sums), shape=x.shape[:1])
     losses = b.subtract(logs, b.take_rows(shifted, indices))
@@ -100,8 +97,6 @@ def _cross_entropy(b: Builder, x: Value, indices: Value, *, reduction: str) -> V
 @decomposition("cross_entropy_pullback")
 @widened
 def _cross_entropy_pullback(b: Builder, given: Value, x: Value, indices: Value, *, reduction: str) -> Value | None:
-    if not x.size:
-        return None
     _, powers, total = _exponentials(b, x, 1)
     slopes = b.divide(given, x.shape[0]) if reduction == "mean" else given
     column = b.reshape(slopes, shape=(x.shape[0], 1)) if reduction == "none" else slopes
@@ -137,11 +132,8 @@ def _standardize(b: Builder, x: Value, *, axis: tuple[int, ...], eps: float) -> 
 
 @decomposition("standardize_affine")
 @widened
-def _standardize_affine(
-    b: Builder, x: Value, weight: Value, bias: Value, *, axis: tuple[int, ...], eps: float
-) -> Value:
-    centred, scale = _centred(b, x, axis, eps)
-    return b.add(b.multiply(b.multiply(centred, scale), weight), bias)
+def _standardize_affine(b: Builder, x: Value, weight: Value, bias: Value, **params: Any) -> Value:
+    return b.add(b.multiply(b.standardize(x, **params), weight), bias)
 
 
 @decomposition("standardize_pullback")
@@ -187,14 +179,9 @@ decompositions(
 )
 
 
-def _transposed(b: Builder, x: Value) -> Value:
-    last = len(x.shape) - 1
-    return b.permute_dims(x, axes=(*range(last - 1), last, last - 1))
-
-
 def _weights(b: Builder, query: Value, key: Value, mask: Sequence[Value], scale: float) -> Value:
     """How much each query attends to each key."""
-    scores = b.matmul(b.multiply(query, scale), _transposed(b, key))
+    scores = b.matmul(b.multiply(query, scale), b.matrix_transpose(key))
     if mask:
         scores = b.add(scores, *mask)
     return b.softmax(scores, axis=len(scores.shape) - 1)
@@ -213,9 +200,9 @@ def _attention_pullback(b: Builder, e: Equation) -> tuple[Value, ...] | None:
     if given.dtype.itemsize < 4:
         return None
     weights = _weights(b, query, key, mask, scale)
-    to_weights = b.matmul(given, _transposed(b, value))
+    to_weights = b.matmul(given, b.matrix_transpose(value))
     slopes = b.softmax_pullback(to_weights, weights, axis=len(weights.shape) - 1)
     to_query = b.multiply(b.matmul(slopes, key), scale)
-    to_key = b.matmul(_transposed(b, slopes), b.multiply(query, scale))
-    found = to_query, to_key, b.matmul(_transposed(b, weights), given)
+    to_key = b.matmul(b.matrix_transpose(slopes), b.multiply(query, scale))
+    found = to_query, to_key, b.matmul(b.matrix_transpose(weights), given)
     return found if [v.shape for v in found] == [v.shape for v in e.outputs] else None

@@ -40,7 +40,8 @@ def _steps(build: Builder, e: Equation) -> Value:
     return x
 
 
-def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+def without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape without the axes of length 1."""
     return tuple([size for size in shape if size != 1])
 
 
@@ -56,7 +57,7 @@ def _reshape(build: Builder, e: Equation) -> Value | None:
     if inner is None:
         return None
     source = inner.inputs[0]
-    views = _without_ones(shape) == _without_ones(x.shape) or _without_ones(x.shape) == _without_ones(source.shape)
+    views = without_ones(shape) == without_ones(x.shape) or without_ones(x.shape) == without_ones(source.shape)
     return build.reshape(source, shape=shape) if views or build.plain(source) else None
 
 

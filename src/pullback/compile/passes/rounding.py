@@ -13,7 +13,7 @@ import numpy as np
 
 from ..program import Equation, Value
 from .building import Builder
-from .identities import stands
+from .identities import is_real, stands
 from .inference import reduced, together
 from .layouts import SPREADING
 from .rules import Rules
@@ -24,15 +24,11 @@ SINGLE = """negative reciprocal square sqrt rsqrt abs exp expm1 log log1p sin co
     floor ceil rint trunc sign isnan isinf isfinite logical_not erf astype""".split()
 
 
-def _real(value: Value) -> bool:
-    return value.dtype.kind == "f"
-
-
 @rounded("add", "subtract")
 def _plus_zero(build: Builder, e: Equation) -> Value | None:
     """x + 0 is x, 0 - x is -x: only the sign of a zero differs."""
     a, b = e.inputs
-    if not _real(a):
+    if not is_real(a):
         return None
     if build.number(b) == 0 and stands(build, a, e):
         return a
@@ -45,13 +41,13 @@ def _plus_zero(build: Builder, e: Equation) -> Value | None:
 def _difference(build: Builder, e: Equation) -> Value | None:
     """-(a - b) is b - a: where they are equal, a zero of the other sign."""
     made = build.maker(e.inputs[0], "subtract")
-    return build.subtract(made.inputs[1], made.inputs[0]) if made and _real(e.inputs[0]) else None
+    return build.subtract(made.inputs[1], made.inputs[0]) if made and is_real(e.inputs[0]) else None
 
 
 @rounded("square")
 def _square(build: Builder, e: Equation) -> Value | None:
     (x,) = e.inputs
-    return build.multiply(x, x) if _real(x) else None
+    return build.multiply(x, x) if is_real(x) else None
 
 
 @rounded("power")
@@ -59,7 +55,7 @@ def _powers(build: Builder, e: Equation) -> Value | None:
     """Small powers as products; 0.5 is the root, as NumPy has it, and x ** 0 is 1 for a NaN too."""
     (x,) = e.inputs
     exponent = e.params["exponent"]
-    if not _real(x) or exponent not in {0, 0.5, -1, -2, 2, 3, 4}:
+    if not is_real(x) or exponent not in {0, 0.5, -1, -2, 2, 3, 4}:
         return None
     if exponent == 0:
         return build.broadcast_to(build.scalar(1, x.dtype), shape=x.shape)
@@ -78,7 +74,7 @@ def _factors(build: Builder, e: Equation) -> Value | None:
     a, b = e.inputs
     outer = build.number(b)
     inner = build.maker(a, "multiply")
-    if outer is None or inner is None or not _real(a):
+    if outer is None or inner is None or not is_real(a):
         return None
     first = build.number(inner.inputs[1])
     if first is None or inner.inputs[0].shape != e.output.shape or first.dtype != outer.dtype:
@@ -95,7 +91,7 @@ def _factors(build: Builder, e: Equation) -> Value | None:
 def _twice(build: Builder, e: Equation) -> Value | None:
     """x + x, where it is the double of a multiple, which is another multiple."""
     a, b = e.inputs
-    product = build.maker(a, "multiply") if a is b and _real(a) else None
+    product = build.maker(a, "multiply") if a is b and is_real(a) else None
     return build.multiply(a, 2) if product and product.inputs[1] in build.numbers else None
 
 
@@ -136,7 +132,7 @@ def _over_sum(build: Builder, e: Equation, shifted: Value, total: Value) -> Valu
 def _of_negative(build: Builder, e: Equation) -> Value | None:
     """The sum of what is negated is negated once."""
     made = build.maker(e.inputs[0], "negative")
-    return build.negative(build.sum(made.inputs[0], **e.params)) if made and _real(e.inputs[0]) else None
+    return build.negative(build.sum(made.inputs[0], **e.params)) if made and is_real(e.inputs[0]) else None
 
 
 @rounded("multiply", "add")
