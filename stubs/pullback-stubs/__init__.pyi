@@ -243,7 +243,7 @@ def allclose(input: Tensor, other: _TensorLike, rtol: _builtins.float = 1e-05, a
 def alpha_dropout(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
     """Dropout that preserves the mean and variance of the outputs of selu."""
 def alpha_dropout_(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
-    """In place: `alpha_dropout`."""
+    """In place: Dropout that preserves the mean and variance of the outputs of selu."""
 def amax(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The largest element along axes; ties share the gradient."""
 def amin(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -589,7 +589,7 @@ from pullback._core.dtypes import double as double
 def dropout(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
     """While training, zeros with probability p; the other elements are divided by 1 - p."""
 def dropout_(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
-    """In place: `dropout`."""
+    """In place: While training, zeros with probability p; the other elements are divided by 1 - p."""
 def dsplit(input: Tensor, indices_or_sections: _Any) -> tuple[Tensor, ...]:
     """Parts along the third axis, as views: a number of equal parts, or those between given indices."""
 def dstack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -637,13 +637,13 @@ def expm1_(input: Tensor) -> Tensor:
 def eye(n: _builtins.int, m: _builtins.int | None = None, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
     """A matrix with ones on the diagonal and zeros elsewhere."""
 def feature_alpha_dropout(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
-    """`alpha_dropout` of whole channels (axis 1)."""
+    """`alpha_dropout` of whole channels."""
 def feature_alpha_dropout_(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
-    """In place: `feature_alpha_dropout`."""
+    """In place: `alpha_dropout` of whole channels."""
 def feature_dropout(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
     """Dropout of whole channels (axis 1)."""
 def feature_dropout_(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
-    """In place: `feature_dropout`."""
+    """In place: Dropout of whole channels (axis 1)."""
 def fill(input: Tensor, value: _Number | Tensor) -> Tensor:
     """A tensor of this shape filled with one value: a number, or a 0-d tensor, which gets the sum of the gradients."""
 def fill_(self: Tensor, value: _TensorLike) -> Tensor:

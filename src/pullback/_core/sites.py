@@ -9,12 +9,15 @@ from __future__ import annotations
 import importlib
 import os.path
 import sys
+import warnings
+from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from .modes import asking
 
 Site = tuple[CodeType, int]
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 GENERATED = "<pullback rule "
@@ -57,6 +60,11 @@ def depth() -> int:
     while internal[frame.f_code.co_filename] and frame.f_back is not None:
         frame, level = frame.f_back, level + 1
     return level
+
+
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning that names the innermost line outside pullback."""
+    warnings.warn(text, category, stacklevel=depth())
 
 
 def function_of(frame: FrameType) -> str | None:
@@ -105,3 +113,10 @@ def place_and_text(site: Site) -> tuple[str, str]:
     except LookupError:  # doctest's patch of linecache does not know the examples of other documents
         text = ""
     return f"{os.path.basename(filename)}:{line}", text
+
+
+def named(name: str, function: Function, text: str) -> Function:
+    """A function that was made by another, with a name and a docstring of its own."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = text
+    return function

@@ -165,24 +165,22 @@ def _digamma_moved(x: Array) -> Any:
     return _digamma_far(x + EIGHT, terms=6) - steps
 
 
-def _all_common(x: Array) -> bool:
-    return x.size > 0 and bool(np.minimum.reduce(x, None) > 0 and np.maximum.reduce(x, None) < COMMON)
+def _of_singles(x: Array, moved: Callable[[Array], Any], other: Callable[[Array], Any]) -> Any:
+    """A function by the formula for common numbers where they are; `other` for the remaining ones."""
+    if x.size and np.minimum.reduce(x, None) > 0 and np.maximum.reduce(x, None) < COMMON:
+        return moved(x)
+    common = (x > 0) & (x < COMMON)
+    return by_region(x, (common, moved), (~common, other))
 
 
 def lgamma_of_singles(x: Array) -> Any:
     """lgamma of numbers converted from float32, to 2 float32 units in the last place above 0."""
-    if _all_common(x):
-        return _lgamma_moved(x)
-    common = (x > 0) & (x < COMMON)
-    return by_region(x, (common, _lgamma_moved), (~common, lgamma))
+    return _of_singles(x, _lgamma_moved, lgamma)
 
 
 def digamma_of_singles(x: Array) -> Any:
     """digamma of numbers converted from float32, to 1 float32 unit in the last place, and to 1e-14, above 0."""
-    if _all_common(x):
-        return _digamma_moved(x)
-    common = (x > 0) & (x < COMMON)
-    return by_region(x, (common, _digamma_moved), (~common, digamma))
+    return _of_singles(x, _digamma_moved, digamma)
 
 
 def polygamma(x: Any, *, n: int) -> Array:

@@ -85,11 +85,7 @@ def _split(function: Function) -> Function:
 
 
 def _moveaxis(a: Any, source: Any, destination: Any) -> Any:
-    taken, given = (normalize_axes(axes, a.ndim, "moveaxis") for axes in (source, destination))
-    order = [axis for axis in range(a.ndim) if axis not in taken]
-    for place, axis in sorted(zip(given, taken, strict=True)):
-        order.insert(place, axis)
-    return shapes.permute(a, order)
+    return shapes.movedim(a, *(normalize_axes(axes, a.ndim, "moveaxis") for axes in (source, destination)))
 
 
 def _squeeze(a: Any, axis: Any = None) -> Any:

@@ -29,20 +29,21 @@ def _polyval(p: Any, x: Any) -> Any:
     return result
 
 
-def _padded(p: Any, length: int) -> Any:
-    return np.concatenate([np.zeros(length - p.shape[0], p._dtype), p])
+def _of_one_length(a1: Any, a2: Any) -> list[Any]:
+    """The coefficients of two polynomials, with leading zeros before those of the shorter one."""
+    given = _coefficients(a1, a2)
+    length = max(p.shape[0] for p in given)
+    return [np.concatenate([np.zeros(length - p.shape[0], p._dtype), p]) for p in given]
 
 
 def _polyadd(a1: Any, a2: Any) -> Any:
-    a1, a2 = _coefficients(a1, a2)
-    length = max(a1.shape[0], a2.shape[0])
-    return _padded(a1, length) + _padded(a2, length)
+    p, q = _of_one_length(a1, a2)
+    return p + q
 
 
 def _polysub(a1: Any, a2: Any) -> Any:
-    a1, a2 = _coefficients(a1, a2)
-    length = max(a1.shape[0], a2.shape[0])
-    return _padded(a1, length) - _padded(a2, length)
+    p, q = _of_one_length(a1, a2)
+    return p - q
 
 
 def _without_leading_zeros(p: Any) -> Any:

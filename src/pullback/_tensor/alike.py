@@ -8,20 +8,20 @@ from .._core.primitives import Carrier
 from .._core.values import require_tensor
 from ..vocabulary.promotion import cast, category
 from . import creation
-from .creation import named
+from .creation import public
 
 
 def _new(name: str, make: Callable[..., Any], text: str, example: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
         return make(*args, dtype=self.dtype if dtype is None else dtype, **options)
 
-    method.__doc__ = f"""{text}, in the dtype of this tensor.
+    text = f"""{text}, in the dtype of this tensor.
 
     >>> import pullback
     >>> pullback.arange(2).{name}({example}).dtype
     pullback.int64
     """
-    return named(name, method)
+    return public(name, method, text)
 
 
 new_zeros = _new("new_zeros", creation.zeros, "Zeros of a shape", "2, 3")

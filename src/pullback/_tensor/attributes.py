@@ -5,7 +5,6 @@ its gradient); and the cell through which graphs save its value.
 """
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -16,6 +15,7 @@ from .._core import dtypes, errors, placement
 from .._core.modes import innermost, mode
 from .._core.primitives import Carrier
 from .._core.shapes import CallableInt, Size
+from .._core.sites import warn
 from .._tape import backward as _backward
 from .._tape.cuts import Cut, cut, cut_off
 from .._tape.memory import Cell, cell_of, version
@@ -283,7 +283,7 @@ class Autograd(Attributes):
         tensor([  6., 120.])
         """
         if retain_variables is not None:
-            warnings.warn("retain_variables is the old name: use retain_graph", FutureWarning, stacklevel=2)
+            warn("retain_variables is the old name: use retain_graph", FutureWarning)
             retain_graph = retain_variables
         _backward.backward(self, gradient, retain_graph=retain_graph, create_graph=create_graph, inputs=inputs)
 
@@ -312,7 +312,7 @@ class Autograd(Attributes):
         if leaf is not None:
             return leaf.grad
         if self._kept_grad is None and node is not None and not self.retains_grad:
-            warnings.warn(errors.non_leaf_grad(self), stacklevel=2)
+            warn(errors.non_leaf_grad(self))
         return self._kept_grad
 
     @grad.setter

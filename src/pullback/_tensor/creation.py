@@ -5,7 +5,6 @@ keep their dtype.
 """
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,12 +15,15 @@ from .._core.modes import innermost, quiet
 from .._core.placement import accept
 from .._core.primitives import Carrier
 from .._core.shapes import Shape, parse_sizes
+from .._core.sites import named, warn
 from .._core.values import require_tensor, untracked
 from .._tape.cuts import cut
 from .._tape.memory import storage_of
 from ..vocabulary.promotion import common, limits, overflow
 from .nested import is_nested, numbers, read
 from .tensor import Tensor
+
+Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def made(array: Any, requires_grad: bool) -> Tensor:
@@ -50,12 +52,12 @@ def chosen_dtype(dtype: Any) -> np.dtype[Any]:
     return dtypes.default_numpy() if dtype is None else dtypes.as_dtype(dtype).numpy
 
 
-def _as(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    converted: np.ndarray[Any, Any] = quiet.run(array.astype, dtype, copy=False)
+def _as(array: Array, dtype: np.dtype[Any]) -> Array:
+    converted: Array = quiet.run(array.astype, dtype, copy=False)
     return converted
 
 
-def as_array(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
+def as_array(data: Any, dtype: Any) -> Array:
     """A new array from Python data, by torch's rules for its dtype."""
     target = None if dtype is None else dtypes.as_dtype(dtype).numpy
     if is_nested(data):
@@ -70,7 +72,7 @@ def as_array(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
     return _as(array, wanted)
 
 
-def _inferred(data: Any, array: np.ndarray[Any, Any]) -> np.dtype[Any]:
+def _inferred(data: Any, array: Array) -> np.dtype[Any]:
     """The dtype of a number or an array, or of the array that NumPy created from the data."""
     if array.dtype.kind not in "buifc":
         several = isinstance(data, np.ndarray)
@@ -82,12 +84,12 @@ def _inferred(data: Any, array: np.ndarray[Any, Any]) -> np.dtype[Any]:
         )
     if isinstance(data, (np.ndarray, np.generic)):
         dtypes.from_numpy(array.dtype)  # refuses dtypes that tensors do not have
-        return array.dtype  # type: ignore[no-any-return]  # an array's
+        return array.dtype
     own = {"f": dtypes.default_numpy(), "c": dtypes.default_complex().numpy, "i": np.dtype(np.int64)}
-    return own.get(array.dtype.kind, array.dtype)  # type: ignore[no-any-return]  # an array's
+    return own.get(array.dtype.kind, array.dtype)
 
 
-def _check_range(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> None:
+def _check_range(array: Array, dtype: np.dtype[Any]) -> None:
     """Refuse integers that are out of range for an integer dtype."""
     if array.dtype.kind in "iu" and dtype.kind in "iu" and array.size:
         least, largest = limits(dtype)
@@ -115,10 +117,9 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False, **place
     """
     accept("tensor", placement)
     if isinstance(data, Carrier):
-        warnings.warn(
+        warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than pullback.tensor(sourceTensor).",
-            stacklevel=2,
+            "sourceTensor.detach().clone().requires_grad_(True), rather than pullback.tensor(sourceTensor)."
         )
         if data._node is not None:
             cut("tensor", (data,))
@@ -186,15 +187,13 @@ def _from_shape(name: str, fill: Callable[[Shape, np.dtype[Any]], Any], text: st
             accept(name, placement)
         return made(fill(sizes_of(name, sizes, size), chosen_dtype(dtype)), requires_grad)
 
-    function.__doc__ = text
-    return named(name, function)
+    return public(name, function, text)
 
 
-def named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function with its public name, by which it is pickled."""
-    function.__name__ = function.__qualname__ = name
+def public(name: str, function: Callable[..., Any], text: str) -> Callable[..., Any]:
+    """A function with its public name, by which it is pickled, and its docstring."""
     function.__module__ = "pullback"
-    return function
+    return named(name, function, text)
 
 
 zeros = _from_shape(
@@ -364,7 +363,7 @@ def scalar_tensor(s: Any, *, dtype: Any = None, requires_grad: bool = False, **p
     return made(as_array(s, dtypes.get_default_dtype() if dtype is None else dtype), requires_grad)
 
 
-def _triangle(function: str, places: Callable[..., Any], text: str, example: str) -> Callable[..., Any]:
+def _triangle(function: str, places: Callable[..., Any], where: str, example: str) -> Callable[..., Any]:
     def indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, **placement: Any) -> Tensor:
         accept(function, placement)
         for place, (name, number) in enumerate((("row", row), ("col", col), ("offset", offset)), 1):
@@ -377,13 +376,13 @@ def _triangle(function: str, places: Callable[..., Any], text: str, example: str
         rows = np.stack(places(row, offset, col))
         return made(rows.astype(np.int64 if dtype is None else chosen_dtype(dtype)), False)
 
-    indices.__doc__ = f"""The places {text} of a matrix: a row of row numbers over a row of column numbers.
+    text = f"""The places {where} of a matrix: a row of row numbers over a row of column numbers.
 
     >>> import pullback
     >>> pullback.{function}(2, 2)
     tensor({example})
     """
-    return named(function, indices)
+    return public(function, indices, text)
 
 
 tril_indices = _triangle(
@@ -450,13 +449,13 @@ def alike(name: str, make: Callable[..., Any], text: str) -> Callable[..., Any]:
         require_tensor(name, "input", input)
         return make(tuple(input.shape), *args, dtype=input.dtype if dtype is None else dtype, **options)
 
-    function.__doc__ = f"""{text} in the shape and dtype of another tensor.
+    text = f"""{text} in the shape and dtype of another tensor.
 
     >>> import pullback
     >>> pullback.{name}(pullback.ones(2, 3){", 1" if name == "full_like" else ""}).shape
     pullback.Size([2, 3])
     """
-    return named(name, function)
+    return public(name, function, text)
 
 
 zeros_like = alike("zeros_like", zeros, "Zeros")

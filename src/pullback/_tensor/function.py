@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,7 +18,7 @@ from .. import ops
 from .._core.errors import kind
 from .._core.modes import FieldBlock, losses, mode, no_grad
 from .._core.primitives import Carrier
-from .._core.sites import caller
+from .._core.sites import caller, warn
 from .._tape.cuts import Cut
 from .._tape.memory import written
 from .._tape.node import AccumulateGrad, Node
@@ -125,7 +124,7 @@ class FunctionCtx:
     @property
     def saved_variables(self) -> tuple[Any, ...]:
         """The old name of `saved_tensors`."""
-        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
         return self.saved_tensors
 
     @property
@@ -367,7 +366,7 @@ class FunctionPrimitive(Custom):
         for dirty in ctx._dirty:
             place = next((place for place, tensor in enumerate(tensors) if tensor is dirty), None)
             if place is None:
-                warnings.warn(NOT_AN_INPUT, stacklevel=5)
+                warn(NOT_AN_INPUT)
             elif place not in call.dirty.values():
                 names = argument_names(self.function, len(call.constants))
                 which = repr(names[call.places[place]])
@@ -547,12 +546,11 @@ class Function:
         _equip(cls)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        warnings.warn(
+        warn(
             f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke "
             f"them on the class itself: {type(self).__name__}.apply(...). Instantiating an autograd function will raise an "
             "error in a future version of PyTorch.",
             DeprecationWarning,
-            stacklevel=2,
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # refused

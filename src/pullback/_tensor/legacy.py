@@ -1,7 +1,6 @@
 """torch's older forms of functions, and methods about other devices."""
 
 import math
-import warnings
 from array import array
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +12,7 @@ from .._core import dtypes, placement as _placement
 from .._core.placement import accept
 from .._core.primitives import Carrier
 from .._core.shapes import Shape, parse_sizes
+from .._core.sites import warn
 from .._core.values import require_tensor, require_tensors
 from .._tape.views import write
 from . import creation
@@ -282,7 +282,7 @@ def resize_as(self: Any, tensor: Any) -> Any:
 
 
 def _resized(name: str, self: Any, shape: Shape) -> Any:
-    warnings.warn(f"non-inplace {name} is deprecated: use {name.replace('size', 'shape')}", stacklevel=3)
+    warn(f"non-inplace {name} is deprecated: use {name.replace('size', 'shape')}")
     if math.prod(shape) != self.numel():
         raise RuntimeError(
             f"requested resize to {'x'.join(map(str, shape))} ({math.prod(shape)} elements in total), but the given tensor "

@@ -7,7 +7,6 @@ dtype.
 
 import functools
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from .._core import dtypes as _dtypes
 from .._core.primitives import Carrier
 from .._core.shapes import Shape, Size, parse_sizes
+from .._core.sites import warn
 from .._tape.cuts import cut
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -159,10 +159,9 @@ def _check_length(data: Any, length: int, lengths: tuple[int, ...], depth: int) 
 def _of_tensor(data: Any, lengths: tuple[int, ...], depth: int, target: np.dtype[Any] | None) -> Any:
     """The elements of a tensor among the data, as one number or a row."""
     if data._node is not None:
-        warnings.warn(
+        warn(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-            "Consider using tensor.detach() first. To keep the gradient, join tensors with pullback.stack.",
-            stacklevel=2,
+            "Consider using tensor.detach() first. To keep the gradient, join tensors with pullback.stack."
         )
         cut("item", (data,))
     array: Array = data._concrete("tensor")

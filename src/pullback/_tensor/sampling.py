@@ -17,7 +17,7 @@ from .._core.shapes import Shape, broadcast_shapes
 from .._core.values import require_tensor
 from .._numerics import random
 from ..vocabulary.promotion import cast, common
-from .creation import alike, chosen_dtype, made, named, sizes_of
+from .creation import alike, chosen_dtype, made, public, sizes_of
 from .tensor import Tensor
 
 
@@ -39,8 +39,7 @@ def _drawn(name: str, draw: Callable[..., Any], text: str) -> Callable[..., Any]
             )
         return made(draw(sizes_of(name, sizes, size), kind, generator), requires_grad)
 
-    function.__doc__ = text
-    return named(name, function)
+    return public(name, function, text)
 
 
 rand = _drawn(

@@ -6,7 +6,6 @@ Its operations are the functions of `vocabulary`; the most frequent ones take th
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Iterator
 from sys import _getframe
 from typing import Any
@@ -18,7 +17,7 @@ from .._core import dtypes, errors, placement as _placement
 from .._core.modes import RECORD, mode, quiet
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import broadcast_shapes, expand_shape
-from .._core.sites import function_of
+from .._core.sites import function_of, named, warn
 from .._core.values import concrete
 from .._tape import shortcuts
 from .._tape.cuts import cut, cut_off
@@ -117,11 +116,10 @@ class Conversions(Autograd):
         if self._node is not None:
             if (function := function_of(_getframe(2))) is not None:
                 raise errors.tracked_number(function, self)
-            warnings.warn(
+            warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
                 "Consider using tensor.detach() first. The number has no gradient. To keep it, write pullback.sin(x) for "
-                "math.sin(x), and out = pullback.zeros(3) for out = np.zeros(3) before out[i] = x[i]; for the value, x.item().",
-                stacklevel=3,
+                "math.sin(x), and out = pullback.zeros(3) for out = np.zeros(3) before out[i] = x[i]; for the value, x.item()."
             )
         if self.numel() != 1:
             raise ValueError(
@@ -291,9 +289,7 @@ def in_place(general: Callable[..., Any]) -> Callable[..., Any]:
         result = general(self, *args, **options)
         return result if result is NotImplemented else write(self, result, f"{general.__name__}_")
 
-    method.__name__ = method.__qualname__ = f"{general.__name__}_"
-    method.__doc__ = f"In place: {general.__doc__}"
-    return method
+    return named(f"{general.__name__}_", method, f"In place: {general.__doc__}")
 
 
 def operator(general: Callable[[Any, Any], Any], *, swapped: bool = False) -> Callable[[Any, Any], Any]:
@@ -304,9 +300,7 @@ def operator(general: Callable[[Any, Any], Any], *, swapped: bool = False) -> Ca
             return NotImplemented
         return general(other, self) if swapped else general(self, other)
 
-    method.__name__ = method.__qualname__ = general.__name__
-    method.__doc__ = general.__doc__
-    return method
+    return named(general.__name__, method, general.__doc__ or "")
 
 
 class Tensor(Conversions):

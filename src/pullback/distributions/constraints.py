@@ -312,6 +312,13 @@ class _PositiveDefinite(_Symmetric):
         return symmetric & (cholesky_ex(value.detach()).info == 0) if holds(symmetric) else symmetric
 
 
+def axis_of(value: Any, dim: int) -> int:
+    """The axis of a value that a dim names; ValueError if there is none."""
+    if not -value.ndim <= dim < value.ndim:
+        raise ValueError(f"a value of shape {tuple(value.shape)} has no axis {dim}")
+    return dim % int(value.ndim)
+
+
 class _Joined(Constraint):
     """Values whose parts along an axis are each in a set of their own."""
 
@@ -321,11 +328,6 @@ class _Joined(Constraint):
         self.cseq, self.dim = list(cseq), dim
         self.is_discrete = any(part.is_discrete for part in self.cseq)
         self.event_dim = max(part.event_dim for part in self.cseq)
-
-    def _axis(self, value: Any) -> int:
-        if not -value.ndim <= self.dim < value.ndim:
-            raise ValueError(f"a value of shape {tuple(value.shape)} has no axis {self.dim}")
-        return self.dim % int(value.ndim)
 
 
 class _Cat(_Joined):
@@ -338,7 +340,7 @@ class _Cat(_Joined):
             raise ValueError(f"as many lengths as constraints are needed: {len(self.lengths)} for {len(self.cseq)}")
 
     def check(self, value: Any) -> Any:
-        axis = self._axis(value)
+        axis = axis_of(value, self.dim)
         pieces = value.split(self.lengths, axis)
         return joined([part.check(piece) for part, piece in zip(self.cseq, pieces, strict=True)], axis)
 
@@ -351,7 +353,7 @@ class _Stack(_Joined):
         self.event_dim += dim < 0
 
     def check(self, value: Any) -> Any:
-        axis = self._axis(value)
+        axis = axis_of(value, self.dim)
         slices = value.unbind(axis)
         return stacked([part.check(piece) for part, piece in zip(self.cseq, slices, strict=True)], axis)
 

@@ -12,25 +12,32 @@ from .._tensor.functions import logsumexp, where
 from ..nn import functional
 from ..vocabulary.functions import xlogy
 from ..vocabulary.special import lgamma
-from . import constraints
-from .constraints import Constraint
+from .constraints import (
+    Constraint,
+    boolean,
+    dependent_property,
+    integer_interval,
+    nonnegative,
+    nonnegative_integer,
+    one_hot,
+    real,
+    real_vector,
+    simplex,
+    unit_interval,
+)
 from .distribution import Distribution, ExponentialFamily, alias, broadcast_all, clamped
 
 
 class OfOdds(Distribution):
     """The base of families with a probability as parameter, given as such or by its log-odds."""
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {"probs": constraints.unit_interval, "logits": constraints.real}
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"probs": unit_interval, "logits": real}
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        self._param = self._take(probs, logits)
+        name, value = _given(probs, logits)
+        (self._param,) = broadcast_all(value)
+        self.__dict__[name] = self._param
         super().__init__(self._param.shape, validate_args=validate_args)
-
-    def _take(self, probs: Any, logits: Any) -> Any:
-        _check_one(probs, logits)
-        name, value = ("logits", logits) if probs is None else ("probs", probs)
-        (self.__dict__[name],) = broadcast_all(value)
-        return self.__dict__[name]
 
     def __getattr__(self, name: str) -> Any:
         if name == "logits":
@@ -48,9 +55,11 @@ class OfOdds(Distribution):
         return self._batch_shape
 
 
-def _check_one(probs: Any, logits: Any) -> None:
+def _given(probs: Any, logits: Any) -> tuple[str, Any]:
+    """The name and the value of that of the two parameters that is not None."""
     if (probs is None) == (logits is None):
         raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+    return ("logits", logits) if probs is None else ("probs", probs)
 
 
 class _Counted(OfOdds):
@@ -59,8 +68,7 @@ class _Counted(OfOdds):
     def __init__(
         self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        _check_one(probs, logits)
-        name, value = ("logits", logits) if probs is None else ("probs", probs)
+        name, value = _given(probs, logits)
         total, self._param = broadcast_all(total_count, value)
         self.__dict__[name] = self._param
         self.total_count = total.type_as(self._param)
@@ -77,7 +85,7 @@ class Bernoulli(OfOdds, ExponentialFamily):
     """
 
     has_enumerate_support = True
-    support = constraints.boolean
+    support = boolean
 
     mean = alias("probs", "The mean.")
 
@@ -120,7 +128,7 @@ class Geometric(OfOdds):
     tensor(0.1250)
     """
 
-    support = constraints.nonnegative_integer
+    support = nonnegative_integer
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -169,8 +177,8 @@ class Poisson(ExponentialFamily):
     tensor(-1.4959)
     """
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {"rate": constraints.nonnegative}
-    support = constraints.nonnegative_integer
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"rate": nonnegative}
+    support = nonnegative_integer
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
         (self.rate,) = broadcast_all(rate)
@@ -205,20 +213,17 @@ class Binomial(_Counted):
     """
 
     has_enumerate_support = True
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "total_count": constraints.nonnegative_integer,
-        **OfOdds.arg_constraints,
-    }
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"total_count": nonnegative_integer, **OfOdds.arg_constraints}
 
     def __init__(
         self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
         super().__init__(total_count, probs, logits, validate_args)
 
-    @constraints.dependent_property(is_discrete=True, event_dim=0)
+    @dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
         """The set of possible values."""
-        return constraints.integer_interval(0, self.total_count)
+        return integer_interval(0, self.total_count)
 
     @property
     def mean(self) -> Any:
@@ -277,11 +282,10 @@ class OfChoices(Distribution):
         If both are given or neither, or if a parameter has no axis.
     """
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"probs": simplex, "logits": real_vector}
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        _check_one(probs, logits)
-        name, value = ("logits", logits) if probs is None else ("probs", probs)
+        name, value = _given(probs, logits)
         if not value.ndim:
             raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
         self.__dict__[name] = value / value.sum(-1, True) if logits is None else value - logsumexp(value, -1, True)
@@ -356,10 +360,10 @@ class Categorical(OfChoices):
     def _one_value(self) -> Any:
         return ()
 
-    @constraints.dependent_property(is_discrete=True, event_dim=0)
+    @dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
         """The set of possible values."""
-        return constraints.integer_interval(0, self._num_events - 1)
+        return integer_interval(0, self._num_events - 1)
 
     @property
     def mean(self) -> Any:
@@ -396,7 +400,7 @@ class OneHotCategorical(OfChoices):
     """
 
     has_enumerate_support = True
-    support = constraints.one_hot
+    support = one_hot
 
     mean = alias("probs", "The mean.")
 

@@ -14,8 +14,7 @@ from .._tensor.functions import log1p, stack, where
 from ..nn.functional import one_hot
 from ..vocabulary.functions import xlogy
 from ..vocabulary.special import digamma, igamma, lgamma
-from . import constraints
-from .constraints import Constraint
+from .constraints import Constraint, independent, nonnegative, positive, real, simplex, unit_interval
 from .distribution import Distribution, ExponentialFamily, alias, broadcast_all
 
 
@@ -105,11 +104,8 @@ class Gamma(ExponentialFamily):
     """
 
     has_rsample = True
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "concentration": constraints.positive,
-        "rate": constraints.positive,
-    }
-    support = constraints.nonnegative
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration": positive, "rate": positive}
+    support = nonnegative
     concentration: Any
     rate: Any
 
@@ -161,7 +157,7 @@ class Chi2(Gamma):
     tensor(3.)
     """
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {"df": constraints.positive}
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"df": positive}
 
     def __init__(self, df: Any, validate_args: bool | None = None) -> None:
         (self.df,) = broadcast_all(df)
@@ -184,10 +180,8 @@ class Dirichlet(ExponentialFamily):
     """
 
     has_rsample = True
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "concentration": constraints.independent(constraints.positive, 1)
-    }
-    support = constraints.simplex
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration": independent(positive, 1)}
+    support = simplex
 
     def __init__(self, concentration: Any, validate_args: bool | None = None) -> None:
         if concentration.ndim < 1:
@@ -239,11 +233,8 @@ class Beta(ExponentialFamily):
     """
 
     has_rsample = True
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "concentration1": constraints.positive,
-        "concentration0": constraints.positive,
-    }
-    support = constraints.unit_interval
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration1": positive, "concentration0": positive}
+    support = unit_interval
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
         self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
@@ -290,12 +281,8 @@ class StudentT(Distribution):
     """
 
     has_rsample = True
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "df": constraints.positive,
-        "loc": constraints.real,
-        "scale": constraints.positive,
-    }
-    support = constraints.real
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"df": positive, "loc": real, "scale": positive}
+    support = real
 
     def __init__(self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None) -> None:
         self.df, self.loc, self.scale = broadcast_all(df, loc, scale)
@@ -343,8 +330,8 @@ class FisherSnedecor(Distribution):
     """
 
     has_rsample = True
-    arg_constraints: ClassVar[dict[str, Constraint]] = {"df1": constraints.positive, "df2": constraints.positive}
-    support = constraints.positive
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"df1": positive, "df2": positive}
+    support = positive
 
     def __init__(self, df1: Any, df2: Any, validate_args: bool | None = None) -> None:
         self.df1, self.df2 = broadcast_all(df1, df2)

@@ -8,8 +8,7 @@ import numpy as np
 
 from .._tensor import sampling
 from .._tensor.functions import expm1, log1p, where
-from . import constraints
-from .constraints import Constraint
+from .constraints import Constraint, dependent_property, interval, positive, real, unit_interval
 from .discrete import OfOdds
 from .distribution import Distribution, ExponentialFamily, alias, broadcast_all
 
@@ -40,7 +39,7 @@ class ContinuousBernoulli(OfOdds, ExponentialFamily):
     """
 
     has_rsample = True
-    support = constraints.unit_interval
+    support = unit_interval
 
     def __init__(
         self,
@@ -130,11 +129,7 @@ class GeneralizedPareto(Distribution):
     """
 
     has_rsample = True
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "loc": constraints.real,
-        "scale": constraints.positive,
-        "concentration": constraints.real,
-    }
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": real, "scale": positive, "concentration": real}
     loc: Any
     scale: Any
     concentration: Any
@@ -143,12 +138,12 @@ class GeneralizedPareto(Distribution):
         self.loc, self.scale, self.concentration = broadcast_all(loc, scale, concentration)
         super().__init__(self.loc.shape, validate_args=validate_args)
 
-    @constraints.dependent_property(is_discrete=False, event_dim=0)
+    @dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
         """The set of possible values."""
         shape = self.concentration
         end = self.loc - self.scale / where(shape < 0, shape, -1.0)
-        return constraints.interval(self.loc, where(shape < 0, end, math.inf))
+        return interval(self.loc, where(shape < 0, end, math.inf))
 
     @property
     def mean(self) -> Any:

@@ -29,10 +29,13 @@ class _Parts(Transform):
         """True if all parts are bijective."""
         return all(part.bijective for part in self.transforms)
 
-    def _axis(self, value: Any) -> int:
-        if not -value.ndim <= self.dim < value.ndim:
-            raise ValueError(f"a value of shape {tuple(value.shape)} has no axis {self.dim}")
-        return self.dim % int(value.ndim)
+    _join: Callable[[list[Any], int], Any]
+
+    def _call(self, x: Any) -> Any:
+        return self._join(self._each(lambda part, piece: part(piece), x), constraints.axis_of(x, self.dim))
+
+    def _inverse(self, y: Any) -> Any:
+        return self._join(self._each(lambda part, piece: part.inv(piece), y), constraints.axis_of(y, self.dim))
 
     def _split(self, value: Any) -> Sequence[Any]:
         raise NotImplementedError
@@ -82,18 +85,14 @@ class CatTransform(_Parts):
         return constraints.cat([part.codomain for part in self.transforms], self.dim, self.lengths)
 
     def _split(self, value: Any) -> Sequence[Any]:
-        axis = self._axis(value)
+        axis = constraints.axis_of(value, self.dim)
         if value.shape[axis] != self.length:
             raise ValueError(
                 f"axis {self.dim} is to be {self.length} long, and the value has shape {tuple(value.shape)}"
             )
         return list(value.split(self.lengths, axis))
 
-    def _call(self, x: Any) -> Any:
-        return cat(self._each(lambda part, piece: part(piece), x), self._axis(x))
-
-    def _inverse(self, y: Any) -> Any:
-        return cat(self._each(lambda part, piece: part.inv(piece), y), self._axis(y))
+    _join = staticmethod(cat)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         """log |det dy/dx| at the argument x, whose value is y: of each element, or summed where parts take axes together."""
@@ -104,7 +103,7 @@ class CatTransform(_Parts):
             return found.sum(tuple(range(-more, 0))) if more else found
 
         found = self._each(stretched, x, y)
-        axis = self._axis(x) - x.ndim + most
+        axis = constraints.axis_of(x, self.dim) - x.ndim + most
         return cat(found, axis) if axis < 0 else sum(found)
 
 
@@ -132,20 +131,16 @@ class StackTransform(_Parts):
         return constraints.stack([part.codomain for part in self.transforms], self.dim)
 
     def _split(self, value: Any) -> Sequence[Any]:
-        axis = self._axis(value)
+        axis = constraints.axis_of(value, self.dim)
         if value.shape[axis] != len(self.transforms):
             raise ValueError(
                 f"axis {self.dim} is to be {len(self.transforms)} long, and the value has shape {tuple(value.shape)}"
             )
         return list(value.unbind(axis))
 
-    def _call(self, x: Any) -> Any:
-        return stack(self._each(lambda part, piece: part(piece), x), self._axis(x))
-
-    def _inverse(self, y: Any) -> Any:
-        return stack(self._each(lambda part, piece: part.inv(piece), y), self._axis(y))
+    _join = staticmethod(stack)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         """log |det dy/dx| of each slice at the argument x, with the value y."""
         found = self._each(lambda part, piece, value: part.log_abs_det_jacobian(piece, value), x, y)
-        return stack(found, self._axis(x))
+        return stack(found, constraints.axis_of(x, self.dim))

@@ -1,7 +1,6 @@
 """Distributions of matrices: of covariances, and of Cholesky factors of correlation matrices."""
 
 import math
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +9,7 @@ from .. import linalg
 from .._core.modes import no_grad
 from .._core.primitives import Carrier
 from .._core.shapes import Size
+from .._core.sites import warn
 from .._core.values import holds
 from .._tensor.creation import arange, scalar_tensor
 from .._tensor.sampling import randn
@@ -75,10 +75,7 @@ class Wishart(_Factored, ExponentialFamily):
         if not holds(degrees > size - 1):
             raise ValueError(f"Value of df={df} expected to be greater than ndim - 1 = {size - 1}.")
         if not holds(degrees >= size):
-            warnings.warn(
-                "Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim.",
-                stacklevel=2,
-            )
+            warn("Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim.")
         self.df = degrees.expand(batch)
         self._begun_with(name, matrix, batch, matrix.shape[-2:], validate_args)
 

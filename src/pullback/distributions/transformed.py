@@ -7,8 +7,17 @@ import numpy as np
 
 from .._core.modes import no_grad
 from .._core.shapes import Size
-from . import constraints
-from .constraints import Constraint
+from .constraints import (
+    Constraint,
+    dependent_property,
+    greater_than_eq,
+    independent,
+    nonnegative,
+    positive,
+    real,
+    simplex,
+    unit_interval,
+)
 from .continuous import Cauchy, Exponential, Normal, Uniform
 from .distribution import EULER, Distribution, alias, broadcast_all, summed
 from .gamma import Gamma
@@ -75,14 +84,14 @@ class TransformedDistribution(Distribution):
 
     has_rsample = alias("base_dist.has_rsample", "Whether samples can be differentiated by the parameters.")
 
-    @constraints.dependent_property
+    @dependent_property
     def support(self) -> Any:
         """The set of possible values."""
         if not self.transforms:
             return self.base_dist.support
         last = self.transforms[-1].codomain
         more = len(self.event_shape) - last.event_dim
-        return constraints.independent(last, more) if more > 0 else last
+        return independent(last, more) if more > 0 else last
 
     def sample(self, sample_shape: Any = ()) -> Any:
         """Random samples, which cannot be differentiated."""
@@ -142,8 +151,8 @@ class LogNormal(_OfBase):
     tensor(1.6487)
     """
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.positive
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": real, "scale": positive}
+    support = positive
     loc = alias("base_dist.loc", "The mean of the logarithm.")
     scale = alias("base_dist.scale", "The standard deviation of the logarithm.")
 
@@ -178,8 +187,8 @@ class Gumbel(TransformedDistribution):
     tensor(0.5772)
     """
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": real, "scale": positive}
+    support = real
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
@@ -224,8 +233,8 @@ class Gumbel(TransformedDistribution):
 class _Half(_OfBase):
     """The base of distributions of absolute values of a symmetric distribution."""
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {"scale": constraints.positive}
-    support = constraints.nonnegative
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"scale": positive}
+    support = nonnegative
     scale = alias("base_dist.scale", "How far the values are spread.")
 
     def __init__(self, base: Any, validate_args: bool | None) -> None:
@@ -304,17 +313,17 @@ class Pareto(TransformedDistribution):
     tensor(1.5000)
     """
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {"alpha": constraints.positive, "scale": constraints.positive}
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"alpha": positive, "scale": positive}
 
     def __init__(self, scale: Any, alpha: Any, validate_args: bool | None = None) -> None:
         self.scale, self.alpha = broadcast_all(scale, alpha)
         base = Exponential(self.alpha, validate_args=validate_args)
         super().__init__(base, [ExpTransform(), AffineTransform(0, self.scale)], validate_args)
 
-    @constraints.dependent_property(is_discrete=False, event_dim=0)
+    @dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
         """The set of possible values."""
-        return constraints.greater_than_eq(self.scale)
+        return greater_than_eq(self.scale)
 
     @property
     def mean(self) -> Any:
@@ -343,11 +352,8 @@ class Weibull(TransformedDistribution):
     tensor(2.)
     """
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "scale": constraints.positive,
-        "concentration": constraints.positive,
-    }
-    support = constraints.positive
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"scale": positive, "concentration": positive}
+    support = positive
 
     def __init__(self, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
         self.scale, self.concentration = broadcast_all(scale, concentration)
@@ -387,11 +393,8 @@ class InverseGamma(_OfBase):
     tensor(2.)
     """
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "concentration": constraints.positive,
-        "rate": constraints.positive,
-    }
-    support = constraints.positive
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration": positive, "rate": positive}
+    support = positive
     concentration = alias("base_dist.concentration", "The concentration of the gamma distribution.")
     rate = alias("base_dist.rate", "Its rate.")
 
@@ -432,11 +435,8 @@ class Kumaraswamy(TransformedDistribution):
     tensor(0.5000)
     """
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "concentration1": constraints.positive,
-        "concentration0": constraints.positive,
-    }
-    support = constraints.unit_interval
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration1": positive, "concentration0": positive}
+    support = unit_interval
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
         self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
@@ -487,8 +487,8 @@ class LogisticNormal(TransformedDistribution):
     pullback.Size([4])
     """
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.simplex
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": real, "scale": positive}
+    support = simplex
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         base = Normal(loc, scale, validate_args=validate_args)

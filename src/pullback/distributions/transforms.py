@@ -176,22 +176,12 @@ class ComposeTransform(Transform):
     @property
     def domain(self) -> Any:
         """The set of arguments: that of the first part, with enough axes for all parts."""
-        if not self.parts:
-            return constraints.real
-        needed = self.parts[-1].codomain.event_dim
-        for part in reversed(self.parts):
-            needed = part.domain.event_dim + max(needed - part.codomain.event_dim, 0)
-        return _widened(self.parts[0].domain, needed)
+        return _last([(part.codomain, part.domain) for part in reversed(self.parts)])
 
     @property
     def codomain(self) -> Any:
         """The set of values: that of the last part, with enough axes for all parts."""
-        if not self.parts:
-            return constraints.real
-        needed = self.parts[0].domain.event_dim
-        for part in self.parts:
-            needed = part.codomain.event_dim + max(needed - part.domain.event_dim, 0)
-        return _widened(self.parts[-1].codomain, needed)
+        return _last([(part.domain, part.codomain) for part in self.parts])
 
     @property
     def bijective(self) -> bool:  # type: ignore[override]  # as the parts are
@@ -243,6 +233,16 @@ class ComposeTransform(Transform):
 
     def __repr__(self) -> str:
         return f"ComposeTransform({self.parts})"
+
+
+def _last(steps: Sequence[tuple[Any, Any]]) -> Any:
+    """The last of the constraints that each step leads from and to, with as many event axes as the steps need."""
+    if not steps:
+        return constraints.real
+    needed = steps[0][0].event_dim
+    for start, end in steps:
+        needed = end.event_dim + max(needed - start.event_dim, 0)
+    return _widened(steps[-1][1], needed)
 
 
 def _widened(constraint: Any, axes: int) -> Any:

@@ -1,10 +1,10 @@
 """Loading and saving without running code: safetensors files, and reading of files of torch.save."""
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 from .._core.placement import here
+from .._core.sites import warn
 from .._tensor.creation import from_numpy
 from . import safetensors, structures, torchfiles
 from .errors import FileError as FileError, UnsafeFileError as UnsafeFileError, about
@@ -112,7 +112,7 @@ def load(
     with about(name), reading(f) as source:
         value, narrowed = _read(source)
     if narrowed:
-        warnings.warn(f"{name}: its bfloat16 tensors became float32, as NumPy has no bfloat16", stacklevel=2)
+        warn(f"{name}: its bfloat16 tensors became float32, as NumPy has no bfloat16")
     return value
 
 

@@ -21,21 +21,9 @@ METADATA = "__metadata__"
 BFLOAT = "BF16"
 MOST_HEADER = 100_000_000  # bytes, as the format specifies
 
-DTYPES = {
-    "BOOL": np.dtype("bool"),
-    "U8": np.dtype("uint8"),
-    "I8": np.dtype("int8"),
-    "U16": np.dtype("uint16"),
-    "I16": np.dtype("int16"),
-    "F16": np.dtype("float16"),
-    "U32": np.dtype("uint32"),
-    "I32": np.dtype("int32"),
-    "F32": np.dtype("float32"),
-    "U64": np.dtype("uint64"),
-    "I64": np.dtype("int64"),
-    "F64": np.dtype("float64"),
-    "C64": np.dtype("complex64"),
-}
+_CODES = "BOOL U8 I8 U16 I16 F16 U32 I32 F32 U64 I64 F64 C64".split()
+_KINDS = "bool uint8 int8 uint16 int16 float16 uint32 int32 float32 uint64 int64 float64 complex64".split()
+DTYPES = {code: np.dtype(kind) for code, kind in zip(_CODES, _KINDS, strict=True)}
 _NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 

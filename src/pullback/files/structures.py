@@ -23,13 +23,7 @@ from .safetensors import METADATA, not_finite
 _COMPLEX, _GRAD = "complex", "requires_grad"
 _DEEPEST = 200  # levels of nested containers
 _MAPPINGS: dict[str, type[dict[Any, Any]]] = {"dict": dict, "OrderedDict": OrderedDict, "Counter": Counter}
-_SEQUENCES: dict[str, Callable[[Any], Any]] = {
-    "list": list,
-    "tuple": tuple,
-    "set": set,
-    "frozenset": frozenset,
-    "Size": Size,
-}
+_SEQUENCES: dict[str, Callable[[Any], Any]] = {kind.__name__: kind for kind in (list, tuple, set, frozenset, Size)}
 _KINDS = {kind: name for name, kind in (_MAPPINGS | _SEQUENCES).items()}
 
 

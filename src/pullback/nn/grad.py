@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core.modes import enable_grad, is_grad_enabled
+from .._core.sites import named
 from .._tape.backward import grad
 from .._tensor.creation import zeros
 from . import functional
@@ -35,8 +36,8 @@ def _by_input(name: str, example: str) -> Callable[..., Any]:
             lambda x: convolve(x, weight, None, stride, padding, dilation, groups), input_size, weight, grad_output
         )
 
-    return _named(
-        by_input, f"{name}_input", f"The gradient of `{name}` by its input, of which the size is given.{example}"
+    return named(
+        f"{name}_input", by_input, f"The gradient of `{name}` by its input, of which the size is given.{example}"
     )
 
 
@@ -55,15 +56,9 @@ def _by_weight(name: str, example: str) -> Callable[..., Any]:
             lambda w: convolve(input, w, None, stride, padding, dilation, groups), weight_size, input, grad_output
         )
 
-    return _named(
-        by_weight, f"{name}_weight", f"The gradient of `{name}` by its weight, of which the size is given.{example}"
+    return named(
+        f"{name}_weight", by_weight, f"The gradient of `{name}` by its weight, of which the size is given.{example}"
     )
-
-
-def _named(function: Callable[..., Any], name: str, text: str) -> Callable[..., Any]:
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = text
-    return function
 
 
 conv1d_input = _by_input(

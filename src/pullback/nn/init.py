@@ -8,13 +8,13 @@ optimization, 2010.
 
 import functools
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .._core.modes import no_grad
+from .._core.sites import named, warn
 from .._core.values import require_tensor
 from .._tensor.tensor import Tensor
 
@@ -95,9 +95,8 @@ def trunc_normal_(
     True
     """
     if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn(
-            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.",
-            stacklevel=3,
+        warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect."
         )
     low, high = (math.erf((bound - mean) / (std * math.sqrt(2.0))) for bound in (a, b))
     tensor.uniform_(low, high, generator=generator)
@@ -192,7 +191,7 @@ def _xavier(tensor: Any, gain: float) -> float:
 def _kaiming(tensor: Any, a: float, mode: str, nonlinearity: str) -> float | None:
     """The standard deviation that keeps variances alike through a nonlinearity; None for a tensor without elements."""
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=4)
+        warn("Initializing zero-element tensors is a no-op")
         return None
     fan = _calculate_correct_fan(tensor, mode)
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
@@ -304,12 +303,10 @@ def _old(name: str, initialise: Initialiser) -> Initialiser:
 
     @functools.wraps(initialise)
     def wrapper(*args: Any, **options: Any) -> Any:
-        warnings.warn(f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.", FutureWarning, stacklevel=2)
+        warn(f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.", FutureWarning)
         return initialise(*args, **options)
 
-    wrapper.__name__ = wrapper.__qualname__ = name
-    wrapper.__doc__ = f"The old name of `{name}_`."
-    return wrapper
+    return named(name, wrapper, f"The old name of `{name}_`.")
 
 
 uniform = _old("uniform", uniform_)

@@ -3,7 +3,6 @@
 import functools
 import inspect
 import itertools
-import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
@@ -12,8 +11,10 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from .._core.primitives import Carrier
+from .._core.sites import warn
 from .._tensor.creation import as_tensor
 from ..nn.modules.hooks import Handle
+from ..nn.modules.members import type_name
 
 Hook = Callable[..., Any]
 Group = dict[str, Any]
@@ -88,14 +89,6 @@ def declared(initialise: Initialise) -> Initialise:
     return __init__  # type: ignore[return-value]  # wraps keeps the signature, mypy cannot see it
 
 
-def _typename(value: Any) -> str:
-    """A type as torch names it in errors."""
-    if isinstance(value, Carrier):
-        return str(value.type())
-    kind = type(value)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-
-
 def as_float(value: Any) -> float:
     """A loss as a Python number."""
     return float(value.item() if isinstance(value, Carrier) else value)
@@ -141,7 +134,7 @@ class Optimizer:
         if isinstance(params, Carrier):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-                f"{_typename(params)}: put it into a list"
+                f"{type_name(params)}: put it into a list"
             )
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[Group] = []
@@ -234,10 +227,9 @@ class Optimizer:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             given.setdefault(name, default)
         if len(found["params"]) != len(set(found["params"])):
-            warnings.warn(
+            warn(
                 "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
-                "see github.com/pytorch/pytorch/issues/40967 for more information",
-                stacklevel=3,
+                "see github.com/pytorch/pytorch/issues/40967 for more information"
             )
         for group in self.param_groups:
             if ("param_names" in given) != ("param_names" in group):
@@ -270,7 +262,7 @@ class Optimizer:
 
     def _check_parameter(self, parameter: Any) -> None:
         if not isinstance(parameter, Carrier):
-            raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {_typename(parameter)}")
+            raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type_name(parameter)}")
         tensor: Any = parameter
         if not self.defaults.get("differentiable") and not (tensor.is_leaf or tensor.retains_grad):
             raise ValueError(

@@ -1,9 +1,9 @@
 """ReduceLROnPlateau: rates that are reduced when a metric stops improving."""
 
 import math
-import warnings
 from typing import Any
 
+from .._core.sites import warn
 from .optimizer import Optimizer, as_float
 from .schedule import EPOCH_DEPRECATION_WARNING, LRScheduler, require_optimizer, set_option, values_of
 
@@ -76,7 +76,7 @@ class ReduceLROnPlateau(LRScheduler):
         """Take the metric of an epoch, and reduce the rates if it has not improved for long enough."""
         current = as_float(metrics)
         if epoch is not None:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, stacklevel=2)
+            warn(EPOCH_DEPRECATION_WARNING)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(current, self.best):
             self.best, self.num_bad_epochs = current, 0

@@ -1,12 +1,12 @@
 """LRScheduler, the base of all schedules, and what they share: rates of groups, and warnings."""
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
 from .._core.primitives import Carrier
+from .._core.sites import warn
 from .optimizer import Group, Optimizer
 
 _ORDER = "See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
@@ -110,9 +110,7 @@ class LRScheduler:
     def get_lr(self) -> list[Any]:
         """The rates for the current epoch, which `step` sets; `get_last_lr` gives them to others."""
         if not self._get_lr_called_within_step:
-            warnings.warn(
-                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.", stacklevel=2
-            )
+            warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.")
         return self._rates()
 
     def _rates(self) -> list[Any]:
@@ -125,23 +123,21 @@ class LRScheduler:
             self._check_order()
         self._step_count += 1
         if epoch is not None:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, stacklevel=2)
+            warn(EPOCH_DEPRECATION_WARNING)
         self._update_lr(epoch)
 
     def _check_order(self) -> None:
         """Warn if the rate changes before the optimizer has used the first."""
         if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
-            warnings.warn(
+            warn(
                 "Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. "
-                f"Please, make sure to call `optimizer.step()` before `lr_scheduler.step()`. {_ORDER}",
-                stacklevel=3,
+                f"Please, make sure to call `optimizer.step()` before `lr_scheduler.step()`. {_ORDER}"
             )
         elif not getattr(self.optimizer, "_opt_called", False):
-            warnings.warn(
+            warn(
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you "
                 "should call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to "
-                f"do this will result in PyTorch skipping the first value of the learning rate schedule. {_ORDER}",
-                stacklevel=3,
+                f"do this will result in PyTorch skipping the first value of the learning rate schedule. {_ORDER}"
             )
 
     def _update_lr(self, epoch: Any = None) -> None:

@@ -7,7 +7,6 @@ public call and a definition: alternative names of arguments, checks of operands
 
 import functools
 import importlib
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -16,7 +15,7 @@ import numpy as np
 from .._core import errors
 from .._core.lazy import provider
 from .._core.primitives import Carrier, Function
-from .._core.sites import depth
+from .._core.sites import warn
 from .._tape.shortcuts import unwrapped
 from .._tape.views import overlaps
 
@@ -126,7 +125,7 @@ def warn_of_numbers(name: str, keywords: Sequence[str]) -> None:
     text = (
         f"This overload of {name} is deprecated: it takes numbers before the tensors that they scale. Write {spelling}"
     )
-    warnings.warn(text, stacklevel=depth())
+    warn(text)
 
 
 def later(module: str, name: str) -> Function:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ from .. import ops
 from .._core import dtypes
 from .._core.primitives import Carrier
 from .._core.shapes import normalize_axis
+from .._core.sites import named, warn
 from .._core.values import require_tensor
 from .._numerics import random
 from .._tape.shortcuts import is_primitive
@@ -44,9 +44,7 @@ def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     def written(input: Any, *args: Any, **options: Any) -> Any:
         return function(input, *args, **options, inplace=True)
 
-    written.__name__ = written.__qualname__ = f"{function.__name__}_"
-    written.__doc__ = f"In place: {function.__doc__}"
-    return written
+    return named(f"{function.__name__}_", written, f"In place: {function.__doc__}")
 
 
 @is_primitive(ops.relu)
@@ -250,10 +248,7 @@ def glu(input: Any, dim: int = -1) -> Any:
 
 def _softmax_dim(name: str, ndim: int) -> int:
     """The default dim that torch once used for the softmax."""
-    warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-        stacklevel=3,
-    )
+    warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.")
     return 0 if ndim in (0, 1, 3) else 1
 
 

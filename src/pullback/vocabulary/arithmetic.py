@@ -1,6 +1,5 @@
 """Elementwise functions of one and several tensors."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -8,8 +7,8 @@ import numpy as np
 
 from .. import ops
 from .._core import dtypes, errors
-from .._core.primitives import Carrier, Function, Primitive
-from .._core.sites import depth
+from .._core.primitives import Carrier, Primitive
+from .._core.sites import named, warn
 from .._core.values import every, require_operand, require_tensor
 from .._tape.shortcuts import is_primitive
 from . import warn_of_numbers
@@ -177,13 +176,6 @@ def elementwise(name: str, primitive: Primitive, text: str, *, keeps_integers: b
 
     is_primitive(primitive)(function)
     return named(name, function, text)
-
-
-def named(name: str, function: Function, text: str) -> Function:
-    """A function with its public name and docstring."""
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = text
-    return function
 
 
 exp = elementwise("exp", ops.exp, "e to the input, elementwise.")
@@ -375,10 +367,9 @@ def as_condition(condition: Any) -> Any:
     """The condition of `where` as bools; uint8 is converted with torch's warning, other dtypes raise RuntimeError."""
     dtype = condition._dtype if isinstance(condition, Carrier) else condition.dtype
     if dtype == np.uint8:
-        warnings.warn(
+        warn(
             "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
-            "version of PyTorch. Use a boolean condition instead: write condition != 0",
-            stacklevel=depth(),
+            "version of PyTorch. Use a boolean condition instead: write condition != 0"
         )
         return condition != 0
     if dtype.kind != "b":

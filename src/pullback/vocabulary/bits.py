@@ -9,8 +9,9 @@ import numpy as np
 from .. import ops
 from .._core import dtypes, errors
 from .._core.primitives import Carrier, Primitive
+from .._core.sites import named
 from .._core.values import require_operand, require_tensor
-from .arithmetic import named, of_integers, refuse_unordered, require_numbers
+from .arithmetic import of_integers, refuse_unordered, require_numbers
 from .promotion import broadcast, category, together
 
 gcd = of_integers("gcd", ops.gcd, "The greatest common divisor of integers.")

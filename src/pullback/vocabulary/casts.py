@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core import dtypes
-from .arithmetic import named
+from .._core.sites import named
 
 
 def _cast(name: str, dtype: dtypes.dtype) -> Callable[..., Any]:

@@ -110,8 +110,9 @@ def _same(input: Any, weight: Any, stride: Sizes, dilation: Sizes) -> tuple[Any,
 
 
 def _convolve(
-    name: str, dims: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+    dims: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Any:
+    name = f"conv{dims}d"
     require_tensors(name, input=input, weight=weight, **({} if bias is None else {"bias": bias}))
     images = batched(name, input, dims)
     steps, spread = per_axis(name, stride, dims, "stride"), per_axis(name, dilation, dims, "dilation")
@@ -150,7 +151,7 @@ def conv1d(
     >>> pullback.nn.functional.conv1d(x, pullback.tensor([[[-1.0, 1.0]]]))
     tensor([[[1., 2., 3.]]])
     """
-    return _convolve("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
+    return _convolve(1, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d(
@@ -167,19 +168,20 @@ def conv2d(
               [6., 9., 6.],
               [4., 6., 4.]]]])
     """
-    return _convolve("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
+    return _convolve(2, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv3d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
 ) -> Any:
     """The cross-correlation of volumes, (batch, channels, *size), with a weight, (results, channels / groups, *kernel)."""
-    return _convolve("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
+    return _convolve(3, input, weight, bias, stride, padding, dilation, groups)
 
 
 def _transposed(
-    name: str, dims: int, input: Any, weight: Any, bias: Any, window: tuple[Any, Any, Any, int], output_padding: Any
+    dims: int, input: Any, weight: Any, bias: Any, window: tuple[Any, Any, Any, int], output_padding: Any
 ) -> Any:
+    name = f"conv_transpose{dims}d"
     require_tensors(name, input=input, weight=weight, **({} if bias is None else {"bias": bias}))
     images = batched(name, input, dims)
     *sizes, groups = window
@@ -238,8 +240,7 @@ def conv_transpose1d(
     >>> pullback.nn.functional.conv_transpose1d(x, pullback.tensor([[[1.0, 10.0]]]), stride=2)
     tensor([[[ 1., 10.,  2., 20.]]])
     """
-    window = stride, padding, dilation, groups
-    return _transposed("conv_transpose1d", 1, input, weight, bias, window, output_padding)
+    return _transposed(1, input, weight, bias, (stride, padding, dilation, groups), output_padding)
 
 
 def conv_transpose2d(
@@ -247,8 +248,7 @@ def conv_transpose2d(
     groups: int = 1, dilation: Any = 1,
 ) -> Any:  # fmt: skip
     """The transpose of conv2d, its vector-Jacobian product; the weight is (channels, results / groups, *kernel)."""
-    window = stride, padding, dilation, groups
-    return _transposed("conv_transpose2d", 2, input, weight, bias, window, output_padding)
+    return _transposed(2, input, weight, bias, (stride, padding, dilation, groups), output_padding)
 
 
 def conv_transpose3d(
@@ -256,27 +256,19 @@ def conv_transpose3d(
     groups: int = 1, dilation: Any = 1,
 ) -> Any:  # fmt: skip
     """The transpose of conv3d, its vector-Jacobian product; the weight is (channels, results / groups, *kernel)."""
-    window = stride, padding, dilation, groups
-    return _transposed("conv_transpose3d", 3, input, weight, bias, window, output_padding)
+    return _transposed(3, input, weight, bias, (stride, padding, dilation, groups), output_padding)
 
 
 def _folding(name: str, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> tuple[Sizes, Window]:
     kernel = per_axis(name, kernel_size, 2, "kernel_size")
-    window = Window(
-        per_axis(name, stride, 2, "stride"),
-        per_axis(name, padding, 2, "padding"),
-        per_axis(name, dilation, 2, "dilation"),
-    )
-    for what, sizes, least in (
-        ("kernel size", kernel, 1),
-        ("dilation", window.dilation, 1),
-        ("stride", window.stride, 1),
-    ):
-        if min(sizes) < least:
+    given = {"stride": stride, "padding": padding, "dilation": dilation}
+    stride, padding, dilation = (per_axis(name, value, 2, what) for what, value in given.items())
+    for what, sizes in (("kernel size", kernel), ("dilation", dilation), ("stride", stride)):
+        if min(sizes) < 1:
             raise RuntimeError(f"{what} should be greater than zero, but got {what}={list(sizes)}")
-    if min(window.padding) < 0:
-        raise RuntimeError(f"padding should be non-negative, but got padding={list(window.padding)}")
-    return kernel, window
+    if min(padding) < 0:
+        raise RuntimeError(f"padding should be non-negative, but got padding={list(padding)}")
+    return kernel, Window(stride, padding, dilation)
 
 
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
 from .. import ops
+from .._core.sites import warn
 from .._core.values import require_tensor, untracked
 from .._numerics import random
 from .._tape.views import write
@@ -88,10 +88,9 @@ def _of_axes(count: int, input: Any, p: float, training: bool, inplace: bool, ba
     name = f"dropout{count}d"
     _check(name, input, p)
     if input.ndim not in (count + 1, count + 2):
-        warnings.warn(
+        warn(
             f"{name}: Received a {input.ndim}-D input to {name}, which is deprecated: it is for inputs with {count} spatial "
-            "dimensions, a channel dimension, and an optional batch dimension.",
-            stacklevel=3,
+            "dimensions, a channel dimension, and an optional batch dimension."
         )
     return _of_channels(f"{name}_", input, p, training, inplace, batched)
 

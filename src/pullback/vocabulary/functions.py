@@ -8,6 +8,7 @@ import numpy as np
 from .. import ops
 from .._core import errors
 from .._core.primitives import Carrier, Primitive
+from .._core.sites import named
 from .._core.values import require_operands
 from .._tape.shortcuts import is_primitive
 from .._tape.views import write
@@ -26,7 +27,7 @@ def of_angle(name: str, primitive: Primitive, text: str) -> Callable[[Any], Any]
         return primitive(inexact(input))
 
     is_primitive(primitive)(function)
-    return arithmetic.named(name, function, text)
+    return named(name, function, text)
 
 
 acos = elementwise("acos", ops.acos, "The inverse cosine, elementwise; NaN outside [-1, 1].")

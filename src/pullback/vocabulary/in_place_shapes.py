@@ -6,6 +6,7 @@ from typing import Any
 
 from .._core import errors, placement
 from .._core.shapes import parse_sizes
+from .._core.sites import named
 from .._core.values import require_tensor
 from .._tape.memory import written
 from .._tape.views import become, remake
@@ -19,9 +20,7 @@ def _turned(view: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **options: Any) -> Any:
         return become(self, lambda before: view(before, *args, **options), name)
 
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"In place: {view.__doc__}"
-    return method
+    return named(name, method, f"In place: {view.__doc__}")
 
 
 t_ = _turned(shapes.t)

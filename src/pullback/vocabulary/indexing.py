@@ -2,7 +2,6 @@
 
 import itertools
 import operator
-import warnings
 from typing import Any, NoReturn
 
 import numpy as np
@@ -12,7 +11,7 @@ from .._core import errors, xp as _xp
 from .._core.lazy import provider
 from .._core.modes import mode
 from .._core.primitives import Carrier
-from .._core.sites import depth
+from .._core.sites import warn
 from .._core.values import concrete, data, require_operand
 from .._tape.memory import protect, written
 from .._tape.views import check_writable, overlaps, rebase, rebase_region, steps, view, write
@@ -73,10 +72,9 @@ def _as_mask(entry: Any) -> Any:
     """A uint8 tensor as a bool mask, as in torch; other tensors, and NumPy arrays of uint8, unchanged."""
     if not isinstance(entry, Carrier) or entry._dtype != np.uint8:
         return entry
-    warnings.warn(
+    warn(
         "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead: it is a mask, as "
-        "x[index.bool()]. Write x[index.long()] for integers.",
-        stacklevel=depth(),
+        "x[index.bool()]. Write x[index.long()] for integers."
     )
     return ops.not_equal(entry, np.zeros((), np.uint8))
 

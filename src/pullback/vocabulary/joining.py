@@ -8,6 +8,7 @@ import numpy as np
 from .. import ops
 from .._core.primitives import Carrier
 from .._core.shapes import broadcast_shapes, normalize_axis, parse_sizes
+from .._core.sites import named
 from .._core.values import concrete, require_tensor
 from .._tape.views import view as view_of
 from . import shapes
@@ -234,16 +235,15 @@ def _along(name: str, least: int, axis_of: Callable[[int], int]) -> Callable[...
             )
         return tensor_split(input, indices_or_sections, axis)
 
-    pieces.__name__ = pieces.__qualname__ = name
     which = {"hsplit": "second axis, or the only one", "vsplit": "first axis", "dsplit": "third axis"}[name]
     shape = {"hsplit": (2, 4), "vsplit": (4, 1), "dsplit": (1, 1, 4)}[name]
-    pieces.__doc__ = f"""Parts along the {which}, as views: a number of equal parts, or those between given indices.
+    text = f"""Parts along the {which}, as views: a number of equal parts, or those between given indices.
 
     >>> import pullback
     >>> len(pullback.{name}(pullback.ones{shape}, 2))
     2
     """
-    return pieces
+    return named(name, pieces, text)
 
 
 hsplit = _along("hsplit", 1, lambda ndim: min(ndim - 1, 1))

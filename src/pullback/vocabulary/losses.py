@@ -4,7 +4,6 @@
 """
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from .._core import errors, xp as _xp
 from .._core.modes import quiet
 from .._core.primitives import Carrier
 from .._core.shapes import broadcast_shapes
+from .._core.sites import warn
 from .._core.values import data, every, require_operand, require_tensor, require_tensors, shared
 from ..ops.exponentials import known_losses
 from . import arithmetic, products, reductions, shapes
@@ -27,10 +27,7 @@ def chosen(size_average: bool | None, reduce: bool | None, reduction: str) -> st
     if size_average is not None or reduce is not None:
         averaged, reduced_ = (flag is None or flag for flag in (size_average, reduce))
         reduction = "none" if not reduced_ else "mean" if averaged else "sum"
-        warnings.warn(
-            f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
-            stacklevel=3,
-        )
+        warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.")
     if reduction not in REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction: use 'mean', 'sum' or 'none'")
     return reduction
@@ -345,11 +342,10 @@ def _difference(name: str, input: Any, target: Any) -> Any:
     """input - target, with a warning if they have different shapes."""
     require_tensors(name, input=input, target=target)
     if input.shape != target.shape:
-        warnings.warn(
+        warn(
             f"Using a target size ({errors.size(target.shape)}) that is different to the input size "
             f"({errors.size(input.shape)}). This will likely lead to incorrect results due to broadcasting. Please "
-            "ensure they have the same size.",
-            stacklevel=3,
+            "ensure they have the same size."
         )
     return input - target
 
@@ -519,10 +515,9 @@ def kl_div(
     """
     require_tensors("kl_div", input=input, target=target)
     if reduction == "mean" and size_average is None and reduce is None:
-        warnings.warn(
+        warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides "
-            "only by the batch size, and aligns with the KL div math definition.",
-            stacklevel=2,
+            "only by the batch size, and aligns with the KL div math definition."
         )
     by_batch = reduction == "batchmean" and size_average is None and reduce is None
     reduction = "sum" if by_batch else chosen(size_average, reduce, reduction)

@@ -6,6 +6,7 @@ Here `reduction` is a number: 0 for 'none', 1 for 'mean', 2 for 'sum'.
 from collections.abc import Callable
 from typing import Any
 
+from .._core.sites import named
 from . import alignment, dropout as dropouts, layers, losses, margins, normalization
 
 NUMBERED = ("none", "mean", "sum")
@@ -26,9 +27,7 @@ def _named(function: Callable[..., Any], names: str) -> Callable[..., Any]:
             options["reduction"] = NUMBERED[number]
         return function(**options)
 
-    native.__name__ = native.__qualname__ = function.__name__
-    native.__doc__ = f"{function.__doc__}\n    Arguments: {', '.join(order)}."
-    return native
+    return named(function.__name__, native, f"{function.__doc__}\n    Arguments: {', '.join(order)}.")
 
 
 binary_cross_entropy_with_logits = _named(
@@ -60,41 +59,20 @@ def embedding(
     return layers.embedding(indices, weight, padding, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
 
 
-def dropout(input: Any, p: float, train: bool) -> Any:
-    """While training, zeros with probability p; the other elements are divided by 1 - p."""
-    return dropouts.dropout(input, p, train)
+def _dropping(function: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """A kind of dropout and its in-place form, whose last argument is whether to train."""
+
+    def native(input: Any, p: float, train: bool) -> Any:
+        return function(input, p, train)
+
+    def in_place(input: Any, p: float, train: bool) -> Any:
+        return function(input, p, train, True)
+
+    name, text = function.__name__, function.__doc__ or ""
+    return named(name, native, text), named(f"{name}_", in_place, f"In place: {text}")
 
 
-def dropout_(input: Any, p: float, train: bool) -> Any:
-    """In place: `dropout`."""
-    return dropouts.dropout(input, p, train, True)
-
-
-def alpha_dropout(input: Any, p: float, train: bool) -> Any:
-    """Dropout that preserves the mean and variance of the outputs of selu."""
-    return dropouts.alpha_dropout(input, p, train)
-
-
-def alpha_dropout_(input: Any, p: float, train: bool) -> Any:
-    """In place: `alpha_dropout`."""
-    return dropouts.alpha_dropout(input, p, train, True)
-
-
-def feature_dropout(input: Any, p: float, train: bool) -> Any:
-    """Dropout of whole channels (axis 1)."""
-    return dropouts.feature_dropout(input, p, train)
-
-
-def feature_dropout_(input: Any, p: float, train: bool) -> Any:
-    """In place: `feature_dropout`."""
-    return dropouts.feature_dropout(input, p, train, True)
-
-
-def feature_alpha_dropout(input: Any, p: float, train: bool) -> Any:
-    """`alpha_dropout` of whole channels (axis 1)."""
-    return dropouts.feature_alpha_dropout(input, p, train)
-
-
-def feature_alpha_dropout_(input: Any, p: float, train: bool) -> Any:
-    """In place: `feature_alpha_dropout`."""
-    return dropouts.feature_alpha_dropout(input, p, train, True)
+dropout, dropout_ = _dropping(dropouts.dropout)
+alpha_dropout, alpha_dropout_ = _dropping(dropouts.alpha_dropout)
+feature_dropout, feature_dropout_ = _dropping(dropouts.feature_dropout)
+feature_alpha_dropout, feature_alpha_dropout_ = _dropping(dropouts.feature_alpha_dropout)

@@ -6,7 +6,6 @@ So `out` may share memory with an operand.
 """
 
 import inspect
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from .. import ops
 from .._core import dtypes, errors
 from .._core.modes import mode
 from .._core.primitives import Carrier, Function
-from .._core.sites import depth
+from .._core.sites import warn
 from .._tape.views import check_writable, remake, write
 from .promotion import cast
 
@@ -156,12 +155,11 @@ def _store(name: str, target: Any, value: Any, inputs: Sequence[Any]) -> None:
         value, shape = ops.reshape(value, shape=tuple(target.shape)), tuple(target.shape)
     if shape != tuple(target.shape):
         if target.numel():
-            warnings.warn(
+            warn(
                 "An output with one or more elements was resized since it had shape "
                 f"{list(target.shape)}, which does not match the required output shape {list(shape)}. This behavior is "
                 "deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. "
-                f"Make it out=pullback.empty({shape}), or empty it first, with t.resize_(0).",
-                stacklevel=depth(),
+                f"Make it out=pullback.empty({shape}), or empty it first, with t.resize_(0)."
             )
         remake(target, shape)
     if any(value._array is tensor._array for tensor in inputs):

@@ -189,34 +189,29 @@ def _check_batch(states: States, batch: int) -> None:
 # torch's functions
 
 
-def _network(kind: Kind) -> Callable[..., Any]:
+def _over(kind: Kind, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """torch's function of a kind; the type of the fourth argument tells packed sequences from those of equal length."""
-
-    def call(*args: Any, **options: Any) -> Any:
-        arguments = PACKED if (len(args) > 3 and not isinstance(args[3], bool)) or "data" in options else PADDED
-        given = dict(zip(arguments, args, strict=False)) | options
-        if len(args) > len(arguments) or given.keys() != {*arguments}:
-            raise TypeError(
-                f"{kind.name}() received an invalid combination of arguments: expected ({', '.join(PADDED)}) or "
-                f"({', '.join(PACKED)})"
-            )
-        net = Layers(
-            kind, given["has_biases"], given["num_layers"], given["dropout"], given["train"], given["bidirectional"]
+    arguments = PACKED if (len(args) > 3 and not isinstance(args[3], bool)) or "data" in options else PADDED
+    given = dict(zip(arguments, args, strict=False)) | options
+    if len(args) > len(arguments) or given.keys() != {*arguments}:
+        raise TypeError(
+            f"{kind.name}() received an invalid combination of arguments: expected ({', '.join(PADDED)}) or "
+            f"({', '.join(PACKED)})"
         )
-        states = (given["hx"],) if isinstance(given["hx"], Carrier) else tuple(given["hx"])
-        if len(states) != kind.states:
-            raise RuntimeError(f"{kind.name} expects {('one hidden state', 'two hidden states')[kind.states - 1]}")
-        params = list(given["params"])
-        if arguments is PACKED:
-            return _over_packed(net, given["data"], given["batch_sizes"], states, params)
-        return _over_sequences(net, given["input"], states, params, given["batch_first"])
-
-    return call
+    net = Layers(
+        kind, given["has_biases"], given["num_layers"], given["dropout"], given["train"], given["bidirectional"]
+    )
+    states = (given["hx"],) if isinstance(given["hx"], Carrier) else tuple(given["hx"])
+    if len(states) != kind.states:
+        raise RuntimeError(f"{kind.name} expects {('one hidden state', 'two hidden states')[kind.states - 1]}")
+    params = list(given["params"])
+    if arguments is PACKED:
+        return _over_packed(net, given["data"], given["batch_sizes"], states, params)
+    return _over_sequences(net, given["input"], states, params, given["batch_first"])
 
 
 SETTINGS = ("hx", "params", "has_biases", "num_layers", "dropout", "train", "bidirectional")
 PADDED, PACKED = ("input", *SETTINGS, "batch_first"), ("data", "batch_sizes", *SETTINGS)
-OVER = {kind.name: _network(kind) for kind in (RNN_TANH, RNN_RELU, LSTM, GRU)}
 
 
 def rnn_tanh(*args: Any, **options: Any) -> Any:
@@ -225,22 +220,22 @@ def rnn_tanh(*args: Any, **options: Any) -> Any:
     The arguments are (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first) or, for
     packed sequences, (data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional).
     """
-    return OVER["rnn_tanh"](*args, **options)
+    return _over(RNN_TANH, args, options)
 
 
 def rnn_relu(*args: Any, **options: Any) -> Any:
     """Layers of h' = relu(W x + b + V h + c) over sequences; arguments as for `rnn_tanh`."""
-    return OVER["rnn_relu"](*args, **options)
+    return _over(RNN_RELU, args, options)
 
 
 def gru(*args: Any, **options: Any) -> Any:
     """Layers of gated recurrent units over sequences; arguments as for `rnn_tanh`."""
-    return OVER["gru"](*args, **options)
+    return _over(GRU, args, options)
 
 
 def lstm(*args: Any, **options: Any) -> Any:
     """Layers of long short-term memory over sequences; arguments as for `rnn_tanh`, with `hx` of states and cells."""
-    return OVER["lstm"](*args, **options)
+    return _over(LSTM, args, options)
 
 
 # Single steps

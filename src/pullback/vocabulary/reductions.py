@@ -348,7 +348,7 @@ def norm(input: Any, p: Any = 2, dim: Dim = None, keepdim: bool = False, *, dtyp
     if isinstance(p, str):
         _check_matrix_norm(p, input.ndim, axes, given=dim is not None)
         if p == "nuc":
-            return _nuclear_norm(input, axes, keepdim)
+            return load("vocabulary.norms", "matrix_norm")(input, p, axes, keepdim)
         p = 2
     if isinstance(p, complex):
         raise RuntimeError(f"linalg.vector_norm: Expected a non-complex scalar as the order of norm. Got {p}")
@@ -367,12 +367,6 @@ def _check_matrix_norm(order: str, ndim: int, axes: tuple[int, ...], *, given: b
         raise RuntimeError(f"linalg.matrix_norm: The input tensor A must have at least 2 dimensions, and has {ndim}")
     if len(axes) != 2 and (order == "nuc" or (given and len(axes) > 2)):
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, axes))}")
-
-
-def _nuclear_norm(input: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
-    rest = [i for i in range(input.ndim) if i not in axes]
-    total = sum(load("vocabulary.decompositions", "svdvals")(shapes.permute(input, *rest, *axes)), -1)
-    return shapes.reshape(total, [1 if i in axes else n for i, n in enumerate(input.shape)]) if keepdim else total
 
 
 def dist(input: Any, other: Any, p: float = 2) -> Any:

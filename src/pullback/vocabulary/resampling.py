@@ -4,7 +4,6 @@ import functools
 import itertools
 import math
 import operator
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from .. import ops
 from .._core.shapes import parse_sizes
+from .._core.sites import warn
 from .._core.values import require_tensor, require_tensors
 from ..ops.resampling import Taps
 from . import arithmetic, shapes
@@ -373,10 +373,9 @@ def grid_sample(
 
 
 def _warn_of_corners(name: str) -> None:
-    warnings.warn(
+    warn(
         "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
-        f"align_corners=True if the old behavior is desired. See the documentation of {name} for details.",
-        stacklevel=3,
+        f"align_corners=True if the old behavior is desired. See the documentation of {name} for details."
     )
 
 
@@ -411,10 +410,9 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
     if align_corners is None:
         _warn_of_corners("affine_grid")
     elif align_corners and min(shape[2:]) == 1:
-        warnings.warn(
+        warn(
             "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This is "
-            "not an intended use case of affine_grid. See the documentation of affine_grid for details.",
-            stacklevel=2,
+            "not an intended use case of affine_grid. See the documentation of affine_grid for details."
         )
     lines = []
     for n in reversed(shape[2:]):

@@ -14,13 +14,10 @@ from .slicing import narrow
 
 # The scatter reduction of each name, including the initial value.
 REDUCTIONS: dict[str, tuple[str, float]] = {
-    "sum": ("sum", 0.0),
-    "mean": ("sum", 0.0),
+    **dict.fromkeys(("sum", "mean"), ("sum", 0.0)),
     "prod": ("prod", 1.0),
-    "max": ("amax", -np.inf),
-    "min": ("amin", np.inf),
-    "amax": ("amax", -np.inf),
-    "amin": ("amin", np.inf),
+    **dict.fromkeys(("max", "amax"), ("amax", -np.inf)),
+    **dict.fromkeys(("min", "amin"), ("amin", np.inf)),
 }
 
 

@@ -6,7 +6,6 @@ with a history.
 """
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,7 @@ from .. import ops
 from .._core import errors
 from .._core.modes import mode
 from .._core.primitives import Carrier
-from .._core.sites import depth
+from .._core.sites import warn
 from .._tape.views import overlaps, write
 from . import arithmetic, indexing
 from .promotion import category
@@ -71,11 +70,10 @@ def is_filled(name: str, target: Any, args: tuple[Any, ...], options: dict[str, 
     if tracked and mode.get().grad and overlaps(base):
         return False  # a base's history has one entry for each element, but these elements share memory
     if name in WARNS:
-        warnings.warn(
+        warn(
             f"Use of {WARNS[name]} on expanded tensors is deprecated. Please clone() the tensor before performing this "
             "operation. This also applies to advanced indexing e.g. tensor[mask] = scalar. All elements that share a "
-            f"place in memory are written where one of them is: {errors.kind(target)}",
-            stacklevel=depth(),
+            f"place in memory are written where one of them is: {errors.kind(target)}"
         )
     axes = tuple(i for i, step in enumerate(target.stride()) if not step and target.shape[i] > 1)
     first = indexing.getitem(target, tuple(slice(0, 1) if i in axes else slice(None) for i in range(target.ndim)))

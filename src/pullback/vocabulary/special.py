@@ -10,6 +10,7 @@ import numpy as np
 from .. import ops
 from .._core import errors
 from .._core.primitives import Carrier, Primitive
+from .._core.sites import named
 from .._core.values import require_tensor, require_tensors
 from .._tape.shortcuts import is_primitive
 from .promotion import broadcast, category, common, fractional, inexact, together
@@ -27,7 +28,7 @@ def of_one(primitive: Primitive, name: str, text: str, **params: Any) -> Callabl
         return primitive(inexact(input), **params)
 
     is_primitive(primitive, **params)(function)
-    return named(function, name, text)
+    return named(name, function, text)
 
 
 def of_two(primitive: Primitive, name: str, text: str, **params: Any) -> Callable[[Any, Any], Any]:
@@ -36,7 +37,7 @@ def of_two(primitive: Primitive, name: str, text: str, **params: Any) -> Callabl
     def function(input: Any, other: Any) -> Any:
         return of_several(primitive, name, input, other, **params)
 
-    return named(function, name, text)
+    return named(name, function, text)
 
 
 def of_several(primitive: Primitive, name: str, *operands: Any, **params: Any) -> Any:
@@ -45,13 +46,6 @@ def of_several(primitive: Primitive, name: str, *operands: Any, **params: Any) -
         raise errors.no_tensor(name, "input", 1, operands[0])
     _refuse_complex(name, *operands)
     return broadcast(functools.partial(primitive, **params), *fractional(*operands))
-
-
-def named(function: Callable[..., Any], name: str, text: str) -> Callable[..., Any]:
-    """A function with its name and docstring."""
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = text
-    return function
 
 
 def _refuse_complex(name: str, *operands: Any) -> None:
@@ -158,7 +152,7 @@ def _incomplete(primitive: Primitive, name: str, text: str) -> Callable[[Any, An
             )
         return broadcast(primitive, *together(input, other))
 
-    return named(function, name, text)
+    return named(name, function, text)
 
 
 igamma = _incomplete(

@@ -3,6 +3,7 @@
 from typing import Any
 
 from .. import ops
+from .._core.sites import named
 from . import special, spelled
 from .special import of_one, of_two
 
@@ -80,7 +81,7 @@ def _polynomial(name: str, family: str, whose: str) -> Any:
     def function(input: Any, n: Any) -> Any:
         return of_degree(input, n)
 
-    return special.named(function, name, text)
+    return named(name, function, text)
 
 
 chebyshev_polynomial_t = _polynomial("chebyshev_polynomial_t", "chebyshev_t", "Chebyshev's first")

@@ -2,7 +2,6 @@
 
 import math
 import operator
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from .. import ops
 from .._core.modes import quiet
 from .._core.primitives import Carrier
 from .._core.shapes import normalize_axis
+from .._core.sites import warn
 from .._core.values import concrete, every, require_operand, require_tensor
 from . import arithmetic, functions, of_tensor, products, reductions, shapes, sorting
 from .promotion import cast, category, inexact, overflow
@@ -45,9 +45,8 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
         lost = arithmetic.div(arithmetic.mul(reductions.sum(arithmetic.mul(weights, aweights)), correction), total)
     freedom = arithmetic.sub(total, lost) if isinstance(total, Carrier) else total - lost
     if np.any(every(freedom) <= 0):
-        warnings.warn(
-            f"cov(): degrees of freedom is <= 0: correction {correction} should be less than the number of observations",
-            stacklevel=3,
+        warn(
+            f"cov(): degrees of freedom is <= 0: correction {correction} should be less than the number of observations"
         )
         freedom = arithmetic.clamp(freedom, min=0.0) if isinstance(freedom, Carrier) else 0.0
     product = products.matmul(weighted, ops.conj(shapes.matrix_transpose(centred)))

@@ -36,18 +36,14 @@ from .._tensor.functions import logsumexp, where
 from ..nn import functional
 from ..vocabulary.functions import xlogy
 from ..vocabulary.special import lgamma
-from . import constraints
-from .constraints import Constraint
+from .constraints import Constraint, boolean, dependent_property, integer_interval, nonnegative, nonnegative_integer, one_hot, real, real_vector, simplex, unit_interval
 from .distribution import Distribution, ExponentialFamily, alias, broadcast_all, clamped
 
 class OfOdds(Distribution):
     ...
-    arg_constraints: ClassVar[dict[str, Constraint]] = {'probs': constraints.unit_interval, 'logits': constraints.real}
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'probs': unit_interval, 'logits': real}
 
     def __init__(self, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
-        ...
-
-    def _take(self, probs: Any, logits: Any) -> Any:
         ...
 
     def __getattr__(self, name: str) -> Any:
@@ -58,7 +54,7 @@ class OfOdds(Distribution):
         ...
     _param: _Any
 
-def _check_one(probs: Any, logits: Any) -> None:
+def _given(probs: Any, logits: Any) -> tuple[str, Any]:
     ...
 
 class _Counted(OfOdds):
@@ -72,7 +68,7 @@ class _Counted(OfOdds):
 class Bernoulli(OfOdds, ExponentialFamily):
     ...
     has_enumerate_support = True
-    support = constraints.boolean
+    support = boolean
 
     @property
     def mean(self) -> _Tensor:
@@ -100,7 +96,7 @@ class Bernoulli(OfOdds, ExponentialFamily):
 
 class Geometric(OfOdds):
     ...
-    support = constraints.nonnegative_integer
+    support = nonnegative_integer
 
     def _check_parameters(self) -> None:
         ...
@@ -128,8 +124,8 @@ class Geometric(OfOdds):
 
 class Poisson(ExponentialFamily):
     ...
-    arg_constraints: ClassVar[dict[str, Constraint]] = {'rate': constraints.nonnegative}
-    support = constraints.nonnegative_integer
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'rate': nonnegative}
+    support = nonnegative_integer
 
     def __init__(self, rate: _Tensor | float, validate_args: bool | None=None) -> None:
         ...
@@ -156,12 +152,12 @@ class Poisson(ExponentialFamily):
 class Binomial(_Counted):
     ...
     has_enumerate_support = True
-    arg_constraints: ClassVar[dict[str, Constraint]] = {'total_count': constraints.nonnegative_integer, **OfOdds.arg_constraints}
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'total_count': nonnegative_integer, **OfOdds.arg_constraints}
 
     def __init__(self, total_count: _Tensor | float=1, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
 
-    @constraints.dependent_property(is_discrete=True, event_dim=0)
+    @dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
         ...
 
@@ -194,7 +190,7 @@ class Binomial(_Counted):
 
 class OfChoices(Distribution):
     ...
-    arg_constraints: ClassVar[dict[str, Constraint]] = {'probs': constraints.simplex, 'logits': constraints.real_vector}
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'probs': simplex, 'logits': real_vector}
 
     def __init__(self, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
@@ -233,7 +229,7 @@ class Categorical(OfChoices):
     def _one_value(self) -> Any:
         ...
 
-    @constraints.dependent_property(is_discrete=True, event_dim=0)
+    @dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
         ...
 
@@ -261,7 +257,7 @@ class Categorical(OfChoices):
 class OneHotCategorical(OfChoices):
     ...
     has_enumerate_support = True
-    support = constraints.one_hot
+    support = one_hot
 
     @property
     def mean(self) -> _Tensor:

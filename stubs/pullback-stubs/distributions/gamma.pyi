@@ -38,8 +38,7 @@ from .._tensor.functions import log1p, stack, where
 from ..nn.functional import one_hot
 from ..vocabulary.functions import xlogy
 from ..vocabulary.special import digamma, igamma, lgamma
-from . import constraints
-from .constraints import Constraint
+from .constraints import Constraint, independent, nonnegative, positive, real, simplex, unit_interval
 from .distribution import Distribution, ExponentialFamily, alias, broadcast_all
 
 class _Moving(Function):
@@ -83,8 +82,8 @@ def _standard_gamma(concentration: Any) -> Any:
 class Gamma(ExponentialFamily):
     ...
     has_rsample = True
-    arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration': constraints.positive, 'rate': constraints.positive}
-    support = constraints.nonnegative
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration': positive, 'rate': positive}
+    support = nonnegative
     concentration: _Tensor
     rate: _Tensor
 
@@ -117,7 +116,7 @@ class Gamma(ExponentialFamily):
 
 class Chi2(Gamma):
     ...
-    arg_constraints: ClassVar[dict[str, Constraint]] = {'df': constraints.positive}
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'df': positive}
 
     def __init__(self, df: _Tensor | float, validate_args: bool | None=None) -> None:
         ...
@@ -129,8 +128,8 @@ class Chi2(Gamma):
 class Dirichlet(ExponentialFamily):
     ...
     has_rsample = True
-    arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration': constraints.independent(constraints.positive, 1)}
-    support = constraints.simplex
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration': independent(positive, 1)}
+    support = simplex
 
     def __init__(self, concentration: _Tensor | float, validate_args: bool | None=None) -> None:
         ...
@@ -160,8 +159,8 @@ class Dirichlet(ExponentialFamily):
 class Beta(ExponentialFamily):
     ...
     has_rsample = True
-    arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration1': constraints.positive, 'concentration0': constraints.positive}
-    support = constraints.unit_interval
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration1': positive, 'concentration0': positive}
+    support = unit_interval
 
     def __init__(self, concentration1: _Tensor | float, concentration0: _Tensor | float, validate_args: bool | None=None) -> None:
         ...
@@ -195,8 +194,8 @@ class Beta(ExponentialFamily):
 class StudentT(Distribution):
     ...
     has_rsample = True
-    arg_constraints: ClassVar[dict[str, Constraint]] = {'df': constraints.positive, 'loc': constraints.real, 'scale': constraints.positive}
-    support = constraints.real
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'df': positive, 'loc': real, 'scale': positive}
+    support = real
 
     def __init__(self, df: _Tensor | float, loc: _Tensor | float=0.0, scale: _Tensor | float=1.0, validate_args: bool | None=None) -> None:
         ...
@@ -228,8 +227,8 @@ class StudentT(Distribution):
 class FisherSnedecor(Distribution):
     ...
     has_rsample = True
-    arg_constraints: ClassVar[dict[str, Constraint]] = {'df1': constraints.positive, 'df2': constraints.positive}
-    support = constraints.positive
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'df1': positive, 'df2': positive}
+    support = positive
 
     def __init__(self, df1: _Tensor | float, df2: _Tensor | float, validate_args: bool | None=None) -> None:
         ...

@@ -32,8 +32,7 @@ from typing import Any, ClassVar
 import numpy as np
 from .._tensor import sampling
 from .._tensor.functions import expm1, log1p, where
-from . import constraints
-from .constraints import Constraint
+from .constraints import Constraint, dependent_property, interval, positive, real, unit_interval
 from .discrete import OfOdds
 from .distribution import Distribution, ExponentialFamily, alias, broadcast_all
 _BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000, 1 / 74724249600)
@@ -45,7 +44,7 @@ def _series(t: Any, factors: Sequence[float], power: int) -> Any:
 class ContinuousBernoulli(OfOdds, ExponentialFamily):
     ...
     has_rsample = True
-    support = constraints.unit_interval
+    support = unit_interval
 
     def __init__(self, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, lims: tuple[float, float]=(0.499, 0.501), validate_args: bool | None=None) -> None:
         ...
@@ -87,7 +86,7 @@ class ContinuousBernoulli(OfOdds, ExponentialFamily):
 class GeneralizedPareto(Distribution):
     ...
     has_rsample = True
-    arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real, 'scale': constraints.positive, 'concentration': constraints.real}
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': real, 'scale': positive, 'concentration': real}
     loc: _Tensor
     scale: _Tensor
     concentration: _Tensor
@@ -95,7 +94,7 @@ class GeneralizedPareto(Distribution):
     def __init__(self, loc: _Tensor | float, scale: _Tensor | float, concentration: _Tensor | float, validate_args: bool | None=None) -> None:
         ...
 
-    @constraints.dependent_property(is_discrete=False, event_dim=0)
+    @dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
         ...
 

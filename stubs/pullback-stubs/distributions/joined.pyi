@@ -44,8 +44,12 @@ class _Parts(Transform):
     @property
     def bijective(self) -> bool:
         ...
+    _join: Callable[[list[Any], int], Any]
 
-    def _axis(self, value: Any) -> int:
+    def _call(self, x: Any) -> Any:
+        ...
+
+    def _inverse(self, y: Any) -> Any:
         ...
 
     def _split(self, value: Any) -> Sequence[Any]:
@@ -80,12 +84,7 @@ class CatTransform(_Parts):
 
     def _split(self, value: Any) -> Sequence[Any]:
         ...
-
-    def _call(self, x: Any) -> Any:
-        ...
-
-    def _inverse(self, y: Any) -> Any:
-        ...
+    _join = staticmethod(cat)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
         ...
@@ -107,12 +106,7 @@ class StackTransform(_Parts):
 
     def _split(self, value: Any) -> Sequence[Any]:
         ...
-
-    def _call(self, x: Any) -> Any:
-        ...
-
-    def _inverse(self, y: Any) -> Any:
-        ...
+    _join = staticmethod(stack)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
         ...

@@ -27,13 +27,13 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import math
-import warnings
 from typing import Any, ClassVar
 import numpy as np
 from .. import linalg
 from .._core.modes import no_grad
 from .._core.primitives import Carrier
 from .._core.shapes import Size
+from .._core.sites import warn
 from .._core.values import holds
 from .._tensor.creation import arange, scalar_tensor
 from .._tensor.sampling import randn

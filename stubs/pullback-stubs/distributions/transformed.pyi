@@ -31,8 +31,7 @@ from typing import Any, ClassVar
 import numpy as np
 from .._core.modes import no_grad
 from .._core.shapes import Size
-from . import constraints
-from .constraints import Constraint
+from .constraints import Constraint, dependent_property, greater_than_eq, independent, nonnegative, positive, real, simplex, unit_interval
 from .continuous import Cauchy, Exponential, Normal, Uniform
 from .distribution import EULER, Distribution, alias, broadcast_all, summed
 from .gamma import Gamma
@@ -49,7 +48,7 @@ class TransformedDistribution(Distribution):
         ...
     has_rsample = alias('base_dist.has_rsample', 'Whether samples can be differentiated by the parameters.')
 
-    @constraints.dependent_property
+    @dependent_property
     def support(self) -> Any:
         ...
 
@@ -87,8 +86,8 @@ class _OfBase(TransformedDistribution):
 
 class LogNormal(_OfBase):
     ...
-    arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real, 'scale': constraints.positive}
-    support = constraints.positive
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': real, 'scale': positive}
+    support = positive
     loc = alias('base_dist.loc', 'The mean of the logarithm.')
     scale = alias('base_dist.scale', 'The standard deviation of the logarithm.')
 
@@ -112,8 +111,8 @@ class LogNormal(_OfBase):
 
 class Gumbel(TransformedDistribution):
     ...
-    arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real, 'scale': constraints.positive}
-    support = constraints.real
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': real, 'scale': positive}
+    support = real
 
     def __init__(self, loc: _Tensor | float, scale: _Tensor | float, validate_args: bool | None=None) -> None:
         ...
@@ -149,8 +148,8 @@ class Gumbel(TransformedDistribution):
 
 class _Half(_OfBase):
     ...
-    arg_constraints: ClassVar[dict[str, Constraint]] = {'scale': constraints.positive}
-    support = constraints.nonnegative
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'scale': positive}
+    support = nonnegative
     scale = alias('base_dist.scale', 'How far the values are spread.')
 
     def __init__(self, base: Any, validate_args: bool | None) -> None:
@@ -202,12 +201,12 @@ class HalfCauchy(_Half):
 
 class Pareto(TransformedDistribution):
     ...
-    arg_constraints: ClassVar[dict[str, Constraint]] = {'alpha': constraints.positive, 'scale': constraints.positive}
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'alpha': positive, 'scale': positive}
 
     def __init__(self, scale: _Tensor | float, alpha: Any, validate_args: bool | None=None) -> None:
         ...
 
-    @constraints.dependent_property(is_discrete=False, event_dim=0)
+    @dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
         ...
 
@@ -230,8 +229,8 @@ class Pareto(TransformedDistribution):
 
 class Weibull(TransformedDistribution):
     ...
-    arg_constraints: ClassVar[dict[str, Constraint]] = {'scale': constraints.positive, 'concentration': constraints.positive}
-    support = constraints.positive
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'scale': positive, 'concentration': positive}
+    support = positive
 
     def __init__(self, scale: _Tensor | float, concentration: _Tensor | float, validate_args: bool | None=None) -> None:
         ...
@@ -258,8 +257,8 @@ class Weibull(TransformedDistribution):
 
 class InverseGamma(_OfBase):
     ...
-    arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration': constraints.positive, 'rate': constraints.positive}
-    support = constraints.positive
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration': positive, 'rate': positive}
+    support = positive
     concentration = alias('base_dist.concentration', 'The concentration of the gamma distribution.')
     rate = alias('base_dist.rate', 'Its rate.')
 
@@ -283,8 +282,8 @@ class InverseGamma(_OfBase):
 
 class Kumaraswamy(TransformedDistribution):
     ...
-    arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration1': constraints.positive, 'concentration0': constraints.positive}
-    support = constraints.unit_interval
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration1': positive, 'concentration0': positive}
+    support = unit_interval
 
     def __init__(self, concentration1: _Tensor | float, concentration0: _Tensor | float, validate_args: bool | None=None) -> None:
         ...
@@ -311,8 +310,8 @@ class Kumaraswamy(TransformedDistribution):
 
 class LogisticNormal(TransformedDistribution):
     ...
-    arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real, 'scale': constraints.positive}
-    support = constraints.simplex
+    arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': real, 'scale': positive}
+    support = simplex
 
     def __init__(self, loc: _Tensor | float, scale: _Tensor | float, validate_args: bool | None=None) -> None:
         ...

@@ -177,6 +177,9 @@ class ComposeTransform(Transform):
         ...
     parts: _Any
 
+def _last(steps: Sequence[tuple[Any, Any]]) -> Any:
+    ...
+
 def _widened(constraint: Any, axes: int) -> Any:
     ...
 identity_transform = ComposeTransform([])

@@ -1,10 +1,10 @@
 """autograd.test_util: derivatives compared with finite differences, along random directions."""
 
 import itertools
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ..._core.sites import warn
 from .operators import make_jvp, make_vjp, name_of, unary_to_nary
 from .spaces import vspace
 
@@ -125,5 +125,5 @@ def quick_grad_check(
     fun: Function, arg0: Any, extra_args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None, **_: Any
 ) -> None:
     """The check of autograd's first versions; use `check_grads` instead."""
-    warnings.warn("quick_grad_check is deprecated: call check_grads of autograd.test_util", stacklevel=2)
+    warn("quick_grad_check is deprecated: call check_grads of autograd.test_util")
     check_grads(lambda x: fun(x, *extra_args, **(kwargs or {})), modes=["rev"], order=1)(arg0)

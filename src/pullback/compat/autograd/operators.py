@@ -2,12 +2,12 @@
 
 import functools
 import inspect
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ..._core.sites import warn
 from ..._core.trees import flatten
 from .spaces import vspace
 from .tracing import Traced, make_jvp as _make_jvp, make_vjp as _make_vjp
@@ -171,7 +171,7 @@ def holomorphic_grad(fun: Function, x: Any) -> Any:
     (2+4j)
     """
     if not vspace(x).iscomplex:
-        warnings.warn("Input to holomorphic_grad is not complex", stacklevel=3)
+        warn("Input to holomorphic_grad is not complex")
     return grad(lambda x: np.real(fun(x)))(x)
 
 

@@ -7,7 +7,6 @@ and its results after it.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Any, Self
@@ -17,6 +16,7 @@ import numpy as np
 from ... import ops
 from ..._core.modes import FieldBlock, innermost
 from ..._core.primitives import Carrier, Function
+from ..._core.sites import warn
 from ..._core.trees import Structure, flatten, paths, unflatten
 from ..._tape import backward
 from ..._tape.seeds import cotangent
@@ -125,7 +125,7 @@ class Traced:
             active.reset(token)
         self.outputs, self.structure = flatten(result)
         if not any(map(self.depends, self.outputs)):
-            warnings.warn("Output seems independent of input.", stacklevel=4)
+            warn("Output seems independent of input.")
 
     def depends(self, output: Any) -> bool:
         """True if an output depends on the traced inputs."""

@@ -1,6 +1,6 @@
 """Warnings, each issued once per process, about calls with no effect or less effect than in torch."""
 
-import warnings
+from ..._core.sites import warn
 
 _said: set[str] = set()
 
@@ -9,4 +9,4 @@ def note(text: str) -> None:
     """Issue a warning the first time it occurs."""
     if text not in _said:
         _said.add(text)
-        warnings.warn(text, stacklevel=3)
+        warn(text)

@@ -26,9 +26,7 @@ PLACES: dict[str, str] = {
         f"torch.backends.{name}": f"{_HERE}.backends:{name}"
         for name in "cpu cuda cudnn mkl mkldnn mps openmp opt_einsum quantized nnpack".split()
     },
-    "torch.amp": f"{_HERE}.precision",
-    "torch.amp.autocast_mode": f"{_HERE}.precision",
-    "torch.amp.grad_scaler": f"{_HERE}.precision",
+    **dict.fromkeys(("torch.amp", "torch.amp.autocast_mode", "torch.amp.grad_scaler"), f"{_HERE}.precision"),
     # compilers
     "torch.jit": f"{_HERE}.scripting:jit",
     "torch.jit.annotations": "typing",
@@ -40,24 +38,22 @@ PLACES: dict[str, str] = {
     # processes
     "torch.distributed": f"{_HERE}.processes:distributed",
     "torch.multiprocessing": f"{_HERE}.processes:multiprocessing multiprocessing",
-    "torch.nn.parallel": f"{_HERE}.processes",
-    "torch.nn.parallel.distributed": f"{_HERE}.processes",
-    "torch.nn.parallel.data_parallel": f"{_HERE}.processes",
-    "torch.nn.parallel.scatter_gather": f"{_HERE}.processes",
+    **{
+        f"torch.nn.parallel{name}": f"{_HERE}.processes"
+        for name in ("", ".distributed", ".data_parallel", ".scatter_gather")
+    },
     "torch.distributed.nn": f"{_HERE}.processes:distributed",
     **dict.fromkeys(
         ("torch.distributed.tensor", "torch.distributed.optim", "torch.distributed.fsdp"), f"{_HERE}.inner:processes"
     ),
     "torch.futures": f"{_HERE}.futures",
     # private modules
-    **dict.fromkeys(("torch._C", "torch._utils", "torch._vmap_internals"), f"{_HERE}.inner"),
+    **dict.fromkeys(("torch._C", "torch._tensor", "torch._utils", "torch._vmap_internals"), f"{_HERE}.inner"),
     "torch._jit_internal": f"{_HERE}.inner typing",
-    "torch._tensor": f"{_HERE}.inner",
     "torch.torch_version": f"{_HERE}.version",
     "torch.storage": "pullback._tensor.storages",
     # profilers
-    "torch.profiler": f"{_HERE}.profiling",
-    "torch.autograd.profiler": f"{_HERE}.profiling",
+    **dict.fromkeys(("torch.profiler", "torch.autograd.profiler"), f"{_HERE}.profiling"),
     # other names of pullback's modules
     **{
         f"torch.distributions.{name}": "pullback.distributions"
@@ -90,18 +86,15 @@ PLACES: dict[str, str] = {
     "torch.nn.parameter": "pullback.nn.parameter pullback.nn.uninitialized",
     "torch.nn.modules.utils": f"{_HERE}.layers",
     "torch.nn.common_types": "typing",
-    "torch.nn.utils.weight_norm": "pullback.nn.utils.norms",
-    "torch.nn.utils.spectral_norm": "pullback.nn.utils.norms",
+    **dict.fromkeys(("torch.nn.utils.weight_norm", "torch.nn.utils.spectral_norm"), "pullback.nn.utils.norms"),
     "torch.utils._pytree": f"{_HERE}.containers",
     "torch.utils.hooks": "pullback._tape.node",
     "torch.utils.benchmark": f"{_HERE}.benchmark",
     "torch.utils.dlpack": f"{_HERE}.exchange",
-    "torch.utils.data.dataset": "pullback.utils.data",
-    "torch.utils.data.dataloader": "pullback.utils.data",
-    "torch.utils.data.sampler": "pullback.utils.data",
-    "torch.utils.data.distributed": "pullback.utils.data",
-    "torch.utils.data._utils": "pullback.utils.data",
-    "torch.utils.data._utils.collate": "pullback.utils.data",
+    **{
+        f"torch.utils.data.{name}": "pullback.utils.data"
+        for name in "dataset dataloader sampler distributed _utils _utils.collate".split()
+    },
     "torch.utils.tensorboard": "tensorboardX",
     # modules that programs import but may never use
     **dict.fromkeys(

@@ -2,12 +2,12 @@
 
 import contextlib
 import functools
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 import numpy as np
 
+from ..._core.sites import warn
 from .notes import note
 
 _ON_CPU = "cpu"
@@ -34,9 +34,7 @@ class autocast(contextlib.ContextDecorator):
         if self._enabled:
             note("autocast: pullback computes in the precision that tensors have, not in half of it")
         elif enabled:
-            warnings.warn(
-                f"User provided device_type of {device_type!r}, but it is not available. Disabling", stacklevel=2
-            )
+            warn(f"User provided device_type of {device_type!r}, but it is not available. Disabling")
 
     def __enter__(self) -> Self:
         return self
@@ -91,9 +89,7 @@ class GradScaler:
         self._device = device
         self._enabled = enabled and is_autocast_available(device)
         if enabled and not self._enabled:
-            warnings.warn(
-                f"torch.{device}.amp.GradScaler is enabled, but {device} is not available. Disabling.", stacklevel=2
-            )
+            warn(f"torch.{device}.amp.GradScaler is enabled, but {device} is not available. Disabling.")
         if self._enabled and not growth_factor > 1.0:
             raise AssertionError("The growth factor must be > 1.0.")
         if self._enabled and not backoff_factor < 1.0:

@@ -6,6 +6,7 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
+from ..._core.sites import named
 from ...nn.modules.module import Module
 from .inert import block, does_nothing, no, none_found
 from .notes import note
@@ -21,9 +22,7 @@ def _as_python(name: str) -> Callable[..., Any]:
         note(f"{name} changes nothing in pullback: the program runs as Python")
         return obj
 
-    unchanged.__name__ = unchanged.__qualname__ = name.rpartition(".")[2]
-    unchanged.__doc__ = f"The argument of {name}, as it is."
-    return unchanged
+    return named(name.rpartition(".")[2], unchanged, f"The argument of {name}, as it is.")
 
 
 def compile(model: Any = None, **options: Any) -> Any:

@@ -82,17 +82,10 @@ class _BatchNorm(_NormBase):
             self.num_batches_tracked.add_(1)
             if self.momentum is None:
                 momentum = 1.0 / self.num_batches_tracked.double()
-        used = not self.training or self.track_running_stats
-        return F.batch_norm(
-            input,
-            self.running_mean if used else None,
-            self.running_var if used else None,
-            self.weight,
-            self.bias,
-            self.training or (self.running_mean is None and self.running_var is None),
-            momentum,
-            self.eps,
-        )
+        running = self.running_mean, self.running_var
+        of_batch = self.training or (running[0] is None and running[1] is None)
+        used = running if not self.training or self.track_running_stats else (None, None)
+        return F.batch_norm(input, *used, self.weight, self.bias, of_batch, momentum, self.eps)
 
 
 class BatchNorm1d(_BatchNorm):

@@ -4,12 +4,12 @@ For a module without hooks the overhead is one condition.
 """
 
 import inspect
-import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 from ..._core.primitives import Carrier
+from ..._core.sites import warn
 from .hooks import EVERYWHERE, BackwardHooks, Handle, Hook
 from .members import Members
 
@@ -198,10 +198,9 @@ class _Call:
                 try:
                     self._finish(number, hook, owner)
                 except Exception as error:  # noqa: BLE001  # another one is on its way
-                    warnings.warn(
+                    warn(
                         f"{'global ' if owner is EVERYWHERE else ''}module forward hook with ``always_call=True`` raised "
-                        f"an exception that was silenced as another error was raised in forward: {error}",
-                        stacklevel=4,
+                        f"an exception that was silenced as another error was raised in forward: {error}"
                     )
 
     def _hook_last_operation(self) -> None:

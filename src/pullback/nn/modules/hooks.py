@@ -6,13 +6,13 @@ once: the output node saves them, and the input node passes both to the hooks.
 
 import functools
 import itertools
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..._core.modes import mode
 from ..._core.primitives import Carrier, general
+from ..._core.sites import warn
 from ..._tape.node import RemovableHandle, hooks_of
 from ..._tensor.creation import zeros
 from .members import REGISTRATION
@@ -185,10 +185,9 @@ class BackwardHooks:
             passed = self.back.passed(result, self._before)
             return type(result)._make(passed) if hasattr(result, "_make") else passed  # a namedtuple keeps its names
         if not isinstance(result, Carrier):
-            warnings.warn(
+            warn(
                 "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "
-                f"{type(result)}",
-                stacklevel=4,
+                f"{type(result)}"
             )
             return result
         return self.back.passed((result,), self._before)[0]
@@ -206,10 +205,9 @@ class BackwardHooks:
             self.grad_outputs = gradients
             return self.back.short(gradients)
         if self.hooks:
-            warnings.warn(
+            warn(
                 "Full backward hook is firing when gradients are computed with respect to module outputs since no "
-                f"inputs require gradients: the hook of {type(self.module).__name__} is given None for each.",
-                stacklevel=2,
+                f"inputs require gradients: the hook of {type(self.module).__name__} is given None for each."
             )
         for hook in self.hooks:
             answer = hook(self.module, (None,) * self.front.count, gradients)

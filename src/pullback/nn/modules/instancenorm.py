@@ -1,8 +1,8 @@
 """Normalisation of each channel of each sample: Ulyanov, Vedaldi and Lempitsky, Instance normalization, 2016."""
 
-import warnings
 from typing import Any
 
+from ..._core.sites import warn
 from .. import functional as F
 from .batchnorm import _NormBase
 
@@ -34,21 +34,15 @@ class _InstanceNorm(_NormBase):
                 raise ValueError(
                     f"expected input's size at dim={place} to match num_features ({self.num_features}), but got: {have}."
                 )
-            warnings.warn(
+            warn(
                 f"input's size at dim={place} does not match num_features. You can silence this warning by not passing "
-                "in num_features, which is not used because affine=False",
-                stacklevel=3,
+                "in num_features, which is not used because affine=False"
             )
-        result = F.instance_norm(
-            input.unsqueeze(0) if single else input,
-            self.running_mean,
-            self.running_var,
-            self.weight,
-            self.bias,
-            self.training or not self.track_running_stats,
-            0.0 if self.momentum is None else self.momentum,
-            self.eps,
-        )
+        batch = input.unsqueeze(0) if single else input
+        parts = self.running_mean, self.running_var, self.weight, self.bias
+        of_input = self.training or not self.track_running_stats
+        momentum = 0.0 if self.momentum is None else self.momentum
+        result = F.instance_norm(batch, *parts, of_input, momentum, self.eps)
         return result.squeeze(0) if single else result
 
     def _load_from_state_dict(

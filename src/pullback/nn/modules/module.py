@@ -4,13 +4,13 @@ Its parts are modules of their own: its parameters, buffers and submodules (`mem
 state as a dictionary (`state`). This one has the operations on all members at once, and how a module is printed.
 """
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
 from ..._core import dtypes, placement
 from ..._core.modes import no_grad
 from ..._core.primitives import Carrier
+from ..._core.sites import warn
 from ..uninitialized import is_lazy
 from .calls import Calls
 from .hooks import (
@@ -210,7 +210,7 @@ class Module(State, Calls):
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Compatibility with torch: only issues a note. Use `pullback.compile(module)`, which is faster."""
-        warnings.warn("Module.compile() changes nothing here: use what compile(module) returns", stacklevel=2)
+        warn("Module.compile() changes nothing here: use what compile(module) returns")
 
     def to_empty(self, *, device: Any = None, recurse: bool = True) -> Self:
         """Replace parameters and buffers by uninitialised memory."""

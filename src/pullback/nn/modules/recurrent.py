@@ -2,10 +2,11 @@
 
 import math
 import numbers
-import warnings
+from dataclasses import InitVar
 from typing import Any, ClassVar
 
 from ..._core.primitives import Carrier
+from ..._core.sites import warn
 from ..._core.values import data
 from ..._tensor.creation import zeros
 from ...vocabulary import recurrent
@@ -13,6 +14,7 @@ from ...vocabulary.shapes import squeeze, unsqueeze
 from .. import init
 from ..parameter import allocate
 from ..utils.rnn import PackedSequence
+from .declared import settings
 from .module import Module
 
 KINDS = {"RNN_TANH": recurrent.RNN_TANH, "RNN_RELU": recurrent.RNN_RELU, "LSTM": recurrent.LSTM, "GRU": recurrent.GRU}
@@ -30,6 +32,7 @@ class _Recurrent(Module):
             init.uniform_(parameter, -bound, bound)
 
 
+@settings
 class RNNBase(_Recurrent):
     """Layers of a recurrent network over sequences: what RNN, LSTM and GRU have in common.
 
@@ -42,30 +45,21 @@ class RNNBase(_Recurrent):
         If a setting is of another type, or of no use.
     """
 
-    def __init__(
-        self,
-        mode: str,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        bias: bool = True,
-        batch_first: bool = False,
-        dropout: float = 0.0,
-        bidirectional: bool = False,
-        proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        self.mode = mode
-        self.input_size = input_size
-        self.hidden_size = hidden_size
-        self.num_layers = num_layers
-        self.bias = bias
-        self.batch_first = batch_first
-        self.dropout = float(dropout) if _is_number(dropout) else dropout
-        self.bidirectional = bidirectional
-        self.proj_size = proj_size
+    mode: str
+    input_size: int
+    hidden_size: int
+    num_layers: int = 1
+    bias: bool = True
+    batch_first: bool = False
+    dropout: float = 0.0
+    bidirectional: bool = False
+    proj_size: int = 0
+    device: InitVar[Any] = None
+    dtype: InitVar[Any] = None
+
+    def __post_init__(self, device: Any, dtype: Any) -> None:
+        Module.__init__(self)
+        self.dropout = float(self.dropout) if _is_number(self.dropout) else self.dropout
         _check_settings(self)
         for name, sizes in self._weights():
             self.register_parameter(name, allocate(*sizes, device=device, dtype=dtype))
@@ -208,10 +202,9 @@ def _check_settings(module: Any) -> None:
             f"{p!r}"
         )
     if p > 0 and module.num_layers == 1:
-        warnings.warn(
+        warn(
             "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
-            f"greater than 1, but got dropout={p} and num_layers={module.num_layers}",
-            stacklevel=4,
+            f"greater than 1, but got dropout={p} and num_layers={module.num_layers}"
         )
     for name, kind in (("bias", bool), ("batch_first", bool), ("input_size", int), ("hidden_size", int)):
         value = getattr(module, name)
@@ -259,11 +252,9 @@ class RNN(RNNBase):
     ) -> None:
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
-        settings = (num_layers, bias, batch_first, dropout, bidirectional)
+        given = (num_layers, bias, batch_first, dropout, bidirectional)
         mode = f"RNN_{nonlinearity.upper()}"
-        super().__init__(
-            mode, input_size, hidden_size, *settings, device=device, dtype=dtype, **_none_of(refused, "RNN")
-        )
+        super().__init__(mode, input_size, hidden_size, *given, device=device, dtype=dtype, **_none_of(refused, "RNN"))
         self.nonlinearity = nonlinearity
 
 
@@ -302,8 +293,8 @@ class LSTM(RNNBase):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        settings = (num_layers, bias, batch_first, dropout, bidirectional, proj_size)
-        super().__init__("LSTM", input_size, hidden_size, *settings, device=device, dtype=dtype)
+        given = (num_layers, bias, batch_first, dropout, bidirectional, proj_size)
+        super().__init__("LSTM", input_size, hidden_size, *given, device=device, dtype=dtype)
 
 
 class GRU(RNNBase):
@@ -331,10 +322,8 @@ class GRU(RNNBase):
         dtype: Any = None,
         **refused: Any,
     ) -> None:
-        settings = (num_layers, bias, batch_first, dropout, bidirectional)
-        super().__init__(
-            "GRU", input_size, hidden_size, *settings, device=device, dtype=dtype, **_none_of(refused, "GRU")
-        )
+        given = (num_layers, bias, batch_first, dropout, bidirectional)
+        super().__init__("GRU", input_size, hidden_size, *given, device=device, dtype=dtype, **_none_of(refused, "GRU"))
 
 
 # Single steps

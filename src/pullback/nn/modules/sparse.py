@@ -1,9 +1,11 @@
 """Embedding tables: Embedding and EmbeddingBag."""
 
+from dataclasses import InitVar
 from typing import Any, Self
 
 from .. import functional as F, init
 from ..parameter import Parameter, allocate
+from .declared import settings
 from .module import Module
 
 
@@ -13,13 +15,17 @@ class _Table(Module):
     _begins_frozen = False
     """True if the table may have vectors that are not trained, and may then be integers."""
 
-    def _take(self, rows: int, columns: int, padding_idx: int | None, given: Any, trained: bool, **placed: Any) -> None:
+    num_embeddings: int
+    embedding_dim: int
+    padding_idx: int | None
+
+    def _take(self, given: Any, trained: bool, **placed: Any) -> None:
         """Create the table, or use the given one."""
-        self.num_embeddings = rows
-        self.embedding_dim = columns
-        if padding_idx is not None and not -rows <= padding_idx < max(rows, 1):
-            raise AssertionError(f"Padding_idx must be within num_embeddings: got {padding_idx} of {rows}")
-        self.padding_idx = padding_idx if padding_idx is None or padding_idx >= 0 else rows + padding_idx
+        Module.__init__(self)
+        rows, columns, place = self.num_embeddings, self.embedding_dim, self.padding_idx
+        if place is not None and not -rows <= place < max(rows, 1):
+            raise AssertionError(f"Padding_idx must be within num_embeddings: got {place} of {rows}")
+        self.padding_idx = place if place is None or place >= 0 else rows + place
         if given is None:
             self.weight = allocate(rows, columns, **placed).requires_grad_(trained)
             self.reset_parameters()
@@ -67,6 +73,7 @@ class _Table(Module):
         return table
 
 
+@settings
 class Embedding(_Table):
     """A table of vectors, from which integers take theirs: (...) to (..., embedding_dim).
 
@@ -82,26 +89,20 @@ class Embedding(_Table):
 
     _begins_frozen = True
 
-    def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        padding_idx: int | None = None,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        sparse: bool = False,
-        _weight: Any = None,
-        _freeze: bool = False,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        self.max_norm = max_norm
-        self.norm_type = norm_type
-        self.scale_grad_by_freq = scale_grad_by_freq
-        self.sparse = sparse
-        self._take(num_embeddings, embedding_dim, padding_idx, _weight, not _freeze, device=device, dtype=dtype)
+    num_embeddings: int
+    embedding_dim: int
+    padding_idx: int | None = None
+    max_norm: float | None = None
+    norm_type: float = 2.0
+    scale_grad_by_freq: bool = False
+    sparse: bool = False
+    _weight: InitVar[Any] = None
+    _freeze: InitVar[bool] = False
+    device: InitVar[Any] = None
+    dtype: InitVar[Any] = None
+
+    def __post_init__(self, _weight: Any, _freeze: bool, device: Any, dtype: Any) -> None:
+        self._take(_weight, not _freeze, device=device, dtype=dtype)
 
     def forward(self, input: Any) -> Any:
         return F.embedding(
@@ -113,6 +114,7 @@ class Embedding(_Table):
         return ", ".join([f"{self.num_embeddings}, {self.embedding_dim}", *self._settings(*names)])
 
 
+@settings
 class EmbeddingBag(_Table):
     """The sum, mean or maximum of the vectors that each bag of integers takes from a table.
 
@@ -124,44 +126,26 @@ class EmbeddingBag(_Table):
     pullback.Size([2, 3])
     """
 
-    def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        mode: str = "mean",
-        sparse: bool = False,
-        _weight: Any = None,
-        include_last_offset: bool = False,
-        padding_idx: int | None = None,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        self.max_norm = max_norm
-        self.norm_type = norm_type
-        self.scale_grad_by_freq = scale_grad_by_freq
-        self.mode = mode
-        self.sparse = sparse
-        self.include_last_offset = include_last_offset
-        self._take(num_embeddings, embedding_dim, padding_idx, _weight, True, device=device, dtype=dtype)
+    num_embeddings: int
+    embedding_dim: int
+    max_norm: float | None = None
+    norm_type: float = 2.0
+    scale_grad_by_freq: bool = False
+    mode: str = "mean"
+    sparse: bool = False
+    _weight: InitVar[Any] = None
+    include_last_offset: bool = False
+    padding_idx: int | None = None
+    device: InitVar[Any] = None
+    dtype: InitVar[Any] = None
+
+    def __post_init__(self, _weight: Any, device: Any, dtype: Any) -> None:
+        self._take(_weight, True, device=device, dtype=dtype)
 
     def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
-        return F.embedding_bag(
-            input,
-            self.weight,
-            offsets,
-            self.max_norm,
-            self.norm_type,
-            self.scale_grad_by_freq,
-            self.mode,
-            self.sparse,
-            per_sample_weights,
-            self.include_last_offset,
-            self.padding_idx,
-        )
+        how = (self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse)
+        rest = (per_sample_weights, self.include_last_offset, self.padding_idx)
+        return F.embedding_bag(input, self.weight, offsets, *how, *rest)
 
     def extra_repr(self) -> str:
         names = ("max_norm", "norm_type", "scale_grad_by_freq", "mode", "padding_idx")

@@ -5,7 +5,6 @@ subclasses may override, and hooks run before and after. Loading first lets ever
 writes are done only if no error was found.
 """
 
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ import numpy as np
 from ..._core.errors import size
 from ..._core.modes import no_grad
 from ..._core.primitives import Carrier
+from ..._core.sites import warn
 from ..._tensor.creation import from_numpy
 from ..parameter import Parameter
 from .hooks import Handle
@@ -86,7 +86,7 @@ class State(Members):
         ['0.weight', '0.bias']
         """
         if args:
-            warnings.warn("Positional args are being deprecated, use kwargs instead.", FutureWarning, stacklevel=2)
+            warn("Positional args are being deprecated, use kwargs instead.", FutureWarning)
             given = {"destination": destination, "prefix": prefix, "keep_vars": keep_vars}
             return self.state_dict(**given | dict(zip(given, args, strict=False)))
         if destination is None:

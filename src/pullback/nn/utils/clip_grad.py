@@ -1,12 +1,12 @@
 """Limits on the size of gradients: Pascanu, Mikolov and Bengio, On the difficulty of training RNNs, 2013."""
 
-import warnings
 from collections.abc import Iterable
 from types import GeneratorType
 from typing import Any
 
 from ..._core.modes import no_grad
 from ..._core.primitives import Carrier
+from ..._core.sites import warn
 from ..._tensor.creation import tensor
 from ...vocabulary.arithmetic import clamp
 from ...vocabulary.norms import vector_norm
@@ -82,7 +82,7 @@ def clip_grad_norm_(
     """
     listed = _listed(parameters)
     if isinstance(parameters, GeneratorType) and not listed:
-        warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=3)
+        warn("`parameters` is an empty generator, no gradient clipping will occur.")
     total = get_total_norm(_gradients(listed), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(listed, max_norm, total)
     return total
@@ -90,10 +90,8 @@ def clip_grad_norm_(
 
 def clip_grad_norm(parameters: Any, max_norm: float, *args: Any, **options: Any) -> Any:
     """`clip_grad_norm_` under its older name."""
-    warnings.warn(
-        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
-        FutureWarning,
-        stacklevel=2,
+    warn(
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.", FutureWarning
     )
     return clip_grad_norm_(parameters, max_norm, *args, **options)
 

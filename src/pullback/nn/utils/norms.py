@@ -3,10 +3,10 @@
 `parametrizations` has their replacements, which the warnings name.
 """
 
-import warnings
 from typing import Any
 
 from ..._core.modes import no_grad
+from ..._core.sites import warn
 from ..._tensor.sampling import randn
 from .. import functional as F
 from ..parameter import Parameter
@@ -109,11 +109,7 @@ def _remove(module: Any, kind: type, name: str, noun: str) -> Any:
 
 
 def _warn(name: str) -> None:
-    warnings.warn(
-        f"`torch.nn.utils.{name}` is deprecated in favor of `torch.nn.utils.parametrizations.{name}`.",
-        FutureWarning,
-        stacklevel=3,
-    )
+    warn(f"`torch.nn.utils.{name}` is deprecated in favor of `torch.nn.utils.parametrizations.{name}`.", FutureWarning)
 
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:

@@ -1,12 +1,13 @@
 """Sequences of different lengths in one tensor: padded to one length, or packed step by step."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from ..._core import placement
 from ..._core.primitives import Carrier
+from ..._core.sites import named
 from ..._core.values import concrete
 from ..._tensor.creation import from_numpy, tensor
 from ...vocabulary.shapes import cat, swapaxes
@@ -23,6 +24,15 @@ class _Fields(NamedTuple):
     batch_sizes: Any
     sorted_indices: Any
     unsorted_indices: Any
+
+
+def _in(name: str, dtype: str) -> Callable[[Any], Any]:
+    """The method of a packed sequence that converts it as the tensor's method of that name does."""
+
+    def method(self: Any) -> Any:
+        return self._replace(data=getattr(self.data, name)())
+
+    return named(name, method, f"The packed sequence in {dtype}.")
 
 
 class PackedSequence(_Fields):
@@ -58,40 +68,9 @@ class PackedSequence(_Fields):
         converted = self.data.to(*args, **kwargs)
         return self if converted is self.data else self._replace(data=converted)
 
-    def _converted(self, name: str) -> Any:
-        return self._replace(data=getattr(self.data, name)())
-
-    def double(self) -> Any:
-        """The packed sequence in float64."""
-        return self._converted("double")
-
-    def float(self) -> Any:
-        """The packed sequence in float32."""
-        return self._converted("float")
-
-    def half(self) -> Any:
-        """The packed sequence in float16."""
-        return self._converted("half")
-
-    def long(self) -> Any:
-        """The packed sequence in int64."""
-        return self._converted("long")
-
-    def int(self) -> Any:
-        """The packed sequence in int32."""
-        return self._converted("int")
-
-    def short(self) -> Any:
-        """The packed sequence in int16."""
-        return self._converted("short")
-
-    def char(self) -> Any:
-        """The packed sequence in int8."""
-        return self._converted("char")
-
-    def byte(self) -> Any:
-        """The packed sequence in uint8."""
-        return self._converted("byte")
+    double, float, half = _in("double", "float64"), _in("float", "float32"), _in("half", "float16")
+    long, int, short = _in("long", "int64"), _in("int", "int32"), _in("short", "int16")
+    char, byte = _in("char", "int8"), _in("byte", "uint8")
 
     def cpu(self, *args: Any, **kwargs: Any) -> Any:
         """The packed sequence itself: everything is on the CPU."""

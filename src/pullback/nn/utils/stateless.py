@@ -1,11 +1,11 @@
 """A module called with other tensors in place of its own: the implementation of `pullback.func.functional_call`."""
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from ..._core.primitives import Carrier
+from ..._core.sites import warn
 from ..modules.members import type_name
 
 _ABSENT = object()
@@ -106,10 +106,9 @@ def functional_call(
     strict: bool = False,
 ) -> Any:
     """`pullback.func.functional_call` under its deprecated name in torch, with a warning."""
-    warnings.warn(
+    warn(
         "`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a future "
         "version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in replacement.",
         FutureWarning,
-        stacklevel=2,
     )
     return called(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)

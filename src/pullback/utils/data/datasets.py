@@ -2,12 +2,12 @@
 
 import itertools
 import math
-import warnings
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
+from ..._core.sites import warn
 from ..._tensor.sampling import randperm
 
 Sample_co = TypeVar("Sample_co", covariant=True)
@@ -283,7 +283,5 @@ def _counts(fractions: Sequence[float], size: int) -> list[int]:
         counts[extra % len(counts)] += 1
     for place, count in enumerate(counts):
         if count == 0:
-            warnings.warn(
-                f"Length of split at index {place} is 0. This might result in an empty dataset.", stacklevel=3
-            )
+            warn(f"Length of split at index {place} is 0. This might result in an empty dataset.")
     return counts

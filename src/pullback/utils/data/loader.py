@@ -3,12 +3,12 @@
 import itertools
 import multiprocessing
 import os
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing.context import BaseContext
 from typing import Any, Generic, Self, TypeVar
 
+from ..._core.sites import warn
 from ..._numerics.random import source
 from .collating import default_collate, default_convert
 from .datasets import Dataset, IterableDataset
@@ -159,17 +159,8 @@ class DataLoader(Generic[Sample_co]):
         return length
 
     def _job(self, seed: int) -> Job:
-        batched = self.batch_sampler is not None
-        return Job(
-            self.dataset,
-            self._stream,
-            batched,
-            self.collate_fn,
-            self.drop_last,
-            self.num_workers,
-            seed,
-            self.worker_init_fn,
-        )
+        fetched = self.dataset, self._stream, self.batch_sampler is not None, self.collate_fn, self.drop_last
+        return Job(*fetched, self.num_workers, seed, self.worker_init_fn)
 
     def _workers(self, seed: int) -> Pool:
         """The workers for a pass through the data: new ones, unless those of the last pass persist."""
@@ -206,11 +197,10 @@ class _Pass:
                 "For multiprocessing data-loading, this could be caused by not properly configuring the IterableDataset "
                 "replica at each worker: each must yield its own part, see get_worker_info"
             )
-            warnings.warn(
+            warn(
                 f"Length of IterableDataset {self._loader.dataset!r} was reported to be {length}(when accessing "
                 f"len(dataloader)), but {self._yielded} samples have been fetched. "
-                f"{reason if self._loader.num_workers else ''}",
-                stacklevel=2,
+                f"{reason if self._loader.num_workers else ''}"
             )
         return batch
 
@@ -363,23 +353,18 @@ def _context(context: Any, num_workers: int) -> Any:
 def _warn_of_workers(num_workers: int) -> None:
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if cpus is not None and num_workers > cpus:
-        warnings.warn(
+        warn(
             f"This DataLoader will create {num_workers} worker processes in total. Our suggested max number of worker in "
             f"current system is {cpus}, which is smaller than what this DataLoader is going to create. Please be aware "
             "that excessive worker creation might get DataLoader running slow or even freeze, lower the worker number to "
-            "avoid potential slowness/freeze if necessary.",
-            stacklevel=3,
+            "avoid potential slowness/freeze if necessary."
         )
 
 
 def _warn_of_pinning(device: str) -> None:
     if device:
-        warnings.warn(
+        warn(
             "pin_memory_device is deprecated, the current accelerator will be used as the device,ignore "
-            f"pin_memory_device={device!r}.",
-            stacklevel=3,
+            f"pin_memory_device={device!r}."
         )
-    warnings.warn(
-        "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.",
-        stacklevel=3,
-    )
+    warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.")
