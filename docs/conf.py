@@ -1,11 +1,13 @@
 """How Sphinx builds the site: scripts/docs calls it on a copy of docs/ that scripts/reference.py has completed."""
 
+import html
 from typing import Any
 
 from docutils import nodes
 
 project = "pullback"
 author = "The pullback authors"
+project_copyright = "the pullback authors, under the MIT licence"
 html_title = "pullback"
 extensions = ["myst_parser"]
 myst_enable_extensions = ["deflist"]
@@ -17,6 +19,7 @@ python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90
 html_theme = "furo"
 html_static_path = ["_static"]
+html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_copy_source = False
@@ -32,6 +35,15 @@ def plain(app: Any, env: Any, node: nodes.Element, shown: nodes.TextElement) -> 
     return nodes.Text(name) if module == "builtins" else None
 
 
+def describe(app: Any, name: str, template: str, context: dict[str, Any], tree: nodes.document | None) -> None:
+    """The first paragraph of a page as its description, which search engines show."""
+    paragraph = next(tree.findall(nodes.paragraph), None) if tree else None
+    if paragraph:
+        text = html.escape(" ".join(paragraph.astext().split())[:300])
+        context["metatags"] += f'<meta name="description" content="{text}">'
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("missing-reference", plain)
+    app.connect("html-page-context", describe)

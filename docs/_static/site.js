@@ -37,6 +37,9 @@ document.addEventListener("DOMContentLoaded", () => {
         const names = [...list.children].filter((child) => child.tagName === "CODE");
         if (names.length >= LONG) field(list, names.map((name) => [name, name.textContent.toLowerCase()]), "names");
     }
+    for (const cell of document.querySelectorAll("article th")) {
+        if (!cell.textContent.trim()) cell.replaceWith(document.createElement("td")); // it is the head of nothing
+    }
     for (const block of document.querySelectorAll("div.highlight pre")) block.tabIndex = 0;
     document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "Pages");
     document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");

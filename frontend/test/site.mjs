@@ -9,6 +9,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const PAGES = [
   "index",
   "start/first-gradient",
+  "how-to/explain",
   "how-to/fit-with-scipy",
   "reference/operators",
   "reference/numpy",

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .program import Equation, Program, Value
+from .program import Equation, Program, Value, sizes_of_labels
 
 PER_ELEMENT = {
     **dict.fromkeys("divide reciprocal sqrt modulo remainder floor_divide".split(), 4),
@@ -36,15 +36,6 @@ VIEWS = """reshape broadcast_to permute_dims matrix_transpose expand_dims squeez
 """Operations that move nothing: their results lie in the memory of their input."""
 
 
-def _einsum(e: Equation) -> int:
-    terms = e.params["equation"].split("->")[0].split(",")
-    sizes: dict[str, int] = {}
-    for term, value in zip(terms, e.inputs, strict=True):
-        for label, size in zip(term, value.shape, strict=True):
-            sizes[label] = max(size, sizes.get(label, 1))
-    return len(e.inputs) * math.prod(sizes.values())
-
-
 def _attention(e: Equation) -> int:
     query, key, value, *_ = e.inputs
     scores = math.prod(query.shape[:-1]) * key.shape[-2]
@@ -65,7 +56,7 @@ _COUNTED: dict[str, Callable[[Equation], int]] = {
     "transpose_times": lambda e: 2 * e.output.size * e.inputs[0].shape[0],
     **dict.fromkeys(("project", "affine"), lambda e: (2 * e.inputs[0].shape[-1] + len(e.inputs) - 2) * e.output.size),
     **dict.fromkeys(("attention", "masked_attention"), _attention),
-    "einsum": _einsum,
+    "einsum": lambda e: len(e.inputs) * math.prod(sizes_of_labels(e.params["equation"], e.inputs).values()),
     "convolve": lambda e: 2 * e.output.size * _of_each(e.inputs[1]),
     "convolve_transpose": lambda e: 2 * e.inputs[0].size * _of_each(e.inputs[1]),
     "convolve_weight": lambda e: 2 * e.inputs[1].size * _of_each(e.output) if e.inputs[0].size else 0,

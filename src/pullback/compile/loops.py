@@ -245,12 +245,6 @@ def _back_of(body: Body, halves: Halves, carries: int, columns: int, count: int,
     outputs = [i for i in range(carries, len(body.results)) if body.cotangents[i] is not None]
     constants = dict(body.constants)
 
-    def or_zero(value: Value | None, like: Value) -> Value:
-        if value is None:
-            value = like.like()
-            constants[value] = np.zeros(like.shape, like.dtype)
-        return value
-
     incoming: list[Any] = [body.cotangents[i] or body.given[i].like() for i in moving]
     sums = [value.like() for _, value in body.reached]
     totals = [value.like() for value in sums]
@@ -265,7 +259,7 @@ def _back_of(body: Body, halves: Halves, carries: int, columns: int, count: int,
         *body.given[carries:],
         *body.lifted_values,
     ]
-    results: list[Any] = [*[or_zero(body.gradients[i], body.given[i]) for i in moving], *totals]
+    results: list[Any] = [*[_or_zero(body.gradients[i], body.given[i], constants) for i in moving], *totals]
     results += [body.gradients[i] for i in slices]
     program = Program(tuple(inputs), tuple(equations), tuple(results), constants)
     state = len(moving) + len(sums)
@@ -437,16 +431,9 @@ def _branch_way(bodies: list[Body], nodes: list[Any], count: int) -> Any:
     for body in bodies:
         constants = dict(body.constants)
         cotangents = [body.cotangents[i] or shapes[i].like() for i in tracked]
-        outputs = []
         at_nodes = dict(body.reached)
-        for value, like in [
-            *[(body.gradients[i], body.given[i]) for i in reached],
-            *[(at_nodes.get(node), _at(bodies, node)) for node in nodes],
-        ]:
-            found = value or like.like()
-            if value is None:
-                constants[found] = np.zeros(like.shape, like.dtype)
-            outputs.append(found)
+        outputs = [_or_zero(body.gradients[i], body.given[i], constants) for i in reached]
+        outputs += [_or_zero(at_nodes.get(node), _at(bodies, node), constants) for node in nodes]
         equations = [*body.forward, *body.backward]
         programs.append(_alone(body, bodies, equations, cotangents, outputs).with_(constants=constants))
 
@@ -461,6 +448,14 @@ def _branch_way(bodies: list[Body], nodes: list[Any], count: int) -> Any:
         return answer
 
     return back
+
+
+def _or_zero(value: Value | None, like: Value, constants: dict[Value, Array]) -> Value:
+    """A value; for None a new constant of zeros, of the shape and dtype of another."""
+    if value is None:
+        value = like.like()
+        constants[value] = np.zeros(like.shape, like.dtype)
+    return value
 
 
 def _at(bodies: list[Body], node: Any) -> Value:

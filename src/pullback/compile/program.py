@@ -153,6 +153,15 @@ def bodies(entry: Any) -> list[Program]:
     return [program for each in entries for program in bodies(each)]
 
 
+def sizes_of_labels(equation: str, values: Sequence[Value]) -> dict[str, int]:
+    """The length that each label of an einsum stands for: an axis of length 1 is as long as the others of its label."""
+    sizes: dict[str, int] = {}
+    for term, value in zip(equation.partition("->")[0].split(","), values, strict=True):
+        for label, size in zip(term, value.shape, strict=True):
+            sizes[label] = size if sizes.get(label, 1) == 1 else sizes[label]
+    return sizes
+
+
 class InvalidError(AssertionError):
     """A program that is not valid: a defect of the pass that made it."""
 

@@ -106,13 +106,13 @@ def _fronted(leaves: Leaves) -> list[int | None]:
 class OnBatches(Rule):
     """The batched form of a rule."""
 
-    def __init__(self, rule: Any, dims: Sequence[int | None]) -> None:
+    def __init__(self, rule: Rule, dims: Sequence[int | None]) -> None:
         self.rule, self.dims = rule, list(dims)
         self.metas: list[Meta | None] = []
 
     def names(self) -> list[str]:
         """The names of the original rule."""
-        return self.rule.names()  # type: ignore[no-any-return]  # of either kind
+        return self.rule.names()
 
     def value(self, leaves: Leaves) -> list[Any]:
         """The results of all examples."""
@@ -121,6 +121,8 @@ class OnBatches(Rule):
 
 class BackwardOnBatches(OnBatches, Backward):
     """The batched form of a function with its pullback."""
+
+    rule: Backward
 
     def forward(self, leaves: Leaves) -> tuple[list[Any], list[Any]]:
         """The results and the residuals of all examples."""
@@ -153,6 +155,8 @@ class BackwardOnBatches(OnBatches, Backward):
 
 class ForwardOnBatches(OnBatches, Forward):
     """The batched form of a function with its pushforward."""
+
+    rule: Forward
 
     def push(self, leaves: Leaves, tangents: Leaves) -> list[Any]:
         """The tangents of all examples."""

@@ -25,8 +25,11 @@ class AccumulateEmitter(TaskEmitter):
             place = self.word(given.places, number)
             source = self.array(given.x + self.bytes(given.size) * number)
             target = self.array(given.out + self.bytes(given.size) * place)
-            for i, mask in self.registers(0, given.size):
-                target.at(i).put(target.at(i).some(mask) + source.at(i).some(mask), mask)
+            whole = given.size & -self.lanes
+            with self.loop(0, whole, self.lanes) as i:
+                target.at(i).put(target.at(i).some() + source.at(i).some())
+            with self.loop(whole, given.size) as i:
+                target.at(i).put(target.at(i).one() + source.at(i).one())
 
 
 @functools.cache

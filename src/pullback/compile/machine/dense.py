@@ -129,4 +129,4 @@ def product(dtype: np.dtype[Any]) -> Callable[[Any, Any], Any] | None:
         return None
     found = functions(DenseEmitter, kind).addresses
     words = [pool.address("share"), found["by_rows"], found["by_columns"], matrices.address(f"multiply_{kind}")]
-    return native.builtin(method, np.array([*words, id(dtype), dtype.num], np.int64))  # type: ignore[no-any-return]
+    return native.builtin(method, np.array([*words, id(dtype), dtype.num], np.int64))

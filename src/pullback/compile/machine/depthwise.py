@@ -50,7 +50,7 @@ class DepthwiseEmitter(TaskEmitter):
 
     def _frame(self) -> Word:
         """The address of the frame of a task."""
-        return self.given.frames + self.given.frame * self.task  # type: ignore[no-any-return]
+        return self.given.frames + self.given.frame * self.task
 
     def _exchange(self, plane: Word, frame: Word, *, inward: bool) -> None:
         """Copy between a plane and its frame: the first `whole` lines with memcpy, the others element by element."""

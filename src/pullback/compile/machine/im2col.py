@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.convolution import Window, by_machine_code
+from ..passes.building import Builder
 from ..passes.rules import Rules
 from ..program import Equation, Value
 from .indices import strides
@@ -27,7 +28,7 @@ LARGEST, MOST_TAPS = 1 << 26, 9
 
 
 @windowed("convolve")
-def _convolve(build: Any, e: Equation) -> Any:
+def _convolve(build: Builder, e: Equation) -> Any:
     x, weight = e.inputs
     columns = _columns(build, x, weight.shape[2:], e.output.shape[2:], weight.shape[0], e.params["window"])
     if columns is None:
@@ -36,7 +37,7 @@ def _convolve(build: Any, e: Equation) -> Any:
 
 
 @windowed("convolve_transpose")
-def _convolve_transpose(build: Any, e: Equation) -> Any:
+def _convolve_transpose(build: Builder, e: Equation) -> Any:
     """The gradient of images: a convolution with the flipped weight and the opposite padding, for stride one."""
     y, weight = e.inputs
     kernel, window = weight.shape[2:], e.params["window"]
@@ -53,7 +54,7 @@ def _convolve_transpose(build: Any, e: Equation) -> Any:
 
 
 @windowed("convolve_weight")
-def _convolve_weight(build: Any, e: Equation) -> Any:
+def _convolve_weight(build: Builder, e: Equation) -> Any:
     x, y = e.inputs
     columns = _columns(build, x, e.params["kernel"], y.shape[2:], y.shape[1], e.params["window"])
     if columns is None:
@@ -63,13 +64,13 @@ def _convolve_weight(build: Any, e: Equation) -> Any:
     return build.reshape(product, shape=e.output.shape)
 
 
-def _rows(build: Any, x: Value) -> Value:
+def _rows(build: Builder, x: Value) -> Value:
     """A value as a matrix with a row for each index of its first axis."""
-    return build.reshape(x, shape=(x.shape[0], math.prod(x.shape[1:])))  # type: ignore[no-any-return]
+    return build.reshape(x, shape=(x.shape[0], math.prod(x.shape[1:])))
 
 
 def _columns(
-    build: Any, x: Value, kernel: tuple[int, ...], lengths: tuple[int, ...], results: int, window: Window
+    build: Builder, x: Value, kernel: tuple[int, ...], lengths: tuple[int, ...], results: int, window: Window
 ) -> Value | None:
     """The windows of images, (channels * kernel, batch * positions); None where im2col does not pay off."""
     batch, channels, *size = x.shape
@@ -89,7 +90,7 @@ def _columns(
     view = build.as_strided(
         x, size=(channels, *kernel, batch, *lengths), stride=(planes, *taps, images, *moves), offset=0
     )
-    return build.reshape(view, shape=shape)  # type: ignore[no-any-return]
+    return build.reshape(view, shape=shape)
 
 
 def _steps(x: Value, window: Window) -> tuple[list[int], list[int], list[int]]:
@@ -99,15 +100,15 @@ def _steps(x: Value, window: Window) -> tuple[list[int], list[int], list[int]]:
     return [images, planes], taps, [s * step for s, step in zip(window.stride, steps, strict=True)]
 
 
-def _images(build: Any, product: Value, shape: tuple[int, ...]) -> Value:
+def _images(build: Builder, product: Value, shape: tuple[int, ...]) -> Value:
     """The product, which has a row for each channel, as images of a shape."""
     batch, channels, *lengths = shape
     apart = build.reshape(product, shape=(channels, batch, *lengths))
-    return build.permute_dims(apart, axes=(1, 0, *range(2, len(shape))))  # type: ignore[no-any-return]
+    return build.permute_dims(apart, axes=(1, 0, *range(2, len(shape))))
 
 
 @windowed("max_pool")
-def _max_pool(build: Any, e: Equation) -> Any:
+def _max_pool(build: Builder, e: Equation) -> Any:
     (x,) = e.inputs
     kernel, window = e.params["kernel"], e.params["window"]
     inside = window.lengths(x.shape[2:], kernel)
@@ -120,7 +121,7 @@ def _max_pool(build: Any, e: Equation) -> Any:
 
 
 @windowed("max_spread")
-def _max_spread(build: Any, e: Equation) -> Any:
+def _max_spread(build: Builder, e: Equation) -> Any:
     """The gradient of max pooling for windows that do not overlap: the first of equal maxima gets it, or the last NaN."""
     given, x, highest = e.inputs
     kernel, window = e.params["kernel"], e.params["window"]
@@ -143,7 +144,7 @@ def _max_spread(build: Any, e: Equation) -> Any:
     return build.reshape(build.permute_dims(apart, axes=(0, 1, *spatial)), shape=x.shape)
 
 
-def _first_of_all(build: Any, masks: list[Value]) -> list[Value]:
+def _first_of_all(build: Builder, masks: list[Value]) -> list[Value]:
     """Each mask, and none of the masks before it."""
     found, seen = masks[:1], masks[0]
     for mask in masks[1:]:

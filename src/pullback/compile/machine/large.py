@@ -122,7 +122,7 @@ def _compiled(known: str, function: Function, arrays: Sequence[Array], *, whole:
     first = [axes for _, axes in operands].index(True)
     words = [pool.address("share"), code.address("some"), len(operands), first, out.num]
     words += [word for dtype, axes in operands for word in (id(np.dtype(dtype.type)), int(axes))]
-    return native.builtin(method, np.array(words, np.int64))  # type: ignore[no-any-return]  # as Python makes it
+    return native.builtin(method, np.array(words, np.int64))
 
 
 MOST = 1000

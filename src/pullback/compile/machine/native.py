@@ -206,11 +206,12 @@ def method(code: Code, name: str, doc: str) -> Any:
     return made
 
 
-def builtin(method: Any, words: Any) -> Any:
+def builtin(method: Any, words: Any) -> Callable[..., Any]:
     """A built-in function whose `self` is an array of words."""
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return make(ctypes.addressof(method), words, None)
+    function: Callable[..., Any] = make(ctypes.addressof(method), words, None)
+    return function
 
 
 def kept(text: str, write: Callable[[], str] | None = None) -> bytes:

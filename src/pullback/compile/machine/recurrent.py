@@ -145,7 +145,7 @@ class RecurrentEmitter(TaskEmitter):
 
     def _size(self, name: str, array: str) -> Word:
         """The number of elements in a row of an array."""
-        return self.given.width * (STEPS[name].gates if array in WIDE else 1)  # type: ignore[no-any-return]
+        return self.given.width * (STEPS[name].gates if array in WIDE else 1)
 
     def _address(self, name: str, array: str, row: Word, base: str = "") -> Word:
         """The address of a row of an array."""

@@ -90,7 +90,7 @@ class RowEmitter(TaskEmitter):
 
     def _size(self) -> Word:
         """The number of elements of a row, as a real."""
-        return self.given.size.to(self.kind)  # type: ignore[no-any-return]
+        return self.given.size.to(self.kind)
 
     def _along(self, row: Word, carried: list[Word] | None = None) -> Iterator[Register]:
         """Loops over a row, TOGETHER registers in one iteration, then one by one with a mask."""

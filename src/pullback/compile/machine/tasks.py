@@ -9,13 +9,22 @@ from __future__ import annotations
 import ctypes
 import functools
 from array import array
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from ..mathematics.lanes import Word
 from . import native, pool
 from .memory import SIZES
 from .writing import Writer
+
+
+class Words:
+    """The words of a table by their names."""
+
+    def __init__(self, **words: Word) -> None:
+        self.__dict__.update(words)
+
+    def __getattr__(self, name: str) -> Word:
+        raise AttributeError(f"the table has no word {name}")
 
 
 class TaskEmitter(Writer):
@@ -27,7 +36,7 @@ class TaskEmitter(Writer):
     """The word with the number of units of a function, of which each task does an equal part; none where tasks have none."""
 
     task: Word
-    given: Any
+    given: Words
 
     def __init__(self, module: Any, kind: str) -> None:
         super().__init__(None, kind, lanes(kind))
@@ -37,7 +46,7 @@ class TaskEmitter(Writer):
         """Write all functions."""
         for name, words in self.WORDS.items():
             own = self.begin(self.module, name, ["table"], ["begin", "end"], "i64")
-            self.given = SimpleNamespace(**{word: own.table.at(place).one() for place, word in enumerate(words)})
+            self.given = Words(**{word: own.table.at(place).one() for place, word in enumerate(words)})
             with self.loop(own.begin, own.end) as self.task:
                 self._task(name)
             self.end()

@@ -231,7 +231,7 @@ class AcrossEmitter(_Emitter):
                 stack.at(at).put(word)
 
         def place(at: Word, line: Word) -> Word:
-            return left + at + line * given.inner  # type: ignore[no-any-return]
+            return left + at + line * given.inner
 
         with self.loop(0, width, lanes) as at:
             keep(self._begun(), at)

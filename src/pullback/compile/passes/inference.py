@@ -15,7 +15,7 @@ import numpy as np
 
 from ..._core import xp as _xp
 from ..._core.modes import quiet
-from ..program import Value
+from ..program import Value, sizes_of_labels
 
 Kind = tuple[tuple[int, ...], np.dtype[Any]]
 
@@ -65,12 +65,8 @@ def _product(a: Value, b: Value, **params: Any) -> Kind:
 
 
 def _einsum(*values: Value, equation: str) -> Kind:
-    terms, result = equation.split("->")
-    sizes: dict[str, int] = {}
-    for term, value in zip(terms.split(","), values, strict=True):
-        for label, size in zip(term, value.shape, strict=True):
-            sizes[label] = size if sizes.get(label, 1) == 1 else sizes[label]
-    return tuple([sizes[label] for label in result]), values[0].dtype
+    sizes = sizes_of_labels(equation, values)
+    return tuple([sizes[label] for label in equation.partition("->")[2]]), values[0].dtype
 
 
 def _reduction(x: Value, *, axis: tuple[int, ...], keepdims: bool, **params: Any) -> Kind:
