@@ -43,6 +43,22 @@ ALSO = {
         create_selective_checkpoint_contexts detach_variable noop_context_fn set_checkpoint_debug_enabled
         set_checkpoint_early_stop""",
 }
+# What is said of values, whose own docstrings are those of their types
+VALUES = {
+    "e": "Euler's number, the base of the natural logarithm.",
+    "inf": "Infinity, which is larger than each number.",
+    "nan": "Not a number: the result of 0 / 0 and the like, which equals nothing, not even itself.",
+    "pi": "The circumference of a circle of diameter 1.",
+    "is_cpu": "True: the elements are in the memory of the CPU.",
+    "is_cuda": "False: there is no CUDA device.",
+    "is_meta": "False: there are no tensors without elements' values.",
+    "is_mkldnn": "False: the elements are in the order of the strides, not in oneDNN's.",
+    "is_mps": "False: there is no Metal device.",
+    "is_nested": "False: there are no nested tensors.",
+    "is_quantized": "False: there are no quantized tensors.",
+    "is_sparse": "False: all tensors are dense.",
+    "is_xpu": "False: there is no XPU device.",
+}
 BLOCK = re.compile(r"^```(python|\{plot\}|mermaid)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)]*)?\)")
 ITEM = re.compile(r"^- .*?\]\(([^)#:]+)\.md\)|^\| .*?\]\(([^)#:]+)\.md\)", re.MULTILINE)
@@ -65,6 +81,23 @@ def names(module: str) -> list[str]:
     own = ALSO.get(module, "").split()
     modules = {name: str(getattr(getattr(holder, name), "__module__", "")) for name in found}
     return [name for name in found if name in own or modules[name].startswith(holder.__name__)]
+
+
+def described(module: str, name: str) -> str:
+    """The docstring of a public name; of a value, what `VALUES` says of it."""
+    value = getattr(owner(module), name)
+    own = not isinstance(value, (bool, int, float, str))
+    return (inspect.getdoc(value) or "" if own else VALUES.get(name, "")).strip()
+
+
+def examples() -> dict[str, tuple[int, int]]:
+    """How many names each module has, without modules, and how many of them have an example."""
+    found = {}
+    for module in (*MODULES, "Tensor"):
+        values = {name: getattr(owner(module), name) for name in names(module)}
+        texts = [described(module, name) for name, value in values.items() if not isinstance(value, types.ModuleType)]
+        found[module] = len(texts), sum(">>>" in text for text in texts)
+    return found
 
 
 @functools.cache
@@ -205,10 +238,7 @@ def entry(module: str, name: str, known: set[str]) -> str:
     path = f"{prefix(module)}.{name}"
     if isinstance(value, types.ModuleType):
         return fenced("py:data", path, f"The module {page_link(value)}.")
-    text = inspect.getdoc(value) or ""
-    text = (
-        "" if text == inspect.getdoc(type(value)) and not callable(value) and not isinstance(value, property) else text
-    )
+    text = described(module, name)
     same = getattr(value, "__name__", name)
     if same != name and getattr(holder, same, None) is value:
         text = f"Another name of `{prefix(module)}.{same}`.\n\n{text}"
@@ -269,11 +299,6 @@ def first(text: str) -> str:
     return re.split(r"(?<=\.) ", paragraph)[0].replace("|", "\\|")
 
 
-def summary(value: Any) -> str:
-    """What a table says of a name."""
-    return "" if isinstance(value, (int, float, str)) else first(inspect.getdoc(value) or "")
-
-
 def groups() -> dict[str, list[str]]:
     """The names of `pullback`, by the module that the table of names has them in; the others together."""
     place = {
@@ -292,9 +317,7 @@ def groups() -> dict[str, list[str]]:
 
 def table(module: str, listed: list[str]) -> str:
     """The names of a page with their first sentences, each a link to its entry."""
-    rows = [
-        f"| {{py:obj}}`{name} <{prefix(module)}.{name}>` | {summary(getattr(owner(module), name))} |" for name in listed
-    ]
+    rows = [f"| {{py:obj}}`{name} <{prefix(module)}.{name}>` | {first(described(module, name))} |" for name in listed]
     return "\n".join(["| name | what it is |", "|---|---|", *rows])
 
 
@@ -429,3 +452,5 @@ def main(folder: Path) -> None:
 
 if __name__ == "__main__":
     main(Path(sys.argv[1]).resolve())
+    listed, shown = (sum(counts) for counts in zip(*examples().values(), strict=True))
+    print(f"reference: {listed:,} names, {shown:,} of them ({shown / listed:.0%}) with an example")

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import reference
+
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src"
 MODULES = [
@@ -41,6 +43,23 @@ def test_docstrings(name: str) -> None:
     names = {"__name__": "__main__"} if name == "pullback" else None  # among its own `float` is a dtype
     for test in doctest.DocTestFinder().find(importlib.import_module(name), name, globs=names):
         run(test)
+
+
+@pytest.mark.parametrize("module", [*reference.MODULES, "Tensor"])
+def test_the_reference(module: str) -> None:
+    """The entries of a module's names, also of those that are made elsewhere, in another form or from a table."""
+    texts = {reference.described(module, name): name for name in reference.names(module)}
+    for text, name in texts.items():
+        run(doctest.DocTestParser().get_doctest(text, {"__name__": "__main__"}, f"{module}.{name}", None, None))
+
+
+def test_most_names_of_the_reference_have_an_example() -> None:
+    counts = reference.examples()
+    names, shown = (sum(each) for each in zip(*counts.values(), strict=True))
+    assert shown >= 0.6 * names, f"{shown} of {names}"
+    for module in "pullback Tensor nn nn.functional func optim".split():
+        names, shown = counts[module]
+        assert shown >= 0.6 * names, f"{module}: {shown} of {names}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=relative)

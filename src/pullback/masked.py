@@ -82,6 +82,10 @@ def prod(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = Non
 
     An empty list of dims, `[]`, means no dims, as in torch; an empty tuple `()` means all dims, as in its other
     reductions.
+
+    >>> import pullback
+    >>> pullback.masked.prod(pullback.tensor([2.0, 9.0, 3.0]), mask=pullback.tensor([True, False, True]))
+    tensor(6.)
     """
     result = _filled("prod", input, mask, 1)
     if isinstance(dim, list) and not dim:
@@ -95,13 +99,23 @@ def prod(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = Non
 
 
 def amax(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The largest included element, of all or along dims; -inf if there is none."""
+    """The largest included element, of all or along dims; -inf if there is none.
+
+    >>> import pullback
+    >>> pullback.masked.amax(pullback.tensor([1.0, 9.0, 3.0]), mask=pullback.tensor([True, False, True]))
+    tensor(3.)
+    """
     filled = _converted(_filled("amax", input, mask, _limit(input, highest=False)), dtype)
     return reductions.amax(filled, _axes(filled, dim), keepdim)
 
 
 def amin(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The smallest included element, of all or along dims; inf if there is none."""
+    """The smallest included element, of all or along dims; inf if there is none.
+
+    >>> import pullback
+    >>> pullback.masked.amin(pullback.tensor([1.0, 9.0, 3.0]), mask=pullback.tensor([False, True, True]))
+    tensor(3.)
+    """
     filled = _converted(_filled("amin", input, mask, _limit(input, highest=True)), dtype)
     return reductions.amin(filled, _axes(filled, dim), keepdim)
 
@@ -110,13 +124,22 @@ def argmax(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: 
     """The index of the largest included element, in the flattened tensor or along a dim.
 
     As in torch the result has the dtype of the input, or the given one: convert it to use it as an index.
+
+    >>> import pullback
+    >>> pullback.masked.argmax(pullback.tensor([1.0, 9.0, 3.0]), mask=pullback.tensor([True, False, True]))
+    tensor(2.)
     """
     filled = _filled("argmax", input, mask, _limit(input, highest=False))
     return _located("argmax", reductions.argmax, filled, dim, keepdim, dtype)
 
 
 def argmin(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The index of the smallest included element, as `argmax`."""
+    """The index of the smallest included element, as `argmax`.
+
+    >>> import pullback
+    >>> pullback.masked.argmin(pullback.tensor([1.0, 9.0, 3.0]), mask=pullback.tensor([False, True, True]))
+    tensor(2.)
+    """
     filled = _filled("argmin", input, mask, _limit(input, highest=True))
     return _located("argmin", reductions.argmin, filled, dim, keepdim, dtype)
 
@@ -155,7 +178,12 @@ def mean(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = Non
 
 
 def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The lower median along a dim of the included elements that are not NaN; NaN if there are none."""
+    """The lower median along a dim of the included elements that are not NaN; NaN if there are none.
+
+    >>> import pullback
+    >>> pullback.masked.median(pullback.tensor([1.0, 9.0, 3.0]), 0, mask=pullback.tensor([True, False, True]))
+    tensor(1.)
+    """
     mask = _mask_of("median", input, mask)
     input = _converted(input, dtype)
     kind = input._dtype
@@ -170,7 +198,12 @@ def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = Non
 def norm(
     input: Any, ord: float | None = 2.0, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """The norm of a given order of the included elements, of all or along dims."""
+    """The norm of a given order of the included elements, of all or along dims.
+
+    >>> import pullback
+    >>> pullback.masked.norm(pullback.tensor([3.0, 9.0, 4.0]), mask=pullback.tensor([True, False, True]))
+    tensor(5.)
+    """
     order = 2.0 if ord is None else ord
     filled = _filled("norm", input, mask, np.inf if order == -np.inf else 0)
     return reductions.norm(filled, order, _axes(filled, dim), keepdim, dtype=dtype)
@@ -213,7 +246,12 @@ def var(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """The variance of the included elements, of all or along dims, divided by their number - correction (1)."""
+    """The variance of the included elements, of all or along dims, divided by their number - correction (1).
+
+    >>> import pullback
+    >>> pullback.masked.var(pullback.tensor([1.0, 9.0, 3.0]), mask=pullback.tensor([True, False, True]))
+    tensor(2.)
+    """
     return _variance("var", input, dim, unbiased, correction, keepdim, dtype, mask)
 
 
@@ -227,12 +265,22 @@ def std(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """The standard deviation: the square root of `var`."""
+    """The standard deviation: the square root of `var`.
+
+    >>> from pullback import masked, tensor
+    >>> masked.std(tensor([1.0, 9.0, 3.0]), mask=tensor([True, False, True]), unbiased=False)
+    tensor(1.)
+    """
     return ops.sqrt(_variance("std", input, dim, unbiased, correction, keepdim, dtype, mask))
 
 
 def logsumexp(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """log(sum(exp(input))) of the included elements, of all or along dims; -inf if there are none."""
+    """log(sum(exp(input))) of the included elements, of all or along dims; -inf if there are none.
+
+    >>> import pullback
+    >>> pullback.masked.logsumexp(pullback.tensor([1.0, 9.0, 1.0]), mask=pullback.tensor([True, False, False]))
+    tensor(1.)
+    """
     filled = _converted(_filled("logsumexp", input, mask, _limit(input, highest=False)), dtype)
     return cast(reductions.logsumexp(filled, _axes(filled, dim), keepdim), filled._dtype)
 
@@ -241,13 +289,23 @@ def logsumexp(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any 
 
 
 def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """The cumulative sum along a dim of the included elements."""
+    """The cumulative sum along a dim of the included elements.
+
+    >>> import pullback
+    >>> pullback.masked.cumsum(pullback.tensor([2.0, 9.0, 3.0]), 0, mask=pullback.tensor([True, False, True]))
+    tensor([2., 2., 5.])
+    """
     filled = _converted(_filled("cumsum", input, mask, 0), dtype)
     return reductions.cumsum(filled, dim, dtype=filled.dtype)
 
 
 def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """The cumulative product along a dim of the included elements."""
+    """The cumulative product along a dim of the included elements.
+
+    >>> import pullback
+    >>> pullback.masked.cumprod(pullback.tensor([2.0, 9.0, 3.0]), 0, mask=pullback.tensor([True, False, True]))
+    tensor([2., 2., 6.])
+    """
     filled = _converted(_filled("cumprod", input, mask, 1), dtype)
     return scans.cumprod(filled, dim, dtype=filled.dtype)
 
@@ -264,25 +322,46 @@ def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """The logarithm of `softmax`; -inf for excluded elements."""
+    """The logarithm of `softmax`; -inf for excluded elements.
+
+    >>> from pullback import masked, tensor
+    >>> masked.log_softmax(tensor([1.0, 9.0, 1.0]), 0, mask=tensor([True, False, True]))
+    tensor([-0.6931,    -inf, -0.6931])
+    """
     return reductions.log_softmax(_filled("log_softmax", input, mask, _limit(input, highest=False)), dim, dtype=dtype)
 
 
 def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """`softmax` of the negative input."""
+    """`softmax` of the negative input.
+
+    >>> import pullback
+    >>> pullback.masked.softmin(pullback.tensor([1.0, 0.0, 1.0]), 0, mask=pullback.tensor([True, False, True]))
+    tensor([0.5000, 0.0000, 0.5000])
+    """
     filled = _filled("softmin", input, mask, _limit(input, highest=True))
     return reductions.softmax(arithmetic.neg(filled), dim, dtype=dtype)
 
 
 def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None) -> Any:
-    """The included elements, divided by their norm along a dim, or by eps if that is larger; 0 for the others."""
+    """The included elements, divided by their norm along a dim, or by eps if that is larger; 0 for the others.
+
+    >>> from pullback import masked, tensor
+    >>> masked.normalize(tensor([3.0, 9.0, 4.0]), 2.0, 0, mask=tensor([True, False, True]))
+    tensor([0.6000, 0.0000, 0.8000])
+    """
     filled = _converted(_filled("normalize", input, mask, 0), dtype)
     size = norm(filled, ord, dim, keepdim=True, mask=mask)
     return arithmetic.div(filled, arithmetic.maximum(size, np.asarray(eps, size._dtype)))
 
 
 def logaddexp(input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None) -> Any:
-    """log(exp(input) + exp(other)), elementwise, of the included ones of the two; -inf where neither is."""
+    """log(exp(input) + exp(other)), elementwise, of the included ones of the two; -inf where neither is.
+
+    >>> from pullback import masked, tensor
+    >>> mask = tensor([True, False])
+    >>> masked.logaddexp(tensor([1.0, 1.0]), tensor([1.0, 1.0]), input_mask=mask, other_mask=~mask)
+    tensor([1., 1.])
+    """
     pair = [
         _converted(_filled("logaddexp", value, mask, _limit(value, highest=False)), dtype)
         for value, mask in ((input, input_mask), (other, other_mask))

@@ -357,13 +357,13 @@ def avg_pool1d(input: Tensor, kernel_size: _builtins.float | _Sequence[_builtins
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """beta * input + alpha * (batch1 @ batch2) for batches of matrices; the input is broadcast."""
 def batch_norm(*args: _Any, **options: _Any) -> Tensor:
-    """Each channel (axis 1) minus its mean, divided by its standard deviation, times a weight plus a bias."""
+    """Each channel (axis 1) minus its mean, divided by its standard deviation, times a weight plus a bias. Arguments: input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled."""
 def bernoulli(input: Tensor, p: _Any = None, *, generator: _Generator | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """1 with the probability given by each element, or with probability p, else 0."""
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input1 @ weight[k] @ input2 for each k, plus a bias, over the last axes of the inputs."""
 def binary_cross_entropy_with_logits(*args: _Any, **options: _Any) -> Tensor:
-    """The negative log-probability of targets in [0, 1], from scores whose sigmoid is the probability."""
+    """The negative log-probability of targets in [0, 1], from scores whose sigmoid is the probability. Arguments: input, target, weight, pos_weight, reduction."""
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: _builtins.int = 0) -> Tensor:
     """The number of occurrences of each of the numbers 0, 1, 2, ..., or the sum of its weights."""
 def binomial(count: _Any, prob: _Any, generator: _Generator | None = None) -> Tensor:
@@ -517,7 +517,7 @@ def cross(input: Tensor, other: _TensorLike, dim: _builtins.int | None = None, *
 def cross(input: Tensor, other: _TensorLike, axis: _builtins.int | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The vector product along an axis of length 3: the first such axis, unless one is given."""
 def ctc_loss(*args: _Any, **options: _Any) -> Tensor:
-    """The negative log-probability of label sequences, over all their alignments with log-probabilities (T, N, C)."""
+    """The negative log-probability of label sequences, over all their alignments with log-probabilities (T, N, C). Arguments: log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity."""
 @_overload
 def cummax(input: Tensor, dim: _builtins.int, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
     """The cumulative maximum along a dim and its index, the last of equal ones: (values, indices)."""
@@ -862,7 +862,7 @@ def isreal(input: Tensor) -> Tensor:
 def istft(input: Tensor, n_fft: _builtins.int, hop_length: _builtins.int | None = None, win_length: _builtins.int | None = None, window: Tensor | None = None, center: _builtins.bool = True, normalized: _builtins.bool = False, onesided: _builtins.bool | None = None, length: _builtins.int | None = None, return_complex: _builtins.bool = False) -> Tensor:
     """The inverse of `stft`: the signals whose frames have these spectra, in the least-squares sense."""
 def kl_div(*args: _Any, **options: _Any) -> Tensor:
-    """The Kullback-Leibler divergence target * (log(target) - input), where input is a log-probability."""
+    """The Kullback-Leibler divergence target * (log(target) - input), where input is a log-probability. Arguments: input, target, reduction, log_target."""
 def kron(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The Kronecker product: all products of an element of one tensor with one of the other, as blocks."""
 @_overload
@@ -872,7 +872,7 @@ def kthvalue(input: Tensor, k: _builtins.int, dim: _builtins.int = -1, keepdim: 
 def kthvalue(input: Tensor, k: _builtins.int, axis: _builtins.int = -1, keepdims: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
     """The k-th smallest element along a dim, k from 1, and its index: (values, indices)."""
 def layer_norm(*args: _Any, **options: _Any) -> Tensor:
-    """The input with mean 0 and variance 1 over its last axes, times a weight plus a bias."""
+    """The input with mean 0 and variance 1 over its last axes, times a weight plus a bias. Arguments: input, normalized_shape, weight, bias, eps, cudnn_enabled."""
 from pullback._core.placement import layout as layout
 def lcm(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The least common multiple of integers."""
@@ -1148,7 +1148,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: _builtins.int) -> Tensor:
 def poisson(input: Tensor, generator: _Generator | None = None) -> Tensor:
     """Samples of Poisson distributions, with each element as the rate."""
 def poisson_nll_loss(*args: _Any, **options: _Any) -> Tensor:
-    """The negative log-probability of counts, from the rate of their Poisson distribution or its logarithm."""
+    """The negative log-probability of counts, from the rate of their Poisson distribution or its logarithm. Arguments: input, target, log_input, full, eps, reduction."""
 def polar(abs: _Any, angle: _Any, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The complex numbers with these absolute values and angles."""
 def polygamma(n: _builtins.int, input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1480,7 +1480,7 @@ def tril(input: Tensor, diagonal: _builtins.int = 0, *, out: Tensor | tuple[Tens
 def tril_indices(row: _builtins.int, col: _builtins.int, offset: _builtins.int = 0, *, dtype: _DType | None = None, **placement: _Any) -> Tensor:
     """The places on and below the diagonal of a matrix: a row of row numbers over a row of column numbers."""
 def triplet_margin_loss(*args: _Any, **options: _Any) -> Tensor:
-    """max(0, margin + distance to the positive - distance to the negative), with p-norm distances."""
+    """max(0, margin + distance to the positive - distance to the negative), with p-norm distances. Arguments: anchor, positive, negative, margin, p, eps, swap, reduction."""
 def triu(input: Tensor, diagonal: _builtins.int = 0, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The upper triangle of matrices, from a diagonal on; zeros elsewhere."""
 def triu_indices(row: _builtins.int, col: _builtins.int, offset: _builtins.int = 0, *, dtype: _DType | None = None, **placement: _Any) -> Tensor:

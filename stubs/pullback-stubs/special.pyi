@@ -23,13 +23,13 @@ def bessel_y1(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) 
 def betainc(a: _TensorLike, b: _TensorLike, x: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The regularised incomplete beta function: the beta distribution function at x, with shape parameters a and b."""
 def chebyshev_polynomial_t(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Chebyshev's first polynomial of degree n at input; n is a whole number or a tensor of them, and has no derivative."""
+    """Chebyshev's first polynomial of degree n at input; n is a whole number or a tensor of them."""
 def chebyshev_polynomial_u(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Chebyshev's second polynomial of degree n at input; n is a whole number or a tensor of them, and has no derivative."""
+    """Chebyshev's second polynomial of degree n at input; n is a whole number or a tensor of them."""
 def chebyshev_polynomial_v(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Chebyshev's third polynomial of degree n at input; n is a whole number or a tensor of them, and has no derivative."""
+    """Chebyshev's third polynomial of degree n at input; n is a whole number or a tensor of them."""
 def chebyshev_polynomial_w(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Chebyshev's fourth polynomial of degree n at input; n is a whole number or a tensor of them, and has no derivative."""
+    """Chebyshev's fourth polynomial of degree n at input; n is a whole number or a tensor of them."""
 def digamma(input: Tensor) -> Tensor:
     """The derivative of lgamma."""
 def entr(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -55,9 +55,9 @@ def gammaincc(input: Tensor, other: _TensorLike) -> Tensor:
 def gammaln(input: Tensor) -> Tensor:
     """The logarithm of the absolute value of the gamma function."""
 def hermite_polynomial_h(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Hermite's physical polynomial of degree n at input; n is a whole number or a tensor of them, and has no derivative."""
+    """Hermite's physical polynomial of degree n at input; n is a whole number or a tensor of them."""
 def hermite_polynomial_he(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Hermite's probabilistic polynomial of degree n at input; n is a whole number or a tensor of them, and has no derivative."""
+    """Hermite's probabilistic polynomial of degree n at input; n is a whole number or a tensor of them."""
 def i0(input: Tensor) -> Tensor:
     """The modified Bessel function of the first kind of order 0. It needs SciPy."""
 def i0e(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -67,9 +67,9 @@ def i1(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tens
 def i1e(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """exp(-abs(input)) * i1(input), without overflow."""
 def laguerre_polynomial_l(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Laguerre's polynomial of degree n at input; n is a whole number or a tensor of them, and has no derivative."""
+    """Laguerre's polynomial of degree n at input; n is a whole number or a tensor of them."""
 def legendre_polynomial_p(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Legendre's polynomial of degree n at input; n is a whole number or a tensor of them, and has no derivative."""
+    """Legendre's polynomial of degree n at input; n is a whole number or a tensor of them."""
 def log1p(input: Tensor) -> Tensor:
     """log(1 + input), exact for small inputs."""
 def log_ndtr(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -109,13 +109,13 @@ def scaled_modified_bessel_k0(input: Tensor, *, out: Tensor | tuple[Tensor, ...]
 def scaled_modified_bessel_k1(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """exp(input) * modified_bessel_k1(input)."""
 def shifted_chebyshev_polynomial_t(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Chebyshev's first shifted polynomial of degree n at input; n is a whole number or a tensor of them, and has no derivative."""
+    """Chebyshev's first shifted polynomial of degree n at input; n is a whole number or a tensor of them."""
 def shifted_chebyshev_polynomial_u(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Chebyshev's second shifted polynomial of degree n at input; n is a whole number or a tensor of them, and has no derivative."""
+    """Chebyshev's second shifted polynomial of degree n at input; n is a whole number or a tensor of them."""
 def shifted_chebyshev_polynomial_v(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Chebyshev's third shifted polynomial of degree n at input; n is a whole number or a tensor of them, and has no derivative."""
+    """Chebyshev's third shifted polynomial of degree n at input; n is a whole number or a tensor of them."""
 def shifted_chebyshev_polynomial_w(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Chebyshev's fourth shifted polynomial of degree n at input; n is a whole number or a tensor of them, and has no derivative."""
+    """Chebyshev's fourth shifted polynomial of degree n at input; n is a whole number or a tensor of them."""
 def sinc(input: Tensor) -> Tensor:
     """sin(pi * input) / (pi * input), elementwise; 1 at 0."""
 def softmax(input: Tensor, dim: int | None = None, dtype: _DType | None = None, *, axis: int | None = None) -> Tensor:

@@ -17,9 +17,12 @@ gudermannian = elementwise("gudermannian", lambda xp, g, x: g / xp.cosh(x), forw
 SAMPLE = """
 ROWS += [("gudermannian", [reals(3, 2)], {})]
 """
-NAME = """
-gudermannian = elementwise("gudermannian", ops.gudermannian, "The Gudermannian function, elementwise.")
-"""
+NAME = '''
+
+@elementwise(ops.gudermannian)
+def gudermannian(input: Any) -> Any:
+    """The Gudermannian function, elementwise."""
+'''
 PROGRAM = """
 import numpy as np
 import pullback as pb

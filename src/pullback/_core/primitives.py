@@ -175,7 +175,17 @@ def elementwise(
     inputs: Sequence[str] = (),
     **options: Unpack[Options],
 ) -> Primitive:
-    """A primitive whose output elements each depend on the input elements at the same index; one rule for each input."""
+    """A primitive whose output elements each depend on the input elements at the same index; one rule for each input.
+
+    >>> from pullback import extend, tensor
+    >>> product = extend.elementwise(
+    ...     "product", lambda xp, g, x, y: g * y, lambda xp, g, x, y: g * x,
+    ...     forward=lambda x, y: x * y, inputs=("x", "y"))
+    >>> x = tensor(3.0, requires_grad=True)
+    >>> product(x, tensor(5.0)).backward()
+    >>> x.grad
+    tensor(15.)
+    """
     inputs = inputs or {1: ("x",), 2: ("a", "b")}.get(len(rules), ("condition", "a", "b"))
     return _holomorphic(name, "elementwise", forward, inputs, rules, None, options)
 
@@ -188,7 +198,15 @@ def linear(
     inputs: Sequence[str] = ("x",),
     **options: Unpack[Options],
 ) -> Primitive:
-    """A primitive that is linear in its first input; the rule is the transpose. Other inputs are not differentiated."""
+    """A primitive that is linear in its first input; the rule is the transpose. Other inputs are not differentiated.
+
+    >>> from pullback import extend, tensor
+    >>> double = extend.linear("double", lambda xp, g: 2 * g, forward=lambda x: 2 * x)
+    >>> x = tensor(3.0, requires_grad=True)
+    >>> double(x).backward()
+    >>> x.grad
+    tensor(2.)
+    """
     rules = (rule, *[None] * (len(inputs) - 1)) if len(inputs) == 1 or not inputs[-1].startswith("*") else ()
     return _holomorphic(name, "linear", forward, inputs, rules, None if rules else rule, options)
 
@@ -235,7 +253,14 @@ def general(
 
 
 def zero(name: str, *, forward: Function | None = None, inputs: Sequence[str] = ("x",)) -> Primitive:
-    """A primitive whose derivative is zero wherever it exists: its results are not tracked."""
+    """A primitive whose derivative is zero wherever it exists: its results are not tracked.
+
+    >>> import numpy
+    >>> from pullback import extend, tensor
+    >>> step = extend.zero("step", forward=lambda x: numpy.where(x > 0, 1.0, 0.0).astype(x.dtype))
+    >>> step(tensor([-1.0, 2.0], requires_grad=True))
+    tensor([0., 1.])
+    """
     return Primitive(name, "zero", forward or getattr(_xp, name), inputs)
 
 

@@ -186,7 +186,12 @@ def matmul(a: Any, b: Any) -> Any:
 
 
 def matrix_transpose(x: Array) -> Array:
-    """The last two axes exchanged."""
+    """The last two axes exchanged.
+
+    >>> import pullback
+    >>> pullback.zeros(2, 3, 4).mT.shape
+    pullback.Size([2, 4, 3])
+    """
     return x.swapaxes(-1, -2)
 
 
@@ -433,7 +438,12 @@ def reshape(x: Array, *, shape: tuple[int, ...]) -> Array:
 
 
 def permute_dims(x: Array, *, axes: tuple[int, ...]) -> Array:
-    """The axes in another order."""
+    """The axes in another order.
+
+    >>> import pullback
+    >>> pullback.zeros(2, 3, 4).permute(2, 0, 1).shape
+    pullback.Size([4, 2, 3])
+    """
     return x.transpose(axes)
 
 

@@ -116,7 +116,12 @@ def manual_seed(seed: int) -> Generator:
 
 
 def seed() -> int:
-    """Reset this thread's default generator to a seed drawn by the operating system; the seed is returned."""
+    """Reset this thread's default generator to a seed drawn by the operating system; the seed is returned.
+
+    >>> import pullback
+    >>> pullback.seed() == pullback.initial_seed()
+    True
+    """
     return _source.generator.seed()
 
 
@@ -132,7 +137,15 @@ def initial_seed() -> int:
 
 
 def get_rng_state() -> dict[str, Any]:
-    """The current state of this thread's default generator, for `set_rng_state`."""
+    """The current state of this thread's default generator, for `set_rng_state`.
+
+    >>> import pullback
+    >>> state = pullback.get_rng_state()
+    >>> x = pullback.rand(3)
+    >>> pullback.set_rng_state(state)
+    >>> pullback.equal(x, pullback.rand(3))
+    True
+    """
     return _source.generator.get_state()
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from .. import ops
 from .._core.primitives import Carrier, Function
 from .._core.shapes import normalize_axis
-from ..vocabulary import arithmetic, later
+from ..vocabulary import arithmetic, later, rounding
 from ..vocabulary.promotion import fractional, inexact
 from .operands import concrete
 
@@ -26,7 +26,7 @@ _bessel = later("vocabulary.special", "i0")
 def _modf(x: Any) -> Any:
     x = inexact(x)
     rest = later("vocabulary.functions", "frac")(x)
-    return arithmetic.where(ops.isinf(x), 0, rest), arithmetic.trunc(x)
+    return arithmetic.where(ops.isinf(x), 0, rest), rounding.trunc(x)
 
 
 def _sign(x: Any) -> Any:
@@ -91,7 +91,7 @@ UFUNCS: dict[np.ufunc, Function] = {
 }
 
 FUNCTIONS: dict[Function, Function] = {
-    np.sinc: lambda x: _sinc(x), np.fix: lambda x, out=None: arithmetic.trunc(x),
+    np.sinc: lambda x: _sinc(x), np.fix: lambda x, out=None: rounding.trunc(x),
     np.nan_to_num: lambda x, copy=True, nan=0.0, posinf=None, neginf=None: _nan_to_num(x, nan, posinf, neginf),
     np.unwrap: _unwrap, np.i0: lambda x: _bessel(x), np.real_if_close: _real_if_close,
     np.angle: _angle, np.real: lambda val: _complex["real"](val), np.imag: _imag,

@@ -10,7 +10,7 @@ import numpy as np
 from .. import ops
 from .._core.primitives import Carrier, Function
 from .._core.shapes import normalize_axes, normalize_axis
-from ..vocabulary import arithmetic, indexing, load, products, reductions, shapes
+from ..vocabulary import arithmetic, bits, functions, indexing, load, products, reductions, rounding, shapes, slicing
 from ..vocabulary.promotion import cast
 from . import functions as numpy_functions, indexing as numpy_indexing, linalg as numpy_linalg, shapes as numpy_shapes
 from .construction import CONSTRUCTION
@@ -27,18 +27,18 @@ UFUNCS: dict[np.ufunc, Function] = {
     np.floor_divide: arithmetic.floor_divide, np.remainder: arithmetic.remainder, np.power: arithmetic.pow,
     np.negative: arithmetic.neg, np.positive: ops.clone, np.absolute: arithmetic.abs,
     np.square: arithmetic.square, np.sqrt: arithmetic.sqrt, np.reciprocal: arithmetic.reciprocal,
-    np.exp: arithmetic.exp, np.expm1: arithmetic.expm1, np.log: arithmetic.log, np.log1p: arithmetic.log1p,
-    np.sin: arithmetic.sin, np.cos: arithmetic.cos, np.tan: arithmetic.tan,
-    np.sinh: arithmetic.sinh, np.cosh: arithmetic.cosh, np.tanh: arithmetic.tanh,
-    np.floor: arithmetic.floor, np.ceil: arithmetic.ceil, np.rint: arithmetic.round, np.trunc: arithmetic.trunc,
+    np.exp: arithmetic.exp, np.expm1: functions.expm1, np.log: arithmetic.log, np.log1p: functions.log1p,
+    np.sin: arithmetic.sin, np.cos: arithmetic.cos, np.tan: functions.tan,
+    np.sinh: functions.sinh, np.cosh: functions.cosh, np.tanh: arithmetic.tanh,
+    np.floor: rounding.floor, np.ceil: rounding.ceil, np.rint: rounding.round, np.trunc: rounding.trunc,
     np.maximum: arithmetic.maximum, np.minimum: arithmetic.minimum, np.conjugate: ops.conj,
     np.equal: arithmetic.eq, np.not_equal: arithmetic.ne, np.less: arithmetic.lt, np.less_equal: arithmetic.le,
     np.greater: arithmetic.gt, np.greater_equal: arithmetic.ge,
-    np.logical_and: arithmetic.logical_and, np.logical_or: arithmetic.logical_or,
-    np.logical_xor: arithmetic.logical_xor, np.logical_not: arithmetic.logical_not,
+    np.logical_and: bits.logical_and, np.logical_or: bits.logical_or,
+    np.logical_xor: bits.logical_xor, np.logical_not: bits.logical_not,
     np.bitwise_and: arithmetic.bitwise_and, np.bitwise_or: arithmetic.bitwise_or,
     np.bitwise_xor: arithmetic.bitwise_xor, np.invert: arithmetic.bitwise_not,
-    np.isnan: arithmetic.isnan, np.isinf: arithmetic.isinf, np.isfinite: arithmetic.isfinite,
+    np.isnan: bits.isnan, np.isinf: bits.isinf, np.isfinite: bits.isfinite,
     np.matmul: numpy_linalg.product, **numpy_functions.UFUNCS, **numpy_linalg.UFUNCS,
 }
 # fmt: on
@@ -102,7 +102,7 @@ def _expand_dims(a: Any, axis: Any) -> Any:
 
 def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None and y is None:
-        return arithmetic.nonzero(condition, as_tuple=True)
+        return slicing.nonzero(condition, as_tuple=True)
     return arithmetic.where(cast(operand(condition), np.dtype(bool)), operand(x), operand(y))
 
 
@@ -150,9 +150,9 @@ FUNCTIONS: dict[Function, Function] = {  # the parameters have NumPy's names; un
         shapes.ravel(a) if axis is None else a, axis or 0, dtype=dtype),
     np.clip: lambda a, a_min=None, a_max=None, out=None, *, min=None, max=None: arithmetic.clamp(
         operand(a), operand(a_min if min is None else min), operand(a_max if max is None else max)),
-    np.where: _where, np.nonzero: lambda a: arithmetic.nonzero(a, as_tuple=True),
+    np.where: _where, np.nonzero: lambda a: slicing.nonzero(a, as_tuple=True),
     **{
-        vars(np)[name]: lambda a, decimals=0, out=None: arithmetic.round(a, decimals=decimals)
+        vars(np)[name]: lambda a, decimals=0, out=None: rounding.round(a, decimals=decimals)
         for name in ("round", "around", "round_") if name in vars(np)
     },
     np.copy: lambda a: ops.clone(a),

@@ -95,7 +95,12 @@ class Attributes(_Defaults):
 
     @property
     def shape(self) -> Size:
-        """The length of each axis."""
+        """The length of each axis.
+
+        >>> import pullback
+        >>> pullback.zeros(2, 3).shape, pullback.tensor(1.0).shape
+        (pullback.Size([2, 3]), pullback.Size([]))
+        """
         return new_size(Size, self._array.shape)  # the same as `size_of`, without a call
 
     @property
@@ -109,12 +114,22 @@ class Attributes(_Defaults):
 
     @property
     def dtype(self) -> dtypes.dtype:
-        """The dtype of the elements, one of pullback's own dtype objects."""
+        """The dtype of the elements, one of pullback's own dtype objects.
+
+        >>> import pullback
+        >>> pullback.tensor([1.0]).dtype, pullback.tensor([1]).dtype
+        (pullback.float32, pullback.int64)
+        """
         return dtypes.from_numpy(self._dtype)
 
     @property
     def ndim(self) -> int:
-        """The number of axes."""
+        """The number of axes.
+
+        >>> import pullback
+        >>> pullback.zeros(2, 3).ndim, pullback.tensor(1.0).ndim
+        (2, 0)
+        """
         return len(self._array.shape)
 
     def dim(self) -> int:
@@ -125,28 +140,54 @@ class Attributes(_Defaults):
 
     @property
     def size(self) -> CallableInt:
-        """The number of elements, as in NumPy; if called, the shape or the length of one axis, as in torch."""
+        """The number of elements, as in NumPy; if called, the shape or the length of one axis, as in torch.
+
+        >>> import pullback
+        >>> x = pullback.zeros(2, 3)
+        >>> x.size(), x.size(1), int(x.size)
+        (pullback.Size([2, 3]), 3, 6)
+        """
         return CallableInt(self.shape)
 
     def numel(self) -> int:
-        """The number of elements."""
+        """The number of elements.
+
+        >>> import pullback
+        >>> pullback.zeros(2, 3).numel()
+        6
+        """
         return self.shape.numel()
 
     nelement = numel
 
     @property
     def device(self) -> placement.device:
-        """The device of the elements: always 'cpu'."""
+        """The device of the elements: always 'cpu'.
+
+        >>> import pullback
+        >>> pullback.ones(2).device
+        device(type='cpu')
+        """
         return placement.CPU
 
     @property
     def layout(self) -> placement.layout:
-        """The memory layout: always `strided`."""
+        """The memory layout: always `strided`.
+
+        >>> import pullback
+        >>> pullback.ones(2).layout
+        pullback.strided
+        """
         return placement.strided
 
     @property
     def itemsize(self) -> int:
-        """The number of bytes of one element."""
+        """The number of bytes of one element.
+
+        >>> import pullback
+        >>> pullback.tensor([1.0]).itemsize, pullback.tensor([1]).itemsize
+        (4, 8)
+        """
         return self._dtype.itemsize
 
     def element_size(self) -> int:
@@ -155,11 +196,21 @@ class Attributes(_Defaults):
 
     @property
     def nbytes(self) -> int:
-        """The number of bytes of all elements."""
+        """The number of bytes of all elements.
+
+        >>> import pullback
+        >>> pullback.tensor([1.0, 2.0]).nbytes
+        8
+        """
         return self._dtype.itemsize * self.numel()
 
     def stride(self, dim: int | None = None) -> Any:
-        """The number of elements between neighbours along each axis, or along one."""
+        """The number of elements between neighbours along each axis, or along one.
+
+        >>> import pullback
+        >>> pullback.zeros(2, 3).stride(), pullback.zeros(2, 3).T.stride()
+        ((3, 1), (1, 3))
+        """
         array = self._array
         if array.size or not isinstance(array, np.ndarray) or 0 not in array.strides:
             strides = tuple(step // self.itemsize for step in array.strides)
@@ -168,7 +219,12 @@ class Attributes(_Defaults):
         return strides if dim is None else strides[dim]
 
     def storage_offset(self) -> int:
-        """The index of this tensor's first element in its storage."""
+        """The index of this tensor's first element in its storage.
+
+        >>> import pullback
+        >>> pullback.arange(4)[1:].storage_offset()
+        1
+        """
         base = self._array if self._array.base is None else self._array.base
         if not isinstance(base, np.ndarray):
             return 0
@@ -176,28 +232,62 @@ class Attributes(_Defaults):
         return int((self.data_ptr() - start) // self.itemsize)
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
-        """True if the elements are contiguous in the given memory format."""
+        """True if the elements are contiguous in the given memory format.
+
+        >>> import pullback
+        >>> pullback.zeros(2, 3).is_contiguous(), pullback.zeros(2, 3).T.is_contiguous()
+        (True, False)
+        """
         return bool(self._array.flags.c_contiguous)
 
     def data_ptr(self) -> int:
-        """The address of the first element."""
+        """The address of the first element.
+
+        >>> import pullback
+        >>> x = pullback.arange(4)
+        >>> x[1:].data_ptr() - x.data_ptr()
+        8
+        """
         return int(self._array.__array_interface__["data"][0])
 
     def is_floating_point(self) -> bool:
-        """True if the dtype is a real floating-point dtype."""
+        """True if the dtype is a real floating-point dtype.
+
+        >>> import pullback
+        >>> pullback.tensor([1.0]).is_floating_point(), pullback.tensor([1]).is_floating_point()
+        (True, False)
+        """
         return self._dtype.kind == "f"
 
     def is_complex(self) -> bool:
-        """True if the dtype is complex."""
+        """True if the dtype is complex.
+
+        >>> import pullback
+        >>> pullback.tensor([1j]).is_complex()
+        True
+        """
         return self._dtype.kind == "c"
 
     def is_inference(self) -> bool:
-        """True if the tensor was created under inference_mode."""
+        """True if the tensor was created under inference_mode.
+
+        >>> import pullback
+        >>> with pullback.inference_mode():
+        ...     x = pullback.ones(2)
+        >>> x.is_inference()
+        True
+        """
         return self._inference
 
     @property
     def requires_grad(self) -> bool:
-        """True if operations on this tensor are recorded; settable on leaves. For a `no_grad` view: its base's."""
+        """True if operations on this tensor are recorded; settable on leaves. For a `no_grad` view: its base's.
+
+        >>> import pullback
+        >>> x = pullback.tensor([1.0], requires_grad=True)
+        >>> (x * 2).requires_grad, x.detach().requires_grad
+        (True, False)
+        """
         return self._node is not None or (self._made_untracked is True and self._base._node is not None)
 
     @requires_grad.setter
@@ -214,18 +304,36 @@ class Attributes(_Defaults):
 
     @property
     def is_leaf(self) -> bool:
-        """True if no recorded operation computed this tensor."""
+        """True if no recorded operation computed this tensor.
+
+        >>> import pullback
+        >>> x = pullback.tensor([1.0], requires_grad=True)
+        >>> x.is_leaf, (x * 2).is_leaf
+        (True, False)
+        """
         return self._node is None or type(self._node) is AccumulateGrad
 
     @property
     def grad_fn(self) -> Node | None:
-        """The node of the operation that computed this tensor; None for a leaf."""
+        """The node of the operation that computed this tensor; None for a leaf.
+
+        >>> import pullback
+        >>> x = pullback.tensor([1.0], requires_grad=True)
+        >>> (x * 2).grad_fn.name(), x.grad_fn
+        ('MulBackward0', None)
+        """
         node = self._node
         return None if node is None or type(node) is AccumulateGrad else node.endpoint[0]
 
     @property
     def output_nr(self) -> int:
-        """The index of this tensor among the outputs of its operation."""
+        """The index of this tensor among the outputs of its operation.
+
+        >>> import pullback
+        >>> first, second = pullback.ones(2, requires_grad=True).unbind()
+        >>> first.output_nr, second.output_nr
+        (0, 1)
+        """
         return 0 if self._node is None else self._node.endpoint[1]
 
     @property
@@ -288,7 +396,13 @@ class Autograd(Attributes):
         _backward.backward(self, gradient, retain_graph=retain_graph, create_graph=create_graph, inputs=inputs)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Start (or stop) recording operations on this leaf, in place."""
+        """Start (or stop) recording operations on this leaf, in place.
+
+        >>> import pullback
+        >>> x = pullback.ones(2).requires_grad_()
+        >>> x.requires_grad
+        True
+        """
         if not isinstance(requires_grad, bool):
             raise TypeError(
                 "requires_grad_(): argument 'requires_grad' (position 1) must be bool, "
@@ -306,6 +420,13 @@ class Autograd(Attributes):
         """The gradient accumulated by backward passes: None before the first; settable.
 
         A non-leaf has one only after `retain_grad()`; reading it otherwise warns once per source line.
+
+        >>> import pullback
+        >>> x = pullback.tensor([3.0], requires_grad=True)
+        >>> (x * x).backward()
+        >>> (x * x).backward()  # is added
+        >>> x.grad
+        tensor([12.])
         """
         node = self._node
         leaf = node if type(node) is AccumulateGrad else self._leaf
@@ -333,7 +454,12 @@ class Autograd(Attributes):
 
     @property
     def grad_dtype(self) -> Any:
-        """The dtype that `.grad` must have: the tensor's own by default; None allows any."""
+        """The dtype that `.grad` must have: the tensor's own by default; None allows any.
+
+        >>> import pullback
+        >>> pullback.tensor([1.0], requires_grad=True).grad_dtype
+        pullback.float32
+        """
         if type(self._node) is AccumulateGrad:
             dtype = self._node.grad_dtype
             return None if dtype is None else dtypes.from_numpy(dtype)
@@ -365,7 +491,14 @@ class Autograd(Attributes):
 
     @property
     def retains_grad(self) -> bool:
-        """True if `retain_grad()` has been called on this non-leaf."""
+        """True if `retain_grad()` has been called on this non-leaf.
+
+        >>> import pullback
+        >>> y = pullback.tensor([3.0], requires_grad=True) * 2
+        >>> y.retain_grad()
+        >>> y.retains_grad
+        True
+        """
         hooks = None if self._node is None else self._node.hooks
         return hooks is not None and hooks.retained is not None
 
@@ -407,15 +540,28 @@ class Autograd(Attributes):
         if self._node is None:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if not isinstance(self._node, AccumulateGrad):
-            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors: use register_hook")
         return RemovableHandle(self._node.post, hook)
 
     def detach(self) -> Any:
-        """A tensor with the same memory and without the history."""
+        """A tensor with the same memory and without the history.
+
+        >>> import pullback
+        >>> x = pullback.tensor([3.0], requires_grad=True)
+        >>> (x * x.detach()).backward()  # the second factor is constant
+        >>> x.grad
+        tensor([3.])
+        """
         return _untracked_alias(self, "detach")
 
     def detach_(self) -> Self:
-        """Drop this tensor's history, in place."""
+        """Drop this tensor's history, in place.
+
+        >>> import pullback
+        >>> y = pullback.tensor([3.0], requires_grad=True) * 2
+        >>> y.detach_()
+        tensor([6.])
+        """
         if self._base is not None:
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
         if type(self._node) is AccumulateGrad:
@@ -431,6 +577,12 @@ class Autograd(Attributes):
         """A tensor with the same memory and without the history; assigning replaces the values.
 
         Writes through it are neither recorded nor counted. Values that a graph has saved do not change.
+
+        >>> import pullback
+        >>> w = pullback.tensor([1.0], requires_grad=True)
+        >>> w.data -= 0.25  # is not recorded
+        >>> w
+        tensor([0.7500], requires_grad=True)
         """
         return _untracked_alias(self, "data")
 
@@ -454,10 +606,17 @@ class Autograd(Attributes):
 
     @data.deleter
     def data(self) -> None:
-        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead! (del x, not del x.data)")
 
     def clone(self, *, memory_format: Any = None) -> Any:
-        """A recorded copy; inside a transform, the transform's values can be written to it."""
+        """A recorded copy; inside a transform, the transform's values can be written to it.
+
+        >>> import pullback
+        >>> x = pullback.tensor([1.0], requires_grad=True)
+        >>> x.clone().mul_(3).backward()
+        >>> x.grad
+        tensor([3.])
+        """
         if memory_format is None:
             made = ops.clone(self)
         else:

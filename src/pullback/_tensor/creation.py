@@ -291,7 +291,7 @@ def arange(
     if chosen.kind in "iu":
         start, end, step = int(start), int(end), int(step)
     if step == 0:
-        raise RuntimeError("step must be nonzero")
+        raise RuntimeError("step must be nonzero: it is 0, and the range would not end")
     if (end - start) * step < 0:
         raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: arange({start}, {end}, {step})")
     return made(np.arange(start, end, step).astype(chosen, copy=False), requires_grad)

@@ -24,7 +24,12 @@ def to_sparse(
 
 
 def _to_sparse(self: Any, dense_dim: Any = None) -> Any:
-    """This tensor, which stays dense; the same as `to_sparse`."""
+    """This tensor, which stays dense; the same as `to_sparse`.
+
+    >>> import pullback
+    >>> pullback.tensor([1, 0]).to_sparse()
+    tensor([1, 0])
+    """
     return to_sparse(self)
 
 
@@ -32,7 +37,12 @@ to_sparse_coo = to_sparse_csr = to_sparse_csc = _to_sparse
 
 
 def to_dense(self: Any, dtype: Any = None, *, masked_grad: Any = None) -> Any:
-    """This tensor, converted to another dtype if one is given: all tensors are dense."""
+    """This tensor, converted to another dtype if one is given: all tensors are dense.
+
+    >>> import pullback
+    >>> pullback.tensor([1, 0]).to_dense()
+    tensor([1, 0])
+    """
     return self if dtype is None else self.to(dtype)
 
 
@@ -59,13 +69,23 @@ def _pattern(tensor: Any) -> Any:
 
 
 def coalesce(self: Any) -> Any:
-    """This tensor: a dense tensor has one value per index, in order."""
+    """This tensor: a dense tensor has one value per index, in order.
+
+    >>> import pullback
+    >>> pullback.tensor([1, 0]).coalesce()
+    tensor([1, 0])
+    """
     pattern = _pattern(self)
     return self if pattern is None else with_pattern(self.view_as(self), pattern.unique(dim=1))
 
 
 def is_coalesced(self: Any) -> bool:
-    """True: a dense tensor has one value per index, in order."""
+    """True: a dense tensor has one value per index, in order.
+
+    >>> import pullback
+    >>> pullback.tensor([1, 0]).is_coalesced()
+    True
+    """
     pattern = _pattern(self)
     return pattern is None or bool(pattern.equal(pattern.unique(dim=1)))
 
@@ -93,7 +113,12 @@ def values(self: Any) -> Any:
 
 
 def sparse_mask(self: Any, mask: Any) -> Any:
-    """This tensor where `mask` has elements, and zero elsewhere."""
+    """This tensor where `mask` has elements, and zero elsewhere.
+
+    >>> import pullback
+    >>> pullback.tensor([1, 2]).sparse_mask(pullback.tensor([0, 5]))
+    tensor([0, 2])
+    """
     require_tensor("sparse_mask", "mask", mask)
     there: Any = arithmetic.ne(mask, 0)
     if (pattern := _pattern(mask)) is not None:

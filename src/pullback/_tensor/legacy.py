@@ -39,7 +39,7 @@ def range(
         start, end = 0, start
     start, end, step = (bound("range", value) for value in (start, end, step))
     if not abs(step) > 0:  # 0 or NaN
-        raise RuntimeError("step must be nonzero")
+        raise RuntimeError("step must be nonzero: it is 0, and the range would not end")
     if (end - start) * step < 0:
         raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: range({start}, {end}, {step})")
     count = int((end - start) / step + 1)
@@ -252,12 +252,22 @@ def pin_memory(self: Any, device: Any = None) -> Any:
 
 
 def get_device(input: Any) -> int:
-    """The index of the tensor's device: -1 for the CPU."""
+    """The index of the tensor's device: -1 for the CPU.
+
+    >>> import pullback
+    >>> pullback.ones(2).get_device()
+    -1
+    """
     return -1
 
 
 def is_pinned(self: Any, device: Any = None) -> bool:
-    """False: there is no device for which memory could be pinned."""
+    """False: there is no device for which memory could be pinned.
+
+    >>> import pullback
+    >>> pullback.ones(2).is_pinned()
+    False
+    """
     return False
 
 

@@ -55,7 +55,12 @@ def _move(tensor: Any, memory: Any, first: int) -> None:
 
 
 def is_shared(self: Any) -> bool:
-    """True if the elements are in memory created by `share_memory_`."""
+    """True if the elements are in memory created by `share_memory_`.
+
+    >>> import pullback
+    >>> pullback.ones(2).is_shared(), pullback.ones(2).share_memory_().is_shared()
+    (False, True)
+    """
     return _memory_of(self._concrete("is_shared")) is not None
 
 

@@ -101,16 +101,11 @@ TABLE: dict[str, dict[str, str]] = {
     "vocabulary.arithmetic": {
         "package+out method in_place": "bitwise_left_shift bitwise_right_shift",
         "of_tensor": "rsub",
-        "of_tensor method": "isfinite isinf isnan",
         "of_tensor method in_place": "relu",
-        "of_tensor+out method": "nonzero",
         "of_tensor+out method in_place": """
-            abs absolute=abs bitwise_not ceil clamp clip=clamp cos cosh eq exp fix=trunc floor ge greater=gt
-            greater_equal=ge gt le less=lt less_equal=le log logical_not lt ne neg negative=neg not_equal=ne
-            reciprocal rsqrt sign sin sinh sqrt square tan trunc""",
+            abs absolute=abs bitwise_not clamp clip=clamp cos eq exp ge greater=gt greater_equal=ge gt le less=lt
+            less_equal=le log lt ne neg negative=neg not_equal=ne reciprocal rsqrt sign sin sqrt square""",
         "of_tensor+out method in_place functional": "sigmoid tanh",
-        "of_tensor+out method in_place special": "expm1 log1p round",
-        "of_pair+out method in_place": "logical_and logical_or logical_xor",
         "of_either+out method": "maximum minimum",
         "of_either+out method in_place": """
             add bitwise_and bitwise_or bitwise_xor div divide=div floor_divide mul multiply=mul pow remainder sub
@@ -120,9 +115,10 @@ TABLE: dict[str, dict[str, str]] = {
     "vocabulary.attention": {"functional": "multi_head_attention_forward scaled_dot_product_attention"},
     "vocabulary.bits": {
         "package+out method": "isin",
-        "of_tensor method": "allclose equal is_nonzero is_signed isclose isreal",
+        "of_tensor method": "allclose equal is_nonzero is_signed isclose isfinite isinf isnan isreal",
+        "of_tensor+out method in_place": "logical_not",
         "of_tensor+out method": "isneginf isposinf signbit",
-        "of_pair+out method in_place": "gcd lcm",
+        "of_pair+out method in_place": "gcd lcm logical_and logical_or logical_xor",
     },
     "vocabulary.branches": {"package+out": "where"},
     "vocabulary.casts": {"method": "bool byte cdouble cfloat char double float half int long short"},
@@ -179,8 +175,9 @@ TABLE: dict[str, dict[str, str]] = {
         "of_tensor+out method": "frexp",
         "of_tensor+out method in_place": """
             acos acosh addcdiv addcmul arccos=acos arccosh=acosh arcsin=asin arcsinh=asinh arctan=atan arctanh=atanh
-            asin asinh atan atanh clamp_max clamp_min copysign deg2rad fmod frac lerp log10 log2 nan_to_num rad2deg""",
-        "of_tensor+out method in_place special": "exp2 logit sinc",
+            asin asinh atan atanh clamp_max clamp_min copysign cosh deg2rad fmod frac lerp log10 log2 nan_to_num rad2deg
+            sinh tan""",
+        "of_tensor+out method in_place special": "exp2 expm1 log1p logit sinc",
         "of_pair+out method": "fmax fmin logaddexp logaddexp2",
         "of_pair+out method in_place": "arctan2=atan2 atan2 heaviside hypot ldexp nextafter",
         "method": "float_power_",
@@ -271,6 +268,10 @@ TABLE: dict[str, dict[str, str]] = {
         "package functional": "channel_shuffle pixel_shuffle pixel_unshuffle",
         "functional": "affine_grid grid_sample interpolate upsample upsample_bilinear upsample_nearest",
     },
+    "vocabulary.rounding": {
+        "of_tensor+out method in_place": "ceil fix=trunc floor trunc",
+        "of_tensor+out method in_place special": "round",
+    },
     "vocabulary.scans": {
         "package": "cumulative_trapezoid gradient trapezoid trapz=trapezoid",
         "of_tensor+out method": "cummax cummin diff logcumsumexp",
@@ -295,7 +296,7 @@ TABLE: dict[str, dict[str, str]] = {
         "of_tensor method": "argwhere as_strided_scatter narrow select select_scatter slice_scatter",
         "of_tensor method in_place": "masked_scatter",
         "of_tensor method in_place+fills": "masked_fill",
-        "of_tensor+out method": "masked_select nonzero_static",
+        "of_tensor+out method": "masked_select nonzero nonzero_static",
     },
     "vocabulary.sorting": {
         "package+out": "bucketize searchsorted",

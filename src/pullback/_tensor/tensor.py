@@ -70,7 +70,14 @@ class Conversions(Autograd):
     __slots__ = ()
 
     def numpy(self, *, force: bool = False) -> Any:
-        """The tensor's NumPy array, which shares its memory; with `force`, also for a tensor that requires grad."""
+        """The tensor's NumPy array, which shares its memory; with `force`, also for a tensor that requires grad.
+
+        >>> import pullback
+        >>> x = pullback.tensor([1.0, 2.0])
+        >>> x.numpy()[0] = 10.0
+        >>> x
+        tensor([10.,  2.])
+        """
         if self._node is not None and not force:
             raise errors.tracked_numpy(self, "numpy()")
         if self._node is not None or (self._cut is not None and self._cut.hides):
@@ -97,7 +104,12 @@ class Conversions(Autograd):
         return (1, 0)
 
     def item(self) -> Any:
-        """The only element, as a Python number."""
+        """The only element, as a Python number.
+
+        >>> import pullback
+        >>> pullback.tensor([2.5]).item()
+        2.5
+        """
         if self.numel() != 1:
             raise RuntimeError(
                 f"a Tensor with {self.numel()} elements cannot be converted to Scalar: index it, or reduce it first"
@@ -107,7 +119,12 @@ class Conversions(Autograd):
         return self._array.item()
 
     def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
+        """The elements as nested lists of Python numbers; a number for a 0-d tensor.
+
+        >>> import pullback
+        >>> pullback.tensor([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+        """
         if self._node is not None:
             cut("tolist", (self,))
         return self._array.tolist()
@@ -235,6 +252,10 @@ class Conversions(Autograd):
         """This tensor converted to another dtype (or to another tensor's dtype); itself if nothing changes.
 
         A device may be given, and must be 'cpu'. `non_blocking` and `copy` may follow the dtype or device.
+
+        >>> import pullback
+        >>> pullback.tensor([1, 2]).to(pullback.float64)
+        tensor([1., 2.], dtype=pullback.float64)
         """
         flags = [value for value in args if isinstance(value, bool)]
         named = [options.pop(name, None) for name in ("device", "other")]
@@ -256,21 +277,41 @@ class Conversions(Autograd):
         """The name of this tensor's type, or the tensor converted to another dtype or old tensor type.
 
         `Tensor` itself represents the default dtype.
+
+        >>> import pullback
+        >>> pullback.tensor([1.5]).type(), pullback.tensor([1.5]).type(pullback.int64)
+        ('pullback.FloatTensor', tensor([1]))
         """
         if dtype is None:
             return dtypes.qualified(f"{self._type_name}Tensor")
         return self.to(dtypes.get_default_dtype() if dtype is Tensor else dtypes.of_tensor_type(dtype))
 
     def type_as(self, other: Any) -> Any:
-        """This tensor in the dtype of another."""
+        """This tensor in the dtype of another.
+
+        >>> import pullback
+        >>> pullback.tensor([1.5]).type_as(pullback.tensor([1]))
+        tensor([1])
+        """
         return self.to(other)
 
     def cpu(self) -> Any:
-        """This tensor, which is on the CPU already."""
+        """This tensor, which is on the CPU already.
+
+        >>> import pullback
+        >>> x = pullback.ones(2)
+        >>> x.cpu() is x
+        True
+        """
         return self
 
     def contiguous(self, memory_format: Any = None) -> Any:
-        """This tensor, or a contiguous copy of it."""
+        """This tensor, or a contiguous copy of it.
+
+        >>> import pullback
+        >>> pullback.zeros(2, 3).T.contiguous().stride()
+        (2, 1)
+        """
         _placement.accept("contiguous", {"memory_format": memory_format})
         return self if self.is_contiguous() else ops.clone(self, order="C")
 
@@ -289,7 +330,7 @@ def in_place(general: Callable[..., Any]) -> Callable[..., Any]:
         result = general(self, *args, **options)
         return result if result is NotImplemented else write(self, result, f"{general.__name__}_")
 
-    return named(f"{general.__name__}_", method, f"In place: {general.__doc__}")
+    return named(f"{general.__name__}_", method, vocabulary.in_place_text(general))
 
 
 def operator(general: Callable[[Any, Any], Any], *, swapped: bool = False) -> Callable[[Any, Any], Any]:
@@ -397,7 +438,14 @@ class Tensor(Conversions):
 
     @property
     def real(self) -> Any:
-        """The real part, as a view; assigning writes to it."""
+        """The real part, as a view; assigning writes to it.
+
+        >>> import pullback
+        >>> z = pullback.tensor([1 + 2j])
+        >>> z.real = 5.0
+        >>> z
+        tensor([5.+2.j])
+        """
         return vocabulary.load("vocabulary.complexes", "real")(self)
 
     @real.setter
@@ -406,7 +454,12 @@ class Tensor(Conversions):
 
     @property
     def imag(self) -> Any:
-        """The imaginary part of a complex tensor, as a view; assigning writes to it."""
+        """The imaginary part of a complex tensor, as a view; assigning writes to it.
+
+        >>> import pullback
+        >>> pullback.tensor([1 + 2j]).imag
+        tensor([2.])
+        """
         return vocabulary.load("vocabulary.complexes", "imag")(self)
 
     @imag.setter
@@ -414,7 +467,12 @@ class Tensor(Conversions):
         self.imag[...] = value.real if isinstance(value, Carrier) else value
 
     def where(self, condition: Any, other: Any) -> Any:
-        """This tensor where the condition holds, other elsewhere."""
+        """This tensor where the condition holds, other elsewhere.
+
+        >>> import pullback
+        >>> pullback.tensor([1.0, -2.0]).where(pullback.tensor([True, False]), 0.0)
+        tensor([1., 0.])
+        """
         return arithmetic.where(condition, self, other)
 
     T = property(shapes.reversed_axes, doc="The axes in reverse order.")
@@ -422,12 +480,22 @@ class Tensor(Conversions):
 
     @fills
     def zero_(self) -> Any:
-        """Set all elements to zero, in place."""
+        """Set all elements to zero, in place.
+
+        >>> import pullback
+        >>> pullback.ones(2).zero_()
+        tensor([0., 0.])
+        """
         return write(self, ops.zeros_like(self), "zero_")
 
     @fills
     def fill_(self, value: Any) -> Any:
-        """Set all elements to one value, a number or a 0-d tensor, in place."""
+        """Set all elements to one value, a number or a 0-d tensor, in place.
+
+        >>> import pullback
+        >>> pullback.zeros(2).fill_(7.0)
+        tensor([7., 7.])
+        """
         if isinstance(value, complex) and not self.is_complex():
             raise RuntimeError(f"value cannot be converted to type {self.dtype} without overflow: it is complex")
         if getattr(value, "ndim", 0):
@@ -437,7 +505,13 @@ class Tensor(Conversions):
         return write(self, ops.fill(self, cast(value, self._dtype)), "fill_")
 
     def copy_(self, other: Any, non_blocking: bool = False) -> Any:
-        """Copy the elements of another tensor or array to this one, broadcast and converted, in place."""
+        """Copy the elements of another tensor or array to this one, broadcast and converted, in place.
+
+        >>> import pullback
+        >>> pullback.zeros(2, 2).copy_(pullback.tensor([1, 2]))
+        tensor([[1., 2.],
+                [1., 2.]])
+        """
         if not isinstance(other, (Carrier, np.ndarray)):
             raise errors.no_tensor("copy_", "other", 1, other)
         broadcast_shapes(tuple(self.shape), tuple(other.shape))

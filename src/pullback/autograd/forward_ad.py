@@ -80,6 +80,11 @@ def enter_dual_level() -> int:
     ------
     RuntimeError
         If a level has already been entered.
+
+    >>> from pullback.autograd import forward_ad
+    >>> forward_ad.enter_dual_level()
+    0
+    >>> forward_ad.exit_dual_level()
     """
     if _entered.get() is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment: use pullback.func.jvp, which nests")
@@ -94,6 +99,14 @@ def exit_dual_level(*, level: int | None = None) -> None:
     ------
     RuntimeError
         If no level has been entered, or `level` is not its number.
+
+    >>> from pullback import tensor
+    >>> from pullback.autograd import forward_ad
+    >>> level = forward_ad.enter_dual_level()
+    >>> x = forward_ad.make_dual(tensor(3.0), tensor(1.0))
+    >>> forward_ad.exit_dual_level()
+    >>> forward_ad.unpack_dual(x).tangent is None
+    True
     """
     forward = _entered.get()
     if forward is None:
@@ -136,6 +149,13 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
         If one of them holds integers.
     AttributeError
         If one of them is not a tensor.
+
+    >>> from pullback import tensor
+    >>> from pullback.autograd import forward_ad
+    >>> with forward_ad.dual_level():
+    ...     x = forward_ad.make_dual(tensor(3.0), tensor(1.0))
+    ...     forward_ad.unpack_dual(x * x).tangent
+    tensor(6.)
     """
     forward = _entered.get()
     if forward is None:
@@ -162,7 +182,14 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
-    """The primal and the tangent of a tensor; the tangent is None if there is none, or the level has been left."""
+    """The primal and the tangent of a tensor; the tangent is None if there is none, or the level has been left.
+
+    >>> from pullback import tensor
+    >>> from pullback.autograd import forward_ad
+    >>> with forward_ad.dual_level():
+    ...     forward_ad.unpack_dual(forward_ad.make_dual(tensor(3.0), tensor(10.0)))
+    UnpackedDualTensor(primal=tensor(3.), tangent=tensor(10.))
+    """
     interpreter = tensor.interpreter if isinstance(tensor, Carrier) else None
     if not isinstance(interpreter, _Level):
         return UnpackedDualTensor(tensor, None)

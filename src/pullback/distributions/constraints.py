@@ -98,12 +98,23 @@ class dependent_property(property, _Dependent):
 
 
 def is_dependent(constraint: Any) -> bool:
-    """True if a set depends on the parameters of the distribution."""
+    """True if a set depends on the parameters of the distribution.
+
+    >>> from pullback.distributions import Uniform, constraints
+    >>> constraints.is_dependent(Uniform.support), constraints.is_dependent(constraints.real)
+    (True, False)
+    """
     return isinstance(constraint, _Dependent)
 
 
 class _Independent(Constraint):
-    """Values whose last axes form one value, all elements of which are in another set."""
+    """Values whose last axes form one value, all elements of which are in another set.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.independent(constraints.positive, 1).check(tensor([[1.0, 2.0], [1.0, -2.0]]))
+    tensor([ True, False])
+    """
 
     def __init__(self, base_constraint: Any, reinterpreted_batch_ndims: int) -> None:
         self.base_constraint, self.reinterpreted_batch_ndims = base_constraint, reinterpreted_batch_ndims
@@ -124,7 +135,14 @@ class _Independent(Constraint):
 
 
 class MixtureSameFamilyConstraint(Constraint):
-    """The support of a mixture of distributions: that of the components, without the mixture's axis."""
+    """The support of a mixture of distributions: that of the components, without the mixture's axis.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> both = constraints.MixtureSameFamilyConstraint(constraints.interval(0.0, tensor([1.0, 2.0])))
+    >>> both.check(tensor([0.5, 1.5]))
+    tensor([ True, False])
+    """
 
     def __init__(self, base_constraint: Any) -> None:
         self.base_constraint = base_constraint
@@ -141,6 +159,14 @@ class MixtureSameFamilyConstraint(Constraint):
 
 
 class _Boolean(Constraint):
+    """The numbers 0 and 1.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.boolean.check(tensor([0.0, 1.0, 0.5]))
+    tensor([ True,  True, False])
+    """
+
     is_discrete = True
 
     def check(self, value: Any) -> Any:
@@ -148,6 +174,14 @@ class _Boolean(Constraint):
 
 
 class _OneHot(Constraint):
+    """Vectors of zeros with a single 1.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.one_hot.check(tensor([[0.0, 1.0], [1.0, 1.0]]))
+    tensor([ True, False])
+    """
+
     is_discrete, event_dim = True, 1
 
     def check(self, value: Any) -> Any:
@@ -192,55 +226,113 @@ class _Both(_Bounded):
 
 
 class _GreaterThan(_Lower):
-    """Numbers above a bound."""
+    """Numbers above a bound.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.greater_than(1.0).check(tensor([1.0, 2.0]))
+    tensor([False,  True])
+    """
 
     above = operator.gt
 
 
 class _GreaterThanEq(_Lower):
-    """Numbers greater than or equal to a bound."""
+    """Numbers greater than or equal to a bound.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.greater_than_eq(1.0).check(tensor([0.0, 1.0]))
+    tensor([False,  True])
+    """
 
     above = operator.ge
 
 
 class _LessThan(_Upper):
-    """Numbers below a bound."""
+    """Numbers below a bound.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.less_than(1.0).check(tensor([0.0, 1.0]))
+    tensor([ True, False])
+    """
 
     below = operator.lt
 
 
 class _Interval(_Both):
-    """Numbers in a closed interval."""
+    """Numbers in a closed interval.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.interval(0.0, 1.0).check(tensor([0.5, 1.0, 2.0]))
+    tensor([ True,  True, False])
+    """
 
     below = operator.le
 
 
 class _HalfOpenInterval(_Both):
-    """Numbers in a half-open interval, without the upper bound."""
+    """Numbers in a half-open interval, without the upper bound.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.half_open_interval(0.0, 1.0).check(tensor([0.0, 1.0]))
+    tensor([ True, False])
+    """
 
     below = operator.lt
 
 
 class _IntegerInterval(_Both):
-    """Integers in a closed interval."""
+    """Integers in a closed interval.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.integer_interval(0, 2).check(tensor([2.0, 1.5, 3.0]))
+    tensor([ True, False, False])
+    """
 
     is_discrete = True
     below = operator.le
 
 
 class _IntegerGreaterThan(_Lower):
-    """Integers greater than or equal to a bound."""
+    """Integers greater than or equal to a bound.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.positive_integer.check(tensor([0.0, 1.0, 1.5]))
+    tensor([False,  True, False])
+    """
 
     is_discrete = True
     above = operator.ge
 
 
 class _Real(Constraint):
+    """Numbers, infinite ones too, but not NaN.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.real.check(tensor([-1.0, float("nan")]))
+    tensor([ True, False])
+    """
+
     def check(self, value: Any) -> Any:
         return ~isnan(value)
 
 
 class _Simplex(Constraint):
+    """Vectors of probabilities: nonnegative numbers whose sum is 1.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.simplex.check(tensor([[0.25, 0.75], [0.5, 0.75]]))
+    tensor([ True, False])
+    """
+
     event_dim = 1
 
     def check(self, value: Any) -> Any:
@@ -248,7 +340,13 @@ class _Simplex(Constraint):
 
 
 class _Multinomial(Constraint):
-    """Vectors of nonnegative integers whose sum is at most a bound."""
+    """Vectors of nonnegative integers whose sum is at most a bound.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.multinomial(3).check(tensor([[1.0, 2.0], [2.0, 2.0]]))
+    tensor([ True, False])
+    """
 
     is_discrete, event_dim = True, 1
 
@@ -263,6 +361,14 @@ class _Multinomial(Constraint):
 
 
 class _Square(Constraint):
+    """Square matrices.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.square.check(tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor(True)
+    """
+
     event_dim = 2
 
     def check(self, value: Any) -> Any:
@@ -270,6 +376,14 @@ class _Square(Constraint):
 
 
 class _LowerTriangular(Constraint):
+    """Matrices with zeros above the diagonal.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.lower_triangular.check(tensor([[1.0, 0.0], [3.0, 4.0]]))
+    tensor(True)
+    """
+
     event_dim = 2
 
     def check(self, value: Any) -> Any:
@@ -277,11 +391,27 @@ class _LowerTriangular(Constraint):
 
 
 class _LowerCholesky(_LowerTriangular):
+    """Lower triangular matrices with a positive diagonal.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.lower_cholesky.check(tensor([[1.0, 0.0], [3.0, -4.0]]))
+    tensor(False)
+    """
+
     def check(self, value: Any) -> Any:
         return super().check(value) & all_(value.diagonal(dim1=-2, dim2=-1) > 0, -1)
 
 
 class _CorrCholesky(_LowerCholesky):
+    """Cholesky factors of correlation matrices: lower triangular, with a positive diagonal and rows of length 1.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.corr_cholesky.check(tensor([[1.0, 0.0], [0.6, 0.8]]))
+    tensor(True)
+    """
+
     def check(self, value: Any) -> Any:
         lengths = value.detach().norm(dim=-1)
         room = 10 * value.shape[-1] * float(np.finfo(value._dtype).eps)
@@ -289,6 +419,14 @@ class _CorrCholesky(_LowerCholesky):
 
 
 class _Symmetric(_Square):
+    """Symmetric matrices.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.symmetric.check(tensor([[1.0, 2.0], [2.0, 1.0]]))
+    tensor(True)
+    """
+
     def check(self, value: Any) -> Any:
         square = super().check(value)
         if value.shape[-2] != value.shape[-1]:
@@ -298,6 +436,14 @@ class _Symmetric(_Square):
 
 
 class _PositiveSemidefinite(_Symmetric):
+    """Symmetric matrices without negative eigenvalues.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.positive_semidefinite.check(tensor([[1.0, 1.0], [1.0, 1.0]]))
+    tensor(True)
+    """
+
     def check(self, value: Any) -> Any:
         symmetric = super().check(value)
         if not holds(symmetric):
@@ -307,6 +453,14 @@ class _PositiveSemidefinite(_Symmetric):
 
 
 class _PositiveDefinite(_Symmetric):
+    """Symmetric matrices all of whose eigenvalues are positive.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.positive_definite.check(tensor([[1.0, 1.0], [1.0, 1.0]]))
+    tensor(False)
+    """
+
     def check(self, value: Any) -> Any:
         symmetric = super().check(value)
         return symmetric & (cholesky_ex(value.detach()).info == 0) if holds(symmetric) else symmetric
@@ -331,7 +485,13 @@ class _Joined(Constraint):
 
 
 class _Cat(_Joined):
-    """Values whose parts along an axis, of given lengths (by default 1), are each in a set of their own."""
+    """Values whose parts along an axis, of given lengths (by default 1), are each in a set of their own.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.cat([constraints.positive, constraints.less_than(0.0)]).check(tensor([2.0, 2.0]))
+    tensor([ True, False])
+    """
 
     def __init__(self, cseq: Sequence[Any], dim: int = 0, lengths: Sequence[int] | None = None) -> None:
         super().__init__(cseq, dim)
@@ -346,7 +506,13 @@ class _Cat(_Joined):
 
 
 class _Stack(_Joined):
-    """Values whose slices along an axis are each in a set of its own."""
+    """Values whose slices along an axis are each in a set of its own.
+
+    >>> from pullback import tensor
+    >>> from pullback.distributions import constraints
+    >>> constraints.stack([constraints.positive, constraints.less_than(0.0)]).check(tensor([2.0, 2.0]))
+    tensor([ True, False])
+    """
 
     def __init__(self, cseq: Sequence[Any], dim: int = 0) -> None:
         super().__init__(cseq, dim)

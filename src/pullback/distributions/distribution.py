@@ -41,6 +41,11 @@ class Distribution:
 
     `has_rsample` is True if samples can be differentiated by the parameters. `validate_args` checks parameters and
     values, by default True.
+
+    >>> import pullback
+    >>> normal = pullback.distributions.Normal(pullback.zeros(3), 1.0)
+    >>> isinstance(normal, pullback.distributions.Distribution), normal.batch_shape, normal.sample((5,)).shape
+    (True, pullback.Size([3]), pullback.Size([5, 3]))
     """
 
     has_rsample = False
@@ -218,6 +223,10 @@ class ExponentialFamily(Distribution):
 
     A subclass that has `_natural_params`, and `_log_normalizer(*natural_params)` for A, has an entropy and the divergence
     of two members. F. Nielsen and R. Nock, Entropies and cross-entropies of exponential families (2010).
+
+    >>> import pullback
+    >>> isinstance(pullback.distributions.Gamma(2.0, 1.0), pullback.distributions.ExponentialFamily)
+    True
     """
 
     _mean_carrier_measure: Any = 0

@@ -311,6 +311,10 @@ class ReshapeTransform(Transform):
     ------
     ValueError
         If the two have other numbers of elements.
+
+    >>> import pullback
+    >>> pullback.distributions.ReshapeTransform((4,), (2, 2))(pullback.ones(5, 4)).shape
+    pullback.Size([5, 2, 2])
     """
 
     bijective = True
@@ -368,7 +372,13 @@ class _Growing(Transform):
 
 
 class ExpTransform(_Growing):
-    """exp(x)."""
+    """exp(x).
+
+    >>> from pullback import distributions, tensor
+    >>> exp = distributions.ExpTransform()
+    >>> exp.inv(exp(tensor([1.0, 2.0]))).round(decimals=3), exp.log_abs_det_jacobian(tensor(2.0), exp(tensor(2.0)))
+    (tensor([1., 2.]), tensor(2.))
+    """
 
     codomain = constraints.positive
 
@@ -384,7 +394,12 @@ class ExpTransform(_Growing):
 
 
 class SigmoidTransform(_Growing):
-    """1 / (1 + exp(-x)), clamped to the interior of (0, 1)."""
+    """1 / (1 + exp(-x)), clamped to the interior of (0, 1).
+
+    >>> import pullback
+    >>> pullback.distributions.SigmoidTransform()(pullback.tensor([0.0, 1.0]))
+    tensor([0.5000, 0.7311])
+    """
 
     codomain = constraints.unit_interval
 
@@ -423,7 +438,12 @@ class SoftplusTransform(_Growing):
 
 
 class TanhTransform(_Growing):
-    """tanh(x). Its inverse is inaccurate near -1 and 1: use `cache_size=1` to invert its own values."""
+    """tanh(x). Its inverse is inaccurate near -1 and 1: use `cache_size=1` to invert its own values.
+
+    >>> import pullback
+    >>> pullback.distributions.TanhTransform()(pullback.tensor([0.0, 0.5]))
+    tensor([0.0000, 0.4621])
+    """
 
     codomain = constraints.interval(-1.0, 1.0)
 
@@ -439,7 +459,12 @@ class TanhTransform(_Growing):
 
 
 class PowerTransform(_Growing):
-    """x ** exponent for positive x."""
+    """x ** exponent for positive x.
+
+    >>> import pullback
+    >>> pullback.distributions.PowerTransform(2.0)(pullback.tensor([1.0, 3.0]))
+    tensor([1., 9.])
+    """
 
     domain = codomain = constraints.positive
 
@@ -468,7 +493,12 @@ def _sign(value: Any) -> Any:
 
 
 class AbsTransform(Transform):
-    """|x|; its inverse returns the nonnegative argument."""
+    """|x|; its inverse returns the nonnegative argument.
+
+    >>> import pullback
+    >>> pullback.distributions.AbsTransform()(pullback.tensor([-2.0, 3.0]))
+    tensor([2., 3.])
+    """
 
     domain, codomain = constraints.real, constraints.positive
 
@@ -536,7 +566,12 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 
 class SoftmaxTransform(Transform):
-    """The softmax over the last axis; the inverse is log, up to a constant."""
+    """The softmax over the last axis; the inverse is log, up to a constant.
+
+    >>> import pullback
+    >>> pullback.distributions.SoftmaxTransform()(pullback.tensor([1.0, 1.0]))
+    tensor([0.5000, 0.5000])
+    """
 
     domain, codomain = constraints.real_vector, constraints.simplex
 
@@ -548,7 +583,12 @@ class SoftmaxTransform(Transform):
 
 
 class StickBreakingTransform(Transform):
-    """The stick-breaking transform: n numbers to n + 1 probabilities, each a fraction of the remainder."""
+    """The stick-breaking transform: n numbers to n + 1 probabilities, each a fraction of the remainder.
+
+    >>> import pullback
+    >>> pullback.distributions.StickBreakingTransform()(pullback.zeros(3))
+    tensor([0.2500, 0.2500, 0.2500, 0.2500])
+    """
 
     bijective = True
     domain, codomain = constraints.real_vector, constraints.simplex
@@ -581,7 +621,13 @@ class StickBreakingTransform(Transform):
 
 
 class LowerCholeskyTransform(Transform):
-    """The lower triangle of matrices, with the exponential of the diagonal."""
+    """The lower triangle of matrices, with the exponential of the diagonal.
+
+    >>> import pullback
+    >>> pullback.distributions.LowerCholeskyTransform()(pullback.tensor([[0.0, 5.0], [3.0, 0.0]]))
+    tensor([[1., 0.],
+            [3., 1.]])
+    """
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.lower_cholesky
 
@@ -593,7 +639,13 @@ class LowerCholeskyTransform(Transform):
 
 
 class PositiveDefiniteTransform(Transform):
-    """Matrices mapped to positive definite ones, L @ L.T with L from `LowerCholeskyTransform`."""
+    """Matrices mapped to positive definite ones, L @ L.T with L from `LowerCholeskyTransform`.
+
+    >>> import pullback
+    >>> pullback.distributions.PositiveDefiniteTransform()(pullback.tensor([[0.0, 5.0], [3.0, 0.0]]))
+    tensor([[ 1.,  3.],
+            [ 3., 10.]])
+    """
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.positive_definite
 
@@ -606,7 +658,13 @@ class PositiveDefiniteTransform(Transform):
 
 
 class CumulativeDistributionTransform(Transform):
-    """The cumulative distribution function of a distribution."""
+    """The cumulative distribution function of a distribution.
+
+    >>> import pullback
+    >>> normal = pullback.distributions.Normal(0.0, 1.0)
+    >>> pullback.distributions.CumulativeDistributionTransform(normal)(pullback.tensor([0.0, 1.96]))
+    tensor([0.5000, 0.9750])
+    """
 
     bijective = True
     codomain, sign = constraints.unit_interval, 1

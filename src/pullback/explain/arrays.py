@@ -22,7 +22,12 @@ SLOPE = 1e-3
 
 
 class Limits(NamedTuple):
-    """Limits on what an explanation stores: the options of every entry point."""
+    """Limits on what an explanation stores: the options of every entry point.
+
+    >>> import pullback
+    >>> pullback.explain.Limits(values=8).values
+    8
+    """
 
     values: int = 64
     jacobian: int = 1024
@@ -48,6 +53,11 @@ class Summary:
     """A shortened array: its shape and dtype, its first and last elements, and statistics.
 
     `head`, `tail` and `stats` are None if values are left out on purpose (`redact=True`).
+
+    >>> import numpy as np
+    >>> from pullback.explain import Summary
+    >>> Summary(np.arange(1000.0)).stats.mean
+    499.5
     """
 
     __slots__ = ("shape", "dtype", "head", "tail", "stats")

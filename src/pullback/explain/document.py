@@ -23,7 +23,12 @@ PLAIN = "name expr role op grad_fn node output requires_grad version value_from 
 
 
 def schema() -> Any:
-    """The JSON Schema of the trace file."""
+    """The JSON Schema of the trace file.
+
+    >>> from pullback import explain
+    >>> explain.schema()["title"]
+    'pullback-trace, version 1'
+    """
     return json.loads(resources.files(__package__).joinpath("schema.json").read_text(encoding="utf-8"))
 
 

@@ -98,6 +98,13 @@ class Recording(Explanation):
     """An explained block of a program: `calls` has one explanation for each backward call in it.
 
     The recording itself shows its last call. It belongs to the thread that enters it.
+
+    >>> import pullback
+    >>> w = pullback.tensor([3.0], requires_grad=True)
+    >>> with pullback.explain.record() as recording:
+    ...     (w * w).sum().backward()
+    >>> len(recording.calls)
+    1
     """
 
     def __init__(

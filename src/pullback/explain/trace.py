@@ -105,7 +105,15 @@ class Traced:
 
 @dataclass(eq=False, slots=True)
 class Term:
-    """The cotangent that a step sends to one input: `v @ J = out`, added to those that arrived before."""
+    """The cotangent that a step sends to one input: `v @ J = out`, added to those that arrived before.
+
+    >>> import pullback
+    >>> x = pullback.tensor([3.0, 4.0], requires_grad=True)
+    >>> term = pullback.explain(x * x, gradient=[1.0, 10.0]).steps[0].terms[0]
+    >>> term.J, term.out
+    (array([[3., 0.],
+           [0., 4.]], dtype=float32), array([ 3., 40.], dtype=float32))
+    """
 
     to: Traced
     input: int
@@ -164,7 +172,14 @@ class Step:
 
 @dataclass(eq=False, slots=True)
 class Leaf:
-    """A leaf of the graph: the gradient that the call computed for it, and its contributions."""
+    """A leaf of the graph: the gradient that the call computed for it, and its contributions.
+
+    >>> import pullback
+    >>> x = pullback.tensor([3.0], requires_grad=True)
+    >>> leaf = pullback.explain((x * x).sum()).leaf(x)
+    >>> leaf.grad, len(leaf.contributions)
+    (array([6.], dtype=float32), 2)
+    """
 
     tensor: Traced
     grad: Kept

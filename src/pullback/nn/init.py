@@ -77,7 +77,12 @@ def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None)
 
 @_unrecorded
 def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> None:
-    """Fill a tensor with normally distributed numbers."""
+    """Fill a tensor with normally distributed numbers.
+
+    >>> import pullback
+    >>> pullback.nn.init.normal_(pullback.empty(3), mean=5.0, std=0.0)
+    tensor([5., 5., 5.])
+    """
     tensor.normal_(mean, std, generator=generator)
 
 
@@ -105,19 +110,34 @@ def trunc_normal_(
 
 @_unrecorded
 def constant_(tensor: Any, val: float) -> None:
-    """Fill a tensor with one number."""
+    """Fill a tensor with one number.
+
+    >>> import pullback
+    >>> pullback.nn.init.constant_(pullback.empty(2), 7.0)
+    tensor([7., 7.])
+    """
     tensor.fill_(val)
 
 
 @_unrecorded
 def ones_(tensor: Any) -> None:
-    """Fill a tensor with ones."""
+    """Fill a tensor with ones.
+
+    >>> import pullback
+    >>> pullback.nn.init.ones_(pullback.empty(2))
+    tensor([1., 1.])
+    """
     tensor.fill_(1.0)
 
 
 @_unrecorded
 def zeros_(tensor: Any) -> None:
-    """Fill a tensor with zeros."""
+    """Fill a tensor with zeros.
+
+    >>> import pullback
+    >>> pullback.nn.init.zeros_(pullback.empty(2))
+    tensor([0., 0.])
+    """
     tensor.zero_()
 
 
@@ -134,6 +154,11 @@ def eye_(tensor: Any) -> None:
     ------
     ValueError
         If the tensor has other than 2 axes.
+
+    >>> import pullback
+    >>> pullback.nn.init.eye_(pullback.empty(2, 3))
+    tensor([[1., 0., 0.],
+            [0., 1., 0.]])
     """
     if tensor.ndim != 2:
         raise ValueError(f"Only tensors with 2 dimensions are supported: this one has shape {tuple(tensor.shape)}")
@@ -148,6 +173,10 @@ def dirac_(tensor: Any, groups: int = 1) -> None:
     ------
     ValueError
         If the tensor has not 3, 4 or 5 axes, or its first axis is no multiple of `groups`.
+
+    >>> import pullback
+    >>> pullback.nn.init.dirac_(pullback.empty(1, 1, 3))
+    tensor([[[0., 1., 0.]]])
     """
     if tensor.ndim not in {3, 4, 5}:
         raise ValueError(
@@ -205,6 +234,11 @@ def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> No
     ------
     ValueError
         If the tensor has fewer than 2 axes.
+
+    >>> import pullback
+    >>> w = pullback.nn.init.xavier_uniform_(pullback.empty(400, 200))
+    >>> w.abs().max() <= (6 / 600) ** 0.5
+    tensor(True)
     """
     bound = math.sqrt(3.0) * _xavier(tensor, gain)
     tensor.uniform_(-bound, bound, generator=generator)
@@ -218,6 +252,11 @@ def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Non
     ------
     ValueError
         If the tensor has fewer than 2 axes.
+
+    >>> import pullback
+    >>> w = pullback.nn.init.xavier_normal_(pullback.empty(400, 200))
+    >>> abs(w.std() - (2 / 600) ** 0.5) < 0.01
+    tensor(True)
     """
     tensor.normal_(0.0, _xavier(tensor, gain), generator=generator)
 
@@ -234,6 +273,11 @@ def kaiming_uniform_(
     ------
     ValueError
         If the tensor has fewer than 2 axes, or the mode or the nonlinearity is not known.
+
+    >>> import pullback
+    >>> w = pullback.nn.init.kaiming_uniform_(pullback.empty(400, 200))
+    >>> w.abs().max() <= (6 / 200) ** 0.5
+    tensor(True)
     """
     std = _kaiming(tensor, a, mode, nonlinearity)
     if std is not None:
@@ -251,6 +295,11 @@ def kaiming_normal_(
     ------
     ValueError
         If the tensor has fewer than 2 axes, or the mode or the nonlinearity is not known.
+
+    >>> import pullback
+    >>> w = pullback.nn.init.kaiming_normal_(pullback.empty(400, 200))
+    >>> abs(w.std() - (2 / 200) ** 0.5) < 0.01
+    tensor(True)
     """
     std = _kaiming(tensor, a, mode, nonlinearity)
     if std is not None:
@@ -265,6 +314,11 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> None:
     ------
     ValueError
         If the tensor has fewer than 2 axes.
+
+    >>> import pullback
+    >>> w = pullback.nn.init.orthogonal_(pullback.empty(2, 5))
+    >>> pullback.allclose(w @ w.T, pullback.eye(2), atol=1e-5)
+    True
     """
     if tensor.ndim < 2:
         raise ValueError(f"Only tensors with 2 or more dimensions are supported: got shape {tuple(tensor.shape)}")
@@ -287,6 +341,10 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = No
     ------
     ValueError
         If the tensor has other than 2 axes.
+
+    >>> import pullback
+    >>> (pullback.nn.init.sparse_(pullback.empty(10, 3), sparsity=0.3) == 0).sum(dim=0)
+    tensor([3, 3, 3])
     """
     if tensor.ndim != 2:
         raise ValueError(f"Only tensors with 2 dimensions are supported: this one has shape {tuple(tensor.shape)}")

@@ -113,6 +113,18 @@ class ChainedScheduler(_Combined):
     ------
     ValueError
         If there is no schedule, or schedules of several optimizers.
+
+    >>> from pullback import ones, optim
+    >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
+    >>> parts = optim.lr_scheduler.StepLR(optimizer, 2, 0.1), optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
+    >>> schedule = optim.lr_scheduler.ChainedScheduler(parts)
+    >>> for epoch in range(3):
+    ...     optimizer.step()
+    ...     schedule.step()
+    ...     print(schedule.get_last_lr())
+    [0.5]
+    [0.025]
+    [0.0125]
     """
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:

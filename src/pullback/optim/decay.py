@@ -62,7 +62,19 @@ class LambdaLR(_Functions):
 
 
 class MultiplicativeLR(_Functions):
-    """The previous rate times a function of the epoch, or one for each group."""
+    """The previous rate times a function of the epoch, or one for each group.
+
+    >>> import pullback
+    >>> optimizer = pullback.optim.SGD([pullback.ones(1, requires_grad=True)], lr=1.0)
+    >>> schedule = pullback.optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.5)
+    >>> for epoch in range(3):
+    ...     optimizer.step()
+    ...     schedule.step()
+    ...     print(schedule.get_last_lr())
+    [0.5]
+    [0.25]
+    [0.125]
+    """
 
     def _rates(self) -> list[Any]:
         if self._is_initial:
@@ -75,7 +87,19 @@ class MultiplicativeLR(_Functions):
 
 
 class StepLR(LRScheduler):
-    """The rate times `gamma` every `step_size` epochs."""
+    """The rate times `gamma` every `step_size` epochs.
+
+    >>> import pullback
+    >>> optimizer = pullback.optim.SGD([pullback.ones(1, requires_grad=True)], lr=1.0)
+    >>> schedule = pullback.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+    >>> for epoch in range(3):
+    ...     optimizer.step()
+    ...     schedule.step()
+    ...     print(schedule.get_last_lr())
+    [1.0]
+    [0.5]
+    [0.5]
+    """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.step_size = step_size
@@ -91,7 +115,19 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """The rate times `gamma` at each of the milestones."""
+    """The rate times `gamma` at each of the milestones.
+
+    >>> import pullback
+    >>> optimizer = pullback.optim.SGD([pullback.ones(1, requires_grad=True)], lr=1.0)
+    >>> schedule = pullback.optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 3], gamma=0.5)
+    >>> for epoch in range(3):
+    ...     optimizer.step()
+    ...     schedule.step()
+    ...     print(schedule.get_last_lr())
+    [0.5]
+    [0.5]
+    [0.25]
+    """
 
     def __init__(
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
@@ -110,7 +146,19 @@ class MultiStepLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """The rate times a factor until epoch `total_iters`."""
+    """The rate times a factor until epoch `total_iters`.
+
+    >>> import pullback
+    >>> optimizer = pullback.optim.SGD([pullback.ones(1, requires_grad=True)], lr=1.0)
+    >>> schedule = pullback.optim.lr_scheduler.ConstantLR(optimizer, factor=0.25, total_iters=2)
+    >>> for epoch in range(3):
+    ...     optimizer.step()
+    ...     schedule.step()
+    ...     print(schedule.get_last_lr())
+    [0.25]
+    [1.0]
+    [1.0]
+    """
 
     def __init__(
         self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1
@@ -132,7 +180,19 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """The rate times a factor that changes linearly from `start_factor` to `end_factor` in `total_iters` epochs."""
+    """The rate times a factor that changes linearly from `start_factor` to `end_factor` in `total_iters` epochs.
+
+    >>> import pullback
+    >>> optimizer = pullback.optim.SGD([pullback.ones(1, requires_grad=True)], lr=1.0)
+    >>> schedule = pullback.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.25, total_iters=3)
+    >>> for epoch in range(3):
+    ...     optimizer.step()
+    ...     schedule.step()
+    ...     print(schedule.get_last_lr())
+    [0.5]
+    [0.75]
+    [1.0]
+    """
 
     def __init__(
         self,
@@ -169,7 +229,19 @@ class LinearLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """The rate times `gamma` every epoch."""
+    """The rate times `gamma` every epoch.
+
+    >>> import pullback
+    >>> optimizer = pullback.optim.SGD([pullback.ones(1, requires_grad=True)], lr=1.0)
+    >>> schedule = pullback.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    >>> for epoch in range(3):
+    ...     optimizer.step()
+    ...     schedule.step()
+    ...     print(schedule.get_last_lr())
+    [0.5]
+    [0.25]
+    [0.125]
+    """
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
@@ -183,7 +255,19 @@ class ExponentialLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """The initial rate times (1 - epoch / total_iters) to a power, until it is zero."""
+    """The initial rate times (1 - epoch / total_iters) to a power, until it is zero.
+
+    >>> import pullback
+    >>> optimizer = pullback.optim.SGD([pullback.ones(1, requires_grad=True)], lr=1.0)
+    >>> schedule = pullback.optim.lr_scheduler.PolynomialLR(optimizer, total_iters=4)
+    >>> for epoch in range(3):
+    ...     optimizer.step()
+    ...     schedule.step()
+    ...     print(schedule.get_last_lr())
+    [0.75]
+    [0.5]
+    [0.25]
+    """
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         self.total_iters = total_iters
@@ -205,7 +289,19 @@ class PolynomialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """The rate on a cosine from the initial one down to `eta_min` in `T_max` epochs, and up again."""
+    """The rate on a cosine from the initial one down to `eta_min` in `T_max` epochs, and up again.
+
+    >>> import pullback
+    >>> optimizer = pullback.optim.SGD([pullback.ones(1, requires_grad=True)], lr=1.0)
+    >>> schedule = pullback.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2)
+    >>> for epoch in range(3):
+    ...     optimizer.step()
+    ...     schedule.step()
+    ...     print(round(schedule.get_last_lr()[0], 3))
+    0.5
+    0.0
+    0.5
+    """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max = T_max
@@ -231,7 +327,19 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """The rate on a cosine from the initial one to `eta_min` in `T_0` epochs, and anew, each time `T_mult` as long."""
+    """The rate on a cosine from the initial one to `eta_min` in `T_0` epochs, and anew, each time `T_mult` as long.
+
+    >>> import pullback
+    >>> optimizer = pullback.optim.SGD([pullback.ones(1, requires_grad=True)], lr=1.0)
+    >>> schedule = pullback.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2)
+    >>> for epoch in range(3):
+    ...     optimizer.step()
+    ...     schedule.step()
+    ...     print(round(schedule.get_last_lr()[0], 3))
+    0.5
+    1.0
+    0.5
+    """
 
     def __init__(
         self, optimizer: Optimizer, T_0: Any, T_mult: Any = 1, eta_min: Any = 0.0, last_epoch: int = -1

@@ -59,9 +59,9 @@ def check(options: dict[str, Any], also: Sequence[str] = ()) -> None:
         raise ValueError("Nesterov momentum requires a momentum and zero dampening")
     if options.get("fused"):
         if options.get("differentiable"):
-            raise RuntimeError("`fused` does not support `differentiable`")
+            raise RuntimeError("`fused` does not support `differentiable`: leave fused out")
         if options.get("foreach"):
-            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together. Leave both out")
 
 
 def _check_betas(betas: Any) -> None:

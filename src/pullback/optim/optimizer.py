@@ -238,7 +238,7 @@ class Optimizer:
                     f"{'with' if 'param_names' in given else 'without'} names to the optimizer"
                 )
             if not set(group["params"]).isdisjoint(found["params"]):
-                raise ValueError("some parameters appear in more than one parameter group")
+                raise ValueError("some parameters appear in more than one parameter group: list each in one group only")
         param_group.update(given)
         self.param_groups.append(param_group)
 

@@ -64,6 +64,17 @@ class LRScheduler:
         If `optimizer` is no Optimizer.
     KeyError
         If a schedule is resumed, with a `last_epoch`, on groups without an `initial_lr`.
+
+    >>> import pullback
+    >>> class Halving(pullback.optim.lr_scheduler.LRScheduler):
+    ...     def get_lr(self):
+    ...         return [base * 0.5**self.last_epoch for base in self.base_lrs]
+    >>> optimizer = pullback.optim.SGD([pullback.ones(1, requires_grad=True)], lr=1.0)
+    >>> schedule = Halving(optimizer)
+    >>> optimizer.step()
+    >>> schedule.step()
+    >>> schedule.get_last_lr()
+    [0.5]
     """
 
     _get_lr_called_within_step = False

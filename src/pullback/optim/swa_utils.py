@@ -74,12 +74,26 @@ def _in_place(average: Average) -> Averages:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Averages:
-    """A function that writes exponential moving averages, for `AveragedModel(multi_avg_fn=...)`."""
+    """A function that writes exponential moving averages, for `AveragedModel(multi_avg_fn=...)`.
+
+    >>> import pullback
+    >>> average, model = [pullback.tensor([0.0])], [pullback.tensor([1.0])]
+    >>> pullback.optim.swa_utils.get_ema_multi_avg_fn(0.75)(average, model, None)
+    >>> average
+    [tensor([0.2500])]
+    """
     return _in_place(get_ema_avg_fn(decay))
 
 
 def get_swa_multi_avg_fn() -> Averages:
-    """A function that writes plain averages, for `AveragedModel(multi_avg_fn=...)`."""
+    """A function that writes plain averages, for `AveragedModel(multi_avg_fn=...)`.
+
+    >>> import pullback
+    >>> average, model = [pullback.tensor([0.0])], [pullback.tensor([1.0])]
+    >>> pullback.optim.swa_utils.get_swa_multi_avg_fn()(average, model, 3)  # three were averaged before
+    >>> average
+    [tensor([0.2500])]
+    """
     return _in_place(get_swa_avg_fn())
 
 
@@ -180,6 +194,17 @@ class SWALR(LRScheduler):
     ------
     ValueError
         For an unknown `anneal_strategy`, a negative number of epochs, or not as many rates as groups.
+
+    >>> from pullback import ones, optim
+    >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
+    >>> schedule = optim.swa_utils.SWALR(optimizer, swa_lr=0.5, anneal_epochs=2, anneal_strategy="linear")
+    >>> for epoch in range(3):
+    ...     optimizer.step()
+    ...     schedule.step()
+    ...     print(schedule.get_last_lr())
+    [0.75]
+    [0.5]
+    [0.5]
     """
 
     def __init__(

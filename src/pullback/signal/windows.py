@@ -123,7 +123,12 @@ def _made(name: str, formula: Callable[..., Array], arguments: tuple[Any, ...], 
 
 @_window
 def general_cosine(M: int, *, a: Iterable[float], sym: bool = True, **options: Unpack[Options]) -> Tensor:
-    """A sum of cosines of 0, 1, 2, ... periods with the weights `a`, whose signs alternate."""
+    """A sum of cosines of 0, 1, 2, ... periods with the weights `a`, whose signs alternate.
+
+    >>> import pullback
+    >>> pullback.signal.windows.general_cosine(5, a=[0.5, 0.5])
+    tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
+    """
     weights = list(a)
     if not weights:
         raise ValueError("Coefficients cannot be empty: pass a=[...], the weights of the cosines")
@@ -132,43 +137,78 @@ def general_cosine(M: int, *, a: Iterable[float], sym: bool = True, **options: U
 
 @_window
 def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, **options: Unpack[Options]) -> Tensor:
-    """alpha - (1 - alpha) * cos, one period of it."""
+    """alpha - (1 - alpha) * cos, one period of it.
+
+    >>> import pullback
+    >>> pullback.signal.windows.general_hamming(5, alpha=0.6)
+    tensor([0.2000, 0.6000, 1.0000, 0.6000, 0.2000])
+    """
     return _made("general_hamming", _cosines, (M, not sym, (alpha, 1 - alpha)), options)
 
 
 @_window
 def hann(M: int, *, sym: bool = True, **options: Unpack[Options]) -> Tensor:
-    """Hann's window, a raised cosine: 0.5 - 0.5 * cos."""
+    """Hann's window, a raised cosine: 0.5 - 0.5 * cos.
+
+    >>> import pullback
+    >>> pullback.signal.windows.hann(5)
+    tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
+    """
     return _made("hann", _cosines, (M, not sym, HANN), options)
 
 
 @_window
 def hamming(M: int, *, sym: bool = True, **options: Unpack[Options]) -> Tensor:
-    """Hamming's window: 0.54 - 0.46 * cos, whose first side lobe is low."""
+    """Hamming's window: 0.54 - 0.46 * cos, whose first side lobe is low.
+
+    >>> import pullback
+    >>> pullback.signal.windows.hamming(5)
+    tensor([0.0800, 0.5400, 1.0000, 0.5400, 0.0800])
+    """
     return _made("hamming", _cosines, (M, not sym, HAMMING), options)
 
 
 @_window
 def blackman(M: int, *, sym: bool = True, **options: Unpack[Options]) -> Tensor:
-    """Blackman's window, of three cosines."""
+    """Blackman's window, of three cosines.
+
+    >>> import pullback
+    >>> pullback.signal.windows.blackman(5)[1:4]
+    tensor([0.3400, 1.0000, 0.3400])
+    """
     return _made("blackman", _cosines, (M, not sym, BLACKMAN), options)
 
 
 @_window
 def nuttall(M: int, *, sym: bool = True, **options: Unpack[Options]) -> Tensor:
-    """Nuttall's window, of four cosines."""
+    """Nuttall's window, of four cosines.
+
+    >>> import pullback
+    >>> pullback.signal.windows.nuttall(5)
+    tensor([3.6280e-04, 2.2698e-01, 1.0000e+00, 2.2698e-01, 3.6280e-04])
+    """
     return _made("nuttall", _cosines, (M, not sym, NUTTALL), options)
 
 
 @_window
 def bartlett(M: int, *, sym: bool = True, **options: Unpack[Options]) -> Tensor:
-    """Bartlett's window, a triangle from 0 to 1 and back."""
+    """Bartlett's window, a triangle from 0 to 1 and back.
+
+    >>> import pullback
+    >>> pullback.signal.windows.bartlett(5)
+    tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
+    """
     return _made("bartlett", _triangle, (M, not sym), options)
 
 
 @_window
 def cosine(M: int, *, sym: bool = True, **options: Unpack[Options]) -> Tensor:
-    """Half a period of the sine."""
+    """Half a period of the sine.
+
+    >>> import pullback
+    >>> pullback.signal.windows.cosine(3)
+    tensor([0.5000, 1.0000, 0.5000])
+    """
     return _made("cosine", _sine, (M, not sym), options)
 
 
@@ -176,7 +216,12 @@ def cosine(M: int, *, sym: bool = True, **options: Unpack[Options]) -> Tensor:
 def exponential(
     M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True, **options: Unpack[Options]
 ) -> Tensor:
-    """exp(-distance / tau) on both sides of the centre, which a periodic window may have anywhere."""
+    """exp(-distance / tau) on both sides of the centre, which a periodic window may have anywhere.
+
+    >>> import pullback
+    >>> pullback.signal.windows.exponential(3, tau=1.0)
+    tensor([0.3679, 1.0000, 0.3679])
+    """
     if tau <= 0:
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
     if sym and center is not None:
@@ -186,7 +231,12 @@ def exponential(
 
 @_window
 def gaussian(M: int, *, std: float = 1.0, sym: bool = True, **options: Unpack[Options]) -> Tensor:
-    """The normal density of standard deviation `std`, 1 at the middle."""
+    """The normal density of standard deviation `std`, 1 at the middle.
+
+    >>> import pullback
+    >>> pullback.signal.windows.gaussian(3, std=1.0)
+    tensor([0.6065, 1.0000, 0.6065])
+    """
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
     return _made("gaussian", _gaussian, (M, not sym, std), options)
@@ -194,7 +244,12 @@ def gaussian(M: int, *, std: float = 1.0, sym: bool = True, **options: Unpack[Op
 
 @_window
 def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, **options: Unpack[Options]) -> Tensor:
-    """Kaiser's window; the larger `beta`, the narrower it is and the lower its side lobes."""
+    """Kaiser's window; the larger `beta`, the narrower it is and the lower its side lobes.
+
+    >>> import pullback
+    >>> pullback.signal.windows.kaiser(5, beta=2.0)
+    tensor([0.4387, 0.8348, 1.0000, 0.8348, 0.4387])
+    """
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
     return _made("kaiser", _kaiser, (M, not sym, beta), options)
@@ -231,7 +286,12 @@ def hann_window(window_length: int, periodic: bool = True, **options: Unpack[Opt
 def hamming_window(
     window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, **options: Unpack[Options]
 ) -> Tensor:
-    """alpha - beta * cos, one period of it."""
+    """alpha - beta * cos, one period of it.
+
+    >>> import pullback
+    >>> pullback.hamming_window(4)
+    tensor([0.0800, 0.5400, 1.0000, 0.5400])
+    """
     return _older("hamming_window", _cosines, (window_length, periodic, (alpha, beta)), options)
 
 
@@ -249,5 +309,10 @@ def bartlett_window(window_length: int, periodic: bool = True, **options: Unpack
 
 @_window
 def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, **options: Unpack[Options]) -> Tensor:
-    """Kaiser's window; the larger `beta`, the narrower it is."""
+    """Kaiser's window; the larger `beta`, the narrower it is.
+
+    >>> import pullback
+    >>> pullback.kaiser_window(4, beta=2.0)
+    tensor([0.4387, 0.8348, 1.0000, 0.8348])
+    """
     return _older("kaiser_window", _kaiser, (window_length, periodic, beta), options)

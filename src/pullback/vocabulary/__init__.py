@@ -89,6 +89,16 @@ def spelled_as(**names: str) -> Callable[[Named], Named]:
     return functools.partial(spelled, names=names)
 
 
+def in_place_text(function: Function) -> str:
+    """The docstring of the in-place form of a function, in which an example of one call is one of the method."""
+    name, text = function.__name__, function.__doc__ or ""
+    before, _, after = text.partition(f"pullback.{name}(pullback.tensor([")
+    given, _, rest = after.partition("])")
+    if rest and ("True" in given) == ("True" in rest):  # an operation that gives bools gives numbers in place
+        text = f"{before}pullback.tensor([{given}]).{name}_({rest.removeprefix(', ')}"
+    return f"In place: {text}"
+
+
 def fills(method: Named) -> Named:
     """Mark an in-place method that fills with one value, which is also defined for elements that share memory."""
 

@@ -44,18 +44,30 @@ def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     def written(input: Any, *args: Any, **options: Any) -> Any:
         return function(input, *args, **options, inplace=True)
 
-    return named(f"{function.__name__}_", written, f"In place: {function.__doc__}")
+    name = f"{function.__name__}_"
+    text = f"In place: {function.__doc__}".replace(f".{function.__name__}(", f".{name}(")
+    return named(name, written, text)
 
 
 @is_primitive(ops.relu)
 def relu(input: Any, inplace: bool = False) -> Any:
-    """max(input, 0), elementwise; its slope at 0 is 0."""
+    """max(input, 0), elementwise; its slope at 0 is 0.
+
+    >>> import pullback
+    >>> pullback.nn.functional.relu(pullback.tensor([-1.0, 0.0, 2.0]))
+    tensor([0., 0., 2.])
+    """
     return _placed("relu", input, arithmetic.relu(input), inplace)
 
 
 @is_primitive(ops.leaky_relu, slope=0.01)
 def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
-    """The input above 0, `negative_slope` times the input elsewhere."""
+    """The input above 0, `negative_slope` times the input elsewhere.
+
+    >>> import pullback
+    >>> pullback.nn.functional.leaky_relu(pullback.tensor([-2.0, 3.0]), 0.1)
+    tensor([-0.2000,  3.0000])
+    """
     result = ops.leaky_relu(of_kind("leaky_relu", input), slope=negative_slope)
     return _placed("leaky_relu", input, result, inplace)
 
@@ -90,13 +102,23 @@ def prelu(input: Any, weight: Any) -> Any:
 
 @is_primitive(ops.elu, alpha=1.0, scale=1.0, input_scale=1.0)
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
-    """The input above 0, alpha * (exp(input) - 1) elsewhere."""
+    """The input above 0, alpha * (exp(input) - 1) elsewhere.
+
+    >>> import pullback
+    >>> pullback.nn.functional.elu(pullback.tensor([-1.0, 2.0]))  # exp(-1) - 1
+    tensor([-0.6321,  2.0000])
+    """
     result = ops.elu(of_kind("elu", input), alpha=alpha, scale=1.0, input_scale=1.0)
     return _placed("elu", input, result, inplace)
 
 
 def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
-    """The input above 0, alpha * (exp(input / alpha) - 1) elsewhere."""
+    """The input above 0, alpha * (exp(input / alpha) - 1) elsewhere.
+
+    >>> import pullback
+    >>> pullback.nn.functional.celu(pullback.tensor([-2.0, 3.0]), alpha=2.0)  # 2 * (exp(-1) - 1)
+    tensor([-1.2642,  3.0000])
+    """
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU: use relu")
     result = ops.elu(of_kind("celu", input), alpha=alpha, scale=1.0, input_scale=1 / alpha)
@@ -105,13 +127,23 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
 
 @is_primitive(ops.elu, alpha=SELU_ALPHA, scale=SELU_SCALE, input_scale=1.0)
 def selu(input: Any, inplace: bool = False) -> Any:
-    """The elu that preserves mean 0 and variance 1 from layer to layer."""
+    """The elu that preserves mean 0 and variance 1 from layer to layer.
+
+    >>> import pullback
+    >>> pullback.nn.functional.selu(pullback.tensor([-1.0, 0.0, 1.0]))
+    tensor([-1.1113,  0.0000,  1.0507])
+    """
     result = ops.elu(of_kind("selu", input), alpha=SELU_ALPHA, scale=SELU_SCALE, input_scale=1.0)
     return _placed("selu", input, result, inplace)
 
 
 def rrelu(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> Any:
-    """A leaky relu whose slope is random for each element while training, and otherwise the mean of its bounds."""
+    """A leaky relu whose slope is random for each element while training, and otherwise the mean of its bounds.
+
+    >>> import pullback
+    >>> pullback.nn.functional.rrelu(pullback.tensor([-24.0, 1.0]))  # the mean of 1 / 8 and 1 / 3 is 11 / 48
+    tensor([-5.5000,  1.0000])
+    """
     of_kind("rrelu", input)
     lower, upper = float(lower), float(upper)
     for name, bound in (("lower", lower), ("upper", upper)):
@@ -129,7 +161,12 @@ def rrelu(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool
 
 @is_primitive(ops.hardtanh, lower=-1.0, upper=1.0)
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
-    """The input limited to [min_val, max_val]; its slope at the bounds is 0."""
+    """The input limited to [min_val, max_val]; its slope at the bounds is 0.
+
+    >>> import pullback
+    >>> pullback.nn.functional.hardtanh(pullback.tensor([-3.0, 0.5, 3.0]))
+    tensor([-1.0000,  0.5000,  1.0000])
+    """
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     if of_kind("hardtanh", input, "fiu")._dtype.kind == "u" and (min_val < 0 or max_val < 0):
@@ -139,37 +176,67 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
 
 @is_primitive(ops.hardtanh, lower=0, upper=6)
 def relu6(input: Any, inplace: bool = False) -> Any:
-    """The input limited to [0, 6]."""
+    """The input limited to [0, 6].
+
+    >>> import pullback
+    >>> pullback.nn.functional.relu6(pullback.tensor([-1.0, 5.0, 8.0]))
+    tensor([0., 5., 6.])
+    """
     return _placed("relu6", input, ops.hardtanh(of_kind("relu6", input, "fiu"), lower=0, upper=6), inplace)
 
 
 def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
-    """The input above the threshold, the value elsewhere."""
+    """The input above the threshold, the value elsewhere.
+
+    >>> import pullback
+    >>> pullback.nn.functional.threshold(pullback.tensor([0.5, 2.0]), 1.0, -7.0)
+    tensor([-7.,  2.])
+    """
     result = ops.threshold(of_kind("threshold", input, "fiu"), bound=threshold, value=value)
     return _placed("threshold", input, result, inplace)
 
 
 @is_primitive(ops.hardsigmoid)
 def hardsigmoid(input: Any, inplace: bool = False) -> Any:
-    """input / 6 + 1 / 2, limited to [0, 1]."""
+    """input / 6 + 1 / 2, limited to [0, 1].
+
+    >>> import pullback
+    >>> pullback.nn.functional.hardsigmoid(pullback.tensor([-3.0, 0.0, 1.5]))
+    tensor([0.0000, 0.5000, 0.7500])
+    """
     return _placed("hardsigmoid", input, ops.hardsigmoid(of_kind("hardsigmoid", input)), inplace)
 
 
 @is_primitive(ops.hardswish)
 def hardswish(input: Any, inplace: bool = False) -> Any:
-    """input * hardsigmoid(input)."""
+    """input * hardsigmoid(input).
+
+    >>> import pullback
+    >>> pullback.nn.functional.hardswish(pullback.tensor([-1.0, 1.5, 4.0]))
+    tensor([-0.3333,  1.1250,  4.0000])
+    """
     return _placed("hardswish", input, ops.hardswish(of_kind("hardswish", input)), inplace)
 
 
 @is_primitive(ops.silu)
 def silu(input: Any, inplace: bool = False) -> Any:
-    """input * sigmoid(input)."""
+    """input * sigmoid(input).
+
+    >>> import pullback
+    >>> pullback.nn.functional.silu(pullback.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.2689,  0.0000,  0.7311])
+    """
     return _placed("silu", input, ops.silu(of_kind("silu", input, "fc")), inplace)
 
 
 @is_primitive(ops.mish)
 def mish(input: Any, inplace: bool = False) -> Any:
-    """input * tanh(softplus(input))."""
+    """input * tanh(softplus(input)).
+
+    >>> import pullback
+    >>> pullback.nn.functional.mish(pullback.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.3034,  0.0000,  0.8651])
+    """
     return _placed("mish", input, ops.mish(of_kind("mish", input)), inplace)
 
 
@@ -198,44 +265,79 @@ def gelu(input: Any, approximate: str = "none") -> Any:
 
 @is_primitive(ops.softplus, beta=1.0, threshold=20)
 def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
-    """log(1 + exp(beta * input)) / beta; the input itself where beta * input is above the threshold."""
+    """log(1 + exp(beta * input)) / beta; the input itself where beta * input is above the threshold.
+
+    >>> import pullback
+    >>> pullback.nn.functional.softplus(pullback.tensor([-1.0, 0.0, 30.0]))
+    tensor([ 0.3133,  0.6931, 30.0000])
+    """
     return ops.softplus(of_kind("softplus", input), beta=float(beta), threshold=threshold)
 
 
 @is_primitive(ops.logsigmoid)
 def logsigmoid(input: Any) -> Any:
-    """log(sigmoid(input)), without overflow."""
+    """log(sigmoid(input)), without overflow.
+
+    >>> import pullback
+    >>> pullback.nn.functional.logsigmoid(pullback.tensor([-1000.0, 0.0]))
+    tensor([-1.0000e+03, -6.9315e-01])
+    """
     return ops.logsigmoid(of_kind("logsigmoid", input))
 
 
 def softsign(input: Any) -> Any:
-    """input / (1 + abs(input))."""
+    """input / (1 + abs(input)).
+
+    >>> import pullback
+    >>> pullback.nn.functional.softsign(pullback.tensor([-1.0, 0.0, 3.0]))
+    tensor([-0.5000,  0.0000,  0.7500])
+    """
     require_tensor("softsign", "input", input)
     return input / (arithmetic.abs(input) + 1)
 
 
 def tanhshrink(input: Any) -> Any:
-    """input - tanh(input)."""
+    """input - tanh(input).
+
+    >>> import pullback
+    >>> pullback.nn.functional.tanhshrink(pullback.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.2384,  0.0000,  0.2384])
+    """
     require_tensor("tanhshrink", "input", input)
     return input - arithmetic.tanh(input)
 
 
 @is_primitive(ops.hardshrink, bound=0.5)
 def hardshrink(input: Any, lambd: float = 0.5) -> Any:
-    """0 within `lambd` of 0, the input elsewhere."""
+    """0 within `lambd` of 0, the input elsewhere.
+
+    >>> import pullback
+    >>> pullback.nn.functional.hardshrink(pullback.tensor([-1.0, 0.3, 2.0]))
+    tensor([-1.,  0.,  2.])
+    """
     return ops.hardshrink(of_kind("hardshrink", input), bound=lambd)
 
 
 @is_primitive(ops.softshrink, bound=0.5)
 def softshrink(input: Any, lambd: float = 0.5) -> Any:
-    """The input moved towards 0 by `lambd`, and 0 within that of 0."""
+    """The input moved towards 0 by `lambd`, and 0 within that of 0.
+
+    >>> import pullback
+    >>> pullback.nn.functional.softshrink(pullback.tensor([-1.0, 0.3, 2.0]))
+    tensor([-0.5000,  0.0000,  1.5000])
+    """
     if not lambd >= 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
     return ops.softshrink(of_kind("softshrink", input), bound=lambd)
 
 
 def glu(input: Any, dim: int = -1) -> Any:
-    """The first half of an axis times the sigmoid of its second half."""
+    """The first half of an axis times the sigmoid of its second half.
+
+    >>> import pullback
+    >>> pullback.nn.functional.glu(pullback.tensor([1.0, 2.0, 0.0, 100.0]))
+    tensor([0.5000, 2.0000])
+    """
     require_tensor("glu", "input", input)
     if input.ndim == 0:
         raise RuntimeError("glu does not support 0-dimensional tensors: it halves an axis")
@@ -253,19 +355,37 @@ def _softmax_dim(name: str, ndim: int) -> int:
 
 
 def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """exp(input) divided by its sum along a dim."""
+    """exp(input) divided by its sum along a dim.
+
+    >>> import pullback
+    >>> pullback.nn.functional.softmax(pullback.tensor([1.0, 1.0, 1000.0]), dim=0)
+    tensor([0., 0., 1.])
+    >>> pullback.nn.functional.softmax(pullback.zeros(2, 4), dim=1)
+    tensor([[0.2500, 0.2500, 0.2500, 0.2500],
+            [0.2500, 0.2500, 0.2500, 0.2500]])
+    """
     require_tensor("softmax", "input", input)
     return reductions.softmax(input, _softmax_dim("softmax", input.ndim) if dim is None else dim, dtype=dtype)
 
 
 def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """The logarithm of softmax along a dim, without overflow."""
+    """The logarithm of softmax along a dim, without overflow.
+
+    >>> import pullback
+    >>> pullback.nn.functional.log_softmax(pullback.tensor([0.0, 1000.0]), dim=0)
+    tensor([-1000.,     0.])
+    """
     require_tensor("log_softmax", "input", input)
     return reductions.log_softmax(input, _softmax_dim("log_softmax", input.ndim) if dim is None else dim, dtype=dtype)
 
 
 def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """The softmax of -input."""
+    """The softmax of -input.
+
+    >>> import pullback
+    >>> pullback.nn.functional.softmin(pullback.tensor([0.0, 1000.0]), dim=0)
+    tensor([1., 0.])
+    """
     require_tensor("softmin", "input", input)
     negated = -input if dtype is None else -cast(input, dtypes.as_dtype(dtype).numpy)
     return reductions.softmax(negated, _softmax_dim("softmin", negated.ndim) if dim is None else dim)
@@ -275,6 +395,10 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
     """A sample from the Gumbel-softmax distribution: logits plus noise, through a softmax of temperature tau.
 
     With `hard`, one-hot, with the gradient of the soft sample.
+
+    >>> import pullback
+    >>> pullback.nn.functional.gumbel_softmax(pullback.zeros(5, 3), hard=True).sum(dim=1)
+    tensor([1., 1., 1., 1., 1.])
     """
     of_kind("gumbel_softmax", logits)
     kind = logits._dtype

@@ -7,9 +7,9 @@ import numpy as np
 
 from .. import ops
 from .._core import dtypes, errors
-from .._core.primitives import Carrier, Primitive
+from .._core.primitives import Carrier, Function, Primitive
 from .._core.sites import named, warn
-from .._core.values import every, require_operand, require_tensor
+from .._core.values import every, require_operand
 from .._tape.shortcuts import is_primitive
 from . import warn_of_numbers
 from .promotion import binary, broadcast, cast, category, common, fractional, held, inexact, together
@@ -55,7 +55,12 @@ def _by_position(name: str, number: Any, rest: tuple[Any, ...]) -> tuple[Any, An
 
 @is_primitive(ops.add)
 def add(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
-    """input + alpha * other, with broadcasting."""
+    """input + alpha * other, with broadcasting.
+
+    >>> import pullback
+    >>> pullback.add(pullback.tensor([1.0, 2.0]), pullback.tensor([10.0]), alpha=2)
+    tensor([21., 22.])
+    """
     if rest:
         other, alpha = _by_position("add", other, rest)
     return binary(ops.add, input, _scaled(input, other, alpha))
@@ -63,7 +68,12 @@ def add(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
 
 @is_primitive(ops.subtract)
 def sub(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
-    """input - alpha * other, with broadcasting."""
+    """input - alpha * other, with broadcasting.
+
+    >>> import pullback
+    >>> pullback.sub(pullback.tensor([5.0, 6.0]), pullback.tensor([1.0, 2.0]), alpha=2)
+    tensor([3., 2.])
+    """
     if rest:
         other, alpha = _by_position("sub", other, rest)
     if category(input)[0].kind == "b" and category(other)[0].kind == "b":
@@ -75,7 +85,12 @@ def sub(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
 
 
 def rsub(input: Any, other: Any, *, alpha: float = 1) -> Any:
-    """other - alpha * input."""
+    """other - alpha * input.
+
+    >>> import pullback
+    >>> pullback.rsub(pullback.tensor([1.0, 2.0]), 10.0)
+    tensor([9., 8.])
+    """
     if isinstance(other, Carrier) or alpha != 1:
         return sub(other, input, alpha=alpha)
     _refuse_bool_negation(input)
@@ -83,13 +98,26 @@ def rsub(input: Any, other: Any, *, alpha: float = 1) -> Any:
 
 
 def mul(input: Any, other: Any) -> Any:
-    """input * other, with broadcasting."""
+    """input * other, with broadcasting.
+
+    >>> import pullback
+    >>> pullback.mul(pullback.tensor([[1.0, 2.0], [3.0, 4.0]]), pullback.tensor([10.0, 100.0]))
+    tensor([[ 10., 200.],
+            [ 30., 400.]])
+    """
     return binary(ops.multiply, input, other)
 
 
 @is_primitive(ops.divide)
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
-    """input / other; integers give the default dtype; `rounding_mode` is None, 'trunc' or 'floor'."""
+    """input / other; integers give the default dtype; `rounding_mode` is None, 'trunc' or 'floor'.
+
+    >>> import pullback
+    >>> pullback.div(pullback.tensor([-7.0, 7.0]), 2.0)
+    tensor([-3.5000,  3.5000])
+    >>> pullback.div(pullback.tensor([-7, 7]), 2, rounding_mode="floor")
+    tensor([-4,  3])
+    """
     if rounding_mode is None:
         return broadcast(ops.divide, *fractional(input, other))
     if rounding_mode not in ("trunc", "floor"):
@@ -102,7 +130,12 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 
 @is_primitive(ops.floor_divide)
 def floor_divide(input: Any, other: Any) -> Any:
-    """The floor of input / other; it has no derivative."""
+    """The floor of input / other; it has no derivative.
+
+    >>> import pullback
+    >>> pullback.floor_divide(pullback.tensor([-7.0, 7.0]), 2.0)
+    tensor([-4.,  3.])
+    """
     check_division("floor_divide", "div_floor", input, other)
     return binary(ops.floor_divide, input, other)
 
@@ -124,7 +157,12 @@ def check_division(name: str, title: str, input: Any, other: Any) -> None:
 
 @is_primitive(ops.remainder)
 def remainder(input: Any, other: Any) -> Any:
-    """The remainder of floor division by other; it has the sign of other."""
+    """The remainder of floor division by other; it has the sign of other.
+
+    >>> import pullback
+    >>> pullback.remainder(pullback.tensor([-7.0, 7.0]), 3.0)
+    tensor([2., 1.])
+    """
     check_division("remainder", "remainder", input, other)
     if isinstance(input, Carrier) and type(other) in (int, float) and input._dtype.kind == "f":
         return ops.modulo(input, divisor=_beside(other, input._dtype))
@@ -140,7 +178,12 @@ def _beside(number: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def pow(input: Any, exponent: Any) -> Any:
-    """input ** exponent, elementwise."""
+    """input ** exponent, elementwise.
+
+    >>> import pullback
+    >>> pullback.pow(pullback.tensor([1.0, 2.0, 3.0]), 2)
+    tensor([1., 4., 9.])
+    """
     number = exponent.item() if isinstance(exponent, np.generic) else exponent
     if isinstance(input, Carrier) and isinstance(number, (bool, int, float)):
         dtype = common(input, number)
@@ -161,45 +204,128 @@ def pow(input: Any, exponent: Any) -> Any:
 
 @is_primitive(ops.negative)
 def neg(input: Any) -> Any:
-    """-input."""
+    """-input.
+
+    >>> import pullback
+    >>> pullback.neg(pullback.tensor([1.0, -2.0]))
+    tensor([-1.,  2.])
+    """
     _refuse_bool_negation(input)
     return ops.negative(input)
 
 
-def elementwise(name: str, primitive: Primitive, text: str, *, keeps_integers: bool = False) -> Callable[[Any], Any]:
+def elementwise(primitive: Primitive, *, keeps_integers: bool = False) -> Callable[[Function], Function]:
     """The function of one tensor with one of torch's names; integers become floats unless the primitive keeps them."""
 
-    def function(input: Any) -> Any:
-        if not isinstance(input, Carrier):
-            raise errors.no_tensor(name, "input", 1, input)
-        return primitive(input if keeps_integers else inexact(input))
+    def made(like: Function) -> Function:
+        def function(input: Any) -> Any:
+            if not isinstance(input, Carrier):
+                raise errors.no_tensor(like.__name__, "input", 1, input)
+            return primitive(input if keeps_integers else inexact(input))
 
-    is_primitive(primitive)(function)
-    return named(name, function, text)
+        is_primitive(primitive)(function)
+        return named(like.__name__, function, like.__doc__ or "")
+
+    return made
 
 
-exp = elementwise("exp", ops.exp, "e to the input, elementwise.")
-expm1 = elementwise("expm1", ops.expm1, "exp(input) - 1, exact for small inputs.")
-log = elementwise("log", ops.log, "The natural logarithm, elementwise; -inf at 0, NaN below.")
-log1p = elementwise("log1p", ops.log1p, "log(1 + input), exact for small inputs.")
-sqrt = elementwise("sqrt", ops.sqrt, "The square root, elementwise; its slope at 0 is inf.")
-sin = elementwise("sin", ops.sin, "The sine, elementwise.")
-cos = elementwise("cos", ops.cos, "The cosine, elementwise.")
-tan = elementwise("tan", ops.tan, "The tangent, elementwise.")
-sinh = elementwise("sinh", ops.sinh, "The hyperbolic sine, elementwise.")
-cosh = elementwise("cosh", ops.cosh, "The hyperbolic cosine, elementwise.")
-tanh = elementwise("tanh", ops.tanh, "The hyperbolic tangent, elementwise.")
-sigmoid = elementwise("sigmoid", ops.sigmoid, "1 / (1 + exp(-input)), elementwise.")
-reciprocal = elementwise("reciprocal", ops.reciprocal, "1 / input, elementwise.")
-abs = elementwise("abs", ops.abs, "The absolute value, elementwise; its slope at 0 is 0.", keeps_integers=True)
-isnan = elementwise("isnan", ops.isnan, "Where the input is NaN.", keeps_integers=True)
-isinf = elementwise("isinf", ops.isinf, "Where the input is inf or -inf.", keeps_integers=True)
-isfinite = elementwise("isfinite", ops.isfinite, "Where the input is neither NaN nor infinite.", keeps_integers=True)
-logical_not = elementwise("logical_not", ops.logical_not, "Where the input is zero.", keeps_integers=True)
+@elementwise(ops.exp)
+def exp(input: Any) -> Any:
+    """e to the input, elementwise.
+
+    >>> import pullback
+    >>> pullback.exp(pullback.tensor([0.0, 1.0]))
+    tensor([1.0000, 2.7183])
+    """
+
+
+@elementwise(ops.log)
+def log(input: Any) -> Any:
+    """The natural logarithm, elementwise; -inf at 0, NaN below.
+
+    >>> import pullback
+    >>> pullback.log(pullback.tensor([1.0, 0.0, -1.0]))
+    tensor([0., -inf, nan])
+    """
+
+
+@elementwise(ops.sqrt)
+def sqrt(input: Any) -> Any:
+    """The square root, elementwise; its slope at 0 is inf.
+
+    >>> import pullback
+    >>> pullback.sqrt(pullback.tensor([4.0, 9.0]))
+    tensor([2., 3.])
+    """
+
+
+@elementwise(ops.sin)
+def sin(input: Any) -> Any:
+    """The sine, elementwise.
+
+    >>> import pullback
+    >>> pullback.sin(pullback.tensor([0.0, 0.5236]))
+    tensor([0.0000, 0.5000])
+    """
+
+
+@elementwise(ops.cos)
+def cos(input: Any) -> Any:
+    """The cosine, elementwise.
+
+    >>> import pullback
+    >>> pullback.cos(pullback.tensor([0.0, 1.0472]))
+    tensor([1.0000, 0.5000])
+    """
+
+
+@elementwise(ops.tanh)
+def tanh(input: Any) -> Any:
+    """The hyperbolic tangent, elementwise.
+
+    >>> import pullback
+    >>> pullback.tanh(pullback.tensor([0.0, 0.5, 100.0]))
+    tensor([0.0000, 0.4621, 1.0000])
+    """
+
+
+@elementwise(ops.sigmoid)
+def sigmoid(input: Any) -> Any:
+    """1 / (1 + exp(-input)), elementwise.
+
+    >>> import pullback
+    >>> pullback.sigmoid(pullback.tensor([-100.0, 0.0, 100.0]))
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+
+
+@elementwise(ops.reciprocal)
+def reciprocal(input: Any) -> Any:
+    """1 / input, elementwise.
+
+    >>> import pullback
+    >>> pullback.reciprocal(pullback.tensor([2.0, -4.0]))
+    tensor([ 0.5000, -0.2500])
+    """
+
+
+@elementwise(ops.abs, keeps_integers=True)
+def abs(input: Any) -> Any:
+    """The absolute value, elementwise; its slope at 0 is 0.
+
+    >>> import pullback
+    >>> pullback.abs(pullback.tensor([-2.0, 0.0, 3.0]))
+    tensor([2., 0., 3.])
+    """
 
 
 def relu(input: Any) -> Any:
-    """max(input, 0), elementwise; its slope at 0 is 0."""
+    """max(input, 0), elementwise; its slope at 0 is 0.
+
+    >>> import pullback
+    >>> pullback.relu(pullback.tensor([-1.0, 0.0, 2.0]))
+    tensor([0., 0., 2.])
+    """
     if not isinstance(input, Carrier):
         raise errors.no_tensor("relu", "input", 1, input)
     if input._dtype.kind == "b":
@@ -211,54 +337,25 @@ def relu(input: Any) -> Any:
     return ops.relu(input)
 
 
-def whole(name: str, primitive: Primitive, text: str) -> Callable[[Any], Any]:
-    """The function of one tensor that rounds to integers; integers are returned as they are."""
-
-    def function(input: Any) -> Any:
-        kind = category(input)[0].kind
-        if kind == "c":
-            raise NotImplementedError(
-                f"{name} is not supported for complex inputs: apply it to the parts, .real and .imag"
-            )
-        return primitive(input) if kind == "f" else ops.clone(input)
-
-    is_primitive(primitive)(function)
-    return named(name, function, text)
-
-
-floor = whole("floor", ops.floor, "The largest integer not above, elementwise; its gradient is 0.")
-ceil = whole("ceil", ops.ceil, "The smallest integer not below, elementwise; its gradient is 0.")
-trunc = whole("trunc", ops.trunc, "The integer towards zero, elementwise; its gradient is 0.")
-_nearest = whole("round", ops.rint, "The nearest integer.")
-
-
-@is_primitive(ops.rint)
-def round(input: Any, *, decimals: int = 0) -> Any:
-    """The nearest integer, halves to even, or the nearest number with `decimals` decimals; its gradient is 0.
-
-    >>> import pullback
-    >>> pullback.round(pullback.tensor([0.5, 1.25, 17.5]), decimals=1)
-    tensor([ 0.5000,  1.2000, 17.5000])
-    """
-    require_numbers("round", decimals=decimals)
-    if not decimals:
-        return _nearest(input)
-    if category(input)[0].kind != "f":
-        raise NotImplementedError(
-            f"round to {decimals} decimals is not implemented for {input.dtype}: convert to float first"
-        )
-    return ops.round_to(input, decimals=decimals)
-
-
 @is_primitive(ops.square)
 def square(input: Any) -> Any:
-    """input * input."""
+    """input * input.
+
+    >>> import pullback
+    >>> pullback.square(pullback.tensor([1.0, -3.0]))
+    tensor([1., 9.])
+    """
     return ops.square(cast(input, np.dtype(np.int64)) if category(input)[0].kind == "b" else input)
 
 
 @is_primitive(ops.sign)
 def sign(input: Any) -> Any:
-    """-1, 0 or 1, elementwise; its gradient is 0."""
+    """-1, 0 or 1, elementwise; its gradient is 0.
+
+    >>> import pullback
+    >>> pullback.sign(pullback.tensor([-0.5, 0.0, 3.0]))
+    tensor([-1.,  0.,  1.])
+    """
     if category(input)[0].kind == "c":
         raise NotImplementedError(
             "Unlike NumPy, torch.sign is not intended to support complex numbers: use sgn instead"
@@ -268,20 +365,28 @@ def sign(input: Any) -> Any:
 
 @is_primitive(ops.rsqrt)
 def rsqrt(input: Any) -> Any:
-    """1 / sqrt(input), elementwise; -inf slope at 0."""
+    """1 / sqrt(input), elementwise; -inf slope at 0.
+
+    >>> import pullback
+    >>> pullback.rsqrt(pullback.tensor([1.0, 4.0, 0.25]))
+    tensor([1.0000, 0.5000, 2.0000])
+    """
     return ops.rsqrt(inexact(input))
 
 
-def pair(name: str, primitive: Primitive, text: str, *, keeps_integers: bool = True) -> Callable[[Any, Any], Any]:
+def pair(primitive: Primitive, *, keeps_integers: bool = True) -> Callable[[Function], Function]:
     """The function of two tensors with one of torch's names; integers become floats unless the primitive keeps them."""
 
-    def function(input: Any, other: Any) -> Any:
-        if keeps_integers:
-            return binary(primitive, input, other)
-        return broadcast(primitive, *fractional(input, other))
+    def made(like: Function) -> Function:
+        def function(input: Any, other: Any) -> Any:
+            if keeps_integers:
+                return binary(primitive, input, other)
+            return broadcast(primitive, *fractional(input, other))
 
-    is_primitive(primitive)(function)
-    return named(name, function, text)
+        is_primitive(primitive)(function)
+        return named(like.__name__, function, like.__doc__ or "")
+
+    return made
 
 
 OWN_WORDS: dict[str, tuple[type[RuntimeError], str]] = {
@@ -304,56 +409,177 @@ def refuse_unordered(name: str, dtype: np.dtype[Any]) -> None:
     raise error(f"{refusal}. Complex numbers have no order: take the parts, x.real and x.imag, or x.abs()")
 
 
-def ordering(name: str, primitive: Primitive, text: str, *, keeps_integers: bool = True) -> Callable[[Any, Any], Any]:
+def ordering(primitive: Primitive, *, keeps_integers: bool = True) -> Callable[[Function], Function]:
     """The function of two real tensors with one of torch's names; `keeps_integers` as for `pair`."""
 
-    def function(input: Any, other: Any) -> Any:
-        input, other = together(input, other) if keeps_integers else fractional(input, other)
-        refuse_unordered(name, input._dtype if isinstance(input, Carrier) else input.dtype)
-        return broadcast(primitive, input, other)
+    def made(like: Function) -> Function:
+        def function(input: Any, other: Any) -> Any:
+            input, other = together(input, other) if keeps_integers else fractional(input, other)
+            refuse_unordered(like.__name__, input._dtype if isinstance(input, Carrier) else input.dtype)
+            return broadcast(primitive, input, other)
 
-    is_primitive(primitive)(function)
-    return named(name, function, text)
+        is_primitive(primitive)(function)
+        return named(like.__name__, function, like.__doc__ or "")
 
-
-maximum = ordering("maximum", ops.maximum, "The larger of two tensors, elementwise; NaN wins, ties share the gradient.")
-minimum = ordering(
-    "minimum", ops.minimum, "The smaller of two tensors, elementwise; NaN wins, ties share the gradient."
-)
-eq = pair("eq", ops.equal, "Where input == other.")
-ne = pair("ne", ops.not_equal, "Where input != other.")
-lt = ordering("lt", ops.less, "Where input < other.")
-le = ordering("le", ops.less_equal, "Where input <= other.")
-gt = ordering("gt", ops.greater, "Where input > other.")
-ge = ordering("ge", ops.greater_equal, "Where input >= other.")
-logical_and = pair("logical_and", ops.logical_and, "Where both inputs are nonzero.")
-logical_or = pair("logical_or", ops.logical_or, "Where an input is nonzero.")
-logical_xor = pair("logical_xor", ops.logical_xor, "Where exactly one input is nonzero.")
+    return made
 
 
-def of_integers(name: str, primitive: Primitive, text: str, *, bools: bool = False) -> Callable[[Any, Any], Any]:
+@ordering(ops.maximum)
+def maximum(input: Any, other: Any) -> Any:
+    """The larger of two tensors, elementwise; NaN wins, ties share the gradient.
+
+    >>> import pullback
+    >>> pullback.maximum(pullback.tensor([1.0, 5.0]), pullback.tensor([3.0, 3.0]))
+    tensor([3., 5.])
+    """
+
+
+@ordering(ops.minimum)
+def minimum(input: Any, other: Any) -> Any:
+    """The smaller of two tensors, elementwise; NaN wins, ties share the gradient.
+
+    >>> import pullback
+    >>> pullback.minimum(pullback.tensor([1.0, 5.0]), pullback.tensor([3.0, 3.0]))
+    tensor([1., 3.])
+    """
+
+
+@pair(ops.equal)
+def eq(input: Any, other: Any) -> Any:
+    """Where input == other.
+
+    >>> import pullback
+    >>> pullback.eq(pullback.tensor([1, 2, 3]), 2)
+    tensor([False,  True, False])
+    """
+
+
+@pair(ops.not_equal)
+def ne(input: Any, other: Any) -> Any:
+    """Where input != other.
+
+    >>> import pullback
+    >>> pullback.ne(pullback.tensor([1, 2, 3]), 2)
+    tensor([ True, False,  True])
+    """
+
+
+@ordering(ops.less)
+def lt(input: Any, other: Any) -> Any:
+    """Where input < other.
+
+    >>> import pullback
+    >>> pullback.lt(pullback.tensor([1, 2, 3]), 2)
+    tensor([ True, False, False])
+    """
+
+
+@ordering(ops.less_equal)
+def le(input: Any, other: Any) -> Any:
+    """Where input <= other.
+
+    >>> import pullback
+    >>> pullback.le(pullback.tensor([1, 2, 3]), 2)
+    tensor([ True,  True, False])
+    """
+
+
+@ordering(ops.greater)
+def gt(input: Any, other: Any) -> Any:
+    """Where input > other.
+
+    >>> import pullback
+    >>> pullback.gt(pullback.tensor([1, 2, 3]), 2)
+    tensor([False, False,  True])
+    """
+
+
+@ordering(ops.greater_equal)
+def ge(input: Any, other: Any) -> Any:
+    """Where input >= other.
+
+    >>> import pullback
+    >>> pullback.ge(pullback.tensor([1, 2, 3]), 2)
+    tensor([False,  True,  True])
+    """
+
+
+def of_integers(primitive: Primitive, *, bools: bool = False) -> Callable[[Function], Function]:
     """The function of two tensors of integers, and of bools where the operation is defined for them."""
 
-    def function(input: Any, other: Any) -> Any:
-        if not isinstance(input, Carrier) and not isinstance(other, Carrier):
-            raise errors.no_tensor(name, "input", 1, input)
-        dtype = common(input, other)
-        if dtype.kind not in ("biu" if bools else "iu"):
-            raise NotImplementedError(f'"{name}" not implemented for {dtype}: it is for integers{" and bools" * bools}')
-        return binary(primitive, input, other)
+    def made(like: Function) -> Function:
+        def function(input: Any, other: Any) -> Any:
+            if not isinstance(input, Carrier) and not isinstance(other, Carrier):
+                raise errors.no_tensor(like.__name__, "input", 1, input)
+            dtype = common(input, other)
+            if dtype.kind not in ("biu" if bools else "iu"):
+                raise NotImplementedError(
+                    f'"{like.__name__}" not implemented for {dtype}: it is for integers{" and bools" * bools}'
+                )
+            return binary(primitive, input, other)
 
-    return named(name, function, text)
+        return named(like.__name__, function, like.__doc__ or "")
+
+    return made
 
 
-bitwise_and = of_integers("bitwise_and", ops.bitwise_and, "The bitwise and of integers or bools.", bools=True)
-bitwise_or = of_integers("bitwise_or", ops.bitwise_or, "The bitwise or of integers or bools.", bools=True)
-bitwise_xor = of_integers("bitwise_xor", ops.bitwise_xor, "The bitwise exclusive or of integers or bools.", bools=True)
-bitwise_left_shift = of_integers("bitwise_left_shift", ops.left_shift, "input * 2**other.")
-bitwise_right_shift = of_integers("bitwise_right_shift", ops.right_shift, "The floor of input / 2**other.")
+@of_integers(ops.bitwise_and, bools=True)
+def bitwise_and(input: Any, other: Any) -> Any:
+    """The bitwise and of integers or bools.
+
+    >>> import pullback
+    >>> pullback.bitwise_and(pullback.tensor([6, 5]), 4)
+    tensor([4, 4])
+    """
+
+
+@of_integers(ops.bitwise_or, bools=True)
+def bitwise_or(input: Any, other: Any) -> Any:
+    """The bitwise or of integers or bools.
+
+    >>> import pullback
+    >>> pullback.bitwise_or(pullback.tensor([6, 1]), 4)
+    tensor([6, 5])
+    """
+
+
+@of_integers(ops.bitwise_xor, bools=True)
+def bitwise_xor(input: Any, other: Any) -> Any:
+    """The bitwise exclusive or of integers or bools.
+
+    >>> import pullback
+    >>> pullback.bitwise_xor(pullback.tensor([6, 1]), 4)
+    tensor([2, 5])
+    """
+
+
+@of_integers(ops.left_shift)
+def bitwise_left_shift(input: Any, other: Any) -> Any:
+    """input * 2**other.
+
+    >>> import pullback
+    >>> pullback.bitwise_left_shift(pullback.tensor([1, 3]), 2)
+    tensor([ 4, 12])
+    """
+
+
+@of_integers(ops.right_shift)
+def bitwise_right_shift(input: Any, other: Any) -> Any:
+    """The floor of input / 2**other.
+
+    >>> import pullback
+    >>> pullback.bitwise_right_shift(pullback.tensor([4, 7]), 2)
+    tensor([1, 1])
+    """
 
 
 def bitwise_not(input: Any) -> Any:
-    """The bitwise complement of integers; the logical one of bools."""
+    """The bitwise complement of integers; the logical one of bools.
+
+    >>> import pullback
+    >>> pullback.bitwise_not(pullback.tensor([0, 5]))
+    tensor([-1, -6])
+    """
     if input._dtype.kind == "b":
         return ops.logical_not(input)
     if input._dtype.kind in "fc":
@@ -382,19 +608,14 @@ def as_condition(condition: Any) -> Any:
 
 @is_primitive(ops.where, masked=True)
 def where(condition: Any, input: Any, other: Any) -> Any:
-    """The elements of input where the condition is True, and those of other elsewhere."""
+    """The elements of input where the condition is True, and those of other elsewhere.
+
+    >>> import pullback
+    >>> pullback.where(pullback.tensor([True, False]), pullback.tensor([1.0, 2.0]), 0.0)
+    tensor([1., 0.])
+    """
     require_operand("where", "condition", condition)
     return broadcast(ops.where, as_condition(condition), *together(input, other))
-
-
-def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
-    """The indices of the nonzero elements: one row each, or one tensor per axis with `as_tuple`."""
-    require_tensor("nonzero", "input", input)
-    wrap = input.interpreter.wrap
-    if not as_tuple:
-        return wrap(np.argwhere(input._concrete("nonzero")), None)
-    indices = np.nonzero(np.atleast_1d(input._concrete("nonzero")))
-    return tuple(wrap(np.ascontiguousarray(index), None) for index in indices)
 
 
 def _range(dtype: np.dtype[Any]) -> tuple[Any, Any]:
@@ -408,6 +629,12 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     """input limited to [min, max]; the gradient passes inside and at the bounds.
 
     Bounds are numbers or tensors, which broadcast and have gradients themselves.
+
+    >>> import pullback
+    >>> x = pullback.tensor([-1.0, 0.5, 3.0], requires_grad=True)
+    >>> pullback.clamp(x, 0.0, 1.0).backward(pullback.ones(3))
+    >>> x.grad
+    tensor([0., 1., 0.])
     """
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")

@@ -8,36 +8,91 @@ import numpy as np
 
 from .. import ops
 from .._core import dtypes, errors
-from .._core.primitives import Carrier, Primitive
+from .._core.primitives import Carrier, Function, Primitive
 from .._core.sites import named
 from .._core.values import require_operand, require_tensor
-from .arithmetic import of_integers, refuse_unordered, require_numbers
+from .arithmetic import elementwise, of_integers, pair, refuse_unordered, require_numbers
 from .promotion import broadcast, category, together
 
-gcd = of_integers("gcd", ops.gcd, "The greatest common divisor of integers.")
-lcm = of_integers("lcm", ops.lcm, "The least common multiple of integers.")
+
+@of_integers(ops.gcd)
+def gcd(input: Any, other: Any) -> Any:
+    """The greatest common divisor of integers.
+
+    >>> import pullback
+    >>> pullback.gcd(pullback.tensor([12, 7]), pullback.tensor([18, 3]))
+    tensor([6, 1])
+    """
 
 
-def _of_reals(name: str, primitive: Primitive, text: str) -> Callable[[Any], Any]:
-    def function(input: Any) -> Any:
-        refuse_unordered(name, category(input)[0])
-        return primitive(input)
+@of_integers(ops.lcm)
+def lcm(input: Any, other: Any) -> Any:
+    """The least common multiple of integers.
 
-    return named(name, function, text)
+    >>> import pullback
+    >>> pullback.lcm(pullback.tensor([4, 6]), pullback.tensor([6, 8]))
+    tensor([12, 24])
+    """
 
 
-signbit = _of_reals("signbit", ops.signbit, "Where the sign bit is set: negative numbers and -0.")
-isposinf = _of_reals("isposinf", ops.isposinf, "Where the input is inf.")
-isneginf = _of_reals("isneginf", ops.isneginf, "Where the input is -inf.")
+def _of_reals(primitive: Primitive) -> Callable[[Function], Function]:
+    def made(like: Function) -> Function:
+        def function(input: Any) -> Any:
+            refuse_unordered(like.__name__, category(input)[0])
+            return primitive(input)
+
+        return named(like.__name__, function, like.__doc__ or "")
+
+    return made
+
+
+@_of_reals(ops.signbit)
+def signbit(input: Any) -> Any:
+    """Where the sign bit is set: negative numbers and -0.
+
+    >>> import pullback
+    >>> pullback.signbit(pullback.tensor([-1.0, -0.0, 0.0]))
+    tensor([ True,  True, False])
+    """
+
+
+@_of_reals(ops.isposinf)
+def isposinf(input: Any) -> Any:
+    """Where the input is inf.
+
+    >>> import pullback
+    >>> pullback.isposinf(pullback.tensor([-pullback.inf, 0.0, pullback.inf]))
+    tensor([False, False,  True])
+    """
+
+
+@_of_reals(ops.isneginf)
+def isneginf(input: Any) -> Any:
+    """Where the input is -inf.
+
+    >>> import pullback
+    >>> pullback.isneginf(pullback.tensor([-pullback.inf, 0.0, pullback.inf]))
+    tensor([ True, False, False])
+    """
 
 
 def is_signed(input: Any) -> bool:
-    """True if the dtype has negative numbers."""
+    """True if the dtype has negative numbers.
+
+    >>> import pullback
+    >>> pullback.is_signed(pullback.tensor([1])), pullback.is_signed(pullback.tensor([True]))
+    (True, False)
+    """
     return bool(input.dtype.is_signed)
 
 
 def is_nonzero(input: Any) -> bool:
-    """True if the only element is not zero."""
+    """True if the only element is not zero.
+
+    >>> import pullback
+    >>> pullback.is_nonzero(pullback.tensor([0.0])), pullback.is_nonzero(pullback.tensor([0.5]))
+    (False, True)
+    """
     if input.numel() != 1:
         raise RuntimeError(
             f"Boolean value of Tensor with {'no values' if not input.numel() else 'more than one value'} is ambiguous: "
@@ -47,7 +102,12 @@ def is_nonzero(input: Any) -> bool:
 
 
 def isreal(input: Any) -> Any:
-    """True where the imaginary part is 0: everywhere in a real tensor."""
+    """True where the imaginary part is 0: everywhere in a real tensor.
+
+    >>> import pullback
+    >>> pullback.isreal(pullback.tensor([1 + 0j, 2j]))
+    tensor([ True, False])
+    """
     return ops.equal(ops.imag(input), np.zeros((), input._dtype).real)
 
 
@@ -83,12 +143,96 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
 
 
 def equal(input: Any, other: Any) -> bool:
-    """True if two tensors have the same shape and elements."""
+    """True if two tensors have the same shape and elements.
+
+    >>> import pullback
+    >>> pullback.equal(pullback.tensor([1, 2]), pullback.tensor([1, 2]))
+    True
+    >>> pullback.equal(pullback.tensor([1, 2]), pullback.tensor([1, 2, 3]))
+    False
+    """
     require_tensor("equal", "other", other, 2)
     return tuple(input.shape) == tuple(other.shape) and bool((input == other).all())
 
 
 def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
-    """True if two tensors agree within atol + rtol * abs(other), everywhere."""
+    """True if two tensors agree within atol + rtol * abs(other), everywhere.
+
+    >>> import pullback
+    >>> pullback.allclose(pullback.tensor([1.0]), pullback.tensor([1.000001]))
+    True
+    >>> pullback.allclose(pullback.tensor([1.0]), pullback.tensor([1.1]))
+    False
+    """
     require_tensor("allclose", "other", other, 2)
     return bool(isclose(input, other, rtol, atol, equal_nan).all())
+
+
+@elementwise(ops.isnan, keeps_integers=True)
+def isnan(input: Any) -> Any:
+    """Where the input is NaN.
+
+    >>> import pullback
+    >>> pullback.isnan(pullback.tensor([1.0, pullback.nan]))
+    tensor([False,  True])
+    """
+
+
+@elementwise(ops.isinf, keeps_integers=True)
+def isinf(input: Any) -> Any:
+    """Where the input is inf or -inf.
+
+    >>> import pullback
+    >>> pullback.isinf(pullback.tensor([1.0, -pullback.inf, pullback.nan]))
+    tensor([False,  True, False])
+    """
+
+
+@elementwise(ops.isfinite, keeps_integers=True)
+def isfinite(input: Any) -> Any:
+    """Where the input is neither NaN nor infinite.
+
+    >>> import pullback
+    >>> pullback.isfinite(pullback.tensor([1.0, pullback.inf, pullback.nan]))
+    tensor([ True, False, False])
+    """
+
+
+@elementwise(ops.logical_not, keeps_integers=True)
+def logical_not(input: Any) -> Any:
+    """Where the input is zero.
+
+    >>> import pullback
+    >>> pullback.logical_not(pullback.tensor([True, False]))
+    tensor([False,  True])
+    """
+
+
+@pair(ops.logical_and)
+def logical_and(input: Any, other: Any) -> Any:
+    """Where both inputs are nonzero.
+
+    >>> import pullback
+    >>> pullback.logical_and(pullback.tensor([True, True]), pullback.tensor([True, False]))
+    tensor([ True, False])
+    """
+
+
+@pair(ops.logical_or)
+def logical_or(input: Any, other: Any) -> Any:
+    """Where an input is nonzero.
+
+    >>> import pullback
+    >>> pullback.logical_or(pullback.tensor([True, False]), pullback.tensor([False, False]))
+    tensor([ True, False])
+    """
+
+
+@pair(ops.logical_xor)
+def logical_xor(input: Any, other: Any) -> Any:
+    """Where exactly one input is nonzero.
+
+    >>> import pullback
+    >>> pullback.logical_xor(pullback.tensor([True, True]), pullback.tensor([True, False]))
+    tensor([False,  True])
+    """

@@ -10,7 +10,7 @@ from .._core.primitives import Carrier
 from .._core.shapes import broadcast_shapes
 from .._core.values import every, require_operand
 from .._tape.shortcuts import is_primitive
-from . import arithmetic, indexing, reductions, shapes
+from . import arithmetic, indexing, reductions, shapes, slicing
 from .promotion import together
 
 SIDES = ("input", "other")
@@ -44,7 +44,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *operands: Any) 
     """
     if input is None and other is None:
         require_operand("where", "condition", condition)
-        return arithmetic.nonzero(condition, as_tuple=True)
+        return slicing.nonzero(condition, as_tuple=True)
     if callable(input) or callable(other):
         require_operand("where", "condition", condition)
         return _evaluated(arithmetic.as_condition(condition), (input, other), operands)

@@ -11,7 +11,13 @@ def _cast(name: str, dtype: dtypes.dtype) -> Callable[..., Any]:
     def function(input: Any, memory_format: Any = None) -> Any:
         return input.to(dtype, memory_format=memory_format)
 
-    return named(name, function, f"This tensor in {dtype.name}; itself if it has that dtype.")
+    text = f"""This tensor in {dtype.name}; itself if it has that dtype.
+
+    >>> import pullback
+    >>> pullback.tensor([0, 1], dtype="uint8").{name}().dtype
+    pullback.{dtype.name}
+    """
+    return named(name, function, text)
 
 
 bool = _cast("bool", dtypes.bool_)

@@ -11,7 +11,15 @@ from .._tape.views import view
 from .arithmetic import elementwise, sign
 from .promotion import broadcast, cast
 
-angle = elementwise("angle", ops.angle, "The angle of complex numbers; pi for negative real ones, 0 for others.")
+
+@elementwise(ops.angle)
+def angle(input: Any) -> Any:
+    """The angle of complex numbers; pi for negative real ones, 0 for others.
+
+    >>> import pullback
+    >>> pullback.angle(pullback.tensor([-1.0, 2.0]))
+    tensor([3.1416, 0.0000])
+    """
 
 
 def _is_complex(name: str, input: Any) -> bool:
@@ -20,32 +28,62 @@ def _is_complex(name: str, input: Any) -> bool:
 
 
 def sgn(input: Any) -> Any:
-    """input / abs(input), for complex numbers too; 0 at 0."""
+    """input / abs(input), for complex numbers too; 0 at 0.
+
+    >>> import pullback
+    >>> pullback.sgn(pullback.tensor([3 + 4j, 0j]))
+    tensor([0.6000+0.8000j, 0.0000+0.0000j])
+    """
     return ops.sgn(input) if _is_complex("sgn", input) else sign(input)
 
 
 def conj(input: Any) -> Any:
-    """The complex conjugate; a real tensor as it is."""
+    """The complex conjugate; a real tensor as it is.
+
+    >>> import pullback
+    >>> pullback.conj(pullback.tensor([1 + 2j]))
+    tensor([1.-2.j])
+    """
     return ops.conj(input) if _is_complex("conj", input) else input
 
 
 def is_conj(input: Any) -> bool:
-    """False: conjugation is never lazy here."""
+    """False: conjugation is never lazy here.
+
+    >>> import pullback
+    >>> pullback.is_conj(pullback.tensor([1 + 2j]).conj())
+    False
+    """
     return False
 
 
 def is_neg(input: Any) -> bool:
-    """False: negation is never lazy here."""
+    """False: negation is never lazy here.
+
+    >>> import pullback
+    >>> pullback.is_neg(-pullback.tensor([1.0]))
+    False
+    """
     return False
 
 
 def resolve_conj(input: Any) -> Any:
-    """The tensor itself: conjugation is never lazy here."""
+    """The tensor itself: conjugation is never lazy here.
+
+    >>> import pullback
+    >>> pullback.resolve_conj(pullback.tensor([1 + 2j]))
+    tensor([1.+2.j])
+    """
     return input
 
 
 def resolve_neg(input: Any) -> Any:
-    """The tensor itself: negation is never lazy here."""
+    """The tensor itself: negation is never lazy here.
+
+    >>> import pullback
+    >>> pullback.resolve_neg(pullback.tensor([1.0]))
+    tensor([1.])
+    """
     return input
 
 
@@ -61,7 +99,12 @@ def real(input: Any) -> Any:
 
 
 def imag(input: Any) -> Any:
-    """The imaginary part of a complex tensor, as a view."""
+    """The imaginary part of a complex tensor, as a view.
+
+    >>> import pullback
+    >>> pullback.imag(pullback.tensor([1 + 2j, 3 - 4j]))
+    tensor([ 2., -4.])
+    """
     if not _is_complex("imag", input):
         raise RuntimeError(f"imag is not implemented for tensors with non-complex dtypes: this one is {input.dtype}")
     return view(ops.imag, input, source=input._dtype)
@@ -81,7 +124,12 @@ def view_as_real(input: Any) -> Any:
 
 
 def view_as_complex(input: Any) -> Any:
-    """A complex view of a real tensor whose last axis holds pairs of real and imaginary parts."""
+    """A complex view of a real tensor whose last axis holds pairs of real and imaginary parts.
+
+    >>> import pullback
+    >>> pullback.view_as_complex(pullback.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor([1.+2.j, 3.+4.j])
+    """
     if _is_complex("view_as_complex", input) or input._dtype.name not in ("float32", "float64"):
         raise RuntimeError(
             "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "

@@ -19,7 +19,12 @@ from .promotion import binary, cast, together
 
 
 def inner(input: Any, other: Any) -> Any:
-    """The sums of products along the last axes of two tensors, for all pairs; with a number, the product."""
+    """The sums of products along the last axes of two tensors, for all pairs; with a number, the product.
+
+    >>> import pullback
+    >>> pullback.inner(pullback.tensor([[1.0, 2.0], [3.0, 4.0]]), pullback.tensor([1.0, 10.0]))
+    tensor([21., 43.])
+    """
     require_operands("inner", input=input, other=other)
     if input.ndim == 0 or other.ndim == 0:
         return arithmetic.mul(input, other)
@@ -81,7 +86,12 @@ def _narrowed(x: Any, axes: tuple[int, ...], other: Any, others: tuple[int, ...]
 
 
 def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
-    """The sum of conj(x) * y along an axis; the other axes broadcast."""
+    """The sum of conj(x) * y along an axis; the other axes broadcast.
+
+    >>> import pullback
+    >>> pullback.linalg.vecdot(pullback.tensor([[1.0, 2.0], [3.0, 4.0]]), pullback.tensor([1.0, 10.0]))
+    tensor([21., 43.])
+    """
     require_tensor("linalg_vecdot", "x", x)
     require_same_dtype("linalg.vecdot", x, y, ("x", "y"))
     if x._dtype.kind == "b":
@@ -113,7 +123,12 @@ def kron(input: Any, other: Any) -> Any:
 
 
 def cross(input: Any, other: Any, dim: int | None = None) -> Any:
-    """The vector product along an axis of length 3: the first such axis, unless one is given."""
+    """The vector product along an axis of length 3: the first such axis, unless one is given.
+
+    >>> import pullback
+    >>> pullback.cross(pullback.tensor([1.0, 0.0, 0.0]), pullback.tensor([0.0, 1.0, 0.0]), dim=0)
+    tensor([0., 0., 1.])
+    """
     if dim is None:
         for axis, size in enumerate(input.shape):
             if size == 3:
@@ -123,7 +138,12 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Any:
 
 
 def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
-    """The vector product along an axis of length 3."""
+    """The vector product along an axis of length 3.
+
+    >>> import pullback
+    >>> pullback.linalg.cross(pullback.tensor([1.0, 0.0, 0.0]), pullback.tensor([0.0, 1.0, 0.0]))
+    tensor([0., 0., 1.])
+    """
     return cross(input, other, dim)
 
 
@@ -201,7 +221,15 @@ def block_diag(*tensors: Any) -> Any:
 
 
 def cartesian_prod(*tensors: Any) -> Any:
-    """All combinations of one element of each vector, one per row; a single vector is returned as it is."""
+    """All combinations of one element of each vector, one per row; a single vector is returned as it is.
+
+    >>> import pullback
+    >>> pullback.cartesian_prod(pullback.tensor([1, 2]), pullback.tensor([8, 9]))
+    tensor([[1, 8],
+            [1, 9],
+            [2, 8],
+            [2, 9]])
+    """
     vectors = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else list(tensors)
     for place, vector in enumerate(vectors, 1):
         require_tensor("cartesian_prod", "tensors", vector, place)
@@ -218,7 +246,14 @@ def cartesian_prod(*tensors: Any) -> Any:
 
 
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
-    """All choices of r elements of a vector, in order, one per row; with replacement, an element may be repeated."""
+    """All choices of r elements of a vector, in order, one per row; with replacement, an element may be repeated.
+
+    >>> import pullback
+    >>> pullback.combinations(pullback.tensor([1, 2, 3]))
+    tensor([[1, 2],
+            [1, 3],
+            [2, 3]])
+    """
     require_tensor("combinations", "input", input)
     if input.ndim != 1:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.shape)}")
@@ -237,6 +272,10 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = None) -> 
     """The distance in the p-norm between each row of x1 and each row of x2, in stacks of matrices.
 
     The slope at distance 0 is 0. `compute_mode` changes nothing here.
+
+    >>> import pullback
+    >>> pullback.cdist(pullback.tensor([[0.0, 0.0]]), pullback.tensor([[3.0, 4.0], [6.0, 8.0]]))
+    tensor([[ 5., 10.]])
     """
     require_tensors("cdist", x1=x1, x2=x2)
     for place, x in enumerate((x1, x2), 1):

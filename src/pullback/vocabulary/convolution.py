@@ -174,7 +174,12 @@ def conv2d(
 def conv3d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
 ) -> Any:
-    """The cross-correlation of volumes, (batch, channels, *size), with a weight, (results, channels / groups, *kernel)."""
+    """The cross-correlation of volumes, (batch, channels, *size), with a weight, (results, channels / groups, *kernel).
+
+    >>> import pullback
+    >>> pullback.conv3d(pullback.ones(1, 2, 4, 4, 4), pullback.ones(3, 2, 2, 2, 2)).shape
+    pullback.Size([1, 3, 3, 3, 3])
+    """
     return _convolve(3, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -247,7 +252,12 @@ def conv_transpose2d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Any:  # fmt: skip
-    """The transpose of conv2d, its vector-Jacobian product; the weight is (channels, results / groups, *kernel)."""
+    """The transpose of conv2d, its vector-Jacobian product; the weight is (channels, results / groups, *kernel).
+
+    >>> import pullback
+    >>> pullback.conv_transpose2d(pullback.tensor([[[[1.0, 10.0]]]]), pullback.tensor([[[[1.0, 2.0]]]]))
+    tensor([[[[ 1., 12., 20.]]]])
+    """
     return _transposed(2, input, weight, bias, (stride, padding, dilation, groups), output_padding)
 
 
@@ -255,7 +265,12 @@ def conv_transpose3d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Any:  # fmt: skip
-    """The transpose of conv3d, its vector-Jacobian product; the weight is (channels, results / groups, *kernel)."""
+    """The transpose of conv3d, its vector-Jacobian product; the weight is (channels, results / groups, *kernel).
+
+    >>> import pullback
+    >>> pullback.conv_transpose3d(pullback.ones(1, 3, 2, 2, 2), pullback.ones(3, 1, 2, 2, 2), stride=2).shape
+    pullback.Size([1, 1, 4, 4, 4])
+    """
     return _transposed(3, input, weight, bias, (stride, padding, dilation, groups), output_padding)
 
 

@@ -164,19 +164,37 @@ def refuse_failed(operation: str, text: str, info: Any) -> None:
 
 
 def det(A: Any) -> Any:
-    """The determinant; its derivative is the cofactor matrix, also where the determinant is 0."""
+    """The determinant; its derivative is the cofactor matrix, also where the determinant is 0.
+
+    >>> import pullback
+    >>> a = pullback.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    >>> pullback.linalg.det(a).backward()
+    >>> a.grad  # the cofactors
+    tensor([[ 4., -3.],
+            [-2.,  1.]])
+    """
     require_square("linalg.det", A)
     return ops.det(A)
 
 
 def slogdet(A: Any) -> SlogdetResult:
-    """The sign of the determinant, or its phase if it is complex, and the logarithm of its absolute value."""
+    """The sign of the determinant, or its phase if it is complex, and the logarithm of its absolute value.
+
+    >>> import pullback
+    >>> pullback.linalg.slogdet(pullback.tensor([[0.0, 1.0], [1.0, 0.0]]))
+    SlogdetResult(sign=tensor(-1.), logabsdet=tensor(0.))
+    """
     require_square("linalg.slogdet", A)
     return SlogdetResult(*ops.slogdet(A))
 
 
 def logdet(input: Any) -> Any:
-    """The logarithm of the determinant; NaN where it is negative, -inf where it is 0."""
+    """The logarithm of the determinant; NaN where it is negative, -inf where it is 0.
+
+    >>> import pullback
+    >>> pullback.logdet(pullback.eye(3)), pullback.logdet(-pullback.eye(3))
+    (tensor(0.), tensor(nan))
+    """
     require_square("logdet", input)
     sign, size = ops.slogdet(input)
     return ops.log(sign) + size
@@ -204,6 +222,10 @@ def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> C
     """`cholesky` without errors: with the order of each matrix's first minor that is not positive-definite, or 0.
 
     The factor of a matrix that has none is NaN.
+
+    >>> import pullback
+    >>> pullback.linalg.cholesky_ex(pullback.tensor([[1.0, 0.0], [0.0, -1.0]])).info
+    tensor(2, dtype=pullback.int32)
     """
     require_square("linalg.cholesky_ex", A)
     factor = ops.cholesky(A, upper=upper, operation="linalg.cholesky_ex" if check_errors else "")
@@ -219,6 +241,10 @@ def eig(A: Any) -> EigResult:
     A loss must not depend on the phases: backward raises for one that does, if it can detect it. Where eigenvalues are
     equal, the vectors have no derivative: it is NaN or infinite. For a function that is symmetric in equal eigenvalues,
     their first derivative is correct; the second is NaN there.
+
+    >>> import pullback
+    >>> pullback.linalg.eig(pullback.tensor([[0.0, -1.0], [1.0, 0.0]])).eigenvalues.abs().round()  # i and -i
+    tensor([1., 1.])
     """
     require_square("linalg.eig", A)
     if not np.isfinite(every(A)).all():
@@ -231,6 +257,10 @@ def eigvals(A: Any) -> Any:
 
     Where some are equal, the first derivative is correct for functions that are symmetric in them, and the second is
     NaN.
+
+    >>> import pullback
+    >>> pullback.linalg.eigvals(pullback.tensor([[0.0, -1.0], [1.0, 0.0]])).imag.sort().values.round()
+    tensor([-1.,  1.])
     """
     return eig(A).eigenvalues
 
@@ -241,6 +271,10 @@ def eigh(A: Any, UPLO: str = "L") -> EigResult:
     Vectors have norm 1, and an arbitrary sign or phase. Where eigenvalues are equal, their vectors have no derivative:
     it is NaN or infinite, unless the loss does not use them. The eigenvalues have a second derivative there only if
     they come from `eigvalsh`; here it is NaN.
+
+    >>> import pullback
+    >>> pullback.linalg.eigh(pullback.tensor([[2.0, 1.0], [1.0, 2.0]])).eigenvalues.round(decimals=3)
+    tensor([1., 3.])
     """
     require_square("linalg.eigh", A)
     return EigResult(*ops.eigh(A, lower=reads_lower(UPLO)))
@@ -284,6 +318,12 @@ def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> SVD
     not depend on the others. Where singular values are equal, their vectors have no derivative: it is NaN or infinite,
     unless the loss does not use them. S has a second derivative there only if it comes from `svdvals`; here it is NaN.
     `driver` has no effect.
+
+    >>> import pullback
+    >>> a = pullback.tensor([[0.0, 2.0], [3.0, 0.0]])
+    >>> u, s, vh = pullback.linalg.svd(a)
+    >>> s.round(decimals=3), pullback.allclose(u @ pullback.diag(s) @ vh, a, atol=1e-6)
+    (tensor([3., 2.]), True)
     """
     require_matrices("linalg.svd", A)
     return SVDResult(*ops.svd(A, full=bool(full_matrices)))
@@ -295,6 +335,10 @@ def svdvals(A: Any, *, driver: str | None = None) -> Any:
     Where some are equal, derivatives are as for `eigvalsh`: first and second ones of functions that are symmetric in
     them, NaN for others. At a singular value of 0, a function has a second derivative only if it is even in it, as the
     sum of squares; it is NaN if the 0 is exact and the matrix is not square, or has several of them.
+
+    >>> import pullback
+    >>> pullback.linalg.svdvals(pullback.tensor([[0.0, 2.0], [3.0, 0.0]])).round(decimals=3)
+    tensor([3., 2.])
     """
     require_matrices("linalg.svdvals", A)
     return ops.svdvals(A)[1]
@@ -308,6 +352,12 @@ def qr(A: Any, mode: str = "reduced") -> QRResult:
 
     `mode` is 'reduced'; 'complete' for a square Q, which has no derivative if A has more rows than columns; or 'r' for
     only R, with an empty Q.
+
+    >>> import pullback
+    >>> a = pullback.tensor([[3.0, 1.0], [4.0, 2.0]])
+    >>> q, r = pullback.linalg.qr(a)
+    >>> pullback.allclose(q @ r, a), r[1, 0]
+    (True, tensor(0.))
     """
     require_matrices("linalg.qr", A)
     if mode not in ("reduced", "complete", "r"):
@@ -322,6 +372,12 @@ def householder_product(input: Any, tau: Any) -> Any:
     """The leading columns of a product of Householder reflections: Q, from the result of `geqrf`.
 
     Reflection i is 1 - tau[i] * v @ v.mH, where v is 0 above row i, 1 in row i, and below it column i of the input.
+
+    >>> import pullback
+    >>> a = pullback.tensor([[3.0, 1.0], [4.0, 2.0]])
+    >>> q = pullback.linalg.householder_product(*pullback.geqrf(a))
+    >>> pullback.allclose(q.T @ q, pullback.eye(2), atol=1e-6)
+    True
     """
     name = "torch.linalg.householder_product"
     require_reflections(name, input, tau)
@@ -366,7 +422,12 @@ def reflections(input: Any, tau: Any) -> tuple[Any, Any]:
 
 
 def lu_factor(A: Any, *, pivot: bool = True) -> LUFactorResult:
-    """L and U in one matrix, and the pivots: the rows exchanged, counted from 1; `pivot=False` exchanges none."""
+    """L and U in one matrix, and the pivots: the rows exchanged, counted from 1; `pivot=False` exchanges none.
+
+    >>> import pullback
+    >>> pullback.linalg.lu_factor(pullback.tensor([[1.0, 2.0], [2.0, 6.0]])).pivots
+    tensor([2, 2], dtype=pullback.int32)
+    """
     require_matrices("torch.linalg.lu_factor", A)
     factors, pivots, info = ops.lu_factor(A, pivot=pivot)
     text = (
@@ -378,7 +439,12 @@ def lu_factor(A: Any, *, pivot: bool = True) -> LUFactorResult:
 
 
 def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> LUFactorExResult:
-    """`lu_factor` without errors: with the index from 1 of each matrix's first pivot that is zero, or 0."""
+    """`lu_factor` without errors: with the index from 1 of each matrix's first pivot that is zero, or 0.
+
+    >>> import pullback
+    >>> pullback.linalg.lu_factor_ex(pullback.zeros(2, 2)).info
+    tensor(1, dtype=pullback.int32)
+    """
     require_matrices("torch.linalg.lu_factor_ex", A)
     if check_errors:
         lu_factor(A, pivot=pivot)
@@ -386,14 +452,30 @@ def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> L
 
 
 def lu(A: Any, *, pivot: bool = True) -> LUResult:
-    """A permutation P, L with ones on its diagonal, and U, with A = P @ L @ U; without pivots P is empty."""
+    """A permutation P, L with ones on its diagonal, and U, with A = P @ L @ U; without pivots P is empty.
+
+    >>> import pullback
+    >>> p, l, u = pullback.linalg.lu(pullback.tensor([[1.0, 2.0], [2.0, 6.0]]))
+    >>> l, u
+    (tensor([[1.0000, 0.0000],
+            [0.5000, 1.0000]]), tensor([[ 2.,  6.],
+            [ 0., -1.]]))
+    """
     require_matrices("linalg.lu", A)
     factors, pivots, _ = ops.lu_factor(A, pivot=pivot)
     return lu_unpack(factors, pivots, unpack_pivots=pivot)
 
 
 def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> LUResult:
-    """P, L and U from the result of `linalg.lu_factor`; those not requested are empty."""
+    """P, L and U from the result of `linalg.lu_factor`; those not requested are empty.
+
+    >>> import pullback
+    >>> a = pullback.tensor([[1.0, 2.0], [2.0, 6.0]])
+    >>> p, l, u = pullback.lu_unpack(*pullback.linalg.lu_factor(a))
+    >>> p @ l @ u
+    tensor([[1., 2.],
+            [2., 6.]])
+    """
     require_matrices("torch.lu_unpack", LU_data, "LU_data")
     p = lower = upper = constant(LU_data, np.zeros(0, LU_data._dtype))
     if unpack_pivots:
@@ -424,6 +506,11 @@ def ldl_factor(A: Any, *, hermitian: bool = False) -> LDLFactorResult:
     """L and D in one matrix, and pivots, of a symmetric or Hermitian matrix, whose lower triangle is read.
 
     It has no derivative.
+
+    >>> import pullback
+    >>> pullback.linalg.ldl_factor(pullback.tensor([[4.0, 2.0], [2.0, 3.0]])).LD.tril()
+    tensor([[4.0000, 0.0000],
+            [0.5000, 2.0000]])
     """
     require_square("torch.linalg.ldl_factor", A)
     factors, pivots, info = ops.ldl_factor(A, hermitian=hermitian)
@@ -432,7 +519,12 @@ def ldl_factor(A: Any, *, hermitian: bool = False) -> LDLFactorResult:
 
 
 def ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False) -> LDLFactorExResult:
-    """`ldl_factor` without errors: with the index from 1 of each matrix's first block that is zero, or 0."""
+    """`ldl_factor` without errors: with the index from 1 of each matrix's first block that is zero, or 0.
+
+    >>> import pullback
+    >>> pullback.linalg.ldl_factor_ex(pullback.zeros(2, 2)).info
+    tensor(1, dtype=pullback.int32)
+    """
     require_square("torch.linalg.ldl_factor_ex", A)
     if check_errors:
         ldl_factor(A, hermitian=hermitian)
@@ -440,7 +532,14 @@ def ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False
 
 
 def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> Any:
-    """The solution of A @ X = B from the result of `ldl_factor` for A; it has no derivative."""
+    """The solution of A @ X = B from the result of `ldl_factor` for A; it has no derivative.
+
+    >>> import pullback
+    >>> factors = pullback.linalg.ldl_factor(pullback.tensor([[4.0, 2.0], [2.0, 3.0]]))
+    >>> pullback.linalg.ldl_solve(*factors, pullback.tensor([[6.0], [5.0]]))
+    tensor([[1.],
+            [1.]])
+    """
     require_square("torch.linalg.ldl_solve", LD, "LD")
     require_same_dtype("torch.linalg.ldl_solve", LD, B, ("LD", "B"), 3)
     require_tensor("linalg_ldl_solve", "pivots", pivots, 2)
@@ -479,7 +578,13 @@ def matrix_exp(A: Any) -> Any:
 
 
 def matrix_power(A: Any, n: int) -> Any:
-    """A square matrix multiplied by itself n times, or its inverse -n times."""
+    """A square matrix multiplied by itself n times, or its inverse -n times.
+
+    >>> import pullback
+    >>> pullback.linalg.matrix_power(pullback.tensor([[1.0, 1.0], [0.0, 1.0]]), 5)
+    tensor([[1., 5.],
+            [0., 1.]])
+    """
     name = "linalg.matrix_power"
     if isinstance(n, bool) or not isinstance(n, int):
         raise TypeError(f"matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}")

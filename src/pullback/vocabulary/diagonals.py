@@ -110,7 +110,13 @@ def diag(input: Any, diagonal: int = 0) -> Any:
 
 
 def diagflat(input: Any, offset: int = 0) -> Any:
-    """The matrix with all elements of the input on its diagonal."""
+    """The matrix with all elements of the input on its diagonal.
+
+    >>> import pullback
+    >>> pullback.diagflat(pullback.tensor([1, 2]))
+    tensor([[1, 0],
+            [0, 2]])
+    """
     return diag_embed(shapes.ravel(input), offset)
 
 
@@ -119,6 +125,11 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
     """In place: the main diagonal, along which all indices are equal, filled with a number.
 
     With `wrap`, the diagonal of a tall matrix starts again below its square part, after skipping one row.
+
+    >>> import pullback
+    >>> pullback.zeros(2, 3).fill_diagonal_(5.0)
+    tensor([[5., 0., 0.],
+            [0., 5., 0.]])
     """
     if self.ndim < 2:
         raise RuntimeError(f"dimensions must larger than 1: fill_diagonal_ of a tensor of shape {tuple(self.shape)}")

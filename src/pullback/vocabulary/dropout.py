@@ -66,13 +66,24 @@ def _of_channels(name: str, input: Any, p: float, training: bool, inplace: bool,
 
 
 def feature_dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Dropout of whole channels (axis 1)."""
+    """Dropout of whole channels (axis 1).
+
+    >>> import pullback
+    >>> pullback.feature_dropout(pullback.ones(1, 2, 3), 0.5, False)
+    tensor([[[1., 1., 1.],
+             [1., 1., 1.]]])
+    """
     _check("feature_dropout", input, p)
     return _of_channels("feature_dropout_", input, p, training, inplace, True)
 
 
 def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Dropout of whole channels of (N, C, L) or (C, L)."""
+    """Dropout of whole channels of (N, C, L) or (C, L).
+
+    >>> import pullback
+    >>> pullback.nn.functional.dropout1d(pullback.ones(2, 3, 5)).unique(dim=2).shape  # one value for each channel
+    pullback.Size([2, 3, 1])
+    """
     _check("dropout1d", input, p)
     if input.ndim not in (2, 3):
         raise RuntimeError(
@@ -96,12 +107,22 @@ def _of_axes(count: int, input: Any, p: float, training: bool, inplace: bool, ba
 
 
 def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Dropout of whole channels of (N, C, H, W)."""
+    """Dropout of whole channels of (N, C, H, W).
+
+    >>> import pullback
+    >>> pullback.nn.functional.dropout2d(pullback.ones(2, 3, 4, 5)).flatten(2).unique(dim=2).shape  # one value for each channel
+    pullback.Size([2, 3, 1])
+    """
     return _of_axes(2, input, p, training, inplace, batched=True)
 
 
 def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W)."""
+    """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W).
+
+    >>> import pullback
+    >>> pullback.nn.functional.dropout3d(pullback.ones(1, 2, 3, 3, 3), p=1.0).sum()
+    tensor(0.)
+    """
     return _of_axes(3, input, p, training, inplace, batched=getattr(input, "ndim", 0) != 4)
 
 
@@ -120,12 +141,22 @@ def _alpha(name: str, input: Any, p: float, training: bool, inplace: bool, shape
 
 
 def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
-    """Dropout that preserves the mean and variance of the outputs of selu."""
+    """Dropout that preserves the mean and variance of the outputs of selu.
+
+    >>> import pullback
+    >>> pullback.nn.functional.alpha_dropout(pullback.tensor([1.0, 2.0]), training=False)
+    tensor([1., 2.])
+    """
     _check("alpha_dropout", input, p)
     return _alpha("alpha_dropout_", input, p, training, inplace, tuple(input.shape))
 
 
 def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
-    """`alpha_dropout` of whole channels."""
+    """`alpha_dropout` of whole channels.
+
+    >>> import pullback
+    >>> pullback.nn.functional.feature_alpha_dropout(pullback.ones(2, 3, 5), training=True).unique(dim=2).shape  # one value for each channel
+    pullback.Size([2, 3, 1])
+    """
     _check("feature_alpha_dropout", input, p)
     return _alpha("feature_alpha_dropout_", input, p, training, inplace, _channels(input) if training else ())

@@ -61,7 +61,12 @@ def inv(A: Any) -> Any:
 
 
 def inv_ex(A: Any, *, check_errors: bool = False) -> InverseResult:
-    """`inv` without errors: with the index from 1 of each matrix's first pivot that is zero, or 0."""
+    """`inv` without errors: with the index from 1 of each matrix's first pivot that is zero, or 0.
+
+    >>> import pullback
+    >>> pullback.linalg.inv_ex(pullback.zeros(2, 2)).info
+    tensor(1, dtype=pullback.int32)
+    """
     require_square("linalg.inv_ex", A)
     inverse = ops.inv(A, operation="linalg.inv_ex" if check_errors else "")
     return InverseResult(inverse, ops.pivot_info(A, inverse))
@@ -80,7 +85,12 @@ def solve(A: Any, B: Any, *, left: bool = True) -> Any:
 
 
 def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> SolveResult:
-    """`solve` without errors: with the index from 1 of each matrix's first pivot that is zero, or 0."""
+    """`solve` without errors: with the index from 1 of each matrix's first pivot that is zero, or 0.
+
+    >>> import pullback
+    >>> pullback.linalg.solve_ex(pullback.zeros(2, 2), pullback.ones(2)).info
+    tensor(1, dtype=pullback.int32)
+    """
     result = _solve("linalg.solve_ex", A, B, left, "torch.linalg.solve_ex" if check_errors else "")
     return SolveResult(result, ops.pivot_info(A, result))
 
@@ -125,6 +135,11 @@ def solve_triangular(A: Any, B: Any, *, upper: bool, left: bool = True, unitrian
     """The X with A @ X = B, or X @ A = B if not `left`, for a triangular A; the other triangle is not read.
 
     With `unitriangular` the diagonal is taken to be ones. A zero on the diagonal gives infinities.
+
+    >>> from pullback import linalg, tensor
+    >>> linalg.solve_triangular(tensor([[2.0, 0.0], [1.0, 1.0]]), tensor([[4.0], [5.0]]), upper=False)
+    tensor([[2.],
+            [3.]])
     """
     name = "linalg.solve_triangular"
     require_square(name, A)
@@ -136,7 +151,14 @@ def solve_triangular(A: Any, B: Any, *, upper: bool, left: bool = True, unitrian
 
 
 def lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
-    """The X with A @ X = B from `lu_factor` of A; X @ A = B if not `left`, A.mH instead of A if `adjoint`."""
+    """The X with A @ X = B from `lu_factor` of A; X @ A = B if not `left`, A.mH instead of A if `adjoint`.
+
+    >>> import pullback
+    >>> lu, pivots = pullback.linalg.lu_factor(pullback.tensor([[1.0, 2.0], [2.0, 6.0]]))
+    >>> pullback.linalg.lu_solve(lu, pivots, pullback.tensor([[3.0], [8.0]]))
+    tensor([[1.],
+            [1.]])
+    """
     name = "torch.linalg.lu_solve"
     require_square(name, LU, "LU")
     require_same_dtype(name, LU, B, ("LU", "B"), 3)
@@ -171,6 +193,10 @@ def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None
 
     The bounds are numbers, or tensors with one for each matrix; rtol defaults to max(m, n) * eps. With `hermitian`,
     eigenvalues are used instead of singular values. The derivative is that among matrices of the same rank.
+
+    >>> import pullback
+    >>> pullback.linalg.pinv(pullback.tensor([[3.0], [4.0]]))  # divided by 3**2 + 4**2
+    tensor([[0.1200, 0.1600]])
     """
     if isinstance(A, Carrier) and (A.ndim < 2 or A._dtype.kind not in "fc"):
         raise RuntimeError(
@@ -213,6 +239,12 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
     The other results are the squared residuals, if a driver other than 'gelsy' is given and A has full rank and more
     rows than columns, else empty; the rank, unless the driver is 'gels'; and the singular values, if it is 'gelss' or
     'gelsd'. The derivative is that among matrices of the same rank.
+
+    >>> import pullback
+    >>> a, b = pullback.tensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), pullback.tensor([[1.0], [3.0], [5.0]])
+    >>> pullback.linalg.lstsq(a, b).solution.round(decimals=3)  # the line 1 + 2 * x
+    tensor([[1.],
+            [2.]])
     """
     name = "torch.linalg.lstsq"
     require_matrices(name, A, "input")
@@ -259,7 +291,12 @@ def counted(holds: Any) -> Any:
 
 
 def tensorinv(A: Any, ind: int = 2) -> Any:
-    """The inverse of a tensor as a linear map from its last axes to its first `ind` axes."""
+    """The inverse of a tensor as a linear map from its last axes to its first `ind` axes.
+
+    >>> import pullback
+    >>> pullback.linalg.tensorinv(pullback.eye(6).reshape(2, 3, 6), ind=2).shape
+    pullback.Size([6, 2, 3])
+    """
     require_tensor("linalg_tensorinv", "A", A)
     require_inexact("tensorinv", A)
     if ind <= 0:
@@ -276,7 +313,13 @@ def tensorinv(A: Any, ind: int = 2) -> Any:
 
 @spelled_as(other="B")
 def tensorsolve(A: Any, B: Any, dims: Any = None) -> Any:
-    """The X for which tensordot(A, X, X.ndim) is B; `dims` are moved to the end of A first."""
+    """The X for which tensordot(A, X, X.ndim) is B; `dims` are moved to the end of A first.
+
+    >>> import pullback
+    >>> pullback.linalg.tensorsolve(2 * pullback.eye(6).reshape(6, 2, 3), pullback.arange(6.0))
+    tensor([[0.0000, 0.5000, 1.0000],
+            [1.5000, 2.0000, 2.5000]])
+    """
     require_tensor("linalg_tensorsolve", "A", A)
     require_inexact("tensorsolve", A)
     require_same_dtype("linalg.tensorsolve", A, B)

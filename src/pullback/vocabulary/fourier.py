@@ -157,7 +157,12 @@ def fft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None
 
 
 def ifft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
-    """The inverse of `fft`."""
+    """The inverse of `fft`.
+
+    >>> import pullback
+    >>> pullback.fft.ifft(pullback.fft.fft(pullback.tensor([1.0, 2.0, 3.0, 4.0]))).real
+    tensor([1., 2., 3., 4.])
+    """
     input = _operand("ifft", input)
     return _complex(input, [n], (_axis(input, dim),), norm, inverse=True)
 
@@ -174,7 +179,13 @@ def rfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = Non
 
 
 def irfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
-    """The inverse of `rfft`: n real numbers, an even number of them unless n is given."""
+    """The inverse of `rfft`: n real numbers, an even number of them unless n is given.
+
+    >>> import pullback
+    >>> half = pullback.fft.rfft(pullback.zeros(5))
+    >>> pullback.fft.irfft(half).shape, pullback.fft.irfft(half, n=5).shape
+    (pullback.Size([4]), pullback.Size([5]))
+    """
     input = _operand("irfft", input)
     return _whole(input, [n], (_axis(input, dim),), norm)
 
@@ -191,7 +202,12 @@ def hfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = Non
 
 
 def ihfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
-    """The inverse of `hfft`."""
+    """The inverse of `hfft`.
+
+    >>> import pullback
+    >>> pullback.fft.ihfft(pullback.tensor([1.0, 0.0, 0.0, 0.0])).real
+    tensor([0.2500, 0.2500, 0.2500])
+    """
     input = _operand("ihfft", input, real=True)
     return ops.conj(_halved(input, [n], (_axis(input, dim),), norm, inverse=True))
 
@@ -200,13 +216,25 @@ def ihfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = No
 
 
 def fftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -> Any:
-    """The Fourier transform along several dims, by default all, truncated or padded with zeros to the sizes s."""
+    """The Fourier transform along several dims, by default all, truncated or padded with zeros to the sizes s.
+
+    >>> import pullback
+    >>> pullback.fft.fftn(pullback.ones(2, 2))  # all is at frequency 0
+    tensor([[4.+0.j, 0.+0.j],
+            [0.+0.j, 0.+0.j]])
+    """
     input = _operand("fftn", input)
     return _complex(input, *_plane("fftn", input, s, dim), norm, inverse=False)
 
 
 def ifftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -> Any:
-    """The inverse of `fftn`."""
+    """The inverse of `fftn`.
+
+    >>> import pullback
+    >>> pullback.fft.ifftn(pullback.fft.fftn(pullback.tensor([[1.0, 2.0], [3.0, 4.0]]))).real
+    tensor([[1., 2.],
+            [3., 4.]])
+    """
     input = _operand("ifftn", input)
     return _complex(input, *_plane("ifftn", input, s, dim), norm, inverse=True)
 
@@ -219,56 +247,113 @@ def _some(name: str, input: Any, s: Any, dim: Dims) -> tuple[list[int | None], t
 
 
 def rfftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -> Any:
-    """The Fourier transform of real numbers along several dims: half of it along the last."""
+    """The Fourier transform of real numbers along several dims: half of it along the last.
+
+    >>> import pullback
+    >>> pullback.fft.rfftn(pullback.ones(2, 4)).real
+    tensor([[8., 0., 0.],
+            [0., 0., 0.]])
+    """
     input = _operand("rfftn", input, real=True)
     return _halved(input, *_some("rfftn", input, s, dim), norm)
 
 
 def irfftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -> Any:
-    """The inverse of `rfftn`: real numbers, an even number of them along the last dim unless s is given."""
+    """The inverse of `rfftn`: real numbers, an even number of them along the last dim unless s is given.
+
+    >>> import pullback
+    >>> half = pullback.fft.rfftn(pullback.zeros(2, 5))
+    >>> pullback.fft.irfftn(half).shape, pullback.fft.irfftn(half, s=(2, 5)).shape
+    (pullback.Size([2, 4]), pullback.Size([2, 5]))
+    """
     input = _operand("irfftn", input)
     return _whole(input, *_some("irfftn", input, s, dim), norm)
 
 
 def hfftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -> Any:
-    """The Fourier transform, real numbers, of a signal given by its first half along the last dim."""
+    """The Fourier transform, real numbers, of a signal given by its first half along the last dim.
+
+    >>> import pullback
+    >>> pullback.fft.hfftn(pullback.tensor([1 + 0j, 2 + 0j, 3 + 0j])).shape  # 2 * (3 - 1)
+    pullback.Size([4])
+    """
     input = _operand("hfftn", input)
     return _whole(ops.conj(input), *_some("hfftn", input, s, dim), norm, inverse=False)
 
 
 def ihfftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -> Any:
-    """The inverse of `hfftn`."""
+    """The inverse of `hfftn`.
+
+    >>> import pullback
+    >>> pullback.fft.ihfftn(pullback.ones(2, 4)).real
+    tensor([[1., 0., 0.],
+            [0., 0., 0.]])
+    """
     input = _operand("ihfftn", input, real=True)
     return ops.conj(_halved(input, *_some("ihfftn", input, s, dim), norm, inverse=True))
 
 
 def fft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = None) -> Any:
-    """`fftn` along the last two dims."""
+    """`fftn` along the last two dims.
+
+    >>> import pullback
+    >>> pullback.fft.fft2(pullback.ones(2, 2))
+    tensor([[4.+0.j, 0.+0.j],
+            [0.+0.j, 0.+0.j]])
+    """
     return fftn(input, s, dim, norm)
 
 
 def ifft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = None) -> Any:
-    """`ifftn` along the last two dims."""
+    """`ifftn` along the last two dims.
+
+    >>> import pullback
+    >>> pullback.fft.ifft2(pullback.tensor([[4.0, 0.0], [0.0, 0.0]])).real
+    tensor([[1., 1.],
+            [1., 1.]])
+    """
     return ifftn(input, s, dim, norm)
 
 
 def rfft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = None) -> Any:
-    """`rfftn` along the last two dims."""
+    """`rfftn` along the last two dims.
+
+    >>> import pullback
+    >>> pullback.fft.rfft2(pullback.ones(2, 4)).shape  # 4 // 2 + 1 frequencies along the last
+    pullback.Size([2, 3])
+    """
     return rfftn(input, s, dim, norm)
 
 
 def irfft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = None) -> Any:
-    """`irfftn` along the last two dims."""
+    """`irfftn` along the last two dims.
+
+    >>> import pullback
+    >>> pullback.fft.irfft2(pullback.fft.rfft2(pullback.tensor([[1.0, 2.0], [3.0, 4.0]])))
+    tensor([[1., 2.],
+            [3., 4.]])
+    """
     return irfftn(input, s, dim, norm)
 
 
 def hfft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = None) -> Any:
-    """`hfftn` along the last two dims."""
+    """`hfftn` along the last two dims.
+
+    >>> import pullback
+    >>> pullback.fft.hfft2(pullback.tensor([[1 + 0j, 0j], [0j, 0j]]))
+    tensor([[1., 1.],
+            [1., 1.]])
+    """
     return hfftn(input, s, dim, norm)
 
 
 def ihfft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = None) -> Any:
-    """`ihfftn` along the last two dims."""
+    """`ihfftn` along the last two dims.
+
+    >>> import pullback
+    >>> pullback.fft.ihfft2(pullback.ones(2, 4)).shape
+    pullback.Size([2, 3])
+    """
     return ihfftn(input, s, dim, norm)
 
 
@@ -288,7 +373,12 @@ def fftshift(input: Any, dim: Dims = None) -> Any:
 
 
 def ifftshift(input: Any, dim: Dims = None) -> Any:
-    """The inverse of `fftshift`."""
+    """The inverse of `fftshift`.
+
+    >>> import pullback
+    >>> pullback.fft.ifftshift(pullback.fft.fftshift(pullback.arange(5)))
+    tensor([0, 1, 2, 3, 4])
+    """
     require_tensor("fft_ifftshift", "input", input)
     axes = normalize_axes(dim, input.ndim)
     return rearranging.roll(input, tuple([(input.shape[axis] + 1) // 2 for axis in axes]), axes)

@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import ops
 from .._core import errors
-from .._core.primitives import Carrier, Primitive
+from .._core.primitives import Carrier, Function, Primitive
 from .._core.sites import named
 from .._core.values import require_operands
 from .._tape.shortcuts import is_primitive
@@ -19,42 +19,215 @@ from .promotion import binary, broadcast, cast, category, common, fractional, in
 # One tensor
 
 
-def of_angle(name: str, primitive: Primitive, text: str) -> Callable[[Any], Any]:
+def of_angle(primitive: Primitive) -> Callable[[Function], Function]:
     """The function of one real tensor with one of torch's names; integers become floats."""
 
-    def function(input: Any) -> Any:
-        arithmetic.refuse_unordered(name, category(input)[0])
-        return primitive(inexact(input))
+    def made(like: Function) -> Function:
+        def function(input: Any) -> Any:
+            arithmetic.refuse_unordered(like.__name__, category(input)[0])
+            return primitive(inexact(input))
 
-    is_primitive(primitive)(function)
-    return named(name, function, text)
+        is_primitive(primitive)(function)
+        return named(like.__name__, function, like.__doc__ or "")
+
+    return made
 
 
-acos = elementwise("acos", ops.acos, "The inverse cosine, elementwise; NaN outside [-1, 1].")
-acosh = elementwise("acosh", ops.acosh, "The inverse hyperbolic cosine, elementwise; NaN below 1.")
-asin = elementwise("asin", ops.asin, "The inverse sine, elementwise; NaN outside [-1, 1].")
-asinh = elementwise("asinh", ops.asinh, "The inverse hyperbolic sine, elementwise.")
-atan = elementwise("atan", ops.atan, "The inverse tangent, elementwise.")
-atanh = elementwise("atanh", ops.atanh, "The inverse hyperbolic tangent, elementwise; NaN outside [-1, 1].")
-cbrt = elementwise("cbrt", ops.cbrt, "The cube root, elementwise, of negative numbers too.")
-deg2rad = of_angle("deg2rad", ops.deg2rad, "Degrees as radians.")
-exp2 = elementwise("exp2", ops.exp2, "2 to the input, elementwise.")
-log2 = elementwise("log2", ops.log2, "The logarithm to base 2, elementwise.")
-log10 = elementwise("log10", ops.log10, "The logarithm to base 10, elementwise.")
-rad2deg = of_angle("rad2deg", ops.rad2deg, "Radians as degrees.")
-sinc = elementwise("sinc", ops.sinc, "sin(pi * input) / (pi * input), elementwise; 1 at 0.")
+@elementwise(ops.expm1)
+def expm1(input: Any) -> Any:
+    """exp(input) - 1, exact for small inputs.
+
+    >>> import pullback
+    >>> pullback.expm1(pullback.tensor([0.0, 1e-10]))
+    tensor([0.0000e+00, 1.0000e-10])
+    """
+
+
+@elementwise(ops.log1p)
+def log1p(input: Any) -> Any:
+    """log(1 + input), exact for small inputs.
+
+    >>> import pullback
+    >>> pullback.log1p(pullback.tensor([0.0, 1e-10]))
+    tensor([0.0000e+00, 1.0000e-10])
+    """
+
+
+@elementwise(ops.tan)
+def tan(input: Any) -> Any:
+    """The tangent, elementwise.
+
+    >>> import pullback
+    >>> pullback.tan(pullback.tensor([0.0, 1.0]))
+    tensor([0.0000, 1.5574])
+    """
+
+
+@elementwise(ops.sinh)
+def sinh(input: Any) -> Any:
+    """The hyperbolic sine, elementwise.
+
+    >>> import pullback
+    >>> pullback.sinh(pullback.tensor([0.0, 1.0]))
+    tensor([0.0000, 1.1752])
+    """
+
+
+@elementwise(ops.cosh)
+def cosh(input: Any) -> Any:
+    """The hyperbolic cosine, elementwise.
+
+    >>> import pullback
+    >>> pullback.cosh(pullback.tensor([0.0, 1.0]))
+    tensor([1.0000, 1.5431])
+    """
+
+
+@elementwise(ops.acos)
+def acos(input: Any) -> Any:
+    """The inverse cosine, elementwise; NaN outside [-1, 1].
+
+    >>> import pullback
+    >>> pullback.acos(pullback.tensor([1.0, 0.0, 2.0]))
+    tensor([0.0000, 1.5708,    nan])
+    """
+
+
+@elementwise(ops.acosh)
+def acosh(input: Any) -> Any:
+    """The inverse hyperbolic cosine, elementwise; NaN below 1.
+
+    >>> import pullback
+    >>> pullback.acosh(pullback.tensor([1.0, 2.0, 0.0]))
+    tensor([0.0000, 1.3170,    nan])
+    """
+
+
+@elementwise(ops.asin)
+def asin(input: Any) -> Any:
+    """The inverse sine, elementwise; NaN outside [-1, 1].
+
+    >>> import pullback
+    >>> pullback.asin(pullback.tensor([0.0, 1.0, 2.0]))
+    tensor([0.0000, 1.5708,    nan])
+    """
+
+
+@elementwise(ops.asinh)
+def asinh(input: Any) -> Any:
+    """The inverse hyperbolic sine, elementwise.
+
+    >>> import pullback
+    >>> pullback.asinh(pullback.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.8814])
+    """
+
+
+@elementwise(ops.atan)
+def atan(input: Any) -> Any:
+    """The inverse tangent, elementwise.
+
+    >>> import pullback
+    >>> pullback.atan(pullback.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.7854])
+    """
+
+
+@elementwise(ops.atanh)
+def atanh(input: Any) -> Any:
+    """The inverse hyperbolic tangent, elementwise; NaN outside [-1, 1].
+
+    >>> import pullback
+    >>> pullback.atanh(pullback.tensor([0.0, 0.5, 2.0]))
+    tensor([0.0000, 0.5493,    nan])
+    """
+
+
+@elementwise(ops.cbrt)
+def cbrt(input: Any) -> Any:
+    """The cube root, elementwise, of negative numbers too."""
+
+
+@of_angle(ops.deg2rad)
+def deg2rad(input: Any) -> Any:
+    """Degrees as radians.
+
+    >>> import pullback
+    >>> pullback.deg2rad(pullback.tensor([0.0, 180.0]))
+    tensor([0.0000, 3.1416])
+    """
+
+
+@elementwise(ops.exp2)
+def exp2(input: Any) -> Any:
+    """2 to the input, elementwise.
+
+    >>> import pullback
+    >>> pullback.exp2(pullback.tensor([0.0, 3.0, -1.0]))
+    tensor([1.0000, 8.0000, 0.5000])
+    """
+
+
+@elementwise(ops.log2)
+def log2(input: Any) -> Any:
+    """The logarithm to base 2, elementwise.
+
+    >>> import pullback
+    >>> pullback.log2(pullback.tensor([8.0, 10.0]))
+    tensor([3.0000, 3.3219])
+    """
+
+
+@elementwise(ops.log10)
+def log10(input: Any) -> Any:
+    """The logarithm to base 10, elementwise.
+
+    >>> import pullback
+    >>> pullback.log10(pullback.tensor([1000.0, 20.0]))
+    tensor([3.0000, 1.3010])
+    """
+
+
+@of_angle(ops.rad2deg)
+def rad2deg(input: Any) -> Any:
+    """Radians as degrees.
+
+    >>> import pullback
+    >>> pullback.rad2deg(pullback.tensor([0.0, 1.0]))
+    tensor([ 0.0000, 57.2958])
+    """
+
+
+@elementwise(ops.sinc)
+def sinc(input: Any) -> Any:
+    """sin(pi * input) / (pi * input), elementwise; 1 at 0.
+
+    >>> import pullback
+    >>> pullback.sinc(pullback.tensor([0.0, 0.5]))
+    tensor([1.0000, 0.6366])
+    """
 
 
 @is_primitive(ops.frac)
 def frac(input: Any) -> Any:
-    """The fractional part, with the input's sign."""
+    """The fractional part, with the input's sign.
+
+    >>> import pullback
+    >>> pullback.frac(pullback.tensor([1.5, -2.25]))
+    tensor([ 0.5000, -0.2500])
+    """
     if category(input)[0].kind != "f":
         raise NotImplementedError(f"frac is not implemented for {input.dtype}: it is for real floating-point tensors")
     return ops.frac(input)
 
 
 def logit(input: Any, eps: float | None = None) -> Any:
-    """log(input / (1 - input)), the inverse of sigmoid; `eps` clamps the input to [eps, 1 - eps]."""
+    """log(input / (1 - input)), the inverse of sigmoid; `eps` clamps the input to [eps, 1 - eps].
+
+    >>> import pullback
+    >>> pullback.logit(pullback.tensor([0.5, 0.0, 1.0]), eps=0.25)
+    tensor([ 0.0000, -1.0986,  1.0986])
+    """
     require_numbers("logit", eps=eps)
     return ops.logit(inexact(input), eps=eps)
 
@@ -71,7 +244,12 @@ def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None
 
 
 def positive(input: Any) -> Any:
-    """The input itself."""
+    """The input itself.
+
+    >>> import pullback
+    >>> +pullback.tensor([1.0, -2.0])
+    tensor([ 1., -2.])
+    """
     if category(input)[0].kind == "b":
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return input
@@ -99,35 +277,129 @@ def frexp(input: Any) -> Frexp:
 
 # Two tensors
 
-atan2 = ordering("atan2", ops.atan2, "The angle of the point (other, input), from -pi to pi.", keeps_integers=False)
-copysign = ordering("copysign", ops.copysign, "The size of input with the sign of other.", keeps_integers=False)
-hypot = ordering("hypot", ops.hypot, "sqrt(input**2 + other**2), without overflow.")
-nextafter = ordering("nextafter", ops.nextafter, "The next number after input in the direction of other.")
-logaddexp = pair("logaddexp", ops.logaddexp, "log(exp(input) + exp(other)), without overflow.", keeps_integers=False)
-logaddexp2 = ordering(
-    "logaddexp2", ops.logaddexp2, "log2(2**input + 2**other), without overflow.", keeps_integers=False
-)
-fmax = ordering("fmax", ops.fmax, "The larger of two tensors, elementwise; NaN counts as missing, ties go to input.")
-fmin = ordering("fmin", ops.fmin, "The smaller of two tensors, elementwise; NaN counts as missing, ties go to input.")
-xlogy = of_tensors(pair("xlogy", ops.xlogy, "input * log(other); 0 where input is 0.", keeps_integers=False))
+
+@ordering(ops.atan2, keeps_integers=False)
+def atan2(input: Any, other: Any) -> Any:
+    """The angle of the point (other, input), from -pi to pi.
+
+    >>> import pullback
+    >>> pullback.atan2(pullback.tensor([1.0, -1.0]), pullback.tensor([1.0, -1.0]))
+    tensor([ 0.7854, -2.3562])
+    """
+
+
+@ordering(ops.copysign, keeps_integers=False)
+def copysign(input: Any, other: Any) -> Any:
+    """The size of input with the sign of other.
+
+    >>> import pullback
+    >>> pullback.copysign(pullback.tensor([2.0, 3.0]), pullback.tensor([-1.0, 5.0]))
+    tensor([-2.,  3.])
+    """
+
+
+@ordering(ops.hypot)
+def hypot(input: Any, other: Any) -> Any:
+    """sqrt(input**2 + other**2), without overflow.
+
+    >>> import pullback
+    >>> pullback.hypot(pullback.tensor([3.0]), pullback.tensor([4.0]))
+    tensor([5.])
+    """
+
+
+@ordering(ops.nextafter)
+def nextafter(input: Any, other: Any) -> Any:
+    """The next number after input in the direction of other.
+
+    >>> import pullback
+    >>> pullback.nextafter(pullback.tensor([0.0]), pullback.tensor([1.0]))
+    tensor([1.4013e-45])
+    """
+
+
+@pair(ops.logaddexp, keeps_integers=False)
+def logaddexp(input: Any, other: Any) -> Any:
+    """log(exp(input) + exp(other)), without overflow.
+
+    >>> import pullback
+    >>> pullback.logaddexp(pullback.tensor([1000.0]), pullback.tensor([1000.0]))
+    tensor([1000.6932])
+    """
+
+
+@ordering(ops.logaddexp2, keeps_integers=False)
+def logaddexp2(input: Any, other: Any) -> Any:
+    """log2(2**input + 2**other), without overflow.
+
+    >>> import pullback
+    >>> pullback.logaddexp2(pullback.tensor([3.0]), pullback.tensor([2.0]))
+    tensor([3.5850])
+    """
+
+
+@ordering(ops.fmax)
+def fmax(input: Any, other: Any) -> Any:
+    """The larger of two tensors, elementwise; NaN counts as missing, ties go to input.
+
+    >>> import pullback
+    >>> pullback.fmax(pullback.tensor([1.0, pullback.nan]), pullback.tensor([2.0, 3.0]))
+    tensor([2., 3.])
+    """
+
+
+@ordering(ops.fmin)
+def fmin(input: Any, other: Any) -> Any:
+    """The smaller of two tensors, elementwise; NaN counts as missing, ties go to input.
+
+    >>> import pullback
+    >>> pullback.fmin(pullback.tensor([1.0, pullback.nan]), pullback.tensor([2.0, 3.0]))
+    tensor([1., 3.])
+    """
+
+
+@of_tensors
+@pair(ops.xlogy, keeps_integers=False)
+def xlogy(input: Any, other: Any) -> Any:
+    """input * log(other); 0 where input is 0.
+
+    >>> import pullback
+    >>> pullback.xlogy(pullback.tensor([0.0, 1.0]), pullback.tensor([0.0, 2.0]))
+    tensor([0.0000, 0.6931])
+    """
 
 
 def fmod(input: Any, other: Any) -> Any:
-    """The remainder of truncated division by other; it has the sign of input."""
+    """The remainder of truncated division by other; it has the sign of input.
+
+    >>> import pullback
+    >>> pullback.fmod(pullback.tensor([-7.0, 7.0]), 3.0)
+    tensor([-1.,  1.])
+    """
     arithmetic.check_division("fmod", "fmod", input, other)
     return binary(ops.fmod, input, other)
 
 
 @of_tensors
 def float_power(input: Any, exponent: Any) -> Any:
-    """input ** exponent in float64, or in complex128 if one of them is complex."""
+    """input ** exponent in float64, or in complex128 if one of them is complex.
+
+    >>> import pullback
+    >>> pullback.float_power(pullback.tensor([1, 2, 3]), 2)
+    tensor([1., 4., 9.], dtype=pullback.float64)
+    """
     dtype = np.dtype(np.complex128 if common(input, exponent).kind == "c" else np.float64)
     operands = [cast(value, dtype) if isinstance(value, Carrier) else value for value in (input, exponent)]
     return arithmetic.pow(*operands)
 
 
 def float_power_(self: Any, exponent: Any) -> Any:
-    """In place: `float_power` of a tensor of dtype float64 or complex128, the dtype of the result."""
+    """In place: `float_power` of a tensor of dtype float64 or complex128, the dtype of the result.
+
+    >>> import pullback
+    >>> pullback.tensor([1.0, 4.0], dtype=pullback.float64).float_power_(0.5)
+    tensor([1., 2.], dtype=pullback.float64)
+    """
     result = float_power(self, exponent)
     if result._dtype != self._dtype:
         raise RuntimeError(errors.power_dtype("base", "float_power_", self, result))
@@ -146,7 +418,12 @@ def ldexp(input: Any, other: Any) -> Any:
 
 
 def heaviside(input: Any, values: Any) -> Any:
-    """0 where input is negative, 1 where it is positive, and values where it is 0; it has no derivative."""
+    """0 where input is negative, 1 where it is positive, and values where it is 0; it has no derivative.
+
+    >>> import pullback
+    >>> pullback.heaviside(pullback.tensor([-1.5, 0.0, 2.0]), pullback.tensor([0.5]))
+    tensor([0.0000, 0.5000, 1.0000])
+    """
     kinds = category(input)[0], category(values)[0]
     if "c" in (kinds[0].kind, kinds[1].kind):
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")
@@ -158,12 +435,22 @@ def heaviside(input: Any, values: Any) -> Any:
 
 
 def clamp_min(input: Any, min: Any) -> Any:
-    """The maximum of input and min, a number or a tensor."""
+    """The maximum of input and min, a number or a tensor.
+
+    >>> import pullback
+    >>> pullback.clamp_min(pullback.tensor([-1.0, 2.0]), 0.0)
+    tensor([0., 2.])
+    """
     return arithmetic.clamp(input, min=min)
 
 
 def clamp_max(input: Any, max: Any) -> Any:
-    """The minimum of input and max, a number or a tensor."""
+    """The minimum of input and max, a number or a tensor.
+
+    >>> import pullback
+    >>> pullback.clamp_max(pullback.tensor([-1.0, 2.0]), 0.0)
+    tensor([-1.,  0.])
+    """
     return arithmetic.clamp(input, max=max)
 
 
@@ -171,13 +458,23 @@ def clamp_max(input: Any, max: Any) -> Any:
 
 
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
-    """input + value * tensor1 * tensor2."""
+    """input + value * tensor1 * tensor2.
+
+    >>> import pullback
+    >>> pullback.addcmul(pullback.tensor([1.0, 1.0]), pullback.tensor([4.0, 5.0]), pullback.tensor([20.0]))
+    tensor([ 81., 101.])
+    """
     require_operands("addcmul", input=input, tensor1=tensor1, tensor2=tensor2)
     return arithmetic.add(input, tensor1 * tensor2, alpha=value)
 
 
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
-    """input + value * tensor1 / tensor2."""
+    """input + value * tensor1 / tensor2.
+
+    >>> import pullback
+    >>> pullback.addcdiv(pullback.tensor([1.0, 1.0]), pullback.tensor([80.0]), pullback.tensor([4.0, 2.0]))
+    tensor([21., 41.])
+    """
     require_operands("addcdiv", input=input, tensor1=tensor1, tensor2=tensor2)
     if common(tensor1, tensor2).kind in "biu":
         raise RuntimeError(

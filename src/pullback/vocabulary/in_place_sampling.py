@@ -32,7 +32,12 @@ def _written(self: Any, draw: Any, label: str, generator: Any, *parameters: Any)
 
 
 def normal(self: Any, mean: float = 0, std: float = 1, *, generator: Any = None) -> Any:
-    """Samples of a normal distribution."""
+    """Samples of a normal distribution.
+
+    >>> import pullback
+    >>> pullback.zeros(1000).normal_(mean=50.0).mean().round(decimals=-1)
+    tensor(50.)
+    """
     _check("normal_kernel_cpu", self, "fc")
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
@@ -45,7 +50,12 @@ def normal(self: Any, mean: float = 0, std: float = 1, *, generator: Any = None)
 
 
 def log_normal(self: Any, mean: float = 1, std: float = 2, *, generator: Any = None) -> Any:
-    """Samples of a log-normal distribution, whose logarithms have this mean and standard deviation."""
+    """Samples of a log-normal distribution, whose logarithms have this mean and standard deviation.
+
+    >>> import pullback
+    >>> pullback.zeros(1000).log_normal_().min() > 0
+    tensor(True)
+    """
     _check("log_normal", self)
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
@@ -58,7 +68,13 @@ def log_normal(self: Any, mean: float = 1, std: float = 2, *, generator: Any = N
 
 
 def uniform(self: Any, start: float = 0, to: float = 1, *, generator: Any = None, **options: Any) -> Any:
-    """Samples of the uniform distribution on [start, to), where torch calls `start` `from`."""
+    """Samples of the uniform distribution on [start, to), where torch calls `start` `from`.
+
+    >>> import pullback
+    >>> x = pullback.zeros(1000).uniform_(2, 4)
+    >>> x.min() >= 2, x.max() < 4
+    (tensor(True), tensor(True))
+    """
     _check("check_uniform_bounds", self, "fc")
     start = options.pop("from", start)
     if options:
@@ -76,7 +92,12 @@ def uniform(self: Any, start: float = 0, to: float = 1, *, generator: Any = None
 
 
 def exponential(self: Any, lambd: float = 1, *, generator: Any = None) -> Any:
-    """Samples of the exponential distribution with rate `lambd`."""
+    """Samples of the exponential distribution with rate `lambd`.
+
+    >>> import pullback
+    >>> pullback.zeros(1000).exponential_(lambd=2.0).min() >= 0
+    tensor(True)
+    """
     _check("exponential", self)
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
@@ -84,7 +105,12 @@ def exponential(self: Any, lambd: float = 1, *, generator: Any = None) -> Any:
 
 
 def cauchy(self: Any, median: float = 0, sigma: float = 1, *, generator: Any = None) -> Any:
-    """Samples of the Cauchy distribution with a median and a scale."""
+    """Samples of the Cauchy distribution with a median and a scale.
+
+    >>> import pullback
+    >>> pullback.zeros(2, 3).cauchy_(median=1.0).shape
+    pullback.Size([2, 3])
+    """
     _check("cauchy", self)
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
@@ -92,7 +118,12 @@ def cauchy(self: Any, median: float = 0, sigma: float = 1, *, generator: Any = N
 
 
 def geometric(self: Any, p: float, *, generator: Any = None) -> Any:
-    """Samples of the geometric distribution: the number of trials until the first success, each with probability p."""
+    """Samples of the geometric distribution: the number of trials until the first success, each with probability p.
+
+    >>> import pullback
+    >>> pullback.zeros(1000).geometric_(0.5).min()
+    tensor(1.)
+    """
     _check("geometric", self, "fiu")
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
@@ -100,7 +131,12 @@ def geometric(self: Any, p: float, *, generator: Any = None) -> Any:
 
 
 def bernoulli(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
-    """Samples of 1 with probability p, else 0; p is a number or a tensor with one for each element."""
+    """Samples of 1 with probability p, else 0; p is a number or a tensor with one for each element.
+
+    >>> import pullback
+    >>> pullback.zeros(3).bernoulli_(pullback.tensor([0.0, 1.0, 0.0]))
+    tensor([0., 1., 0.])
+    """
 
     def draw(rng: Any, shape: tuple[int, ...], chances: Any) -> Any:
         if not (np.all(chances >= 0) and np.all(chances <= 1)):
@@ -121,6 +157,10 @@ def random(self: Any, start: Any = None, to: Any = ..., *, generator: Any = None
     """Uniformly distributed integers in [start, to), [0, to), or the range of consecutive integers of the dtype.
 
     A single argument is `to`; with `to=None` it is `start`, and the range extends to the largest integer.
+
+    >>> import pullback
+    >>> pullback.zeros(1000).random_(3, 6).unique()
+    tensor([3., 4., 5.])
     """
     _check("random_", self, "biuf")
     dtype = self._dtype

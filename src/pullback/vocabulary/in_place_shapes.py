@@ -10,7 +10,7 @@ from .._core.sites import named
 from .._core.values import require_tensor
 from .._tape.memory import written
 from .._tape.views import become, remake
-from . import rearranging, shapes
+from . import in_place_text, rearranging, shapes
 
 
 def _turned(view: Callable[..., Any]) -> Callable[..., Any]:
@@ -20,7 +20,7 @@ def _turned(view: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **options: Any) -> Any:
         return become(self, lambda before: view(before, *args, **options), name)
 
-    return named(name, method, f"In place: {view.__doc__}")
+    return named(name, method, in_place_text(view))
 
 
 t_ = _turned(shapes.t)
@@ -56,6 +56,11 @@ def resize_(self: Any, *sizes: Any, size: Any = None, memory_format: Any = None)
 
 
 def resize_as_(self: Any, the_template: Any, *, memory_format: Any = None) -> Any:
-    """In place: `resize_` to the shape of another tensor."""
+    """In place: `resize_` to the shape of another tensor.
+
+    >>> import pullback
+    >>> pullback.arange(4).resize_as_(pullback.zeros(3))
+    tensor([0, 1, 2])
+    """
     require_tensor("resize_as_", "the_template", the_template)
     return resize_(self, tuple(the_template.shape), memory_format=memory_format)

@@ -262,15 +262,30 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, .
 
 
 def unsafe_split(input: Any, split_size: Any, dim: int = 0) -> tuple[Any, ...]:
-    """`split`, with the checks that torch leaves out."""
+    """`split`, with the checks that torch leaves out.
+
+    >>> import pullback
+    >>> pullback.unsafe_split(pullback.arange(5), 3)
+    (tensor([0, 1, 2]), tensor([3, 4]))
+    """
     return shapes.split(input, split_size, dim)
 
 
 def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
-    """`split_with_sizes`, with the checks that torch leaves out."""
+    """`split_with_sizes`, with the checks that torch leaves out.
+
+    >>> import pullback
+    >>> pullback.unsafe_split_with_sizes(pullback.arange(5), [1, 4])
+    (tensor([0]), tensor([1, 2, 3, 4]))
+    """
     return split_with_sizes(input, split_sizes, dim)
 
 
 def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
-    """`chunk`, with the checks that torch leaves out."""
+    """`chunk`, with the checks that torch leaves out.
+
+    >>> import pullback
+    >>> pullback.unsafe_chunk(pullback.arange(5), 2)
+    (tensor([0, 1, 2]), tensor([3, 4]))
+    """
     return shapes.chunk(input, chunks, dim)

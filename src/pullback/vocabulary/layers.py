@@ -42,7 +42,12 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
 
 
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
-    """input1 @ weight[k] @ input2 for each k, plus a bias, over the last axes of the inputs."""
+    """input1 @ weight[k] @ input2 for each k, plus a bias, over the last axes of the inputs.
+
+    >>> from pullback import bilinear, ones, tensor
+    >>> bilinear(tensor([1.0, 2.0]), tensor([3.0, 4.0]), ones(1, 2, 2))  # (1 + 2) * (3 + 4)
+    tensor([21.])
+    """
     require_tensors("bilinear", input1=input1, input2=input2, weight=weight)
     if tuple(input1.shape[:-1]) != tuple(input2.shape[:-1]):
         raise RuntimeError(

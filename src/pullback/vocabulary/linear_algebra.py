@@ -38,14 +38,26 @@ class TriangularSolveResult(NamedTuple):
 
 
 def cholesky(input: Any, upper: bool = False) -> Any:
-    """The lower triangular L with input = L @ L.mH, for a Hermitian positive-definite input; with `upper`, L.mH."""
+    """The lower triangular L with input = L @ L.mH, for a Hermitian positive-definite input; with `upper`, L.mH.
+
+    >>> import pullback
+    >>> pullback.cholesky(pullback.tensor([[4.0, 2.0], [2.0, 2.0]]))
+    tensor([[2., 0.],
+            [1., 1.]])
+    """
     decompositions.require_square("cholesky", input)
     factor = ops.cholesky(input, upper=upper, operation="cholesky")
     return adjoint(factor) if upper else factor
 
 
 def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
-    """The X with A @ X = input, where A = L @ L.mH, or L.mH @ L with `upper`."""
+    """The X with A @ X = input, where A = L @ L.mH, or L.mH @ L with `upper`.
+
+    >>> import pullback
+    >>> pullback.cholesky_solve(pullback.tensor([[8.0], [16.0]]), pullback.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    tensor([[2.],
+            [1.]])
+    """
     require_tensor("cholesky_solve", "input2", L, 2)
     for name, x in (("b", input), ("u", L)):
         if x.ndim < 2:
@@ -67,7 +79,13 @@ def _triangle(x: Any) -> Any:
 
 
 def cholesky_inverse(L: Any, upper: bool = False) -> Any:
-    """The inverse of L @ L.mH, or of L.mH @ L with `upper`."""
+    """The inverse of L @ L.mH, or of L.mH @ L with `upper`.
+
+    >>> import pullback
+    >>> pullback.cholesky_inverse(pullback.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    tensor([[0.2500, 0.0000],
+            [0.0000, 0.0625]])
+    """
     decompositions.require_square("cholesky_inverse", L)
     return cholesky_solve(identity(L, L.shape[-1]), L, upper)
 
@@ -76,19 +94,36 @@ def cholesky_inverse(L: Any, upper: bool = False) -> Any:
 
 
 def qr(input: Any, some: bool = True) -> QRResult:
-    """Q and R with input = Q @ R; Q is square unless `some`."""
+    """Q and R with input = Q @ R; Q is square unless `some`.
+
+    >>> import pullback
+    >>> a = pullback.tensor([[3.0], [4.0]])
+    >>> [part.shape for part in pullback.qr(a, some=False)]
+    [pullback.Size([2, 2]), pullback.Size([2, 1])]
+    """
     return decompositions.qr(input, "reduced" if some else "complete")
 
 
 def geqrf(input: Any) -> GeqrfResult:
-    """R, with below it the reflections whose product is Q, and their factors; it has no derivative."""
+    """R, with below it the reflections whose product is Q, and their factors; it has no derivative.
+
+    >>> import pullback
+    >>> pullback.geqrf(pullback.tensor([[3.0], [4.0]])).a[0].abs()  # R is the length of the column
+    tensor([5.])
+    """
     decompositions.require_matrices("torch.geqrf", input, "input")
     return GeqrfResult(*ops.geqrf(input))
 
 
 @spelled_as(input3="other")
 def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
-    """Q @ other for the square Q of `geqrf`; other @ Q if not `left`; with Q.mH instead of Q if `transpose`."""
+    """Q @ other for the square Q of `geqrf`; other @ Q if not `left`; with Q.mH instead of Q if `transpose`.
+
+    >>> import pullback
+    >>> a = pullback.tensor([[3.0, 1.0], [4.0, 2.0]])
+    >>> pullback.ormqr(*pullback.geqrf(a), a, transpose=True).tril(-1).abs().max() < 1e-6  # Q.mH @ a is R
+    tensor(True)
+    """
     decompositions.require_reflections("torch.ormqr", input, tau)
     decompositions.require_same_dtype("torch.ormqr", input, other, ("input", "other"), 3)
     if other.ndim != input.ndim or tuple(other.shape[:-2]) != tuple(input.shape[:-2]):
@@ -113,14 +148,27 @@ def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool =
 
 
 def lu(A: Any, pivot: bool = True, get_infos: bool = False) -> LUFactorResult | LUFactorExResult:
-    """L and U in one matrix, and the pivots; with `get_infos`, also which pivots are zero."""
+    """L and U in one matrix, and the pivots; with `get_infos`, also which pivots are zero.
+
+    >>> import pullback
+    >>> pullback.lu(pullback.tensor([[2.0, 6.0], [1.0, 2.0]]))[0]
+    tensor([[ 2.0000,  6.0000],
+            [ 0.5000, -1.0000]])
+    """
     if get_infos:
         return decompositions.lu_factor_ex(A, pivot=pivot)
     return decompositions.lu_factor(A, pivot=pivot)
 
 
 def lu_solve(input: Any, LU_data: Any, LU_pivots: Any) -> Any:
-    """The X with A @ X = input from the result of `lu` for A."""
+    """The X with A @ X = input from the result of `lu` for A.
+
+    >>> import pullback
+    >>> lu, pivots = pullback.lu(pullback.tensor([[1.0, 2.0], [2.0, 6.0]]))
+    >>> pullback.lu_solve(pullback.tensor([[3.0], [8.0]]), lu, pivots)
+    tensor([[1.],
+            [1.]])
+    """
     require_tensor("lu_solve", "LU_data", LU_data, 2)
     return equations.lu_solve(LU_data, LU_pivots, input)
 
@@ -128,7 +176,13 @@ def lu_solve(input: Any, LU_data: Any, LU_pivots: Any) -> Any:
 def triangular_solve(
     input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> TriangularSolveResult:
-    """The X with A @ X = input for a triangular A, or A.mT @ X = input with `transpose`, and a copy of A."""
+    """The X with A @ X = input for a triangular A, or A.mT @ X = input with `transpose`, and a copy of A.
+
+    >>> from pullback import tensor, triangular_solve
+    >>> triangular_solve(tensor([[5.0], [2.0]]), tensor([[1.0, 1.0], [0.0, 2.0]])).solution
+    tensor([[4.],
+            [1.]])
+    """
     name = "torch.triangular_solve"
     require_tensor("triangular_solve", "A", A, 2)
     for place, (argument, flag) in enumerate((("upper", upper), ("transpose", transpose)), 3):
@@ -153,6 +207,10 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> SingularResul
     """U, the singular values S, descending, and V, with input = U @ diag(S) @ V.mH; square U and V unless `some`.
 
     Without `compute_uv` U and V are zeros.
+
+    >>> import pullback
+    >>> pullback.svd(pullback.tensor([[0.0, 2.0], [3.0, 0.0]])).S.round(decimals=3)
+    tensor([3., 2.])
     """
     if compute_uv:
         u, s, vh = decompositions.svd(input, full_matrices=not some)
@@ -163,7 +221,12 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> SingularResul
 
 
 def pinverse(input: Any, rcond: float = 1e-15) -> Any:
-    """The pseudoinverse; singular values up to rcond times the largest count as zero."""
+    """The pseudoinverse; singular values up to rcond times the largest count as zero.
+
+    >>> import pullback
+    >>> pullback.pinverse(pullback.tensor([[3.0], [4.0]]))  # divided by 3**2 + 4**2
+    tensor([[0.1200, 0.1600]])
+    """
     return equations.pinv(input, rcond)
 
 
@@ -171,6 +234,10 @@ def svd_lowrank(A: Any, q: int = 6, niter: int | None = 2, M: Any = None) -> Sin
     """An approximation of the q largest singular values and their vectors, by random projections, of A, or of A - M.
 
     Halko, Martinsson and Tropp (2009), algorithms 4.4 and 5.1, with `niter` steps of subspace iteration.
+
+    >>> import pullback
+    >>> pullback.svd_lowrank(pullback.diag(pullback.tensor([5.0, 3.0, 0.0])), q=2)[1].round(decimals=3)
+    tensor([5., 3.])
     """
     decompositions.require_matrices("svd_lowrank", A)
     if M is not None:
@@ -192,7 +259,12 @@ def svd_lowrank(A: Any, q: int = 6, niter: int | None = 2, M: Any = None) -> Sin
 
 
 def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 2) -> SingularResult:
-    """`svd_lowrank` of a matrix whose columns are shifted to mean 0, unless `center` is False."""
+    """`svd_lowrank` of a matrix whose columns are shifted to mean 0, unless `center` is False.
+
+    >>> import pullback
+    >>> pullback.pca_lowrank(pullback.arange(12.0).reshape(6, 2), q=2)[1].shape
+    pullback.Size([2])
+    """
     decompositions.require_matrices("pca_lowrank", A)
     count = min(6, *A.shape[-2:]) if q is None else q
     if not 0 <= count <= min(A.shape[-2:]):

@@ -303,6 +303,10 @@ def linear_cross_entropy(
     """The cross-entropy of scores that are linear in the input: `input @ linear_weight.T + linear_bias`.
 
     `options`, which tells torch how to save memory, has no effect.
+
+    >>> from pullback import nn, ones, tensor, zeros
+    >>> nn.functional.linear_cross_entropy(ones(2, 3), zeros(4, 3), tensor([0, 1]))  # log(4)
+    tensor(1.3863)
     """
     require_tensors("linear_cross_entropy", input=input, linear_weight=linear_weight, target=target)
     if input.ndim not in (1, 2):
@@ -396,7 +400,12 @@ def l1_loss(
     reduction: str = "mean",
     weight: Any = None,
 ) -> Any:
-    """The absolute difference of two tensors."""
+    """The absolute difference of two tensors.
+
+    >>> import pullback
+    >>> pullback.nn.functional.l1_loss(pullback.tensor([1.0, 5.0]), pullback.tensor([2.0, 2.0]))
+    tensor(2.)
+    """
     difference = _difference("l1_loss", input, target)
     reduction = chosen(size_average, reduce, reduction)
     losses = arithmetic.abs(difference)
@@ -413,7 +422,12 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Any:
-    """The squared difference, halved and divided by beta, where it is below beta; else the absolute one less beta / 2."""
+    """The squared difference, halved and divided by beta, where it is below beta; else the absolute one less beta / 2.
+
+    >>> import pullback
+    >>> pullback.nn.functional.smooth_l1_loss(pullback.tensor([0.5, 4.0]), pullback.zeros(2), reduction="none")
+    tensor([0.1250, 3.5000])
+    """
     difference = _difference("smooth_l1_loss", input, target)
     reduction = chosen(size_average, reduce, reduction)
     if beta < 0:
@@ -426,7 +440,12 @@ def smooth_l1_loss(
 
 
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
-    """Half the squared difference where it is below delta; else delta times the absolute one less delta / 2."""
+    """Half the squared difference where it is below delta; else delta times the absolute one less delta / 2.
+
+    >>> import pullback
+    >>> pullback.nn.functional.huber_loss(pullback.tensor([0.5, 4.0]), pullback.zeros(2), reduction="none")
+    tensor([0.1250, 3.5000])
+    """
     difference = _difference("huber_loss", input, target)
     reduction = chosen(None, None, reduction)
     if delta <= 0:
@@ -446,7 +465,12 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """The negative log-probability of targets in [0, 1], from probabilities; logarithms are clamped to -100."""
+    """The negative log-probability of targets in [0, 1], from probabilities; logarithms are clamped to -100.
+
+    >>> from pullback import nn, tensor
+    >>> nn.functional.binary_cross_entropy(tensor([0.5, 1.0]), tensor([1.0, 1.0]))  # log(2) / 2
+    tensor(0.3466)
+    """
     require_tensors("binary_cross_entropy", input=input, target=target)
     reduction = chosen(size_average, reduce, reduction)
     if tuple(input.shape) != tuple(target.shape):
@@ -512,6 +536,10 @@ def kl_div(
 
     With `log_target`, target is a log-probability too. reduction='batchmean' divides the sum by the length of the first
     axis, which is the mathematical definition.
+
+    >>> from pullback import nn, tensor
+    >>> nn.functional.kl_div(tensor([0.5, 0.5]).log(), tensor([0.5, 0.5]), reduction="sum")
+    tensor(0.)
     """
     require_tensors("kl_div", input=input, target=target)
     if reduction == "mean" and size_average is None and reduce is None:
@@ -542,6 +570,10 @@ def poisson_nll_loss(
     """The negative log-probability of counts, from the rate of their Poisson distribution or its logarithm.
 
     `full` adds Stirling's approximation of the term that depends only on the counts.
+
+    >>> from pullback import nn, tensor
+    >>> nn.functional.poisson_nll_loss(tensor([0.0]), tensor([3.0]))  # exp(0) - 3 * 0
+    tensor(1.)
     """
     require_tensors("poisson_nll_loss", input=input, target=target)
     reduction = chosen(size_average, reduce, reduction)
@@ -558,6 +590,10 @@ def gaussian_nll_loss(
     """The negative log-probability of targets under normal distributions with means `input` and variances `var`.
 
     Variances below eps are replaced by eps, but have the gradient at eps.
+
+    >>> from pullback import nn, tensor
+    >>> nn.functional.gaussian_nll_loss(tensor([1.0]), tensor([3.0]), tensor([4.0]))  # (log(4) + 2**2 / 4) / 2
+    tensor(1.1931)
     """
     require_tensors("gaussian_nll_loss", input=input, target=target)
     var = _variances(input, var)
@@ -596,7 +632,12 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """The mean over the last axis of the negative log-probability of labels, from scores."""
+    """The mean over the last axis of the negative log-probability of labels, from scores.
+
+    >>> from pullback import nn, tensor
+    >>> nn.functional.multilabel_soft_margin_loss(tensor([[100.0, 0.0]]), tensor([[1.0, 0.0]]))  # log(2) / 2
+    tensor(0.3466)
+    """
     require_tensors("multilabel_soft_margin_loss", input=input, target=target)
     reduction = chosen(size_average, reduce, reduction)
     broadcast_shapes(tuple(input.shape), tuple(target.shape))
@@ -608,7 +649,12 @@ def multilabel_soft_margin_loss(
 def soft_margin_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Any:
-    """log(1 + exp(-target * input)), for targets 1 and -1."""
+    """log(1 + exp(-target * input)), for targets 1 and -1.
+
+    >>> from pullback import nn, tensor
+    >>> nn.functional.soft_margin_loss(tensor([0.0, 100.0]), tensor([1.0, 1.0]))  # log(2) / 2
+    tensor(0.3466)
+    """
     require_tensors("soft_margin_loss", input=input, target=target)
     reduction = chosen(size_average, reduce, reduction)
     return reduced(-ops.logsigmoid(target * input), reduction, "SoftMarginLossBackward0")

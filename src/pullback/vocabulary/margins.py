@@ -83,7 +83,12 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """max(0, margin - target * (input1 - input2)), where target 1 ranks input1 higher, and -1 input2."""
+    """max(0, margin - target * (input1 - input2)), where target 1 ranks input1 higher, and -1 input2.
+
+    >>> from pullback import nn, ones, tensor
+    >>> nn.functional.margin_ranking_loss(tensor([3.0, 1.0]), tensor([1.0, 3.0]), ones(2), reduction="none")
+    tensor([0., 2.])
+    """
     require_tensors("margin_ranking_loss", input1=input1, input2=input2, target=target)
     reduction = chosen(size_average, reduce, reduction)
     if not input1.ndim == input2.ndim == target.ndim:
@@ -102,7 +107,12 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """The input where the target is 1, max(0, margin - input) where it is -1."""
+    """The input where the target is 1, max(0, margin - input) where it is -1.
+
+    >>> from pullback import nn, tensor
+    >>> nn.functional.hinge_embedding_loss(tensor([0.25, 0.25]), tensor([1.0, -1.0]), reduction="none")
+    tensor([0.2500, 0.7500])
+    """
     require_tensors("hinge_embedding_loss", input=input, target=target)
     reduction = chosen(size_average, reduce, reduction)
     far = arithmetic.where(target != 1, arithmetic.clamp(margin - input, min=0), 0)
@@ -119,7 +129,12 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """For vectors along the last axis, 1 - cosine where the target is 1, max(0, cosine - margin) where it is -1."""
+    """For vectors along the last axis, 1 - cosine where the target is 1, max(0, cosine - margin) where it is -1.
+
+    >>> from pullback import nn, tensor
+    >>> nn.functional.cosine_embedding_loss(tensor([[1.0, 0.0]]), tensor([[0.0, 5.0]]), tensor([1.0]))
+    tensor(1.)
+    """
     require_tensors("cosine_embedding_loss", input1=input1, input2=input2, target=target)
     reduction = chosen(size_average, reduce, reduction)
     if target.ndim > 1:
@@ -147,7 +162,12 @@ def multi_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """The mean of max(0, margin - score of the target class + score) ** p over the other classes."""
+    """The mean of max(0, margin - score of the target class + score) ** p over the other classes.
+
+    >>> from pullback import nn, tensor
+    >>> nn.functional.multi_margin_loss(tensor([[2.0, 1.5, 0.0]]), tensor([0]))  # max(0, 1 - 2 + 1.5) / 3
+    tensor(0.1667)
+    """
     require_tensors("multi_margin_loss", input=input, target=target)
     reduction = chosen(size_average, reduce, reduction)
     if p not in (1, 2):
@@ -184,7 +204,12 @@ def multi_margin_loss(
 def multilabel_margin_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Any:
-    """The sum of max(0, 1 - score of a label + score of another class) over classes: labels end at the first -1."""
+    """The sum of max(0, 1 - score of a label + score of another class) over classes: labels end at the first -1.
+
+    >>> from pullback import nn, tensor
+    >>> nn.functional.multilabel_margin_loss(tensor([2.0, 1.5, 0.0]), tensor([0, -1, -1]))  # (0.5 + 0) / 3
+    tensor(0.1667)
+    """
     require_tensors("multilabel_margin_loss", input=input, target=target)
     reduction = chosen(size_average, reduce, reduction)
     rows = _samples("multilabel_margin_loss", input)
@@ -238,6 +263,10 @@ def triplet_margin_loss(
     """max(0, margin + distance to the positive - distance to the negative), with p-norm distances.
 
     With `swap`, the distance to the negative is the minimum of those from the anchor and from the positive.
+
+    >>> from pullback import nn, tensor
+    >>> nn.functional.triplet_margin_loss(tensor([[0.0]]), tensor([[2.0]]), tensor([[1.5]]))  # 1 + 2 - 1.5
+    tensor(1.5000)
     """
     reduction = chosen(size_average, reduce, reduction)
 
@@ -257,7 +286,14 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Any:
-    """`triplet_margin_loss` with any function of two tensors as the distance."""
+    """`triplet_margin_loss` with any function of two tensors as the distance.
+
+    >>> from pullback import nn, tensor
+    >>> a, p, n = tensor([[0.0]]), tensor([[2.0]]), tensor([[1.5]])
+    >>> distance = lambda a, b: (a - b).abs().sum(-1)
+    >>> nn.functional.triplet_margin_with_distance_loss(a, p, n, distance_function=distance)
+    tensor(1.5000)
+    """
     if reduction not in REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction: use 'mean', 'sum' or 'none'")
     distance = distance_function or pairwise_distance

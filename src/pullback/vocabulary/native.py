@@ -27,7 +27,9 @@ def _named(function: Callable[..., Any], names: str) -> Callable[..., Any]:
             options["reduction"] = NUMBERED[number]
         return function(**options)
 
-    return named(function.__name__, native, f"{function.__doc__}\n    Arguments: {', '.join(order)}.")
+    summary, _, rest = (function.__doc__ or "").partition("\n\n")
+    text = f"{summary}\n    Arguments: {', '.join(order)}.\n\n{rest}"
+    return named(function.__name__, native, text)
 
 
 binary_cross_entropy_with_logits = _named(
@@ -54,7 +56,13 @@ group_norm = _named(normalization.group_norm, "input num_groups weight bias eps 
 def embedding(
     weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> Any:
-    """The rows of `weight` selected by the indices; a negative `padding_idx` means none."""
+    """The rows of `weight` selected by the indices; a negative `padding_idx` means none.
+
+    >>> import pullback
+    >>> pullback.embedding(pullback.tensor([[1.0, 2.0], [3.0, 4.0]]), pullback.tensor([1, 1]))
+    tensor([[3., 4.],
+            [3., 4.]])
+    """
     padding = padding_idx if padding_idx >= 0 else None
     return layers.embedding(indices, weight, padding, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
 

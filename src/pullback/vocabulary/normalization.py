@@ -216,7 +216,13 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Any:
-    """Each channel of each sample, less its mean, over its standard deviation, times a weight plus a bias."""
+    """Each channel of each sample, less its mean, over its standard deviation, times a weight plus a bias.
+
+    >>> import pullback
+    >>> pullback.nn.functional.instance_norm(pullback.tensor([[[1.0, 3.0], [10.0, 30.0]]]))
+    tensor([[[-1.0000,  1.0000],
+             [-1.0000,  1.0000]]])
+    """
     sizes = tuple(of_kind("instance_norm", input).shape)
     if len(sizes) < 3:
         raise RuntimeError(f"instance_norm expects samples with channels and elements, not shape {sizes}")
@@ -242,7 +248,12 @@ def instance_norm(
 
 
 def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
-    """Groups of channels of each sample with mean 0 and variance 1, times a weight plus a bias per channel."""
+    """Groups of channels of each sample with mean 0 and variance 1, times a weight plus a bias per channel.
+
+    >>> import pullback
+    >>> pullback.nn.functional.group_norm(pullback.tensor([[1.0, 3.0, 10.0, 30.0]]), 2)
+    tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
+    """
     if of_kind("group_norm", input).ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
     channels = input.shape[1]
@@ -276,7 +287,12 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
 def native_group_norm(
     input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
 ) -> tuple[Any, Any, Any]:
-    """`group_norm`, and the means and reciprocal standard deviations of the groups, of shape (N, group)."""
+    """`group_norm`, and the means and reciprocal standard deviations of the groups, of shape (N, group).
+
+    >>> import pullback
+    >>> pullback.native_group_norm(pullback.tensor([[1.0, 3.0]]), None, None, 1, 2, 1, 1, 0.0)[1:]
+    (tensor([[2.]]), tensor([[1.]]))
+    """
     result = group_norm(input, group, weight, bias, eps)
     values = ops.reshape(input, shape=(N, group, C // group * HxW))
     mean, variance = reductions.mean(values, 2), reductions.var(values, 2, correction=0)
@@ -284,7 +300,13 @@ def native_group_norm(
 
 
 def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:
-    """The input divided by (k + alpha * the mean square of `size` neighbouring channels) ** beta."""
+    """The input divided by (k + alpha * the mean square of `size` neighbouring channels) ** beta.
+
+    >>> from pullback import nn, ones
+    >>> nn.functional.local_response_norm(ones(1, 2, 1), size=2, alpha=2.0, beta=1.0)  # 1 / (1 + 2 / 2)
+    tensor([[[0.5000],
+             [0.3333]]])
+    """
     if of_kind("local_response_norm", input, "fiu").ndim < 3:
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
     if input.numel() == 0:

@@ -45,6 +45,10 @@ def vector_norm(x: Any, ord: float = 2, dim: Dim = None, keepdim: bool = False, 
     """The norm of all elements, or of vectors along axes: the sum of abs(x) ** ord, to the power 1 / ord.
 
     `ord` inf and -inf are the largest and smallest absolute value; 0 counts the nonzero elements. The slope at 0 is 0.
+
+    >>> import pullback
+    >>> pullback.linalg.vector_norm(pullback.tensor([[3.0, 4.0], [0.0, 2.0]]), dim=1)
+    tensor([5., 2.])
     """
     name = "linalg.vector_norm"
     x = _converted(name, x, dtype)
@@ -72,6 +76,12 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
     `ord` is 'fro', the root of the sum of squares; 'nuc', the sum of the singular values; 2 and -2, the largest and the
     smallest singular value; 1 and -1, the largest and smallest column sum of absolute values; inf and -inf, the row
     sum.
+
+    >>> from pullback import linalg, tensor
+    >>> linalg.matrix_norm(tensor([[3.0, 0.0], [4.0, 0.0]]))
+    tensor(5.)
+    >>> linalg.matrix_norm(tensor([[3.0, -1.0], [4.0, 0.0]]), ord=1)  # the largest sum of a column
+    tensor(7.)
     """
     name = "linalg.matrix_norm"
     A = _converted(name, A, dtype)
@@ -128,6 +138,10 @@ def _of_singular_values(x: Any, ord: Any, axes: tuple[int, int], keepdim: bool) 
 def norm(A: Any, ord: Any = None, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """A norm of vectors or matrices: of all elements or one axis `vector_norm`, of two axes, or with a text,
     `matrix_norm`; without `ord`, the root of the sum of squares.
+
+    >>> from pullback import linalg, tensor
+    >>> linalg.norm(tensor([3.0, 4.0])), linalg.norm(tensor([3.0, -4.0]), ord=1)
+    (tensor(5.), tensor(7.))
     """
     require_tensor("linalg_norm", "A", A)
     count = None if dim is None else 1 if isinstance(dim, int | np.integer) else len(dim)
@@ -153,6 +167,10 @@ def cond(A: Any, p: Any = None) -> Any:
 
     Without p, and for p 2 and -2, the matrices need not be square: the largest singular value divided by the smallest,
     or the reverse.
+
+    >>> import pullback
+    >>> pullback.linalg.cond(pullback.tensor([[4.0, 0.0], [0.0, 2.0]]), p=1)
+    tensor(2.)
     """
     name = "linalg.cond"
     require_matrices(name, A)
@@ -176,7 +194,12 @@ def cond(A: Any, p: Any = None) -> Any:
 
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
-    """The number of singular values or, if `hermitian`, absolute eigenvalues above the bounds of `pinv`."""
+    """The number of singular values or, if `hermitian`, absolute eigenvalues above the bounds of `pinv`.
+
+    >>> import pullback
+    >>> pullback.linalg.matrix_rank(pullback.tensor([[1.0, 2.0], [2.0, 4.0]]))
+    tensor(1)
+    """
     name = "torch.linalg.matrix_rank"
     require_matrices(name, A, "input")
     values = ops.abs(eigvalsh(A)) if hermitian else svdvals(A)

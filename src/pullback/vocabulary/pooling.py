@@ -150,7 +150,12 @@ def avg_pool2d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Any:  # fmt: skip
-    """The means over windows of images, (batch, channels, height, width)."""
+    """The means over windows of images, (batch, channels, height, width).
+
+    >>> import pullback
+    >>> pullback.nn.functional.avg_pool2d(pullback.arange(8.0).reshape(1, 2, 4), 2)
+    tensor([[[2.5000, 4.5000]]])
+    """
     return _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, not count_include_pad, divisor_override)
 
 
@@ -158,7 +163,12 @@ def avg_pool3d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Any:  # fmt: skip
-    """The means over windows of volumes, (batch, channels, depth, height, width)."""
+    """The means over windows of volumes, (batch, channels, depth, height, width).
+
+    >>> import pullback
+    >>> pullback.nn.functional.avg_pool3d(pullback.ones(1, 2, 4, 4, 4), 2).shape
+    pullback.Size([1, 2, 2, 2, 2])
+    """
     return _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, not count_include_pad, divisor_override)
 
 
@@ -216,7 +226,15 @@ def max_pool2d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
-    """The maxima over windows of images, (batch, channels, height, width); indices are into the flattened image."""
+    """The maxima over windows of images, (batch, channels, height, width); indices are into the flattened image.
+
+    >>> import pullback
+    >>> x = pullback.arange(8.0).reshape(1, 2, 4).requires_grad_()
+    >>> pullback.nn.functional.max_pool2d(x, 2).sum().backward()
+    >>> x.grad
+    tensor([[[0., 0., 0., 0.],
+             [0., 1., 0., 1.]]])
+    """
     return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
@@ -224,7 +242,12 @@ def max_pool3d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
-    """The maxima over windows of volumes; indices are into the flattened volume."""
+    """The maxima over windows of volumes; indices are into the flattened volume.
+
+    >>> import pullback
+    >>> pullback.nn.functional.max_pool3d(pullback.arange(8.0).reshape(1, 2, 2, 2), 2)
+    tensor([[[[7.]]]])
+    """
     return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
@@ -318,12 +341,22 @@ def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
 
 
 def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
-    """The means over `output_size` regions that cover the images; None keeps a size."""
+    """The means over `output_size` regions that cover the images; None keeps a size.
+
+    >>> import pullback
+    >>> pullback.nn.functional.adaptive_avg_pool2d(pullback.arange(8.0).reshape(1, 2, 4), (1, 2))
+    tensor([[[2.5000, 4.5000]]])
+    """
     return _adaptive_mean(2, input, output_size)
 
 
 def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
-    """The means over `output_size` regions that cover the volumes; None keeps a size."""
+    """The means over `output_size` regions that cover the volumes; None keeps a size.
+
+    >>> import pullback
+    >>> pullback.nn.functional.adaptive_avg_pool3d(pullback.ones(1, 2, 4, 6, 8), (2, None, 1)).shape
+    pullback.Size([1, 2, 2, 6, 1])
+    """
     return _adaptive_mean(3, input, output_size)
 
 
@@ -335,17 +368,32 @@ def _adaptive_max(dims: int, input: Any, output_size: Any, return_indices: bool)
 
 
 def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """The maxima over `output_size` regions that cover the signals."""
+    """The maxima over `output_size` regions that cover the signals.
+
+    >>> import pullback
+    >>> pullback.nn.functional.adaptive_max_pool1d(pullback.tensor([[1.0, 4.0, 2.0, 3.0]]), 2)
+    tensor([[4., 3.]])
+    """
     return _adaptive_max(1, input, output_size, return_indices)
 
 
 def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """The maxima over `output_size` regions that cover the images; None keeps a size."""
+    """The maxima over `output_size` regions that cover the images; None keeps a size.
+
+    >>> import pullback
+    >>> pullback.nn.functional.adaptive_max_pool2d(pullback.arange(8.0).reshape(1, 2, 4), (1, 2))
+    tensor([[[5., 7.]]])
+    """
     return _adaptive_max(2, input, output_size, return_indices)
 
 
 def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """The maxima over `output_size` regions that cover the volumes; None keeps a size."""
+    """The maxima over `output_size` regions that cover the volumes; None keeps a size.
+
+    >>> import pullback
+    >>> pullback.nn.functional.adaptive_max_pool3d(pullback.ones(1, 2, 4, 6, 8), (2, None, 1)).shape
+    pullback.Size([1, 2, 2, 6, 1])
+    """
     return _adaptive_max(3, input, output_size, return_indices)
 
 
@@ -417,7 +465,12 @@ def fractional_max_pool2d(
     input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
     _random_samples: Any = None,
 ) -> Any:  # fmt: skip
-    """The maxima over windows of images at pseudorandom positions, so that a size can shrink by any ratio."""
+    """The maxima over windows of images at pseudorandom positions, so that a size can shrink by any ratio.
+
+    >>> from pullback import arange, nn
+    >>> nn.functional.fractional_max_pool2d(arange(25.0).reshape(1, 5, 5), 2, output_size=3).shape
+    pullback.Size([1, 3, 3])
+    """
     return _fractional(2, input, kernel_size, output_size, output_ratio, return_indices, _random_samples)
 
 
@@ -425,7 +478,12 @@ def fractional_max_pool3d(
     input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
     _random_samples: Any = None,
 ) -> Any:  # fmt: skip
-    """The maxima over windows of volumes at pseudorandom positions, so that a size can shrink by any ratio."""
+    """The maxima over windows of volumes at pseudorandom positions, so that a size can shrink by any ratio.
+
+    >>> import pullback
+    >>> pullback.nn.functional.fractional_max_pool3d(pullback.ones(1, 5, 5, 5), 2, output_ratio=0.6).shape
+    pullback.Size([1, 3, 3, 3])
+    """
     return _fractional(3, input, kernel_size, output_size, output_ratio, return_indices, _random_samples)
 
 
@@ -494,14 +552,27 @@ def max_unpool1d(
 def max_unpool2d(
     input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Any:
-    """The inverse of max_pool2d: maxima at their original indices, with zeros elsewhere."""
+    """The inverse of max_pool2d: maxima at their original indices, with zeros elsewhere.
+
+    >>> from pullback import nn, tensor
+    >>> values, places = nn.functional.max_pool2d(tensor([[[1.0, 3.0], [2.0, 0.0]]]), 2, return_indices=True)
+    >>> nn.functional.max_unpool2d(values, places, 2)
+    tensor([[[0., 3.],
+             [0., 0.]]])
+    """
     return _max_unpool(2, input, indices, kernel_size, stride, padding, output_size)
 
 
 def max_unpool3d(
     input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Any:
-    """The inverse of max_pool3d: maxima at their original indices, with zeros elsewhere."""
+    """The inverse of max_pool3d: maxima at their original indices, with zeros elsewhere.
+
+    >>> from pullback import arange, nn
+    >>> values, places = nn.functional.max_pool3d(arange(8.0).reshape(1, 2, 2, 2), 2, return_indices=True)
+    >>> nn.functional.max_unpool3d(values, places, 2).flatten()
+    tensor([0., 0., 0., 0., 0., 0., 0., 7.])
+    """
     return _max_unpool(3, input, indices, kernel_size, stride, padding, output_size)
 
 
@@ -527,10 +598,20 @@ def lp_pool1d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None
 
 
 def lp_pool2d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
-    """The p-norms over windows of images, without absolute values."""
+    """The p-norms over windows of images, without absolute values.
+
+    >>> import pullback
+    >>> pullback.nn.functional.lp_pool2d(pullback.tensor([[[3.0, 4.0], [0.0, 0.0]]]), 2, 2)
+    tensor([[[5.]]])
+    """
     return _lp_pool(2, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 def lp_pool3d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
-    """The p-norms over windows of volumes, without absolute values."""
+    """The p-norms over windows of volumes, without absolute values.
+
+    >>> import pullback
+    >>> pullback.nn.functional.lp_pool3d(pullback.ones(1, 2, 2, 2), 1, 2)
+    tensor([[[[8.]]]])
+    """
     return _lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode)

@@ -67,7 +67,15 @@ _LABELS: dict[tuple[int, int], dict[str, str]] = {
 
 
 def matmul(input: Any, other: Any) -> Any:
-    """input @ other: matrices, vectors, and batches of them, with broadcasting of the batch axes."""
+    """input @ other: matrices, vectors, and batches of them, with broadcasting of the batch axes.
+
+    >>> import pullback
+    >>> a = pullback.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    >>> pullback.matmul(a, pullback.tensor([1.0, 10.0])).backward(pullback.ones(2))
+    >>> a.grad
+    tensor([[ 1., 10.],
+            [ 1., 10.]])
+    """
     require_operand("matmul", "input", input)
     require_operand("matmul", "other", other, 2)
     a, b = matching(input, other, "matmul")
@@ -95,7 +103,12 @@ def _check_product(a: tuple[int, ...], b: tuple[int, ...]) -> None:
 
 @is_primitive(ops.matmul, ndim=1, label="DotBackward0")
 def dot(input: Any, tensor: Any) -> Any:
-    """The sum of the products of two vectors."""
+    """The sum of the products of two vectors.
+
+    >>> import pullback
+    >>> pullback.dot(pullback.tensor([1.0, 2.0]), pullback.tensor([3.0, 4.0]))
+    tensor(11.)
+    """
     require_operand("dot", "input", input)
     require_operand("dot", "tensor", tensor, 2)
     for value in (input, tensor):
@@ -107,7 +120,12 @@ def dot(input: Any, tensor: Any) -> Any:
 
 
 def mv(input: Any, vec: Any) -> Any:
-    """The product of a matrix and a vector."""
+    """The product of a matrix and a vector.
+
+    >>> import pullback
+    >>> pullback.mv(pullback.tensor([[1.0, 2.0], [3.0, 4.0]]), pullback.tensor([1.0, 10.0]))
+    tensor([21., 43.])
+    """
     require_operand("mv", "input", input)
     require_operand("mv", "vec", vec, 2)
     if input.ndim != 2 or vec.ndim != 1:
@@ -116,7 +134,14 @@ def mv(input: Any, vec: Any) -> Any:
 
 
 def bmm(input: Any, mat2: Any) -> Any:
-    """The products of two batches of matrices."""
+    """The products of two batches of matrices.
+
+    >>> import pullback
+    >>> pullback.bmm(pullback.tensor([[[1.0, 2.0]], [[3.0, 4.0]]]), pullback.ones(2, 2, 1))
+    tensor([[[3.]],
+    <BLANKLINE>
+            [[7.]]])
+    """
     require_operand("bmm", "input", input)
     require_operand("bmm", "mat2", mat2, 2)
     if input.ndim != 3 or mat2.ndim != 3:
@@ -132,7 +157,13 @@ def bmm(input: Any, mat2: Any) -> Any:
 
 
 def outer(input: Any, vec2: Any) -> Any:
-    """All products of an element of one vector with an element of another."""
+    """All products of an element of one vector with an element of another.
+
+    >>> import pullback
+    >>> pullback.outer(pullback.tensor([1.0, 2.0]), pullback.tensor([1.0, 10.0]))
+    tensor([[ 1., 10.],
+            [ 2., 20.]])
+    """
     require_operand("outer", "input", input)
     require_operand("outer", "vec2", vec2, 2)
     if input.ndim != 1 or vec2.ndim != 1:
@@ -142,7 +173,12 @@ def outer(input: Any, vec2: Any) -> Any:
 
 
 def vdot(input: Any, other: Any) -> Any:
-    """The sum of the products of two vectors, the first one conjugated."""
+    """The sum of the products of two vectors, the first one conjugated.
+
+    >>> import pullback
+    >>> pullback.vdot(pullback.tensor([1 + 1j]), pullback.tensor([1 + 1j])).real
+    tensor(2.)
+    """
     require_operand("vdot", "input", input)
     require_operand("vdot", "other", other, 2)
     return dot(ops.conj(input) if isinstance(input, Carrier) and input._dtype.kind == "c" else input, other)
@@ -186,7 +222,12 @@ def _added(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
 
 
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """beta * input + alpha * (mat1 @ mat2) for matrices; the input is broadcast."""
+    """beta * input + alpha * (mat1 @ mat2) for matrices; the input is broadcast.
+
+    >>> import pullback
+    >>> pullback.addmm(pullback.tensor([[10.0, 20.0]]), pullback.tensor([[1.0, 2.0]]), pullback.eye(2), beta=2)
+    tensor([[21., 42.]])
+    """
     input, mat1, mat2 = _tensors("addmm", input=input, mat1=mat1, mat2=mat2)
     for name, value in (("mat1", mat1), ("mat2", mat2)):
         if value.ndim != 2:
@@ -195,26 +236,46 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
 
 
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """beta * input + alpha * (mat @ vec) for a matrix and a vector; the input is broadcast."""
+    """beta * input + alpha * (mat @ vec) for a matrix and a vector; the input is broadcast.
+
+    >>> from pullback import addmv, ones, tensor
+    >>> addmv(tensor([10.0, 20.0]), tensor([[1.0, 2.0], [3.0, 4.0]]), ones(2))
+    tensor([13., 27.])
+    """
     input, mat, vec = _tensors("addmv", input=input, mat=mat, vec=vec)
     return _added("addmv", input, mv(mat, vec), beta, alpha)
 
 
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """beta * input + alpha * (batch1 @ batch2) for batches of matrices; the input is broadcast."""
+    """beta * input + alpha * (batch1 @ batch2) for batches of matrices; the input is broadcast.
+
+    >>> import pullback
+    >>> pullback.baddbmm(pullback.tensor([[[1.0]]]), pullback.ones(1, 1, 3), pullback.ones(1, 3, 1))
+    tensor([[[4.]]])
+    """
     input, batch1, batch2 = _tensors("baddbmm", input=input, batch1=batch1, batch2=batch2)
     return _added("baddbmm", input, bmm(batch1, batch2), beta, alpha)
 
 
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """beta * input + alpha * the sum of the products of two batches of matrices; the input is broadcast."""
+    """beta * input + alpha * the sum of the products of two batches of matrices; the input is broadcast.
+
+    >>> import pullback
+    >>> pullback.addbmm(pullback.tensor([[1.0]]), pullback.ones(3, 1, 2), pullback.ones(3, 2, 1))  # 1 + 3 * 2
+    tensor([[7.]])
+    """
     input, batch1, batch2 = _tensors("addbmm", input=input, batch1=batch1, batch2=batch2)
     product = ops.sum(bmm(batch1, batch2), axis=(0,), keepdims=False)
     return _added("addbmm", input, product, beta, alpha)
 
 
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """beta * input + alpha * outer(vec1, vec2); the input is broadcast."""
+    """beta * input + alpha * outer(vec1, vec2); the input is broadcast.
+
+    >>> import pullback
+    >>> pullback.addr(pullback.tensor([[100.0, 200.0]]), pullback.tensor([2.0]), pullback.tensor([1.0, 10.0]))
+    tensor([[102., 220.]])
+    """
     input, vec1, vec2 = _tensors("addr", input=input, vec1=vec1, vec2=vec2)
     if vec1.ndim != 1 or vec2.ndim != 1:
         raise RuntimeError(f"addr: Expected 1-D argument vec1 and vec2, but got {vec1.ndim}-D and {vec2.ndim}-D")
@@ -282,7 +343,12 @@ def _chained(factors: list[Any], split: dict[tuple[int, int], int], i: int, j: i
 
 
 def chain_matmul(*matrices: Any) -> Any:
-    """`linalg.multi_dot` under its older name, with the matrices as separate arguments."""
+    """`linalg.multi_dot` under its older name, with the matrices as separate arguments.
+
+    >>> from pullback import chain_matmul, tensor
+    >>> chain_matmul(tensor([[1.0, 2.0]]), tensor([[3.0], [4.0]]), tensor([[10.0]]))
+    tensor([[110.]])
+    """
     if len(matrices) == 1:
         return matrices[0]
     return multi_dot(matrices)
@@ -292,6 +358,11 @@ def einsum(equation: Any, *operands: Any) -> Any:
     """A sum of products over labelled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes.
 
     Labels may be numbers in lists after each operand, as `einsum(a, [0, 1], b, [1, 2], [0, 2])`.
+
+    >>> import pullback
+    >>> a = pullback.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> pullback.einsum("ii->", a), pullback.einsum("ij,j->i", a, pullback.tensor([1.0, 10.0]))
+    (tensor(5.), tensor([21., 43.]))
     """
     if isinstance(equation, (Carrier, np.ndarray)):
         equation, operands = _numbered(equation, *operands)

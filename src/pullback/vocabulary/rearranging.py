@@ -40,14 +40,26 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
 
 
 def fliplr(input: Any) -> Any:
-    """A copy with the elements reversed along the second axis."""
+    """A copy with the elements reversed along the second axis.
+
+    >>> import pullback
+    >>> pullback.fliplr(pullback.tensor([[1, 2], [3, 4]]))
+    tensor([[2, 1],
+            [4, 3]])
+    """
     if input.ndim < 2:
         raise RuntimeError(f"Input must be >= 2-d: this tensor has {input.ndim} dimensions")
     return shapes.flip(input, 1)
 
 
 def flipud(input: Any) -> Any:
-    """A copy with the elements reversed along the first axis."""
+    """A copy with the elements reversed along the first axis.
+
+    >>> import pullback
+    >>> pullback.flipud(pullback.tensor([[1, 2], [3, 4]]))
+    tensor([[3, 4],
+            [1, 2]])
+    """
     if input.ndim < 1:
         raise RuntimeError("Input must be >= 1-d: this tensor has no dimensions")
     return shapes.flip(input, 0)

@@ -278,20 +278,40 @@ def _check_step(input: Any, weights: Sequence[Any], states: States) -> None:
 
 
 def rnn_tanh_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
-    """tanh(w_ih @ x + b_ih + w_hh @ h + b_hh): one step of a simple recurrent network."""
+    """tanh(w_ih @ x + b_ih + w_hh @ h + b_hh): one step of a simple recurrent network.
+
+    >>> from pullback import rnn_tanh_cell, tensor
+    >>> rnn_tanh_cell(tensor([[1.0]]), tensor([[0.5]]), tensor([[0.25]]), tensor([[0.5]]))  # tanh(0.25 + 0.25)
+    tensor([[0.4621]])
+    """
     return _step(RNN_TANH, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
 
 
 def rnn_relu_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
-    """relu(w_ih @ x + b_ih + w_hh @ h + b_hh): one step of a simple recurrent network."""
+    """relu(w_ih @ x + b_ih + w_hh @ h + b_hh): one step of a simple recurrent network.
+
+    >>> from pullback import rnn_relu_cell, tensor
+    >>> rnn_relu_cell(tensor([[1.0]]), tensor([[0.5]]), tensor([[2.0]]), tensor([[4.0]]))  # 2 * 1 + 4 * 0.5
+    tensor([[4.]])
+    """
     return _step(RNN_RELU, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
 
 
 def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
-    """One step of a gated recurrent unit: the next state."""
+    """One step of a gated recurrent unit: the next state.
+
+    >>> from pullback import gru_cell, ones, zeros
+    >>> gru_cell(zeros(1, 1), ones(1, 1), zeros(3, 1), zeros(3, 1))  # half of h
+    tensor([[0.5000]])
+    """
     return _step(GRU, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
 
 
 def lstm_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
-    """One step of long short-term memory: the next state and cell."""
+    """One step of long short-term memory: the next state and cell.
+
+    >>> from pullback import lstm_cell, ones, zeros
+    >>> lstm_cell(zeros(1, 1), (zeros(1, 1), ones(1, 1)), zeros(4, 1), zeros(4, 1))[1]  # half of c
+    tensor([[0.5000]])
+    """
     return _step(LSTM, input, tuple(hx), (w_ih, w_hh, b_ih, b_hh))

@@ -64,7 +64,12 @@ def scanned(name: str, input: Any, dtype: Any) -> Any:
 def sum(
     input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None, axis: Dim = None, keepdims: bool = False
 ) -> Any:
-    """The sum of all elements, or along axes; integers and bools are summed as int64."""
+    """The sum of all elements, or along axes; integers and bools are summed as int64.
+
+    >>> import pullback
+    >>> pullback.sum(pullback.tensor([[1, 2], [3, 4]])), pullback.sum(pullback.tensor([[1, 2], [3, 4]]), dim=0)
+    (tensor(10), tensor([4, 6]))
+    """
     if dtype is not None or input._dtype.kind != "f":
         input = _summable(input, dtype)
     given = dim is not None or axis is not None
@@ -72,7 +77,12 @@ def sum(
 
 
 def nansum(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The sum of all elements that are not NaN, or along axes."""
+    """The sum of all elements that are not NaN, or along axes.
+
+    >>> import pullback
+    >>> pullback.nansum(pullback.tensor([1.0, float("nan"), 3.0]))
+    tensor(4.)
+    """
     return sum(_without_nan(input), dim, keepdim, dtype=dtype)
 
 
@@ -90,7 +100,14 @@ def prod(
     axis: int | None = None,
     keepdims: bool = False,
 ) -> Any:
-    """The product of all elements, or along an axis; integers and bools are multiplied as int64."""
+    """The product of all elements, or along an axis; integers and bools are multiplied as int64.
+
+    >>> import pullback
+    >>> x = pullback.tensor([2.0, 3.0, 4.0], requires_grad=True)
+    >>> x.prod().backward()
+    >>> x.grad
+    tensor([12.,  8.,  6.])
+    """
     dim = _one_of("prod", "dim", dim, axis)
     input = _summable(input, dtype)
     if dim is None or not input.ndim:
@@ -103,7 +120,14 @@ def prod(
 def mean(
     input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None, axis: Dim = None, keepdims: bool = False
 ) -> Any:
-    """The mean of all elements, or along axes; of floating or complex tensors only."""
+    """The mean of all elements, or along axes; of floating or complex tensors only.
+
+    >>> import pullback
+    >>> x = pullback.tensor([1.0, 2.0, 6.0], requires_grad=True)
+    >>> x.mean().backward()
+    >>> x.mean().item(), x.grad
+    (3.0, tensor([0.3333, 0.3333, 0.3333]))
+    """
     if dtype is not None:
         input = _converted(input, dtype)
     if input._dtype.kind not in "fc":
@@ -117,7 +141,12 @@ def mean(
 
 
 def nanmean(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The mean of all elements that are not NaN, or along axes; of floating or complex tensors only."""
+    """The mean of all elements that are not NaN, or along axes; of floating or complex tensors only.
+
+    >>> import pullback
+    >>> pullback.nanmean(pullback.tensor([1.0, float("nan"), 3.0]))
+    tensor(2.)
+    """
     input = _converted(input, dtype)
     if input._dtype.kind not in "fc":
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}")
@@ -128,12 +157,22 @@ def nanmean(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = 
 
 
 def count_nonzero(input: Any, dim: Dim = None) -> Any:
-    """The number of nonzero elements, of all or along axes."""
+    """The number of nonzero elements, of all or along axes.
+
+    >>> import pullback
+    >>> pullback.count_nonzero(pullback.tensor([[1, 0], [2, 3]]), dim=1)
+    tensor([1, 2])
+    """
     return sum(ops.not_equal(input, np.zeros((), input._dtype)), dim)
 
 
 def trace(input: Any) -> Any:
-    """The sum of the diagonal of a matrix."""
+    """The sum of the diagonal of a matrix.
+
+    >>> import pullback
+    >>> pullback.trace(pullback.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor(5.)
+    """
     if input.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got a tensor of shape {tuple(input.shape)}")
     return sum(ops.diagonal(input, axes=(0, 1)))
@@ -162,12 +201,22 @@ def _spread(
 
 
 def var(input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any) -> Any:
-    """The variance over all elements or along axes, divided by count - correction (1 unless given)."""
+    """The variance over all elements or along axes, divided by count - correction (1 unless given).
+
+    >>> import pullback
+    >>> pullback.var(pullback.tensor([1.0, 3.0, 5.0])), pullback.var(pullback.tensor([1.0, 3.0]), correction=0)
+    (tensor(4.), tensor(1.))
+    """
     return _spread(ops.var, input, dim, unbiased, keepdim, **options)
 
 
 def std(input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any) -> Any:
-    """The standard deviation: the square root of `var`, with its arguments; the slope at 0 is 0."""
+    """The standard deviation: the square root of `var`, with its arguments; the slope at 0 is 0.
+
+    >>> import pullback
+    >>> pullback.std(pullback.tensor([1.0, 3.0, 5.0])), pullback.std(pullback.tensor([1.0, 3.0]), correction=0)
+    (tensor(2.), tensor(1.))
+    """
     return _spread(ops.std, input, dim, unbiased, keepdim, **options)
 
 
@@ -175,7 +224,12 @@ def std(input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdi
 def var_mean(
     input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any
 ) -> Any:
-    """`var` and `mean` along the same axes, as a pair."""
+    """`var` and `mean` along the same axes, as a pair.
+
+    >>> import pullback
+    >>> pullback.var_mean(pullback.tensor([1.0, 3.0, 5.0]))
+    (tensor(4.), tensor(3.))
+    """
     return _with_mean(var, input, dim, unbiased, keepdim, options)
 
 
@@ -183,7 +237,12 @@ def var_mean(
 def std_mean(
     input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any
 ) -> Any:
-    """`std` and `mean` along the same axes, as a pair."""
+    """`std` and `mean` along the same axes, as a pair.
+
+    >>> import pullback
+    >>> pullback.std_mean(pullback.tensor([1.0, 3.0, 5.0]))
+    (tensor(2.), tensor(3.))
+    """
     return _with_mean(std, input, dim, unbiased, keepdim, options)
 
 
@@ -233,6 +292,13 @@ def max(
     """The largest element; with a dim, (values, indices) along it; with a tensor, the elementwise maximum.
 
     Over all elements, ties share the gradient; along a dim, the first of them gets it.
+
+    >>> import pullback
+    >>> a = pullback.tensor([[1, 5], [7, 2]])
+    >>> a.max(), a.max(dim=1).indices
+    (tensor(7), tensor([1, 0]))
+    >>> pullback.max(pullback.tensor([1, 5]), pullback.tensor([3, 3]))
+    tensor([3, 5])
     """
     return _extreme("max", input, _second("max", dim, other), keepdim, axis, keepdims)
 
@@ -240,17 +306,37 @@ def max(
 def min(
     input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None, keepdims: bool = False
 ) -> Any:
-    """The smallest element; with a dim, (values, indices) along it; with a tensor, the elementwise minimum."""
+    """The smallest element; with a dim, (values, indices) along it; with a tensor, the elementwise minimum.
+
+    >>> import pullback
+    >>> a = pullback.tensor([[1, 5], [7, 2]])
+    >>> a.min(), a.min(dim=1).indices
+    (tensor(1), tensor([0, 1]))
+    >>> pullback.min(pullback.tensor([1, 5]), pullback.tensor([3, 3]))
+    tensor([1, 3])
+    """
     return _extreme("min", input, _second("min", dim, other), keepdim, axis, keepdims)
 
 
 def amax(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Any:
-    """The largest element along axes; ties share the gradient."""
+    """The largest element along axes; ties share the gradient.
+
+    >>> import pullback
+    >>> x = pullback.tensor([1.0, 3.0, 3.0], requires_grad=True)
+    >>> pullback.amax(x).backward()
+    >>> x.grad
+    tensor([0.0000, 0.5000, 0.5000])
+    """
     return ops.amax(input, axis=_nonempty_axes("amax", input, dim, axis), keepdims=keepdim or keepdims)
 
 
 def amin(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Any:
-    """The smallest element along axes; ties share the gradient."""
+    """The smallest element along axes; ties share the gradient.
+
+    >>> import pullback
+    >>> pullback.amin(pullback.tensor([[1.0, 3.0], [4.0, 2.0]]), dim=1)
+    tensor([1., 2.])
+    """
     return ops.amin(input, axis=_nonempty_axes("amin", input, dim, axis), keepdims=keepdim or keepdims)
 
 
@@ -280,7 +366,12 @@ class LeastAndLargest(NamedTuple):
 
 
 def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> LeastAndLargest:
-    """The smallest and the largest element, of all or along an axis; ties share the gradient."""
+    """The smallest and the largest element, of all or along an axis; ties share the gradient.
+
+    >>> import pullback
+    >>> pullback.aminmax(pullback.tensor([3.0, 1.0, 2.0]))
+    LeastAndLargest(min=tensor(1.), max=tensor(3.))
+    """
     if dim is not None and not isinstance(dim, (int, np.integer)):
         raise TypeError(f"aminmax(): argument 'dim' must be int, not {type(dim).__name__}")
     if input.numel() == 0 and dim is None:
@@ -306,23 +397,43 @@ def _locate(name: str, primitive: Any, input: Any, dim: int | None, keepdim: boo
 
 @in_both_spellings
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Any:
-    """The index of the largest element, in the flattened tensor or along a dim; the first if there are several."""
+    """The index of the largest element, in the flattened tensor or along a dim; the first if there are several.
+
+    >>> from pullback import argmax, tensor
+    >>> argmax(tensor([[1, 5], [5, 2]])), argmax(tensor([[1, 5], [5, 2]]), dim=1)
+    (tensor(1), tensor([1, 0]))
+    """
     return _locate("argmax", ops.argmax, input, _one_of("argmax", "dim", dim, axis), keepdim)
 
 
 @in_both_spellings
 def argmin(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Any:
-    """The index of the smallest element, in the flattened tensor or along a dim; the first if there are several."""
+    """The index of the smallest element, in the flattened tensor or along a dim; the first if there are several.
+
+    >>> from pullback import argmin, tensor
+    >>> argmin(tensor([[4, 1], [1, 2]])), argmin(tensor([[4, 1], [1, 2]]), dim=1)
+    (tensor(1), tensor([1, 0]))
+    """
     return _locate("argmin", ops.argmin, input, _one_of("argmin", "dim", dim, axis), keepdim)
 
 
 def all(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Any:
-    """True if every element is nonzero, of all or along axes; with dim=(), elementwise."""
+    """True if every element is nonzero, of all or along axes; with dim=(), elementwise.
+
+    >>> import pullback
+    >>> pullback.all(pullback.tensor([[1, 1], [1, 0]]), dim=1)
+    tensor([ True, False])
+    """
     return _truth(ops.all, input, _one_of("all", "dim", dim, axis), keepdim or keepdims)
 
 
 def any(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Any:
-    """True if some element is nonzero, of all or along axes; with dim=(), elementwise."""
+    """True if some element is nonzero, of all or along axes; with dim=(), elementwise.
+
+    >>> import pullback
+    >>> pullback.any(pullback.tensor([[0, 0], [1, 0]]), dim=1)
+    tensor([False,  True])
+    """
     return _truth(ops.any, input, _one_of("any", "dim", dim, axis), keepdim or keepdims)
 
 
@@ -336,6 +447,10 @@ def norm(input: Any, p: Any = 2, dim: Dim = None, keepdim: bool = False, *, dtyp
     """The p-norm of all elements or along axes: p a number, inf, -inf or 'fro' (2); its slope at 0 is 0.
 
     With p = 'nuc', the sum of the singular values of a matrix, or of each matrix in the plane of two axes.
+
+    >>> import pullback
+    >>> pullback.norm(pullback.tensor([3.0, -4.0])), pullback.norm(pullback.tensor([3.0, -4.0]), p=1)
+    (tensor(5.), tensor(7.))
     """
     input = _converted(input, dtype)
     if input._dtype.kind not in "fc":
@@ -370,7 +485,12 @@ def _check_matrix_norm(order: str, ndim: int, axes: tuple[int, ...], *, given: b
 
 
 def dist(input: Any, other: Any, p: float = 2) -> Any:
-    """The p-norm of input - other."""
+    """The p-norm of input - other.
+
+    >>> import pullback
+    >>> pullback.dist(pullback.tensor([1.0, 1.0]), pullback.tensor([4.0, 5.0]))
+    tensor(5.)
+    """
     return norm(inexact(arithmetic.sub(input, other)), p)
 
 
@@ -396,7 +516,12 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
 
 @in_both_spellings
 def logsumexp(input: Any, dim: Dim, keepdim: bool = False, *, keepdims: bool = False) -> Any:
-    """log(sum(exp(input))) along axes, without overflow."""
+    """log(sum(exp(input))) along axes, without overflow.
+
+    >>> import pullback
+    >>> pullback.logsumexp(pullback.tensor([1000.0, 1000.0]), dim=0)  # 1000 + log(2)
+    tensor(1000.6932)
+    """
     axes = normalize_axes(_or_all(dim), input.ndim)
     return ops.logsumexp(inexact(input), axis=axes, keepdims=keepdim or keepdims)
 
@@ -431,7 +556,12 @@ def _along(name: str, primitive: Any, input: Any, dim: int | None, dtype: Any, a
 
 @in_both_spellings
 def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """The cumulative sum along a dim; of integers and bools in int64."""
+    """The cumulative sum along a dim; of integers and bools in int64.
+
+    >>> import pullback
+    >>> pullback.cumsum(pullback.tensor([1.0, 2.0, 3.0]), dim=0)
+    tensor([1., 3., 6.])
+    """
     input = scanned("cumsum", input, dtype)
     place = normalize_axis(dim, input.ndim)
     return ops.cumsum(input, axis=place) if input.ndim else input.clone()

@@ -14,7 +14,7 @@ from .._core.shapes import parse_sizes
 from .._core.sites import warn
 from .._core.values import require_tensor, require_tensors
 from ..ops.resampling import Taps
-from . import arithmetic, shapes
+from . import arithmetic, bits, rounding, shapes
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from .promotion import cast
 
@@ -227,12 +227,23 @@ def upsample(
 
 
 def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
-    """`interpolate` with mode 'nearest'."""
+    """`interpolate` with mode 'nearest'.
+
+    >>> import pullback
+    >>> pullback.nn.functional.upsample_nearest(pullback.tensor([[[[1.0, 2.0]]]]), scale_factor=2)
+    tensor([[[[1., 1., 2., 2.],
+              [1., 1., 2., 2.]]]])
+    """
     return interpolate(input, size, scale_factor, "nearest")
 
 
 def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
-    """`interpolate` with mode 'bilinear' and aligned corners."""
+    """`interpolate` with mode 'bilinear' and aligned corners.
+
+    >>> import pullback
+    >>> pullback.nn.functional.upsample_bilinear(pullback.tensor([[[[0.0, 2.0]]]]), size=(1, 3))
+    tensor([[[[0., 1., 2.]]]])
+    """
     return interpolate(input, size, scale_factor, "bilinear", align_corners=True)
 
 
@@ -252,7 +263,7 @@ def _reflected(place: Any, size: int, corners: bool) -> Any:
         return place * 0
     known = place.detach() - low
     sign = 1 - 2 * cast(known < 0, known._dtype)
-    turns = arithmetic.floor(known * sign / span)
+    turns = rounding.floor(known * sign / span)
     inward = (place - low) * sign - turns * span
     return arithmetic.where(turns % 2 == 0, inward, span - inward) + low
 
@@ -272,12 +283,12 @@ def _neighbours(point: Any, size: int, mode: str, padding_mode: str, corners: bo
     if mode == "nearest":
         found = [
             (
-                arithmetic.round(known),
+                rounding.round(known),
                 ops.attached(known.interpreter.wrap(np.ones(known.shape, known._dtype), None), place),
             )
         ]
     else:
-        first = arithmetic.floor(known)
+        first = rounding.floor(known)
         share = place - first
         if mode == "bilinear":
             found = [(first, 1 - share), (first + 1, share)]
@@ -366,7 +377,7 @@ def grid_sample(
         weight = functools.reduce(arithmetic.mul, (weight for _, _, weight in corner))
         part = part * ops.reshape(weight, shape=row)
         if padding_mode == "zeros":
-            there = functools.reduce(arithmetic.logical_and, (there for _, there, _ in corner))
+            there = functools.reduce(bits.logical_and, (there for _, there, _ in corner))
             part = arithmetic.where(ops.reshape(there, shape=row), part, 0)
         total = part if total is None else total + part
     return ops.reshape(total, shape=(batch, channels, *grid.shape[1:-1]))
@@ -468,7 +479,12 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
 
 
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
-    """The inverse of `pixel_shuffle`: images of an r-th of the height and width, with r * r times as many channels."""
+    """The inverse of `pixel_shuffle`: images of an r-th of the height and width, with r * r times as many channels.
+
+    >>> import pullback
+    >>> pullback.pixel_unshuffle(pullback.ones(1, 1, 4, 6), 2).shape
+    pullback.Size([1, 4, 2, 3])
+    """
     batch, (channels, height, width) = _images("pixel_unshuffle", input)
     r = operator.index(downscale_factor)
     if r <= 0:

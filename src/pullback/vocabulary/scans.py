@@ -7,21 +7,31 @@ from .. import ops
 from .._core.primitives import Carrier
 from .._core.shapes import normalize_axes, normalize_axis
 from .._core.values import require_tensor, require_tensors
-from . import arithmetic, of_tensor, reductions, shapes
+from . import arithmetic, bits, of_tensor, reductions, shapes
 from .indexing import getitem
 from .reductions import scanned
 from .sorting import Selection, alone, gathered
 
 
 def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """The cumulative product along a dim; of integers and bools in int64."""
+    """The cumulative product along a dim; of integers and bools in int64.
+
+    >>> import pullback
+    >>> pullback.cumprod(pullback.tensor([1.0, 2.0, 3.0, 4.0]), dim=0)
+    tensor([ 1.,  2.,  6., 24.])
+    """
     input = scanned("cumprod", input, dtype)
     place = normalize_axis(dim, input.ndim, "cumprod")
     return ops.cumprod(input, axis=place, exclusive=False) if input.ndim else input.clone()
 
 
 def logcumsumexp(input: Any, dim: int) -> Any:
-    """log(cumsum(exp(input))) along a dim, without overflow."""
+    """log(cumsum(exp(input))) along a dim, without overflow.
+
+    >>> import pullback
+    >>> pullback.logcumsumexp(pullback.tensor([1000.0, 1000.0]), dim=0)
+    tensor([1000.0000, 1000.6932])
+    """
     place = normalize_axis(dim, input.ndim, "logcumsumexp")
     if input._dtype.kind not in "fc":
         raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{input._type_name}': x.float() first")
@@ -29,12 +39,22 @@ def logcumsumexp(input: Any, dim: int) -> Any:
 
 
 def cummax(input: Any, dim: int) -> Selection:
-    """The cumulative maximum along a dim and its index, the last of equal ones: (values, indices)."""
+    """The cumulative maximum along a dim and its index, the last of equal ones: (values, indices).
+
+    >>> import pullback
+    >>> pullback.cummax(pullback.tensor([1, 3, 2, 3]), dim=0)
+    Selection(values=tensor([1, 3, 3, 3]), indices=tensor([0, 1, 1, 3]))
+    """
     return _running("cummax", input, dim, largest=True)
 
 
 def cummin(input: Any, dim: int) -> Selection:
-    """The cumulative minimum along a dim and its index, the last of equal ones: (values, indices)."""
+    """The cumulative minimum along a dim and its index, the last of equal ones: (values, indices).
+
+    >>> import pullback
+    >>> pullback.cummin(pullback.tensor([3, 1, 2, 1]), dim=0)
+    Selection(values=tensor([3, 1, 1, 1]), indices=tensor([0, 1, 1, 3]))
+    """
     return _running("cummin", input, dim, largest=False)
 
 
@@ -67,7 +87,7 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
             require_tensor("diff", argument, value, position)
     if n and (prepend is not None or append is not None):
         input = shapes.cat([part for part in (prepend, input, append) if part is not None], place)
-    subtract = arithmetic.logical_xor if input._dtype.kind == "b" else arithmetic.sub
+    subtract = bits.logical_xor if input._dtype.kind == "b" else arithmetic.sub
     result = input if n else input.clone()
     for _ in range(min(n, input.shape[place])):
         result = subtract(_part(result, place, 1, None), _part(result, place, None, -1))
@@ -155,7 +175,12 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
 
 
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
-    """The cumulative integral along a dim by the trapezoidal rule; arguments as for `trapezoid`."""
+    """The cumulative integral along a dim by the trapezoidal rule; arguments as for `trapezoid`.
+
+    >>> import pullback
+    >>> pullback.cumulative_trapezoid(pullback.tensor([0.0, 2.0, 4.0]))
+    tensor([1., 4.])
+    """
     return reductions.cumsum(_trapezoids("cumulative_trapezoid", y, x, dx, dim), dim)
 
 

@@ -8,7 +8,7 @@ from .._core import dtypes
 from .._core.primitives import Carrier
 from .._core.shapes import normalize_axis
 from .._core.values import concrete, require_tensor
-from . import arithmetic, scatter
+from . import arithmetic, bits, scatter
 from .promotion import held
 from .slicing import narrow
 
@@ -133,7 +133,7 @@ def _begun(found: Any, reduce: str, lengths: Any, start: Any) -> Any:
             found = arithmetic.add(found, start)
         else:
             beyond = found < start if reduce in ("max", "amax") else found > start
-            found = arithmetic.where(arithmetic.logical_or(beyond, np.isnan(start)), start, found)
+            found = arithmetic.where(bits.logical_or(beyond, np.isnan(start)), start, found)
     if reduce != "mean":
         return found
     count = lengths.reshape(*lengths.shape, *[1] * (found.ndim - lengths.ndim)).astype(found._dtype)

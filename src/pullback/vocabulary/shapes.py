@@ -23,13 +23,26 @@ _expanded = functools.lru_cache(maxsize=1024)(expand_shape)
 
 
 def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
-    """The same elements in another shape, one entry of which may be -1; a view if the strides allow it."""
+    """The same elements in another shape, one entry of which may be -1; a view if the strides allow it.
+
+    >>> import pullback
+    >>> pullback.reshape(pullback.arange(6), (2, -1))
+    tensor([[0, 1, 2],
+            [3, 4, 5]])
+    """
     target = parse_sizes(sizes if shape is None else (shape,))
     return view_of(ops.reshape, input, shape=_inferred(target, math.prod(input.shape)))
 
 
 def view(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
-    """A view with another shape, an error if that would require a copy; with a dtype, the bytes as that dtype."""
+    """A view with another shape, an error if that would require a copy; with a dtype, the bytes as that dtype.
+
+    >>> import pullback
+    >>> x = pullback.arange(4)
+    >>> x.view(2, 2)[0] = -1
+    >>> x
+    tensor([-1, -1,  2,  3])
+    """
     if dtype is not None or (shape and type(shape[0]) is dtypes.dtype):
         return reinterpreted(input, shape[0] if dtype is None else dtype)
     array = input._array
@@ -45,19 +58,36 @@ def view(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
 
 
 def view_as(input: Any, other: Any) -> Any:
-    """input.view(other.shape)."""
+    """input.view(other.shape).
+
+    >>> import pullback
+    >>> pullback.arange(4).view_as(pullback.zeros(2, 2))
+    tensor([[0, 1],
+            [2, 3]])
+    """
     require_tensor("view_as", "other", other)
     return view(input, other.shape)
 
 
 def reshape_as(input: Any, other: Any) -> Any:
-    """input.reshape(other.shape)."""
+    """input.reshape(other.shape).
+
+    >>> import pullback
+    >>> pullback.arange(4).reshape_as(pullback.zeros(2, 2))
+    tensor([[0, 1],
+            [2, 3]])
+    """
     require_tensor("reshape_as", "other", other)
     return reshape(input, other.shape)
 
 
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    """The axes from start_dim to end_dim flattened into one."""
+    """The axes from start_dim to end_dim flattened into one.
+
+    >>> import pullback
+    >>> pullback.flatten(pullback.zeros(2, 3, 4), start_dim=1).shape
+    pullback.Size([2, 12])
+    """
     shape = tuple(input.shape)
     if not shape:
         return reshape(input, 1)
@@ -72,7 +102,12 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 
 def ravel(input: Any) -> Any:
-    """All elements along one axis, contiguous in memory."""
+    """All elements along one axis, contiguous in memory.
+
+    >>> import pullback
+    >>> pullback.ravel(pullback.tensor([[1, 2], [3, 4]]))
+    tensor([1, 2, 3, 4])
+    """
     return reshape(input, -1).contiguous()
 
 
@@ -145,12 +180,22 @@ def alias(input: Any) -> Any:
 
 
 def reversed_axes(input: Any) -> Any:
-    """The axes in reverse order."""
+    """The axes in reverse order.
+
+    >>> import pullback
+    >>> pullback.zeros(2, 3).T.shape
+    pullback.Size([3, 2])
+    """
     return view_of(ops.permute_dims, input, axes=tuple(range(input.ndim - 1, -1, -1)))
 
 
 def transpose(input: Any, *dims: Any, dim0: Any = None, dim1: Any = None) -> Any:
-    """Two axes exchanged; with no axes, or all of them, NumPy's transpose."""
+    """Two axes exchanged; with no axes, or all of them, NumPy's transpose.
+
+    >>> import pullback
+    >>> pullback.transpose(pullback.zeros(2, 3, 4), 0, 1).shape
+    pullback.Size([3, 2, 4])
+    """
     if dim0 is not None or dim1 is not None:
         dims = (*dims, *(dim for dim in (dim0, dim1) if dim is not None))
     if not dims:
@@ -162,7 +207,12 @@ def transpose(input: Any, *dims: Any, dim0: Any = None, dim1: Any = None) -> Any
 
 
 def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
-    """Two axes exchanged."""
+    """Two axes exchanged.
+
+    >>> import pullback
+    >>> pullback.swapaxes(pullback.zeros(2, 3, 4), 0, 2).shape
+    pullback.Size([4, 3, 2])
+    """
     return _swapped(input, axis0, axis1, "TransposeBackward0")
 
 
@@ -172,7 +222,14 @@ def swapdims(input: Any, dim0: int, dim1: int) -> Any:
 
 
 def t(input: Any) -> Any:
-    """The transpose of a matrix; a tensor with fewer axes is returned as it is."""
+    """The transpose of a matrix; a tensor with fewer axes is returned as it is.
+
+    >>> import pullback
+    >>> pullback.t(pullback.tensor([[1, 2, 3]]))
+    tensor([[1],
+            [2],
+            [3]])
+    """
     if input.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D: use .mT or permute")
     return alias(input) if input.ndim < 2 else _swapped(input, 0, 1, "TBackward0")
@@ -196,12 +253,24 @@ def _conjugate(input: Any) -> Any:
 
 
 def adjoint(input: Any) -> Any:
-    """The last two axes exchanged, and complex elements conjugated."""
+    """The last two axes exchanged, and complex elements conjugated.
+
+    >>> import pullback
+    >>> pullback.adjoint(pullback.tensor([[1 + 2j, 3 + 0j]]))
+    tensor([[1.-2.j],
+            [3.-0.j]])
+    """
     return _conjugate(_of_matrices(input, "adjoint()"))
 
 
 def _adjoint_of_matrix(input: Any) -> Any:
-    """The conjugate transpose of a matrix."""
+    """The conjugate transpose of a matrix.
+
+    >>> import pullback
+    >>> pullback.tensor([[1 + 2j, 3 + 0j]]).H
+    tensor([[1.-2.j],
+            [3.-0.j]])
+    """
     if input.ndim not in (0, 2):
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {input.ndim}-D tensor.")
     return _conjugate(reversed_axes(input))
@@ -212,7 +281,12 @@ mH = property(lambda input: _conjugate(_of_matrices(input, "mH")), doc=adjoint._
 
 
 def movedim(input: Any, source: Any, destination: Any) -> Any:
-    """Axes moved to other positions; the others keep their order."""
+    """Axes moved to other positions; the others keep their order.
+
+    >>> import pullback
+    >>> pullback.movedim(pullback.zeros(2, 3, 4), 0, -1).shape
+    pullback.Size([3, 4, 2])
+    """
     places = [(axes,) if isinstance(axes, int | np.integer) else parse_sizes((axes,)) for axes in (source, destination)]
     if len(places[0]) != len(places[1]):
         raise RuntimeError(
@@ -238,19 +312,39 @@ def moveaxis(input: Any, source: Any, destination: Any) -> Any:
 
 
 def expand(input: Any, *sizes: Any, size: Any = None, implicit: bool = False) -> Any:
-    """A view in which axes of length 1, and new ones in front, are repeated; -1 keeps a size."""
+    """A view in which axes of length 1, and new ones in front, are repeated; -1 keeps a size.
+
+    >>> import pullback
+    >>> x = pullback.tensor([[1.0], [2.0]], requires_grad=True)
+    >>> x.expand(-1, 3).sum().backward()  # the gradient is summed along the repeated axis
+    >>> x.grad
+    tensor([[3.],
+            [3.]])
+    """
     target = parse_sizes(sizes if size is None else (size,))
     return view_of(ops.broadcast_to, input, shape=_expanded(tuple(input.shape), target))
 
 
 def expand_as(input: Any, other: Any) -> Any:
-    """input.expand(other.shape)."""
+    """input.expand(other.shape).
+
+    >>> import pullback
+    >>> pullback.tensor([1, 2]).expand_as(pullback.zeros(2, 2))
+    tensor([[1, 2],
+            [1, 2]])
+    """
     require_tensor("expand_as", "other", other)
     return expand(input, other.shape)
 
 
 def broadcast_to(input: Any, size: Sequence[int]) -> Any:
-    """input.expand(size)."""
+    """input.expand(size).
+
+    >>> import pullback
+    >>> pullback.broadcast_to(pullback.tensor([1, 2]), (2, 2))
+    tensor([[1, 2],
+            [1, 2]])
+    """
     return expand(input, size)
 
 
@@ -274,7 +368,12 @@ def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Any:
 
 
 def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
-    """A view without its axes of length 1, or without those of the given axes that have length 1."""
+    """A view without its axes of length 1, or without those of the given axes that have length 1.
+
+    >>> import pullback
+    >>> pullback.squeeze(pullback.zeros(1, 2, 1)).shape, pullback.squeeze(pullback.zeros(1, 2, 1), 0).shape
+    (pullback.Size([2]), pullback.Size([2, 1]))
+    """
     dim = axis if dim is None else dim
     shape = input.shape
     axes = range(len(shape)) if dim is None else normalize_axes(dim, len(shape))
@@ -284,12 +383,24 @@ def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
 
 @in_both_spellings
 def unsqueeze(input: Any, dim: int) -> Any:
-    """A view with a new axis of length 1."""
+    """A view with a new axis of length 1.
+
+    >>> import pullback
+    >>> pullback.unsqueeze(pullback.tensor([1, 2]), 1)
+    tensor([[1],
+            [2]])
+    """
     return view_of(ops.expand_dims, input, axis=normalize_axis(dim, input.ndim + 1))
 
 
 def flip(input: Any, *axes: Any, dims: Any = None) -> Any:
-    """A copy with the elements reversed along axes."""
+    """A copy with the elements reversed along axes.
+
+    >>> import pullback
+    >>> pullback.flip(pullback.tensor([[1, 2], [3, 4]]), dims=(0, 1))
+    tensor([[4, 3],
+            [2, 1]])
+    """
     if not axes and dims is None:
         raise TypeError('flip() missing 1 required positional arguments: "dims": the axes along which to reverse')
     given = parse_sizes(axes if dims is None else (dims,), "flip", "dims")
@@ -318,7 +429,12 @@ def _sequence(name: str, tensors: Any) -> list[Any]:
 
 
 def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
-    """Tensors joined along an existing axis; their other axes must agree."""
+    """Tensors joined along an existing axis; their other axes must agree.
+
+    >>> import pullback
+    >>> pullback.cat([pullback.tensor([1, 2]), pullback.tensor([3])])
+    tensor([1, 2, 3])
+    """
     listed = _sequence("cat", tensors)
     shapes = [tensor.shape for tensor in listed]
     empty = (0,) in shapes
@@ -359,7 +475,13 @@ def _first_difference(first: tuple[int, ...], shape: tuple[int, ...], place: int
 
 
 def stack(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
-    """Tensors of one shape joined along a new axis."""
+    """Tensors of one shape joined along a new axis.
+
+    >>> import pullback
+    >>> pullback.stack([pullback.tensor([1, 2]), pullback.tensor([3, 4])])
+    tensor([[1, 2],
+            [3, 4]])
+    """
     listed = _sequence("stack", tensors)
     first, *others = [tensor.shape for tensor in listed]
     for index, shape in enumerate(others, 1):
@@ -373,7 +495,13 @@ def stack(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
 
 @in_both_spellings
 def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
-    """The slices along an axis, as views with a common node."""
+    """The slices along an axis, as views with a common node.
+
+    >>> import pullback
+    >>> first, second = pullback.unbind(pullback.tensor([[1, 2], [3, 4]]))
+    >>> second
+    tensor([3, 4])
+    """
     if input.ndim == 0:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions: unbind needs an axis")
     result: tuple[Any, ...] = view_of(ops.unbind, input, axis=normalize_axis(dim, input.ndim))
@@ -384,6 +512,10 @@ def split(input: Any, split_size_or_sections: Any = None, dim: int = 0, *, split
     """Consecutive parts along an axis: of one size (the last may be smaller), or of the given sizes.
 
     `split_size` is the method's name in torch for `split_size_or_sections`.
+
+    >>> import pullback
+    >>> pullback.split(pullback.arange(5), 2), pullback.split(pullback.arange(5), [1, 4])
+    ((tensor([0, 1]), tensor([2, 3]), tensor([4])), (tensor([0]), tensor([1, 2, 3, 4])))
     """
     if (split_size_or_sections is None) == (split_size is None):
         raise TypeError('split() missing 1 required positional arguments: "split_size_or_sections", a size or sizes')
@@ -414,7 +546,12 @@ def _pieces(input: Any, sizes: tuple[int, ...], axis: int, label: str) -> tuple[
 
 @in_both_spellings
 def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
-    """At most `chunks` consecutive parts of one size along an axis; the last may be smaller."""
+    """At most `chunks` consecutive parts of one size along an axis; the last may be smaller.
+
+    >>> import pullback
+    >>> pullback.chunk(pullback.arange(5), 2)
+    (tensor([0, 1, 2]), tensor([3, 4]))
+    """
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     length = input.shape[normalize_axis(dim, input.ndim)]

@@ -12,7 +12,6 @@ from .._core.primitives import Carrier
 from .._core.shapes import broadcast_shapes, normalize_axis, parse_sizes
 from .._core.values import concrete, require_operand, require_tensor
 from .._tape.views import Step, view
-from . import arithmetic
 from .promotion import broadcast, cast, category
 from .scatter import filling, seen
 
@@ -97,7 +96,12 @@ def _at(axis: int, entry: Any) -> tuple[Any, ...]:
 
 
 def select(input: Any, dim: int, index: int) -> Any:
-    """The slice of a tensor at an index along a dim: a view."""
+    """The slice of a tensor at an index along a dim: a view.
+
+    >>> import pullback
+    >>> pullback.select(pullback.tensor([[1, 2], [3, 4]]), 1, 0)
+    tensor([1, 3])
+    """
     return view(ops.getitem, input, index=_at(*_place(input, dim, index)))
 
 
@@ -219,9 +223,31 @@ def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_off
 # Indices as tensors
 
 
+def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+    """The indices of the nonzero elements: one row each, or one tensor per axis with `as_tuple`.
+
+    >>> import pullback
+    >>> pullback.nonzero(pullback.tensor([[0, 5], [7, 0]]))
+    tensor([[0, 1],
+            [1, 0]])
+    """
+    require_tensor("nonzero", "input", input)
+    wrap = input.interpreter.wrap
+    if not as_tuple:
+        return wrap(np.argwhere(input._concrete("nonzero")), None)
+    indices = np.nonzero(np.atleast_1d(input._concrete("nonzero")))
+    return tuple(wrap(np.ascontiguousarray(index), None) for index in indices)
+
+
 def argwhere(input: Any) -> Any:
-    """The indices of the nonzero elements, one per row."""
-    return arithmetic.nonzero(input)
+    """The indices of the nonzero elements, one per row.
+
+    >>> import pullback
+    >>> pullback.argwhere(pullback.tensor([[0, 5], [7, 0]]))
+    tensor([[0, 1],
+            [1, 0]])
+    """
+    return nonzero(input)
 
 
 def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:

@@ -45,7 +45,12 @@ def alone(input: Any) -> Selection:
 
 
 def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
-    """The indices that sort the input along a dim; equal elements keep their order, NaN counts as the largest."""
+    """The indices that sort the input along a dim; equal elements keep their order, NaN counts as the largest.
+
+    >>> import pullback
+    >>> pullback.argsort(pullback.tensor([3.0, 1.0, 2.0]))
+    tensor([1, 2, 0])
+    """
     _refuse_complex("argsort", input)
     place = normalize_axis(dim, input.ndim, "argsort")
     return ops.argsort(input, axis=place, descending=descending) if input.ndim else alone(input).indices
@@ -66,12 +71,23 @@ def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = Fal
 
 
 def msort(input: Any) -> Any:
-    """The elements sorted along the first dim."""
+    """The elements sorted along the first dim.
+
+    >>> import pullback
+    >>> pullback.msort(pullback.tensor([[3, 1], [2, 4]]))
+    tensor([[2, 1],
+            [3, 4]])
+    """
     return sort(input, 0).values
 
 
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Selection:
-    """The k largest (or smallest) elements along a dim, in order, and their indices: (values, indices)."""
+    """The k largest (or smallest) elements along a dim, in order, and their indices: (values, indices).
+
+    >>> import pullback
+    >>> pullback.topk(pullback.tensor([10, 40, 30, 20]), 2)
+    Selection(values=tensor([40, 30]), indices=tensor([1, 2]))
+    """
     _refuse_complex("topk", input)
     place = normalize_axis(dim, input.ndim, "topk")
     size = input.shape[place] if input.ndim else 1
@@ -83,7 +99,12 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
 
 
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Selection:
-    """The k-th smallest element along a dim, k from 1, and its index: (values, indices)."""
+    """The k-th smallest element along a dim, k from 1, and its index: (values, indices).
+
+    >>> import pullback
+    >>> pullback.kthvalue(pullback.tensor([30, 10, 20]), 2)
+    Selection(values=tensor(20), indices=tensor(2))
+    """
     arithmetic.refuse_unordered("kthvalue", input._dtype)
     place = normalize_axis(dim, input.ndim, "kthvalue")
     if not 1 <= k <= (input.shape[place] if input.ndim else 1):
@@ -111,7 +132,12 @@ def unique(
 def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+    """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`.
+
+    >>> import pullback
+    >>> pullback.unique_consecutive(pullback.tensor([1, 1, 2, 1]))
+    tensor([1, 2, 1])
+    """
     return _distinct(ops.unique_consecutive, input, return_inverse, return_counts, dim)
 
 

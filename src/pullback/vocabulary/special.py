@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import ops
 from .._core import errors
-from .._core.primitives import Carrier, Primitive
+from .._core.primitives import Carrier, Function, Primitive
 from .._core.sites import named
 from .._core.values import require_tensor, require_tensors
 from .._tape.shortcuts import is_primitive
@@ -19,25 +19,31 @@ MOST_TERMS = 1 << 27
 """The largest number of terms that `mvlgamma` adds."""
 
 
-def of_one(primitive: Primitive, name: str, text: str, **params: Any) -> Callable[[Any], Any]:
-    """A function of one real tensor, made of a primitive with its metadata."""
+def of_one(primitive: Primitive, **params: Any) -> Callable[[Function], Function]:
+    """A function of one real tensor, made of a declaration and a primitive."""
 
-    def function(input: Any) -> Any:
-        require_tensor(name, "input", input)
-        _refuse_complex(name, input)
-        return primitive(inexact(input), **params)
+    def made(like: Function) -> Function:
+        def function(input: Any) -> Any:
+            require_tensor(like.__name__, "input", input)
+            _refuse_complex(like.__name__, input)
+            return primitive(inexact(input), **params)
 
-    is_primitive(primitive, **params)(function)
-    return named(name, function, text)
+        is_primitive(primitive, **params)(function)
+        return named(like.__name__, function, like.__doc__ or "")
+
+    return made
 
 
-def of_two(primitive: Primitive, name: str, text: str, **params: Any) -> Callable[[Any, Any], Any]:
-    """A function of two real operands, at least one a tensor, made of a primitive with its metadata."""
+def of_two(primitive: Primitive, **params: Any) -> Callable[[Function], Function]:
+    """A function of two real operands, at least one a tensor, made of a declaration and a primitive."""
 
-    def function(input: Any, other: Any) -> Any:
-        return of_several(primitive, name, input, other, **params)
+    def made(like: Function) -> Function:
+        def function(input: Any, other: Any) -> Any:
+            return of_several(primitive, like.__name__, input, other, **params)
 
-    return named(name, function, text)
+        return named(like.__name__, function, like.__doc__ or "")
+
+    return made
 
 
 def of_several(primitive: Primitive, name: str, *operands: Any, **params: Any) -> Any:
@@ -55,30 +61,64 @@ def _refuse_complex(name: str, *operands: Any) -> None:
         )
 
 
-erf = of_one(
-    ops.erf,
-    "erf",
+@of_one(ops.erf)
+def erf(input: Any) -> Any:
     """The error function, twice the integral of exp(-t * t) from 0 to input over the square root of pi.
 
     >>> import pullback
     >>> pullback.erf(pullback.tensor([0.0, 0.5, 1.0]))
     tensor([0.0000, 0.5205, 0.8427])
-    """,
-)
-erfc = of_one(ops.erfc, "erfc", "1 - erf(input), exact where that is nearly 0.")
-erfinv = of_one(ops.erfinv, "erfinv", "The number whose error function is input; inf at 1, NaN beyond.")
-lgamma = of_one(
-    ops.lgamma,
-    "lgamma",
+    """
+
+
+@of_one(ops.erfc)
+def erfc(input: Any) -> Any:
+    """1 - erf(input), exact where that is nearly 0.
+
+    >>> import pullback
+    >>> pullback.erfc(pullback.tensor([0.0, 3.0]))
+    tensor([1.0000e+00, 2.2090e-05])
+    """
+
+
+@of_one(ops.erfinv)
+def erfinv(input: Any) -> Any:
+    """The number whose error function is input; inf at 1, NaN beyond.
+
+    >>> import pullback
+    >>> pullback.erfinv(pullback.tensor([0.0, 0.5, 1.0]))
+    tensor([0.0000, 0.4769,    inf])
+    """
+
+
+@of_one(ops.lgamma)
+def lgamma(input: Any) -> Any:
     """The logarithm of the absolute value of the gamma function.
 
     >>> import pullback
-    >>> pullback.lgamma(pullback.tensor([1.0, 4.0]))  # of 0! and 3!
+    >>> pullback.lgamma(pullback.tensor([1.0, 4.0]))
     tensor([0.0000, 1.7918])
-    """,
-)
-digamma = of_one(ops.digamma, "digamma", "The derivative of lgamma.")
-i0 = of_one(ops.bessel_i, "i0", "The modified Bessel function of the first kind of order 0. It needs SciPy.", order=0)
+    """
+
+
+@of_one(ops.digamma)
+def digamma(input: Any) -> Any:
+    """The derivative of lgamma.
+
+    >>> import pullback
+    >>> pullback.digamma(pullback.tensor([1.0, 2.0]))
+    tensor([-0.5772,  0.4228])
+    """
+
+
+@of_one(ops.bessel_i, order=0)
+def i0(input: Any) -> Any:
+    """The modified Bessel function of the first kind of order 0. It needs SciPy.
+
+    >>> import pullback
+    >>> pullback.i0(pullback.tensor([0.0, 1.0]))
+    tensor([1.0000, 1.2661])
+    """
 
 
 def polygamma(input: Any, n: int) -> Any:
@@ -141,23 +181,27 @@ def mvlgamma(input: Any, p: int) -> Any:
     return total
 
 
-def _incomplete(primitive: Primitive, name: str, text: str) -> Callable[[Any, Any], Any]:
+def _incomplete(primitive: Primitive) -> Callable[[Function], Function]:
     """A function of two real tensors, the first of which is a shape parameter."""
 
-    def function(input: Any, other: Any) -> Any:
-        require_tensors(name, input=input, other=other)
-        if common(input, other).kind != "f":
-            raise NotImplementedError(
-                f'"{name}" not implemented for {input.dtype} and {other.dtype}: convert to floats first, as in a.double()'
-            )
-        return broadcast(primitive, *together(input, other))
+    def made(like: Function) -> Function:
+        def function(input: Any, other: Any) -> Any:
+            name = like.__name__
+            require_tensors(name, input=input, other=other)
+            if common(input, other).kind != "f":
+                kinds = f"{input.dtype} and {other.dtype}"
+                raise NotImplementedError(
+                    f'"{name}" not implemented for {kinds}: convert to floats first, as in a.double()'
+                )
+            return broadcast(primitive, *together(input, other))
 
-    return named(name, function, text)
+        return named(like.__name__, function, like.__doc__ or "")
+
+    return made
 
 
-igamma = _incomplete(
-    ops.gammainc,
-    "igamma",
+@_incomplete(ops.gammainc)
+def igamma(input: Any, other: Any) -> Any:
     """The regularised lower incomplete gamma function: how much of a gamma distribution of shape input lies below other.
 
     Both arguments have derivatives, of which torch has that of the second alone. That by the shape is a
@@ -167,10 +211,14 @@ igamma = _incomplete(
     >>> import pullback
     >>> pullback.igamma(pullback.tensor([1.0, 2.0]), pullback.tensor([1.0, 1.0]))
     tensor([0.6321, 0.2642])
-    """,
-)
-igammac = _incomplete(
-    ops.gammaincc,
-    "igammac",
-    "The regularised upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives.",
-)
+    """
+
+
+@_incomplete(ops.gammaincc)
+def igammac(input: Any, other: Any) -> Any:
+    """The regularised upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives.
+
+    >>> import pullback
+    >>> pullback.igammac(pullback.tensor([1.0, 2.0]), pullback.tensor([1.0, 1.0]))
+    tensor([0.3679, 0.7358])
+    """

@@ -7,15 +7,69 @@ from .._core.sites import named
 from . import special, spelled
 from .special import of_one, of_two
 
-entr = of_one(ops.entr, "entr", "-input * log(input), the entropy; 0 at 0 and -inf below.")
-erfcx = of_one(ops.erfcx, "erfcx", "exp(input * input) * erfc(input), far out where erfc is 0.")
-log_ndtr = of_one(ops.log_ndtr, "log_ndtr", "log(ndtr(input)), far out where ndtr is 0.")
-ndtr = of_one(ops.ndtr, "ndtr", "The probability that a standard normal deviate lies below input.")
-ndtri = of_one(ops.ndtri, "ndtri", "The number below which a standard normal deviate lies with probability input.")
-xlog1py = of_two(ops.xlog1py, "xlog1py", "input * log1p(other), and 0 where input is 0.")
-zeta = of_two(
-    ops.zeta,
-    "zeta",
+
+@of_one(ops.entr)
+def entr(input: Any) -> Any:
+    """-input * log(input), the entropy; 0 at 0 and -inf below.
+
+    >>> import pullback
+    >>> pullback.special.entr(pullback.tensor([0.0, 0.5, -1.0]))
+    tensor([0.0000, 0.3466,   -inf])
+    """
+
+
+@of_one(ops.erfcx)
+def erfcx(input: Any) -> Any:
+    """exp(input * input) * erfc(input), far out where erfc is 0.
+
+    >>> import pullback
+    >>> pullback.special.erfcx(pullback.tensor([0.0, 100.0]))
+    tensor([1.0000, 0.0056])
+    """
+
+
+@of_one(ops.log_ndtr)
+def log_ndtr(input: Any) -> Any:
+    """log(ndtr(input)), far out where ndtr is 0.
+
+    >>> import pullback
+    >>> pullback.special.log_ndtr(pullback.tensor([0.0, -100.0]))
+    tensor([-6.9315e-01, -5.0055e+03])
+    """
+
+
+@of_one(ops.ndtr)
+def ndtr(input: Any) -> Any:
+    """The probability that a standard normal deviate lies below input.
+
+    >>> import pullback
+    >>> pullback.special.ndtr(pullback.tensor([0.0, 1.96]))
+    tensor([0.5000, 0.9750])
+    """
+
+
+@of_one(ops.ndtri)
+def ndtri(input: Any) -> Any:
+    """The number below which a standard normal deviate lies with probability input.
+
+    >>> import pullback
+    >>> pullback.special.ndtri(pullback.tensor([0.5, 0.975]))
+    tensor([0.0000, 1.9600])
+    """
+
+
+@of_two(ops.xlog1py)
+def xlog1py(input: Any, other: Any) -> Any:
+    """input * log1p(other), and 0 where input is 0.
+
+    >>> import pullback
+    >>> pullback.special.xlog1py(pullback.tensor([0.0, 2.0]), pullback.tensor([-1.0, 1.0]))
+    tensor([0.0000, 1.3863])
+    """
+
+
+@of_two(ops.zeta, order=0)
+def zeta(input: Any, other: Any) -> Any:
     """Hurwitz's zeta function, the sum of (other + k) ** -input over k = 0, 1, 2, ..., for input above 1.
 
     Both arguments have derivatives, of which torch has that of the second alone.
@@ -23,9 +77,7 @@ zeta = of_two(
     >>> import pullback
     >>> pullback.special.zeta(pullback.tensor([2.0]), 1)  # pi * pi / 6
     tensor([1.6449])
-    """,
-    order=0,
-)
+    """
 
 
 def betainc(a: Any, b: Any, x: Any) -> Any:
@@ -45,65 +97,176 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
     return special.of_several(ops.betainc, "betainc", a, b, x)
 
 
-airy_ai = of_one(ops.airy, "airy_ai", "Airy's function Ai.")
-bessel_j0 = of_one(ops.bessel_j, "bessel_j0", "The Bessel function of the first kind of order 0.", order=0)
-bessel_j1 = of_one(ops.bessel_j, "bessel_j1", "The Bessel function of the first kind of order 1.", order=1)
-bessel_y0 = of_one(ops.bessel_y, "bessel_y0", "The Bessel function of the second kind of order 0.", order=0)
-bessel_y1 = of_one(ops.bessel_y, "bessel_y1", "The Bessel function of the second kind of order 1.", order=1)
-i0e = of_one(ops.scaled_bessel_i, "i0e", "exp(-abs(input)) * i0(input), without overflow.", order=0)
-i1 = of_one(ops.bessel_i, "i1", "The modified Bessel function of the first kind of order 1.", order=1)
-i1e = of_one(ops.scaled_bessel_i, "i1e", "exp(-abs(input)) * i1(input), without overflow.", order=1)
+@of_one(ops.airy)
+def airy_ai(input: Any) -> Any:
+    """Airy's function Ai.
+
+    >>> import pullback
+    >>> pullback.special.airy_ai(pullback.tensor([0.0, 1.0]))
+    tensor([0.3550, 0.1353])
+    """
+
+
+@of_one(ops.bessel_j, order=0)
+def bessel_j0(input: Any) -> Any:
+    """The Bessel function of the first kind of order 0.
+
+    >>> import pullback
+    >>> pullback.special.bessel_j0(pullback.tensor([0.0, 1.0]))
+    tensor([1.0000, 0.7652])
+    """
+
+
+@of_one(ops.bessel_j, order=1)
+def bessel_j1(input: Any) -> Any:
+    """The Bessel function of the first kind of order 1.
+
+    >>> import pullback
+    >>> pullback.special.bessel_j1(pullback.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.4401])
+    """
+
+
+@of_one(ops.bessel_y, order=0)
+def bessel_y0(input: Any) -> Any:
+    """The Bessel function of the second kind of order 0.
+
+    >>> import pullback
+    >>> pullback.special.bessel_y0(pullback.tensor([1.0]))
+    tensor([0.0883])
+    """
+
+
+@of_one(ops.bessel_y, order=1)
+def bessel_y1(input: Any) -> Any:
+    """The Bessel function of the second kind of order 1.
+
+    >>> import pullback
+    >>> pullback.special.bessel_y1(pullback.tensor([1.0]))
+    tensor([-0.7812])
+    """
+
+
+@of_one(ops.scaled_bessel_i, order=0)
+def i0e(input: Any) -> Any:
+    """exp(-abs(input)) * i0(input), without overflow.
+
+    >>> import pullback
+    >>> pullback.special.i0e(pullback.tensor([0.0, 1000.0]))
+    tensor([1.0000, 0.0126])
+    """
+
+
+@of_one(ops.bessel_i, order=1)
+def i1(input: Any) -> Any:
+    """The modified Bessel function of the first kind of order 1.
+
+    >>> import pullback
+    >>> pullback.special.i1(pullback.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.5652])
+    """
+
+
+@of_one(ops.scaled_bessel_i, order=1)
+def i1e(input: Any) -> Any:
+    """exp(-abs(input)) * i1(input), without overflow.
+
+    >>> import pullback
+    >>> pullback.special.i1e(pullback.tensor([0.0, 1000.0]))
+    tensor([0.0000, 0.0126])
+    """
+
+
 modified_bessel_i1 = i1
-modified_bessel_k0 = of_one(
-    ops.bessel_k, "modified_bessel_k0", "The modified Bessel function of the second kind of order 0.", order=0
-)
-modified_bessel_k1 = of_one(
-    ops.bessel_k, "modified_bessel_k1", "The modified Bessel function of the second kind of order 1.", order=1
-)
-scaled_modified_bessel_k0 = of_one(
-    ops.scaled_bessel_k, "scaled_modified_bessel_k0", "exp(input) * modified_bessel_k0(input).", order=0
-)
-scaled_modified_bessel_k1 = of_one(
-    ops.scaled_bessel_k, "scaled_modified_bessel_k1", "exp(input) * modified_bessel_k1(input).", order=1
-)
-spherical_bessel_j0 = of_one(
-    ops.spherical_bessel_j,
-    "spherical_bessel_j0",
-    "The spherical Bessel function of order 0, sin(input) / input.",
-    order=0,
-)
 
 
-def _polynomial(name: str, family: str, whose: str) -> Any:
-    text = f"{whose} polynomial of degree n at input; n is a whole number or a tensor of them, and has no derivative."
-    of_degree = of_two(ops.orthogonal_polynomial, name, text, family=family, order=0)
+@of_one(ops.bessel_k, order=0)
+def modified_bessel_k0(input: Any) -> Any:
+    """The modified Bessel function of the second kind of order 0.
+
+    >>> import pullback
+    >>> pullback.special.modified_bessel_k0(pullback.tensor([1.0]))
+    tensor([0.4210])
+    """
+
+
+@of_one(ops.bessel_k, order=1)
+def modified_bessel_k1(input: Any) -> Any:
+    """The modified Bessel function of the second kind of order 1.
+
+    >>> import pullback
+    >>> pullback.special.modified_bessel_k1(pullback.tensor([1.0]))
+    tensor([0.6019])
+    """
+
+
+@of_one(ops.scaled_bessel_k, order=0)
+def scaled_modified_bessel_k0(input: Any) -> Any:
+    """exp(input) * modified_bessel_k0(input).
+
+    >>> import pullback
+    >>> pullback.special.scaled_modified_bessel_k0(pullback.tensor([1.0, 1000.0]))
+    tensor([1.1445, 0.0396])
+    """
+
+
+@of_one(ops.scaled_bessel_k, order=1)
+def scaled_modified_bessel_k1(input: Any) -> Any:
+    """exp(input) * modified_bessel_k1(input).
+
+    >>> import pullback
+    >>> pullback.special.scaled_modified_bessel_k1(pullback.tensor([1.0, 1000.0]))
+    tensor([1.6362, 0.0396])
+    """
+
+
+@of_one(ops.spherical_bessel_j, order=0)
+def spherical_bessel_j0(input: Any) -> Any:
+    """The spherical Bessel function of order 0, sin(input) / input.
+
+    >>> import pullback
+    >>> pullback.special.spherical_bessel_j0(pullback.tensor([0.0, 1.5708]))
+    tensor([1.0000, 0.6366])
+    """
+
+
+def _polynomial(name: str, family: str, whose: str, at_two: str) -> Any:
+    """An orthogonal polynomial; `at_two` is that of degree 2 at 2."""
 
     def function(input: Any, n: Any) -> Any:
-        return of_degree(input, n)
+        return special.of_several(ops.orthogonal_polynomial, name, input, n, family=family, order=0)
 
+    text = f"""{whose} polynomial of degree n at input; n is a whole number or a tensor of them.
+
+    It has no derivative with respect to n.
+
+    >>> import pullback
+    >>> pullback.special.{name}(pullback.tensor([2.0]), 2)
+    tensor([{at_two}])
+    """
     return named(name, function, text)
 
 
-chebyshev_polynomial_t = _polynomial("chebyshev_polynomial_t", "chebyshev_t", "Chebyshev's first")
-chebyshev_polynomial_u = _polynomial("chebyshev_polynomial_u", "chebyshev_u", "Chebyshev's second")
-chebyshev_polynomial_v = _polynomial("chebyshev_polynomial_v", "chebyshev_v", "Chebyshev's third")
-chebyshev_polynomial_w = _polynomial("chebyshev_polynomial_w", "chebyshev_w", "Chebyshev's fourth")
+chebyshev_polynomial_t = _polynomial("chebyshev_polynomial_t", "chebyshev_t", "Chebyshev's first", "7.")
+chebyshev_polynomial_u = _polynomial("chebyshev_polynomial_u", "chebyshev_u", "Chebyshev's second", "15.")
+chebyshev_polynomial_v = _polynomial("chebyshev_polynomial_v", "chebyshev_v", "Chebyshev's third", "11.")
+chebyshev_polynomial_w = _polynomial("chebyshev_polynomial_w", "chebyshev_w", "Chebyshev's fourth", "19.")
 shifted_chebyshev_polynomial_t = _polynomial(
-    "shifted_chebyshev_polynomial_t", "shifted_chebyshev_t", "Chebyshev's first shifted"
+    "shifted_chebyshev_polynomial_t", "shifted_chebyshev_t", "Chebyshev's first shifted", "17."
 )
 shifted_chebyshev_polynomial_u = _polynomial(
-    "shifted_chebyshev_polynomial_u", "shifted_chebyshev_u", "Chebyshev's second shifted"
+    "shifted_chebyshev_polynomial_u", "shifted_chebyshev_u", "Chebyshev's second shifted", "35."
 )
 shifted_chebyshev_polynomial_v = _polynomial(
-    "shifted_chebyshev_polynomial_v", "shifted_chebyshev_v", "Chebyshev's third shifted"
+    "shifted_chebyshev_polynomial_v", "shifted_chebyshev_v", "Chebyshev's third shifted", "29."
 )
 shifted_chebyshev_polynomial_w = _polynomial(
-    "shifted_chebyshev_polynomial_w", "shifted_chebyshev_w", "Chebyshev's fourth shifted"
+    "shifted_chebyshev_polynomial_w", "shifted_chebyshev_w", "Chebyshev's fourth shifted", "41."
 )
-hermite_polynomial_h = _polynomial("hermite_polynomial_h", "hermite_h", "Hermite's physical")
-hermite_polynomial_he = _polynomial("hermite_polynomial_he", "hermite_he", "Hermite's probabilistic")
-laguerre_polynomial_l = _polynomial("laguerre_polynomial_l", "laguerre_l", "Laguerre's")
-legendre_polynomial_p = _polynomial("legendre_polynomial_p", "legendre_p", "Legendre's")
+hermite_polynomial_h = _polynomial("hermite_polynomial_h", "hermite_h", "Hermite's physical", "14.")
+hermite_polynomial_he = _polynomial("hermite_polynomial_he", "hermite_he", "Hermite's probabilistic", "3.")
+laguerre_polynomial_l = _polynomial("laguerre_polynomial_l", "laguerre_l", "Laguerre's", "-1.")
+legendre_polynomial_p = _polynomial("legendre_polynomial_p", "legendre_p", "Legendre's", "5.5000")
 
 # torch's name of the argument of these is x
 for _name in (

@@ -71,7 +71,13 @@ def _check_weights(name: str, weights: Any, count: int, kinds: str, wanted: str)
 
 
 def corrcoef(input: Any) -> Any:
-    """The correlation matrix of variables, the rows of the input, over observations, its columns: from -1 to 1."""
+    """The correlation matrix of variables, the rows of the input, over observations, its columns: from -1 to 1.
+
+    >>> import pullback
+    >>> pullback.corrcoef(pullback.tensor([[1.0, 2.0, 3.0], [6.0, 4.0, 2.0]])).round(decimals=3)
+    tensor([[ 1., -1.],
+            [-1.,  1.]])
+    """
     if input.ndim > 2:
         raise RuntimeError(
             f"corrcoef(): expected input to have two or fewer dimensions but got {input.ndim} dimensions"
@@ -86,12 +92,22 @@ def corrcoef(input: Any) -> Any:
 
 
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The median, the lower one of an even number of elements; along a dim, (values, indices). NaN if any is NaN."""
+    """The median, the lower one of an even number of elements; along a dim, (values, indices). NaN if any is NaN.
+
+    >>> import pullback
+    >>> pullback.median(pullback.tensor([4.0, 1.0, 3.0, 2.0]))
+    tensor(2.)
+    """
     return _median("median", input, dim, keepdim, skip=False)
 
 
 def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The median of the elements that are not NaN; arguments and results as those of `median`."""
+    """The median of the elements that are not NaN; arguments and results as those of `median`.
+
+    >>> import pullback
+    >>> pullback.nanmedian(pullback.tensor([1.0, float("nan"), 3.0, 5.0]))
+    tensor(3.)
+    """
     return _median("nanmedian", input, dim, keepdim, skip=True)
 
 
@@ -115,7 +131,12 @@ def _nonempty(name: str, input: Any, dim: int) -> int:
 
 
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Selection:
-    """The most frequent element along a dim, the smallest of several, and its index: (values, indices)."""
+    """The most frequent element along a dim, the smallest of several, and its index: (values, indices).
+
+    >>> import pullback
+    >>> pullback.mode(pullback.tensor([3, 1, 3, 2]))
+    Selection(values=tensor(3), indices=tensor(2))
+    """
     arithmetic.refuse_unordered("mode", input._dtype)
     place = _nonempty("mode", input, dim)
     if not input.ndim:
@@ -144,7 +165,12 @@ def quantile(
 def nanquantile(
     input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Any:
-    """The quantiles of the elements that are not NaN; arguments and results as those of `quantile`."""
+    """The quantiles of the elements that are not NaN; arguments and results as those of `quantile`.
+
+    >>> import pullback
+    >>> pullback.nanquantile(pullback.tensor([1.0, float("nan"), 3.0]), 0.5)
+    tensor(2.)
+    """
     return _quantile("nanquantile", input, q, dim, keepdim, interpolation)
 
 
@@ -277,6 +303,10 @@ def histogram(
 
     `bins` is the number of bins of equal width over `range`, or a 1-d tensor of their edges. With `weight` each element
     counts with its weight, and with `density` the histogram integrates to 1.
+
+    >>> import pullback
+    >>> pullback.histogram(pullback.tensor([0.0, 0.1, 0.9]), bins=2)
+    Histogram(hist=tensor([2., 1.]), bin_edges=tensor([0.0000, 0.4500, 0.9000]))
     """
     weights = _histogram_weights("histogram", input, weight, tuple(input.shape))
     counts, found = _counted(np.histogram, _value(input).reshape(-1), _edges(bins), range, weights, density)
@@ -318,6 +348,11 @@ def histogramdd(input: Any, bins: Any, *, range: Any = None, weight: Any = None,
 
     `bins` is a number, a list of numbers or a list of 1-d tensors of edges, and `range` holds the lowest and the highest
     edge of each dim, one dim after the other.
+
+    >>> import pullback
+    >>> pullback.histogramdd(pullback.tensor([[0.0, 0.0], [1.0, 1.0]]), bins=[2, 2]).hist
+    tensor([[1., 0.],
+            [0., 1.]])
     """
     if input.ndim < 2:
         raise RuntimeError(f"torch.histogramdd: input tensor should have at least 2 dimensions, but got {input.ndim}")

@@ -21,7 +21,7 @@ def convolve(A: Any, B: Any, axes: Any = None, dot_axes: Any = ((), ()), mode: s
     ValueError
         If there is no such mode, or neither array lies within the other along all axes with 'valid'.
 
-    >>> from pullback.compat.autograd import grad
+    >>> from pullback.compat.autograd import grad, numpy as np
     >>> convolve(np.array([1.0, 2.0, 3.0]), np.array([1.0, 10.0]))
     array([ 1., 12., 23., 30.])
     >>> grad(lambda b: convolve(np.array([1.0, 2.0]), b)[1])(np.array([1.0, 10.0]))

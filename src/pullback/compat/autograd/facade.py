@@ -65,7 +65,7 @@ class Gathered(types.ModuleType):
         if below in GATHERED or below in NAMESPACES:
             return module(below)
         raise AttributeError(
-            f"{self.__name__}.{name} is not in pullback, which stands in for autograd here (docs/how-to/autograd-programs.md)"
+            f"{self.__name__}.{name} is not in pullback, which is autograd here: see its page on programs for HIPS autograd"
         )
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -19,7 +19,7 @@ def odeint(func: Function, y0: Any, t: Any, args: Any = (), **options: Any) -> A
 
     Its derivative, by y0, t and args, solves the adjoint equation backwards from time to time (Chen et al., 2018).
 
-    >>> from pullback.compat.autograd import grad
+    >>> from pullback.compat.autograd import grad, numpy as np
     >>> end = lambda rate: odeint(lambda y, t, rate: rate * y, np.array([1.0]), np.array([0.0, 1.0]), (rate,))[-1, 0]
     >>> round(float(grad(end)(0.5)), 5)
     1.64872

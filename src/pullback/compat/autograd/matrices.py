@@ -21,7 +21,7 @@ def _linalg() -> Any:
 def sqrtm(A: Any, *args: Any, **kwargs: Any) -> Any:
     """The square root of a matrix; its derivative solves a Sylvester equation (Higham, 2008, chapter 6).
 
-    >>> from pullback.compat.autograd import jacobian
+    >>> from pullback.compat.autograd import jacobian, numpy as np
     >>> jacobian(sqrtm)(np.array([[4.0]]))[0, 0]
     array([[0.25]])
     """
@@ -69,7 +69,7 @@ def solve_triangular(
 ) -> Any:
     """The x of a x = b for a triangular a, of which one triangle is read; `trans` transposes it.
 
-    >>> from pullback.compat.autograd import grad
+    >>> from pullback.compat.autograd import grad, numpy as np
     >>> a = np.array([[2.0, 0.0], [1.0, 4.0]])
     >>> grad(lambda b: solve_triangular(a, b, lower=True).sum())(np.array([1.0, 1.0]))
     array([0.375, 0.25 ])

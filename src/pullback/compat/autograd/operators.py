@@ -100,7 +100,7 @@ def grad(fun: Function, x: Any) -> Any:
     Returns a function which gives the gradient of a scalar function by argument number `argnum` (a tuple of numbers: a
     tuple of gradients). It takes the function's arguments; its answer nests as that argument does, in float64.
 
-    >>> from pullback.compat.autograd import grad
+    >>> from pullback.compat.autograd import grad, numpy as np
     >>> grad(lambda p: (p["a"] ** 2).sum() * p["b"].sum())({"a": np.array([1.0, 2.0]), "b": np.ones(2)})
     {'a': array([4., 8.]), 'b': array([5., 5.])}
     """
@@ -122,7 +122,7 @@ def value_and_grad(fun: Function, x: Any) -> tuple[Any, Any]:
 def elementwise_grad(fun: Function, x: Any) -> Any:
     """A function that returns the sum of each column of the Jacobian: for an elementwise function, its derivatives.
 
-    >>> from pullback.compat.autograd import elementwise_grad
+    >>> from pullback.compat.autograd import elementwise_grad, numpy as np
     >>> elementwise_grad(np.square)(np.array([1.0, 2.0]))
     array([2., 4.])
     """
@@ -147,7 +147,7 @@ def deriv(fun: Function, x: Any) -> Any:
 def jacobian(fun: Function, x: Any) -> Any:
     """A function that returns the Jacobian of a function of one array, of the output's shape and then the input's.
 
-    >>> from pullback.compat.autograd import jacobian
+    >>> from pullback.compat.autograd import jacobian, numpy as np
     >>> jacobian(lambda x: x * x[0])(np.array([2.0, 3.0]))
     array([[4., 0.],
            [3., 2.]])
@@ -192,7 +192,7 @@ def grad_named(fun: Function, argname: str) -> Function:
 def hessian(fun: Function, x: Any) -> Any:
     """A function that returns the Hessian of a scalar function of one array.
 
-    >>> from pullback.compat.autograd import hessian
+    >>> from pullback.compat.autograd import hessian, numpy as np
     >>> hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
     array([[4., 2.],
            [2., 0.]])
@@ -204,7 +204,7 @@ def hessian(fun: Function, x: Any) -> Any:
 def make_hvp(fun: Function, x: Any) -> Any:
     """A function that returns, at a point, the Hessian-vector product as a function of the vector, and the gradient.
 
-    >>> from pullback.compat.autograd import make_hvp
+    >>> from pullback.compat.autograd import make_hvp, numpy as np
     >>> product, gradient = make_hvp(lambda x: (x**3).sum())(np.array([1.0, 2.0]))
     >>> product(np.array([1.0, 0.0])), gradient
     (array([6., 0.]), array([ 3., 12.]))
@@ -215,7 +215,7 @@ def make_hvp(fun: Function, x: Any) -> Any:
 def hessian_tensor_product(fun: Function, argnum: int = 0) -> Function:
     """A function of `(*args, tensor)`: the product of the Hessian with a tensor of the argument's shape.
 
-    >>> from pullback.compat.autograd import hessian_tensor_product
+    >>> from pullback.compat.autograd import hessian_tensor_product, numpy as np
     >>> hessian_tensor_product(lambda x: (x**3).sum())(np.array([1.0, 2.0]), np.array([1.0, 1.0]))
     array([ 6., 12.])
     """
@@ -234,7 +234,7 @@ hessian_vector_product = hessian_tensor_product
 def tensor_jacobian_product(fun: Function, argnum: int = 0) -> Function:
     """A function of `(*args, tensor)`: the tensor times the Jacobian, contracted over the tensor's axes.
 
-    >>> from pullback.compat.autograd import tensor_jacobian_product
+    >>> from pullback.compat.autograd import tensor_jacobian_product, numpy as np
     >>> tensor_jacobian_product(lambda x: x**2)(np.array([1.0, 2.0]), np.array([1.0, 10.0]))
     array([ 2., 40.])
     """
@@ -270,7 +270,7 @@ def make_ggnvp(f: Function, g: Function = _half_square, f_argnum: Any = 0) -> Fu
 
     That is J^T H J v, with the Jacobian J of f and the Hessian H of g (Schraudolph, 2002).
 
-    >>> from pullback.compat.autograd import make_ggnvp
+    >>> from pullback.compat.autograd import make_ggnvp, numpy as np
     >>> make_ggnvp(lambda x: x**2)(np.array([1.0, 2.0]))(np.array([1.0, 1.0]))
     array([ 4., 16.])
     """

@@ -11,7 +11,12 @@ from .module import Module
 
 @declared(F.threshold)
 class Threshold(Module):
-    """x where it is above a threshold, else a value."""
+    """x where it is above a threshold, else a value.
+
+    >>> import pullback
+    >>> pullback.nn.Threshold(1.0, -7.0)(pullback.tensor([0.5, 2.0]))
+    tensor([-7.,  2.])
+    """
 
     threshold: float
     value: float
@@ -32,7 +37,12 @@ class ReLU(Module):
 
 @declared(F.rrelu)
 class RReLU(Module):
-    """A leaky ReLU whose slope is drawn for each element from [lower, upper); their mean in evaluation."""
+    """A leaky ReLU whose slope is drawn for each element from [lower, upper); their mean in evaluation.
+
+    >>> import pullback
+    >>> pullback.nn.RReLU(0.25, 0.75).eval()(pullback.tensor([-2.0, 3.0]))
+    tensor([-1.,  3.])
+    """
 
     lower: float = 1.0 / 8
     upper: float = 1.0 / 3
@@ -41,7 +51,12 @@ class RReLU(Module):
 
 @declared(F.hardtanh)
 class Hardtanh(Module):
-    """x clamped to the interval between two bounds."""
+    """x clamped to the interval between two bounds.
+
+    >>> import pullback
+    >>> pullback.nn.Hardtanh(-1.0, 2.0)(pullback.tensor([-3.0, 0.5, 3.0]))
+    tensor([-1.0000,  0.5000,  2.0000])
+    """
 
     min_val: float = -1.0
     max_val: float = 1.0
@@ -58,7 +73,12 @@ class Hardtanh(Module):
 
 
 class ReLU6(Hardtanh):
-    """x clamped to [0, 6]."""
+    """x clamped to [0, 6].
+
+    >>> import pullback
+    >>> pullback.nn.ReLU6()(pullback.tensor([-1.0, 5.0, 8.0]))
+    tensor([0., 5., 6.])
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
@@ -79,40 +99,70 @@ class Sigmoid(Module):
 
 @declared(F.hardsigmoid, shows="")
 class Hardsigmoid(Module):
-    """A piecewise linear sigmoid: x / 6 + 1 / 2, clamped to [0, 1]."""
+    """A piecewise linear sigmoid: x / 6 + 1 / 2, clamped to [0, 1].
+
+    >>> import pullback
+    >>> pullback.nn.Hardsigmoid()(pullback.tensor([-4.0, 0.0, 1.5]))
+    tensor([0.0000, 0.5000, 0.7500])
+    """
 
     inplace: bool = False
 
 
 @declared(F.tanh)
 class Tanh(Module):
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent.
+
+    >>> import pullback
+    >>> pullback.nn.Tanh()(pullback.tensor([0.0, 0.5, 100.0]))
+    tensor([0.0000, 0.4621, 1.0000])
+    """
 
 
 @declared(F.silu)
 class SiLU(Module):
-    """x * sigmoid(x), also called swish."""
+    """x * sigmoid(x), also called swish.
+
+    >>> import pullback
+    >>> pullback.nn.SiLU()(pullback.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.2689,  0.0000,  0.7311])
+    """
 
     inplace: bool = False
 
 
 @declared(F.mish)
 class Mish(Module):
-    """x * tanh(softplus(x))."""
+    """x * tanh(softplus(x)).
+
+    >>> import pullback
+    >>> pullback.nn.Mish()(pullback.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.3034,  0.0000,  0.8651])
+    """
 
     inplace: bool = False
 
 
 @declared(F.hardswish, shows="")
 class Hardswish(Module):
-    """x * hardsigmoid(x)."""
+    """x * hardsigmoid(x).
+
+    >>> import pullback
+    >>> pullback.nn.Hardswish()(pullback.tensor([-1.0, 1.5, 4.0]))
+    tensor([-0.3333,  1.1250,  4.0000])
+    """
 
     inplace: bool = False
 
 
 @declared(F.elu)
 class ELU(Module):
-    """x where it is positive, else alpha * (exp(x) - 1)."""
+    """x where it is positive, else alpha * (exp(x) - 1).
+
+    >>> import pullback
+    >>> pullback.nn.ELU()(pullback.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
 
     alpha: float = 1.0
     inplace: bool = False
@@ -120,7 +170,12 @@ class ELU(Module):
 
 @declared(F.celu)
 class CELU(Module):
-    """x where it is positive, else alpha * (exp(x / alpha) - 1)."""
+    """x where it is positive, else alpha * (exp(x / alpha) - 1).
+
+    >>> import pullback
+    >>> pullback.nn.CELU(alpha=2.0)(pullback.tensor([-2.0, 3.0]))
+    tensor([-1.2642,  3.0000])
+    """
 
     alpha: float = 1.0
     inplace: bool = False
@@ -128,35 +183,60 @@ class CELU(Module):
 
 @declared(F.selu)
 class SELU(Module):
-    """A scaled ELU that preserves mean 0 and variance 1 of activations."""
+    """A scaled ELU that preserves mean 0 and variance 1 of activations.
+
+    >>> import pullback
+    >>> pullback.nn.SELU()(pullback.tensor([-1.0, 0.0, 1.0]))
+    tensor([-1.1113,  0.0000,  1.0507])
+    """
 
     inplace: bool = False
 
 
 @declared(F.glu)
 class GLU(Module):
-    """The first half along an axis, times the sigmoid of the second."""
+    """The first half along an axis, times the sigmoid of the second.
+
+    >>> import pullback
+    >>> pullback.nn.GLU()(pullback.tensor([1.0, 2.0, 0.0, 100.0]))
+    tensor([0.5000, 2.0000])
+    """
 
     dim: int = -1
 
 
 @declared(F.gelu)
 class GELU(Module):
-    """x times the probability that a standard normal number is below it; 'tanh' approximates that."""
+    """x times the probability that a standard normal number is below it; 'tanh' approximates that.
+
+    >>> import pullback
+    >>> pullback.nn.GELU()(pullback.tensor([-1.0, 0.0, 3.0]))
+    tensor([-0.1587,  0.0000,  2.9960])
+    """
 
     approximate: str = "none"
 
 
 @declared(F.hardshrink, shows="{lambd}")
 class Hardshrink(Module):
-    """x where its magnitude is above lambd, else 0."""
+    """x where its magnitude is above lambd, else 0.
+
+    >>> import pullback
+    >>> pullback.nn.Hardshrink(0.5)(pullback.tensor([-1.0, 0.3, 2.0]))
+    tensor([-1.,  0.,  2.])
+    """
 
     lambd: float = 0.5
 
 
 @declared(F.leaky_relu)
 class LeakyReLU(Module):
-    """x where it is positive, else negative_slope * x."""
+    """x where it is positive, else negative_slope * x.
+
+    >>> import pullback
+    >>> pullback.nn.LeakyReLU(0.1)(pullback.tensor([-2.0, 3.0]))
+    tensor([-0.2000,  3.0000])
+    """
 
     negative_slope: float = 0.01
     inplace: bool = False
@@ -164,12 +244,22 @@ class LeakyReLU(Module):
 
 @declared(F.logsigmoid)
 class LogSigmoid(Module):
-    """The logarithm of the sigmoid."""
+    """The logarithm of the sigmoid.
+
+    >>> import pullback
+    >>> pullback.nn.LogSigmoid()(pullback.tensor([0.0, 1.0]))
+    tensor([-0.6931, -0.3133])
+    """
 
 
 @declared(F.softplus)
 class Softplus(Module):
-    """log(1 + exp(beta * x)) / beta, a smooth ReLU; x itself where beta * x is above the threshold."""
+    """log(1 + exp(beta * x)) / beta, a smooth ReLU; x itself where beta * x is above the threshold.
+
+    >>> import pullback
+    >>> pullback.nn.Softplus()(pullback.tensor([-1.0, 0.0, 30.0]))
+    tensor([ 0.3133,  0.6931, 30.0000])
+    """
 
     beta: float = 1.0
     threshold: float = 20.0
@@ -177,44 +267,80 @@ class Softplus(Module):
 
 @declared(F.softshrink, shows="{lambd}")
 class Softshrink(Module):
-    """x moved towards 0 by lambd, and not past it."""
+    """x moved towards 0 by lambd, and not past it.
+
+    >>> import pullback
+    >>> pullback.nn.Softshrink(0.5)(pullback.tensor([-1.0, 0.3, 2.0]))
+    tensor([-0.5000,  0.0000,  1.5000])
+    """
 
     lambd: float = 0.5
 
 
 @declared(F.softsign)
 class Softsign(Module):
-    """x / (1 + |x|)."""
+    """x / (1 + |x|).
+
+    >>> import pullback
+    >>> pullback.nn.Softsign()(pullback.tensor([-1.0, 0.0, 3.0]))
+    tensor([-0.5000,  0.0000,  0.7500])
+    """
 
 
 @declared(F.tanhshrink)
 class Tanhshrink(Module):
-    """x - tanh(x)."""
+    """x - tanh(x).
+
+    >>> import pullback
+    >>> pullback.nn.Tanhshrink()(pullback.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.2384])
+    """
 
 
 @declared(F.softmin)
 class Softmin(Module):
-    """Softmax of -x along an axis."""
+    """Softmax of -x along an axis.
+
+    >>> import pullback
+    >>> pullback.nn.Softmin(dim=0)(pullback.tensor([0.0, 1000.0]))
+    tensor([1., 0.])
+    """
 
     dim: int | None = None
 
 
 @declared(F.softmax)
 class Softmax(Module):
-    """exp(x) divided by its sum along an axis."""
+    """exp(x) divided by its sum along an axis.
+
+    >>> import pullback
+    >>> pullback.nn.Softmax(dim=1)(pullback.tensor([[0.0, 0.0], [0.0, 1000.0]]))
+    tensor([[0.5000, 0.5000],
+            [0.0000, 1.0000]])
+    """
 
     dim: int | None = None
 
 
 @declared(F.log_softmax)
 class LogSoftmax(Module):
-    """The logarithm of the softmax along an axis."""
+    """The logarithm of the softmax along an axis.
+
+    >>> import pullback
+    >>> pullback.nn.LogSoftmax(dim=0)(pullback.tensor([0.0, 1000.0]))
+    tensor([-1000.,     0.])
+    """
 
     dim: int | None = None
 
 
 class Softmax2d(Module):
-    """The softmax over the channels of images (N, C, H, W) or (C, H, W)."""
+    """The softmax over the channels of images (N, C, H, W) or (C, H, W).
+
+    >>> import pullback
+    >>> pullback.nn.Softmax2d()(pullback.zeros(1, 4, 2, 2))[0, :, 0, 0]
+    tensor([0.2500, 0.2500, 0.2500, 0.2500])
+    """
 
     def forward(self, input: Any) -> Any:
         if input.ndim not in {3, 4}:

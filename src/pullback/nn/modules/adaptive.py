@@ -56,7 +56,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         super().__init__()
         ends = list(cutoffs)
         if not ends:
-            raise ValueError("cutoffs should be a sequence of length larger than 0")
+            raise ValueError("cutoffs should be a sequence of length larger than 0: it is empty")
         if any(int(end) != end for end in ends) or any(low >= high for low, high in pairwise([0, *ends, n_classes])):
             raise ValueError(
                 "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where each "
@@ -98,7 +98,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     def _check(self, input: Any, target: Any) -> None:
         if target.ndim > 1:
-            raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+            raise RuntimeError(f"0D or 1D target tensor expected, multi-target not supported: it is {target.ndim}D")
         if target.ndim and input.shape[0] != target.shape[0]:
             raise RuntimeError(
                 "Input and target should have the same size in the batch dimension: "

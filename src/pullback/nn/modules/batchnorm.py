@@ -104,19 +104,35 @@ class BatchNorm1d(_BatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """Each channel of (N, C, H, W) with mean 0 and variance 1 over the batch; as `BatchNorm1d`."""
+    """Each channel of (N, C, H, W) with mean 0 and variance 1 over the batch; as `BatchNorm1d`.
+
+    >>> import pullback
+    >>> y = pullback.nn.BatchNorm2d(3)(pullback.arange(48.0).reshape(4, 3, 2, 2))
+    >>> y.mean((0, 2, 3)).abs().max() < 1e-5
+    tensor(True)
+    """
 
     _axes = (4,)
 
 
 class BatchNorm3d(_BatchNorm):
-    """Each channel of (N, C, D, H, W) with mean 0 and variance 1 over the batch; as `BatchNorm1d`."""
+    """Each channel of (N, C, D, H, W) with mean 0 and variance 1 over the batch; as `BatchNorm1d`.
+
+    >>> import pullback
+    >>> pullback.nn.BatchNorm3d(2)(pullback.ones(4, 2, 3, 3, 3)).shape
+    pullback.Size([4, 2, 3, 3, 3])
+    """
 
     _axes = (5,)
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over several processes, always one here: as `BatchNorm1d`, for any number of axes."""
+    """Batch normalisation over several processes, always one here: as `BatchNorm1d`, for any number of axes.
+
+    >>> from pullback import nn, tensor
+    >>> nn.SyncBatchNorm(1)(tensor([[-1.0], [1.0]])).tolist() == nn.BatchNorm1d(1)(tensor([[-1.0], [1.0]])).tolist()
+    True
+    """
 
     def __init__(
         self,

@@ -7,6 +7,11 @@ from .module import Module
 
 @declared(F.channel_shuffle)
 class ChannelShuffle(Module):
-    """Channels in a new order: the first of each group, the second of each, and so on."""
+    """Channels in a new order: the first of each group, the second of each, and so on.
+
+    >>> import pullback
+    >>> pullback.nn.ChannelShuffle(2)(pullback.arange(4).reshape(1, 4, 1, 1)).flatten()
+    tensor([0, 2, 1, 3])
+    """
 
     groups: int

@@ -62,7 +62,7 @@ class _Numbered(Module):
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}, got {type_name(module)}")
         if not -len(self) <= index <= len(self):
-            raise IndexError(f"Index out of range: {index}")
+            raise IndexError(f"Index out of range: {index}, of {len(self)} modules")
         modules = list(self)
         modules.insert(index, module)
         self._renumber(modules)
@@ -320,7 +320,7 @@ class ParameterList(Module):
         return "\n".join(_described(place, value, str(getattr(value, "dtype", ""))) for place, value in enumerate(self))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError("ParameterList should not be called.")
+        raise RuntimeError("ParameterList should not be called. Call the module that has it, or index it")
 
 
 class ParameterDict(Module):
@@ -443,4 +443,4 @@ class ParameterDict(Module):
         return "\n".join(_described(key, value, type_name(value)) for key, value in self.items())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError("ParameterDict should not be called.")
+        raise RuntimeError("ParameterDict should not be called. Call the module that has it, or index it")

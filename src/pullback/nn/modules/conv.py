@@ -47,7 +47,7 @@ class _ConvNd(Module):
             if padding not in PADDINGS:
                 raise ValueError(f"Invalid padding string {padding!r}, should be one of {', '.join(PADDINGS)}")
             if padding == "same" and any(step != 1 for step in per_axis(stride, self._axes)):
-                raise ValueError("padding='same' is not supported for strided convolutions")
+                raise ValueError(f"padding='same' is not supported for strided convolutions: stride is {stride}")
         if padding_mode not in PADDING_MODES:
             raise ValueError(f"padding_mode must be one of {set(PADDING_MODES)}, but got padding_mode='{padding_mode}'")
         self.in_channels = in_channels
@@ -176,7 +176,13 @@ class Conv2d(_Convolution):
 
 
 class Conv3d(_Convolution):
-    """A convolution of (N, C, D, H, W), or of one sample, with kernels that are learned; arguments as for `Conv1d`."""
+    """A convolution of (N, C, D, H, W), or of one sample, with kernels that are learned; arguments as for `Conv1d`.
+
+    >>> import pullback
+    >>> layer = pullback.nn.Conv3d(2, 4, kernel_size=3, padding=1)
+    >>> layer(pullback.ones(1, 2, 5, 5, 5)).shape, layer.weight.shape
+    (pullback.Size([1, 4, 5, 5, 5]), pullback.Size([4, 2, 3, 3, 3]))
+    """
 
     _axes = 3
     _function = staticmethod(F.conv3d)
@@ -254,14 +260,24 @@ class ConvTranspose1d(_ConvTransposeNd):
 
 
 class ConvTranspose2d(_ConvTransposeNd):
-    """The transpose of a convolution of images (N, C, H, W); arguments as for `ConvTranspose1d`."""
+    """The transpose of a convolution of images (N, C, H, W); arguments as for `ConvTranspose1d`.
+
+    >>> import pullback
+    >>> pullback.nn.ConvTranspose2d(3, 6, kernel_size=2, stride=2)(pullback.ones(1, 3, 4, 4)).shape
+    pullback.Size([1, 6, 8, 8])
+    """
 
     _axes = 2
     _function = staticmethod(F.conv_transpose2d)
 
 
 class ConvTranspose3d(_ConvTransposeNd):
-    """The transpose of a convolution of (N, C, D, H, W); arguments as for `ConvTranspose1d`."""
+    """The transpose of a convolution of (N, C, D, H, W); arguments as for `ConvTranspose1d`.
+
+    >>> import pullback
+    >>> pullback.nn.ConvTranspose3d(3, 6, kernel_size=2, stride=2)(pullback.ones(1, 3, 4, 4, 4)).shape
+    pullback.Size([1, 6, 8, 8, 8])
+    """
 
     _axes = 3
     _function = staticmethod(F.conv_transpose3d)

@@ -7,7 +7,12 @@ from .module import Module
 
 @declared(F.pairwise_distance, shows="")
 class PairwiseDistance(Module):
-    """The p-norm of x1 - x2 over the last axis."""
+    """The p-norm of x1 - x2 over the last axis.
+
+    >>> import pullback
+    >>> pullback.nn.PairwiseDistance()(pullback.tensor([[0.0, 0.0]]), pullback.tensor([[3.0, 4.0]]))
+    tensor([5.0000])
+    """
 
     p: float = 2.0
     eps: float = 1e-6

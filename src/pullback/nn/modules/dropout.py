@@ -36,24 +36,49 @@ class Dropout(_DropoutNd):
 
 @declared(F.dropout1d, SHOWS)
 class Dropout1d(_DropoutNd):
-    """Each channel of (N, C, L) or (C, L) set to zero with probability p, the others divided by 1 - p."""
+    """Each channel of (N, C, L) or (C, L) set to zero with probability p, the others divided by 1 - p.
+
+    >>> import pullback
+    >>> pullback.nn.Dropout1d(0.5)(pullback.ones(2, 3, 5)).unique(dim=2).shape  # one value for each channel
+    pullback.Size([2, 3, 1])
+    """
 
 
 @declared(F.dropout2d, SHOWS)
 class Dropout2d(_DropoutNd):
-    """Each channel of (N, C, H, W) set to zero with probability p, the others divided by 1 - p."""
+    """Each channel of (N, C, H, W) set to zero with probability p, the others divided by 1 - p.
+
+    >>> from pullback import nn, ones
+    >>> nn.Dropout2d(0.5)(ones(2, 3, 5, 5)).flatten(2).unique(dim=2).shape  # one value for each channel
+    pullback.Size([2, 3, 1])
+    """
 
 
 @declared(F.dropout3d, SHOWS)
 class Dropout3d(_DropoutNd):
-    """Each channel of (N, C, D, H, W) set to zero with probability p, the others divided by 1 - p."""
+    """Each channel of (N, C, D, H, W) set to zero with probability p, the others divided by 1 - p.
+
+    >>> import pullback
+    >>> pullback.nn.Dropout3d(0.5).eval()(pullback.ones(1, 2, 3, 3, 3)).sum()
+    tensor(54.)
+    """
 
 
 @declared(F.alpha_dropout, SHOWS)
 class AlphaDropout(_DropoutNd):
-    """Dropout for SELU: elements are set to its least value, and mean and variance are preserved."""
+    """Dropout for SELU: elements are set to its least value, and mean and variance are preserved.
+
+    >>> import pullback
+    >>> pullback.nn.AlphaDropout(0.5).eval()(pullback.tensor([1.0, 2.0]))
+    tensor([1., 2.])
+    """
 
 
 @declared(F.feature_alpha_dropout, SHOWS)
 class FeatureAlphaDropout(_DropoutNd):
-    """Alpha dropout of whole channels."""
+    """Alpha dropout of whole channels.
+
+    >>> from pullback import nn, ones
+    >>> nn.FeatureAlphaDropout(0.5)(ones(2, 3, 5)).unique(dim=2).shape  # one value for each channel
+    pullback.Size([2, 3, 1])
+    """

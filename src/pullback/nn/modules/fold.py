@@ -9,7 +9,13 @@ from .module import Module
 
 @declared(F.fold)
 class Fold(Module):
-    """Columns (N, C * window, number of windows) added up to images (N, C, *output_size)."""
+    """Columns (N, C * window, number of windows) added up to images (N, C, *output_size).
+
+    >>> import pullback
+    >>> fold = pullback.nn.Fold(output_size=(1, 3), kernel_size=(1, 2))
+    >>> fold(pullback.ones(1, 2, 2))  # the middle is in both windows
+    tensor([[[[1., 2., 1.]]]])
+    """
 
     output_size: Any
     kernel_size: Any
@@ -20,7 +26,13 @@ class Fold(Module):
 
 @declared(F.unfold)
 class Unfold(Module):
-    """The windows of images (N, C, H, W) as columns (N, C * window, number of windows)."""
+    """The windows of images (N, C, H, W) as columns (N, C * window, number of windows).
+
+    >>> import pullback
+    >>> pullback.nn.Unfold(kernel_size=(1, 2))(pullback.tensor([[[[1.0, 2.0, 3.0]]]]))
+    tensor([[[1., 2.],
+             [2., 3.]]])
+    """
 
     kernel_size: Any
     dilation: Any = 1

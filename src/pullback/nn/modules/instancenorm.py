@@ -85,12 +85,22 @@ class InstanceNorm1d(_InstanceNorm):
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Each channel of each sample of (N, C, H, W) or (C, H, W) with mean 0 and variance 1; as `InstanceNorm1d`."""
+    """Each channel of each sample of (N, C, H, W) or (C, H, W) with mean 0 and variance 1; as `InstanceNorm1d`.
+
+    >>> import pullback
+    >>> pullback.nn.InstanceNorm2d(2)(pullback.arange(8.0).reshape(1, 2, 2, 2)).mean((2, 3)).abs().max() < 1e-6
+    tensor(True)
+    """
 
     _axes = (3, 4)
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Each channel of each sample of (N, C, D, H, W) or (C, D, H, W) with mean 0 and variance 1."""
+    """Each channel of each sample of (N, C, D, H, W) or (C, D, H, W) with mean 0 and variance 1.
+
+    >>> import pullback
+    >>> pullback.nn.InstanceNorm3d(2)(pullback.ones(1, 2, 3, 3, 3)).shape
+    pullback.Size([1, 2, 3, 3, 3])
+    """
 
     _axes = (4, 5)

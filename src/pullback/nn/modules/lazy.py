@@ -203,31 +203,61 @@ class LazyConv1d(_LazyConvolution, conv.Conv1d):
 
 
 class LazyConv2d(_LazyConvolution, conv.Conv2d):
-    """`Conv2d` whose `in_channels` is that of its first input."""
+    """`Conv2d` whose `in_channels` is that of its first input.
+
+    >>> import pullback
+    >>> layer = pullback.nn.LazyConv2d(4, kernel_size=3)
+    >>> layer(pullback.ones(1, 2, 5, 5)).shape, layer.in_channels
+    (pullback.Size([1, 4, 3, 3]), 2)
+    """
 
     cls_to_become = conv.Conv2d
 
 
 class LazyConv3d(_LazyConvolution, conv.Conv3d):
-    """`Conv3d` whose `in_channels` is that of its first input."""
+    """`Conv3d` whose `in_channels` is that of its first input.
+
+    >>> import pullback
+    >>> layer = pullback.nn.LazyConv3d(4, kernel_size=3)
+    >>> layer(pullback.ones(1, 2, 5, 5, 5)).shape, layer.in_channels
+    (pullback.Size([1, 4, 3, 3, 3]), 2)
+    """
 
     cls_to_become = conv.Conv3d
 
 
 class LazyConvTranspose1d(_LazyTransposed, conv.ConvTranspose1d):
-    """`ConvTranspose1d` whose `in_channels` is that of its first input."""
+    """`ConvTranspose1d` whose `in_channels` is that of its first input.
+
+    >>> import pullback
+    >>> layer = pullback.nn.LazyConvTranspose1d(4, kernel_size=3)
+    >>> layer(pullback.ones(1, 2, 5)).shape, layer.in_channels
+    (pullback.Size([1, 4, 7]), 2)
+    """
 
     cls_to_become = conv.ConvTranspose1d
 
 
 class LazyConvTranspose2d(_LazyTransposed, conv.ConvTranspose2d):
-    """`ConvTranspose2d` whose `in_channels` is that of its first input."""
+    """`ConvTranspose2d` whose `in_channels` is that of its first input.
+
+    >>> import pullback
+    >>> layer = pullback.nn.LazyConvTranspose2d(4, kernel_size=3)
+    >>> layer(pullback.ones(1, 2, 5, 5)).shape, layer.in_channels
+    (pullback.Size([1, 4, 7, 7]), 2)
+    """
 
     cls_to_become = conv.ConvTranspose2d
 
 
 class LazyConvTranspose3d(_LazyTransposed, conv.ConvTranspose3d):
-    """`ConvTranspose3d` whose `in_channels` is that of its first input."""
+    """`ConvTranspose3d` whose `in_channels` is that of its first input.
+
+    >>> import pullback
+    >>> layer = pullback.nn.LazyConvTranspose3d(4, kernel_size=3)
+    >>> layer(pullback.ones(1, 2, 5, 5, 5)).shape, layer.in_channels
+    (pullback.Size([1, 4, 7, 7, 7]), 2)
+    """
 
     cls_to_become = conv.ConvTranspose3d
 
@@ -273,13 +303,25 @@ class LazyBatchNorm1d(_LazyNorm, batchnorm.BatchNorm1d):
 
 
 class LazyBatchNorm2d(_LazyNorm, batchnorm.BatchNorm2d):
-    """`BatchNorm2d` whose `num_features` is the size of axis 1 of its first input."""
+    """`BatchNorm2d` whose `num_features` is the size of axis 1 of its first input.
+
+    >>> import pullback
+    >>> layer = pullback.nn.LazyBatchNorm2d()
+    >>> layer(pullback.ones(4, 3, 2, 2)).shape, layer.num_features
+    (pullback.Size([4, 3, 2, 2]), 3)
+    """
 
     cls_to_become = batchnorm.BatchNorm2d
 
 
 class LazyBatchNorm3d(_LazyNorm, batchnorm.BatchNorm3d):
-    """`BatchNorm3d` whose `num_features` is the size of axis 1 of its first input."""
+    """`BatchNorm3d` whose `num_features` is the size of axis 1 of its first input.
+
+    >>> import pullback
+    >>> layer = pullback.nn.LazyBatchNorm3d()
+    >>> layer(pullback.ones(4, 3, 2, 2, 2)).shape, layer.num_features
+    (pullback.Size([4, 3, 2, 2, 2]), 3)
+    """
 
     cls_to_become = batchnorm.BatchNorm3d
 
@@ -288,18 +330,35 @@ class LazyInstanceNorm1d(_LazyNorm, instancenorm.InstanceNorm1d):
     """`InstanceNorm1d` whose `num_features` is the size of axis 1 of its first input.
 
     Unlike `InstanceNorm1d`, it has weights and running statistics by default, as in torch.
+
+    >>> import pullback
+    >>> layer = pullback.nn.LazyInstanceNorm1d()
+    >>> layer(pullback.ones(4, 3, 2)).shape, layer.num_features
+    (pullback.Size([4, 3, 2]), 3)
     """
 
     cls_to_become = instancenorm.InstanceNorm1d
 
 
 class LazyInstanceNorm2d(_LazyNorm, instancenorm.InstanceNorm2d):
-    """`InstanceNorm2d` whose `num_features` is the size of axis 1 of its first input; as `LazyInstanceNorm1d`."""
+    """`InstanceNorm2d` whose `num_features` is the size of axis 1 of its first input; as `LazyInstanceNorm1d`.
+
+    >>> import pullback
+    >>> layer = pullback.nn.LazyInstanceNorm2d()
+    >>> layer(pullback.ones(4, 3, 2, 2)).shape, layer.num_features
+    (pullback.Size([4, 3, 2, 2]), 3)
+    """
 
     cls_to_become = instancenorm.InstanceNorm2d
 
 
 class LazyInstanceNorm3d(_LazyNorm, instancenorm.InstanceNorm3d):
-    """`InstanceNorm3d` whose `num_features` is the size of axis 1 of its first input; as `LazyInstanceNorm1d`."""
+    """`InstanceNorm3d` whose `num_features` is the size of axis 1 of its first input; as `LazyInstanceNorm1d`.
+
+    >>> import pullback
+    >>> layer = pullback.nn.LazyInstanceNorm3d()
+    >>> layer(pullback.ones(4, 3, 2, 2, 2)).shape, layer.num_features
+    (pullback.Size([4, 3, 2, 2, 2]), 3)
+    """
 
     cls_to_become = instancenorm.InstanceNorm3d

@@ -9,7 +9,12 @@ from .module import Module
 
 
 class Identity(Module):
-    """A module that returns its input; it accepts any arguments, to replace any module."""
+    """A module that returns its input; it accepts any arguments, to replace any module.
+
+    >>> import pullback
+    >>> pullback.nn.Identity(54, any_argument=True)(pullback.tensor([1.0, 2.0]))
+    tensor([1., 2.])
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()

@@ -63,7 +63,12 @@ class _WeightedLoss(_Loss):
 
 @declared(F.l1_loss, shows="")
 class L1Loss(_ReducedLoss):
-    """The absolute differences of input and target."""
+    """The absolute differences of input and target.
+
+    >>> import pullback
+    >>> pullback.nn.L1Loss()(pullback.tensor([1.0, 5.0]), pullback.tensor([2.0, 2.0]))
+    tensor(2.)
+    """
 
 
 @declared(F.mse_loss, shows="")
@@ -78,14 +83,24 @@ class MSELoss(_ReducedLoss):
 
 @declared(F.smooth_l1_loss, shows="")
 class SmoothL1Loss(_ReducedLoss):
-    """Squared differences where they are below beta, absolute ones above, joined smoothly."""
+    """Squared differences where they are below beta, absolute ones above, joined smoothly.
+
+    >>> import pullback
+    >>> pullback.nn.SmoothL1Loss(reduction="none")(pullback.tensor([0.5, 4.0]), pullback.zeros(2))
+    tensor([0.1250, 3.5000])
+    """
 
     beta: float = 1.0
 
 
 @declared(F.huber_loss, shows="")
 class HuberLoss(_Loss):
-    """Half the squared differences where they are below delta, delta times absolute ones above."""
+    """Half the squared differences where they are below delta, delta times absolute ones above.
+
+    >>> import pullback
+    >>> pullback.nn.HuberLoss(reduction="none")(pullback.tensor([0.5, 4.0]), pullback.zeros(2))
+    tensor([0.1250, 3.5000])
+    """
 
     reduction: str = "mean"
     delta: float = 1.0
@@ -98,7 +113,12 @@ class HuberLoss(_Loss):
 
 @declared(F.nll_loss, shows="")
 class NLLLoss(_WeightedLoss):
-    """Minus the log-probability of the target class, from log-probabilities (N, C, ...) or (C,)."""
+    """Minus the log-probability of the target class, from log-probabilities (N, C, ...) or (C,).
+
+    >>> import pullback
+    >>> pullback.nn.NLLLoss()(pullback.tensor([[0.25, 0.75]]).log(), pullback.tensor([0]))  # log(4)
+    tensor(1.3863)
+    """
 
     weight: Any = None
     size_average: InitVar[bool | None] = None
@@ -128,6 +148,11 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     """A linear layer, `linear`, and the cross-entropy of its scores.
 
     With `out_features=(d1, ...)` each input gives scores (num_classes, d1, ...).
+
+    >>> import pullback
+    >>> loss = pullback.nn.LinearCrossEntropyLoss(3, 10)
+    >>> loss(pullback.ones(2, 3), pullback.tensor([0, 9])).shape, loss.linear.weight.shape
+    (pullback.Size([]), pullback.Size([10, 3]))
     """
 
     def __init__(
@@ -182,7 +207,12 @@ class LinearCrossEntropyLoss(_WeightedLoss):
 
 @declared(F.binary_cross_entropy, shows="")
 class BCELoss(_WeightedLoss):
-    """The binary cross entropy of probabilities and targets from 0 to 1."""
+    """The binary cross entropy of probabilities and targets from 0 to 1.
+
+    >>> import pullback
+    >>> pullback.nn.BCELoss()(pullback.tensor([0.5, 1.0]), pullback.tensor([1.0, 1.0]))  # log(2) / 2
+    tensor(0.3466)
+    """
 
     weight: Any = None
     size_average: InitVar[bool | None] = None
@@ -192,7 +222,12 @@ class BCELoss(_WeightedLoss):
 
 @declared(F.binary_cross_entropy_with_logits, shows="")
 class BCEWithLogitsLoss(_Loss):
-    """The binary cross entropy of the sigmoid of scores and targets from 0 to 1, exact for large scores."""
+    """The binary cross entropy of the sigmoid of scores and targets from 0 to 1, exact for large scores.
+
+    >>> from pullback import nn, tensor
+    >>> nn.BCEWithLogitsLoss()(tensor([0.0, 100.0]), tensor([1.0, 1.0]))  # log(2) / 2
+    tensor(0.3466)
+    """
 
     weight: Any = None
     size_average: InitVar[bool | None] = None
@@ -203,14 +238,24 @@ class BCEWithLogitsLoss(_Loss):
 
 @declared(F.kl_div, shows="")
 class KLDivLoss(_ReducedLoss):
-    """The elementwise Kullback-Leibler divergence of log-probabilities from a target; use 'batchmean' for its mean."""
+    """The elementwise Kullback-Leibler divergence of log-probabilities from a target; use 'batchmean' for its mean.
+
+    >>> from pullback import nn, tensor
+    >>> nn.KLDivLoss(reduction="batchmean")(tensor([[0.5, 0.5]]).log(), tensor([[1.0, 0.0]]))  # log(2)
+    tensor(0.6931)
+    """
 
     log_target: bool = False
 
 
 @declared(F.poisson_nll_loss, shows="")
 class PoissonNLLLoss(_Loss):
-    """Minus the log-likelihood of counts under Poisson distributions with the input, or its exponential, as mean."""
+    """Minus the log-likelihood of counts under Poisson distributions with the input, or its exponential, as mean.
+
+    >>> import pullback
+    >>> pullback.nn.PoissonNLLLoss()(pullback.tensor([0.0]), pullback.tensor([3.0]))  # exp(0) - 3 * 0
+    tensor(1.)
+    """
 
     log_input: bool = True
     full: bool = False
@@ -222,7 +267,12 @@ class PoissonNLLLoss(_Loss):
 
 @declared(F.gaussian_nll_loss, shows="")
 class GaussianNLLLoss(_Loss):
-    """Minus the log-likelihood of targets under normal distributions of given means and variances."""
+    """Minus the log-likelihood of targets under normal distributions of given means and variances.
+
+    >>> from pullback import nn, tensor
+    >>> nn.GaussianNLLLoss()(tensor([1.0]), tensor([3.0]), tensor([4.0]))  # (log(4) + 2**2 / 4) / 2
+    tensor(1.1931)
+    """
 
     _: KW_ONLY
     full: bool = False
@@ -232,24 +282,44 @@ class GaussianNLLLoss(_Loss):
 
 @declared(F.hinge_embedding_loss, shows="")
 class HingeEmbeddingLoss(_MarginLoss):
-    """The input where the target is 1, and margin - input, at least 0, where it is -1."""
+    """The input where the target is 1, and margin - input, at least 0, where it is -1.
+
+    >>> from pullback import nn, tensor
+    >>> nn.HingeEmbeddingLoss(reduction="none")(tensor([0.25, 0.25]), tensor([1.0, -1.0]))
+    tensor([0.2500, 0.7500])
+    """
 
     margin: float = 1.0
 
 
 @declared(F.margin_ranking_loss, shows="")
 class MarginRankingLoss(_MarginLoss):
-    """max(0, margin - target * (input1 - input2)): target 1 means that input1 should be larger, -1 input2."""
+    """max(0, margin - target * (input1 - input2)): target 1 means that input1 should be larger, -1 input2.
+
+    >>> from pullback import nn, ones, tensor
+    >>> nn.MarginRankingLoss(reduction="none")(tensor([3.0, 1.0]), tensor([1.0, 3.0]), ones(2))
+    tensor([0., 2.])
+    """
 
 
 @declared(F.multilabel_margin_loss, shows="")
 class MultiLabelMarginLoss(_ReducedLoss):
-    """The multi-class, multi-label hinge loss of scores; the target lists the correct classes."""
+    """The multi-class, multi-label hinge loss of scores; the target lists the correct classes.
+
+    >>> from pullback import nn, tensor
+    >>> nn.MultiLabelMarginLoss()(tensor([2.0, 1.5, 0.0]), tensor([0, -1, -1]))  # (1 - 2 + 1.5) / 3
+    tensor(0.1667)
+    """
 
 
 @declared(F.multilabel_soft_margin_loss, shows="")
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """The binary cross entropy of scores for classes, averaged over them."""
+    """The binary cross entropy of scores for classes, averaged over them.
+
+    >>> from pullback import nn, tensor
+    >>> nn.MultiLabelSoftMarginLoss()(tensor([[100.0, 0.0]]), tensor([[1.0, 0.0]]))  # log(2) / 2
+    tensor(0.3466)
+    """
 
     weight: Any = None
     size_average: InitVar[bool | None] = None
@@ -259,7 +329,12 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
 @declared(F.multi_margin_loss, shows="")
 class MultiMarginLoss(_WeightedLoss):
-    """The multi-class hinge loss of scores with one correct class."""
+    """The multi-class hinge loss of scores with one correct class.
+
+    >>> from pullback import nn, tensor
+    >>> nn.MultiMarginLoss()(tensor([[2.0, 1.5, 0.0]]), tensor([0]))  # (1 - 2 + 1.5) / 3
+    tensor(0.1667)
+    """
 
     p: int = 1
     margin: float = 1.0
@@ -280,12 +355,22 @@ class MultiMarginLoss(_WeightedLoss):
 
 @declared(F.soft_margin_loss, shows="")
 class SoftMarginLoss(_ReducedLoss):
-    """log(1 + exp(-target * input)) for targets 1 and -1."""
+    """log(1 + exp(-target * input)) for targets 1 and -1.
+
+    >>> import pullback
+    >>> pullback.nn.SoftMarginLoss()(pullback.tensor([0.0, 100.0]), pullback.tensor([1.0, 1.0]))  # log(2) / 2
+    tensor(0.3466)
+    """
 
 
 @declared(F.cosine_embedding_loss, shows="")
 class CosineEmbeddingLoss(_MarginLoss):
-    """1 - cosine of two vectors where the target is 1, max(0, cosine - margin) where it is -1."""
+    """1 - cosine of two vectors where the target is 1, max(0, cosine - margin) where it is -1.
+
+    >>> from pullback import nn, tensor
+    >>> nn.CosineEmbeddingLoss()(tensor([[1.0, 0.0]]), tensor([[0.0, 5.0]]), tensor([1.0]))
+    tensor(1.)
+    """
 
 
 def _check_margin(loss: Any) -> None:
@@ -295,7 +380,12 @@ def _check_margin(loss: Any) -> None:
 
 @declared(F.triplet_margin_loss, shows="")
 class TripletMarginLoss(_Loss):
-    """max(0, margin + distance of anchor and positive - distance of anchor and negative)."""
+    """max(0, margin + distance of anchor and positive - distance of anchor and negative).
+
+    >>> from pullback import nn, tensor
+    >>> nn.TripletMarginLoss()(tensor([[0.0]]), tensor([[2.0]]), tensor([[1.5]]))  # 1 + 2 - 1.5
+    tensor(1.5000)
+    """
 
     margin: float = 1.0
     p: float = 2.0
@@ -311,7 +401,13 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """The triplet margin loss with a custom distance, a function of two tensors or a module."""
+    """The triplet margin loss with a custom distance, a function of two tensors or a module.
+
+    >>> import pullback
+    >>> loss = pullback.nn.TripletMarginWithDistanceLoss(distance_function=pullback.nn.PairwiseDistance(p=1))
+    >>> loss(pullback.tensor([[0.0]]), pullback.tensor([[2.0]]), pullback.tensor([[1.5]]))  # 1 + 2 - 1.5
+    tensor(1.5000)
+    """
 
     def __init__(
         self,
@@ -341,7 +437,13 @@ class TripletMarginWithDistanceLoss(_Loss):
 
 @declared(F.ctc_loss, shows="")
 class CTCLoss(_Loss):
-    """Minus the log-probability of label sequences, summed over all ways to align them with longer inputs."""
+    """Minus the log-probability of label sequences, summed over all ways to align them with longer inputs.
+
+    >>> from pullback import nn, tensor, zeros
+    >>> scores = zeros(3, 1, 4).log_softmax(2)  # 3 steps, one sequence, 4 classes of which 0 is blank
+    >>> nn.CTCLoss()(scores, tensor([[1]]), tensor([3]), tensor([1]))  # 6 of the 4**3 paths are label 1
+    tensor(2.3671)
+    """
 
     blank: int = 0
     reduction: str = "mean"

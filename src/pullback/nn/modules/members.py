@@ -178,7 +178,7 @@ class Members:
             If the parameter is the result of a recorded operation.
         """
         if "_parameters" not in self.__dict__:
-            raise AttributeError("cannot assign parameter before Module.__init__() call")
+            raise AttributeError("cannot assign parameter before Module.__init__() call: call super().__init__() first")
         self._check_name("_parameters", name)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
@@ -204,7 +204,7 @@ class Members:
             If the name is taken, empty, or has a dot.
         """
         if "_buffers" not in self.__dict__:
-            raise AttributeError("cannot assign buffer before Module.__init__() call")
+            raise AttributeError("cannot assign buffer before Module.__init__() call: call super().__init__() first")
         self._check_name("_buffers", name)
         if tensor is not None and not isinstance(tensor, Carrier):
             raise TypeError(

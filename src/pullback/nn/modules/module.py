@@ -82,7 +82,7 @@ class Module(State, Calls):
             If `mode` is not a bool.
         """
         if not isinstance(mode, bool):
-            raise ValueError("training mode is expected to be boolean")
+            raise ValueError(f"training mode is expected to be boolean, not {type(mode).__name__}: {mode!r}")
         self.training = mode
         for module in self.children():
             module.train(mode)

@@ -146,6 +146,10 @@ class LocalResponseNorm(Module):
     """The input divided by a power of the mean square of neighbouring channels.
 
     Krizhevsky, Sutskever and Hinton, ImageNet classification with deep convolutional neural networks, 2012.
+
+    >>> from pullback import nn, ones
+    >>> nn.LocalResponseNorm(2, alpha=2.0, beta=1.0)(ones(1, 2, 1)).flatten()  # 1 / (1 + 2 / 2), 1 / (1 + 2)
+    tensor([0.5000, 0.3333])
     """
 
     size: int

@@ -41,7 +41,12 @@ class _ConstantPadNd(_Padding):
 
 
 class ConstantPad1d(_ConstantPadNd):
-    """Values before and after the last axis: `padding` is a number, or one for each end."""
+    """Values before and after the last axis: `padding` is a number, or one for each end.
+
+    >>> import pullback
+    >>> pullback.nn.ConstantPad1d((2, 1), 7.0)(pullback.tensor([[1.0, 2.0]]))
+    tensor([[7., 7., 1., 2., 7.]])
+    """
 
     _axes = 1
 
@@ -59,7 +64,12 @@ class ConstantPad2d(_ConstantPadNd):
 
 
 class ConstantPad3d(_ConstantPadNd):
-    """Values around the last three axes: `padding` is a number, or (left, right, top, bottom, front, back)."""
+    """Values around the last three axes: `padding` is a number, or (left, right, top, bottom, front, back).
+
+    >>> import pullback
+    >>> pullback.nn.ConstantPad3d((1, 0, 0, 0, 0, 2), 7.0)(pullback.ones(1, 2, 2, 2)).shape
+    pullback.Size([1, 4, 2, 3])
+    """
 
     _axes = 3
 
@@ -75,15 +85,31 @@ class _ZeroPadNd(_ConstantPadNd):
 
 
 class ZeroPad1d(_ZeroPadNd, ConstantPad1d):
-    """Zeros before and after the last axis."""
+    """Zeros before and after the last axis.
+
+    >>> import pullback
+    >>> pullback.nn.ZeroPad1d((2, 1))(pullback.tensor([[1.0, 2.0]]))
+    tensor([[0., 0., 1., 2., 0.]])
+    """
 
 
 class ZeroPad2d(_ZeroPadNd, ConstantPad2d):
-    """Zeros around the last two axes."""
+    """Zeros around the last two axes.
+
+    >>> import pullback
+    >>> pullback.nn.ZeroPad2d((1, 0, 0, 0))(pullback.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
+    tensor([[[0., 1., 2.],
+             [0., 3., 4.]]])
+    """
 
 
 class ZeroPad3d(_ZeroPadNd, ConstantPad3d):
-    """Zeros around the last three axes."""
+    """Zeros around the last three axes.
+
+    >>> import pullback
+    >>> pullback.nn.ZeroPad3d(1)(pullback.ones(1, 2, 2, 2)).shape
+    pullback.Size([1, 4, 4, 4])
+    """
 
 
 class _ReflectionPadNd(_Padding):
@@ -93,19 +119,35 @@ class _ReflectionPadNd(_Padding):
 
 
 class ReflectionPad1d(_ReflectionPadNd):
-    """A reflection before and after the last axis."""
+    """A reflection before and after the last axis.
+
+    >>> import pullback
+    >>> pullback.nn.ReflectionPad1d(2)(pullback.tensor([[1.0, 2.0, 3.0]]))
+    tensor([[3., 2., 1., 2., 3., 2., 1.]])
+    """
 
     _axes = 1
 
 
 class ReflectionPad2d(_ReflectionPadNd):
-    """A reflection around the last two axes."""
+    """A reflection around the last two axes.
+
+    >>> import pullback
+    >>> pullback.nn.ReflectionPad2d((1, 0, 0, 0))(pullback.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
+    tensor([[[2., 1., 2.],
+             [4., 3., 4.]]])
+    """
 
     _axes = 2
 
 
 class ReflectionPad3d(_ReflectionPadNd):
-    """A reflection around the last three axes."""
+    """A reflection around the last three axes.
+
+    >>> import pullback
+    >>> pullback.nn.ReflectionPad3d(1)(pullback.ones(1, 2, 2, 2)).shape
+    pullback.Size([1, 4, 4, 4])
+    """
 
     _axes = 3
 
@@ -117,19 +159,35 @@ class _ReplicationPadNd(_Padding):
 
 
 class ReplicationPad1d(_ReplicationPadNd):
-    """The border repeated before and after the last axis."""
+    """The border repeated before and after the last axis.
+
+    >>> import pullback
+    >>> pullback.nn.ReplicationPad1d((2, 1))(pullback.tensor([[1.0, 2.0, 3.0]]))
+    tensor([[1., 1., 1., 2., 3., 3.]])
+    """
 
     _axes = 1
 
 
 class ReplicationPad2d(_ReplicationPadNd):
-    """The border repeated around the last two axes."""
+    """The border repeated around the last two axes.
+
+    >>> import pullback
+    >>> pullback.nn.ReplicationPad2d((1, 0, 0, 0))(pullback.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
+    tensor([[[1., 1., 2.],
+             [3., 3., 4.]]])
+    """
 
     _axes = 2
 
 
 class ReplicationPad3d(_ReplicationPadNd):
-    """The border repeated around the last three axes."""
+    """The border repeated around the last three axes.
+
+    >>> import pullback
+    >>> pullback.nn.ReplicationPad3d(1)(pullback.ones(1, 2, 2, 2)).shape
+    pullback.Size([1, 4, 4, 4])
+    """
 
     _axes = 3
 
@@ -141,18 +199,34 @@ class _CircularPadNd(_Padding):
 
 
 class CircularPad1d(_CircularPadNd):
-    """Wrapped elements before and after the last axis."""
+    """Wrapped elements before and after the last axis.
+
+    >>> import pullback
+    >>> pullback.nn.CircularPad1d((2, 1))(pullback.tensor([[1.0, 2.0, 3.0]]))
+    tensor([[2., 3., 1., 2., 3., 1.]])
+    """
 
     _axes = 1
 
 
 class CircularPad2d(_CircularPadNd):
-    """Wrapped elements around the last two axes."""
+    """Wrapped elements around the last two axes.
+
+    >>> import pullback
+    >>> pullback.nn.CircularPad2d((1, 0, 0, 0))(pullback.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
+    tensor([[[2., 1., 2.],
+             [4., 3., 4.]]])
+    """
 
     _axes = 2
 
 
 class CircularPad3d(_CircularPadNd):
-    """Wrapped elements around the last three axes."""
+    """Wrapped elements around the last three axes.
+
+    >>> import pullback
+    >>> pullback.nn.CircularPad3d(1)(pullback.ones(1, 2, 2, 2)).shape
+    pullback.Size([1, 4, 4, 4])
+    """
 
     _axes = 3

@@ -7,13 +7,24 @@ from .module import Module
 
 @declared(F.pixel_shuffle)
 class PixelShuffle(Module):
-    """(N, C * r**2, H, W) to (N, C, H * r, W * r): each r**2 channels become squares of pixels."""
+    """(N, C * r**2, H, W) to (N, C, H * r, W * r): each r**2 channels become squares of pixels.
+
+    >>> import pullback
+    >>> pullback.nn.PixelShuffle(2)(pullback.arange(4.0).reshape(1, 4, 1, 1))
+    tensor([[[[0., 1.],
+              [2., 3.]]]])
+    """
 
     upscale_factor: int
 
 
 @declared(F.pixel_unshuffle)
 class PixelUnshuffle(Module):
-    """(N, C, H * r, W * r) to (N, C * r**2, H, W): squares of pixels become channels."""
+    """(N, C, H * r, W * r) to (N, C * r**2, H, W): squares of pixels become channels.
+
+    >>> import pullback
+    >>> pullback.nn.PixelUnshuffle(2)(pullback.ones(1, 1, 4, 6)).shape
+    pullback.Size([1, 4, 2, 3])
+    """
 
     downscale_factor: int

@@ -50,12 +50,22 @@ class MaxPool1d(_MaxPoolNd):
 
 @declared(F.max_pool2d, MAX)
 class MaxPool2d(_MaxPoolNd):
-    """The maximum of each window of (N, C, H, W) or (C, H, W); with `return_indices`, also its index."""
+    """The maximum of each window of (N, C, H, W) or (C, H, W); with `return_indices`, also its index.
+
+    >>> import pullback
+    >>> pullback.nn.MaxPool2d(2)(pullback.arange(8.0).reshape(1, 2, 4))
+    tensor([[[5., 7.]]])
+    """
 
 
 @declared(F.max_pool3d, MAX)
 class MaxPool3d(_MaxPoolNd):
-    """The maximum of each window of (N, C, D, H, W) or (C, D, H, W); with `return_indices`, also its index."""
+    """The maximum of each window of (N, C, D, H, W) or (C, D, H, W); with `return_indices`, also its index.
+
+    >>> import pullback
+    >>> pullback.nn.MaxPool3d(2)(pullback.arange(8.0).reshape(1, 2, 2, 2))
+    tensor([[[[7.]]]])
+    """
 
 
 @settings
@@ -84,7 +94,13 @@ def _unpooling(function: Any) -> Any:
 
 @declared(F.max_unpool1d, MEAN)
 class MaxUnpool1d(_MaxUnpoolNd):
-    """Maxima of `MaxPool1d` at their original positions, zeros elsewhere."""
+    """Maxima of `MaxPool1d` at their original positions, zeros elsewhere.
+
+    >>> import pullback
+    >>> values, places = pullback.nn.MaxPool1d(2, return_indices=True)(pullback.tensor([[1.0, 3.0, 4.0, 2.0]]))
+    >>> pullback.nn.MaxUnpool1d(2)(values, places)
+    tensor([[0., 3., 4., 0.]])
+    """
 
     _axes = 1
     forward = _unpooling(F.max_unpool1d)
@@ -92,7 +108,14 @@ class MaxUnpool1d(_MaxUnpoolNd):
 
 @declared(F.max_unpool2d, MEAN)
 class MaxUnpool2d(_MaxUnpoolNd):
-    """Maxima of `MaxPool2d` at their original positions, zeros elsewhere."""
+    """Maxima of `MaxPool2d` at their original positions, zeros elsewhere.
+
+    >>> from pullback import nn, tensor
+    >>> values, places = nn.MaxPool2d(2, return_indices=True)(tensor([[[1.0, 3.0], [2.0, 0.0]]]))
+    >>> nn.MaxUnpool2d(2)(values, places)
+    tensor([[[0., 3.],
+             [0., 0.]]])
+    """
 
     _axes = 2
     forward = _unpooling(F.max_unpool2d)
@@ -100,7 +123,13 @@ class MaxUnpool2d(_MaxUnpoolNd):
 
 @declared(F.max_unpool3d, MEAN)
 class MaxUnpool3d(_MaxUnpoolNd):
-    """Maxima of `MaxPool3d` at their original positions, zeros elsewhere."""
+    """Maxima of `MaxPool3d` at their original positions, zeros elsewhere.
+
+    >>> import pullback
+    >>> values, places = pullback.nn.MaxPool3d(2, return_indices=True)(pullback.ones(1, 4, 4, 4))
+    >>> pullback.nn.MaxUnpool3d(2)(values, places).sum()
+    tensor(8.)
+    """
 
     _axes = 3
     forward = _unpooling(F.max_unpool3d)
@@ -119,7 +148,12 @@ class _AvgPoolNd(_Strided):
 
 @declared(F.avg_pool1d, MEAN)
 class AvgPool1d(_AvgPoolNd):
-    """The mean of each window of (N, C, L) or (C, L)."""
+    """The mean of each window of (N, C, L) or (C, L).
+
+    >>> import pullback
+    >>> pullback.nn.AvgPool1d(2)(pullback.tensor([[1.0, 3.0, 5.0, 7.0]]))
+    tensor([[2., 6.]])
+    """
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -129,14 +163,24 @@ class AvgPool1d(_AvgPoolNd):
 
 @declared(F.avg_pool2d, MEAN)
 class AvgPool2d(_AvgPoolNd):
-    """The mean of each window of (N, C, H, W) or (C, H, W)."""
+    """The mean of each window of (N, C, H, W) or (C, H, W).
+
+    >>> import pullback
+    >>> pullback.nn.AvgPool2d(2)(pullback.arange(8.0).reshape(1, 2, 4))
+    tensor([[[2.5000, 4.5000]]])
+    """
 
     divisor_override: int | None = None
 
 
 @declared(F.avg_pool3d, MEAN)
 class AvgPool3d(_AvgPoolNd):
-    """The mean of each window of (N, C, D, H, W) or (C, D, H, W)."""
+    """The mean of each window of (N, C, D, H, W) or (C, D, H, W).
+
+    >>> import pullback
+    >>> pullback.nn.AvgPool3d(2)(pullback.ones(1, 2, 4, 4, 4)).shape
+    pullback.Size([1, 2, 2, 2, 2])
+    """
 
     divisor_override: int | None = None
 
@@ -153,17 +197,32 @@ class _LPPoolNd(Module):
 
 @declared(F.lp_pool1d, NORM)
 class LPPool1d(_LPPoolNd):
-    """The norm of each window of (N, C, L) or (C, L)."""
+    """The norm of each window of (N, C, L) or (C, L).
+
+    >>> import pullback
+    >>> pullback.nn.LPPool1d(2, 2)(pullback.tensor([[3.0, 4.0, 0.0, 1.0]]))
+    tensor([[5., 1.]])
+    """
 
 
 @declared(F.lp_pool2d, NORM)
 class LPPool2d(_LPPoolNd):
-    """The norm of each window of (N, C, H, W) or (C, H, W)."""
+    """The norm of each window of (N, C, H, W) or (C, H, W).
+
+    >>> import pullback
+    >>> pullback.nn.LPPool2d(1, 2)(pullback.tensor([[[3.0, 4.0], [0.0, 1.0]]]))
+    tensor([[[8.]]])
+    """
 
 
 @declared(F.lp_pool3d, NORM)
 class LPPool3d(_LPPoolNd):
-    """The norm of each window of (N, C, D, H, W) or (C, D, H, W)."""
+    """The norm of each window of (N, C, D, H, W) or (C, D, H, W).
+
+    >>> import pullback
+    >>> pullback.nn.LPPool3d(1, 2)(pullback.ones(1, 2, 2, 2))
+    tensor([[[[8.]]]])
+    """
 
 
 @settings
@@ -186,32 +245,62 @@ SIZE = "output_size={output_size}"
 
 @declared(F.adaptive_max_pool1d, SIZE)
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
-    """The maxima of windows of (N, C, L), one for each element of an output of the given size."""
+    """The maxima of windows of (N, C, L), one for each element of an output of the given size.
+
+    >>> import pullback
+    >>> pullback.nn.AdaptiveMaxPool1d(2)(pullback.tensor([[1.0, 4.0, 2.0, 3.0]]))
+    tensor([[4., 3.]])
+    """
 
 
 @declared(F.adaptive_max_pool2d, SIZE)
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """The maxima of windows of (N, C, H, W), for an output of the given size; None keeps the size of an axis."""
+    """The maxima of windows of (N, C, H, W), for an output of the given size; None keeps the size of an axis.
+
+    >>> import pullback
+    >>> pullback.nn.AdaptiveMaxPool2d((1, 2))(pullback.arange(8.0).reshape(1, 2, 4))
+    tensor([[[5., 7.]]])
+    """
 
 
 @declared(F.adaptive_max_pool3d, SIZE)
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
-    """The maxima of windows of (N, C, D, H, W), for an output of the given size; None keeps the size of an axis."""
+    """The maxima of windows of (N, C, D, H, W), for an output of the given size; None keeps the size of an axis.
+
+    >>> import pullback
+    >>> pullback.nn.AdaptiveMaxPool3d((2, None, 1))(pullback.ones(1, 2, 4, 6, 8)).shape
+    pullback.Size([1, 2, 2, 6, 1])
+    """
 
 
 @declared(F.adaptive_avg_pool1d, SIZE)
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """The means of windows of (N, C, L), one for each element of an output of the given size."""
+    """The means of windows of (N, C, L), one for each element of an output of the given size.
+
+    >>> import pullback
+    >>> pullback.nn.AdaptiveAvgPool1d(2)(pullback.tensor([[1.0, 3.0, 5.0, 7.0]]))
+    tensor([[2., 6.]])
+    """
 
 
 @declared(F.adaptive_avg_pool2d, SIZE)
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """The means of windows of (N, C, H, W), for an output of the given size; None keeps the size of an axis."""
+    """The means of windows of (N, C, H, W), for an output of the given size; None keeps the size of an axis.
+
+    >>> import pullback
+    >>> pullback.nn.AdaptiveAvgPool2d((1, 2))(pullback.arange(8.0).reshape(1, 2, 4))
+    tensor([[[2.5000, 4.5000]]])
+    """
 
 
 @declared(F.adaptive_avg_pool3d, SIZE)
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """The means of windows of (N, C, D, H, W), for an output of the given size; None keeps the size of an axis."""
+    """The means of windows of (N, C, D, H, W), for an output of the given size; None keeps the size of an axis.
+
+    >>> import pullback
+    >>> pullback.nn.AdaptiveAvgPool3d((2, None, 1))(pullback.ones(1, 2, 4, 6, 8)).shape
+    pullback.Size([1, 2, 2, 6, 1])
+    """
 
 
 @settings
@@ -233,7 +322,7 @@ class _FractionalMaxPool(Module):
         if self.output_size is None and self.output_ratio is None:
             raise ValueError(f"{name} requires specifying either an output size, or a pooling ratio")
         if self.output_size is not None and self.output_ratio is not None:
-            raise ValueError("only one of output_size and output_ratio may be specified")
+            raise ValueError("only one of output_size and output_ratio may be specified: both are given")
         for setting in ("kernel_size", "output_size", "output_ratio"):
             value = getattr(self, setting)
             setattr(self, setting, None if value is None else per_axis(value, self._axes))
@@ -243,13 +332,23 @@ class _FractionalMaxPool(Module):
 
 @declared(F.fractional_max_pool2d, shows="")
 class FractionalMaxPool2d(_FractionalMaxPool):
-    """The maxima of windows of images at random positions, for an output of the given size or ratio."""
+    """The maxima of windows of images at random positions, for an output of the given size or ratio.
+
+    >>> import pullback
+    >>> pullback.nn.FractionalMaxPool2d(2, output_size=3)(pullback.ones(1, 5, 5)).shape
+    pullback.Size([1, 3, 3])
+    """
 
     _axes = 2
 
 
 @declared(F.fractional_max_pool3d, shows="")
 class FractionalMaxPool3d(_FractionalMaxPool):
-    """The maxima of windows of volumes at random positions, for an output of the given size or ratio."""
+    """The maxima of windows of volumes at random positions, for an output of the given size or ratio.
+
+    >>> import pullback
+    >>> pullback.nn.FractionalMaxPool3d(2, output_ratio=0.6)(pullback.ones(1, 5, 5, 5)).shape
+    pullback.Size([1, 3, 3, 3])
+    """
 
     _axes = 3

@@ -43,6 +43,10 @@ class RNNBase(_Recurrent):
     ------
     TypeError, ValueError
         If a setting is of another type, or of no use.
+
+    >>> import pullback
+    >>> isinstance(pullback.nn.GRU(4, 8), pullback.nn.RNNBase), pullback.nn.GRU(4, 8).hidden_size
+    (True, 8)
     """
 
     mode: str
@@ -212,11 +216,11 @@ def _check_settings(module: Any) -> None:
             raise TypeError(f"{name} should be of type {kind.__name__}, got: {type(value).__name__}")
     for name in ("input_size", "hidden_size", "num_layers"):
         if getattr(module, name) <= 0:
-            raise ValueError(f"{name} must be greater than zero")
+            raise ValueError(f"{name} must be greater than zero: it is {getattr(module, name)}")
     if proj < 0:
-        raise ValueError("proj_size should be a positive integer or zero to disable projections")
+        raise ValueError(f"proj_size should be a positive integer or zero to disable projections: it is {proj}")
     if proj >= hidden:
-        raise ValueError("proj_size has to be smaller than hidden_size")
+        raise ValueError(f"proj_size has to be smaller than hidden_size: they are {proj} and {hidden}")
     if proj and module.mode != "LSTM":
         raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
     if module.mode not in KINDS:
@@ -330,7 +334,12 @@ class GRU(RNNBase):
 
 
 class RNNCellBase(_Recurrent):
-    """The common base of cells: one step of a recurrent network."""
+    """The common base of cells: one step of a recurrent network.
+
+    >>> from pullback import nn
+    >>> isinstance(nn.GRUCell(4, 8), nn.RNNCellBase), nn.GRUCell(4, 8).weight_hh.shape
+    (True, pullback.Size([24, 8]))
+    """
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None, dtype: Any = None
@@ -412,7 +421,13 @@ class _GatedCell(RNNCellBase):
 
 
 class LSTMCell(_GatedCell):
-    """One step of an `LSTM`, from (h, c) to the next such pair; the default state is zero."""
+    """One step of an `LSTM`, from (h, c) to the next such pair; the default state is zero.
+
+    >>> import pullback
+    >>> h, c = pullback.nn.LSTMCell(4, 8)(pullback.ones(2, 4))
+    >>> h.shape, c.shape
+    (pullback.Size([2, 8]), pullback.Size([2, 8]))
+    """
 
     _gates = 4
 
@@ -421,7 +436,12 @@ class LSTMCell(_GatedCell):
 
 
 class GRUCell(_GatedCell):
-    """One step of a `GRU`: the next state; the default state is zero."""
+    """One step of a `GRU`: the next state; the default state is zero.
+
+    >>> import pullback
+    >>> pullback.nn.GRUCell(4, 8)(pullback.ones(2, 4)).shape
+    pullback.Size([2, 8])
+    """
 
     _gates = 3
 

@@ -104,7 +104,7 @@ class State(Members):
         for hook, public in self._state_dict_hooks.values():
             replaced = hook(self, destination, prefix, metadata)
             if replaced is not None and public:
-                raise RuntimeError("state_dict post-hook must return None")
+                raise RuntimeError(f"state_dict post-hook must return None, not {type(replaced).__name__}")
             destination = destination if replaced is None else replaced
         state: dict[str, Any] = destination
         return state

@@ -173,7 +173,13 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """Copies of a decoder layer, one after the other, with an optional normalisation at the end."""
+    """Copies of a decoder layer, one after the other, with an optional normalisation at the end.
+
+    >>> from pullback import nn, ones
+    >>> decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(8, nhead=2, batch_first=True), num_layers=2)
+    >>> decoder(ones(1, 3, 8), memory=ones(1, 5, 8)).shape
+    pullback.Size([1, 3, 8])
+    """
 
     def __init__(self, decoder_layer: Any, num_layers: int, norm: Any = None) -> None:
         super().__init__()

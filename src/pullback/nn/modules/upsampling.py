@@ -38,14 +38,25 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """Images at another size, each pixel the nearest one of the input."""
+    """Images at another size, each pixel the nearest one of the input.
+
+    >>> import pullback
+    >>> pullback.nn.UpsamplingNearest2d(scale_factor=2)(pullback.tensor([[[[1.0, 2.0]]]]))
+    tensor([[[[1., 1., 2., 2.],
+              [1., 1., 2., 2.]]]])
+    """
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, "nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Images at another size, each pixel interpolated from four of the input; corners are aligned."""
+    """Images at another size, each pixel interpolated from four of the input; corners are aligned.
+
+    >>> import pullback
+    >>> pullback.nn.UpsamplingBilinear2d(size=(1, 3))(pullback.tensor([[[[0.0, 2.0]]]]))
+    tensor([[[[0., 1., 2.]]]])
+    """
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, "bilinear", align_corners=True)

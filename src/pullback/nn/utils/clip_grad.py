@@ -49,7 +49,15 @@ def get_total_norm(
 
 @no_grad()
 def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Any, foreach: bool | None = None) -> None:
-    """Scale gradients of parameters in place, by their given total norm, so that it becomes at most `max_norm`."""
+    """Scale gradients of parameters in place, by their given total norm, so that it becomes at most `max_norm`.
+
+    >>> import pullback
+    >>> w = pullback.tensor([0.0, 0.0], requires_grad=True)
+    >>> w.grad = pullback.tensor([3.0, 4.0])
+    >>> pullback.nn.utils.clip_grads_with_norm_([w], 1.0, total_norm=pullback.tensor(10.0))
+    >>> w.grad
+    tensor([0.3000, 0.4000])
+    """
     factor = clamp(float(max_norm) / (total_norm + 1e-6), max=1.0)
     for gradient in _gradients(parameters):
         gradient.mul_(factor)

@@ -9,7 +9,7 @@ from ..parameter import Parameter
 
 def _require_eval(*modules: Any) -> None:
     if any(module.training for module in modules):
-        raise AssertionError("Fusion only for eval!")
+        raise AssertionError("Fusion only for eval! Call .eval() of both modules first")
 
 
 def _fused(weight: Any, bias: Any, norm: tuple[Any, ...], axis: int) -> tuple[Any, Any]:
@@ -28,14 +28,28 @@ def _fused(weight: Any, bias: Any, norm: tuple[Any, ...], axis: int) -> tuple[An
 def fuse_conv_bn_weights(
     conv_w: Any, conv_b: Any, bn_rm: Any, bn_rv: Any, bn_eps: float, bn_w: Any, bn_b: Any, transpose: bool = False
 ) -> tuple[Any, Any]:
-    """The weight and bias of a convolution fused with a subsequent batch normalisation."""
+    """The weight and bias of a convolution fused with a subsequent batch normalisation.
+
+    >>> from pullback import nn, ones, tensor, zeros
+    >>> zero, one = zeros(1), ones(1)
+    >>> nn.utils.fuse_conv_bn_weights(tensor([[[1.0]]]), zero, zero, tensor([3.0]), 1.0, one, one)[0]  # over sqrt(3 + 1)
+    Parameter containing:
+    tensor([[[0.5000]]])
+    """
     return _fused(conv_w, conv_b, (bn_rm, bn_rv, bn_eps, bn_w, bn_b), int(transpose))
 
 
 def fuse_linear_bn_weights(
     linear_w: Any, linear_b: Any, bn_rm: Any, bn_rv: Any, bn_eps: float, bn_w: Any, bn_b: Any
 ) -> tuple[Any, Any]:
-    """The weight and bias of a linear map fused with a subsequent batch normalisation."""
+    """The weight and bias of a linear map fused with a subsequent batch normalisation.
+
+    >>> from pullback import nn, ones, tensor, zeros
+    >>> zero, one = zeros(1), ones(1)
+    >>> nn.utils.fuse_linear_bn_weights(tensor([[1.0]]), zero, zero, tensor([3.0]), 1.0, one, one)[0]  # over sqrt(3 + 1)
+    Parameter containing:
+    tensor([[0.5000]])
+    """
     return _fused(linear_w, linear_b, (bn_rm, bn_rv, bn_eps, bn_w, bn_b), 0)
 
 
@@ -72,6 +86,12 @@ def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
     ------
     AssertionError
         If one of them is in training, the normalisation has no running statistics, or counts other features.
+
+    >>> import pullback
+    >>> linear, norm = pullback.nn.Linear(2, 3).eval(), pullback.nn.BatchNorm1d(3).eval()
+    >>> fused, x = pullback.nn.utils.fuse_linear_bn_eval(linear, norm), pullback.ones(4, 2)
+    >>> pullback.allclose(fused(x), norm(linear(x)), atol=1e-6)
+    True
     """
     _require_eval(linear, bn)
     if bn.num_features not in (linear.out_features, 1):

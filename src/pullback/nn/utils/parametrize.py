@@ -67,7 +67,7 @@ class ParametrizationList(ModuleList):
 
     def __init__(self, modules: Sequence[Any], original: Any, unsafe: bool = False) -> None:
         if not modules:
-            raise ValueError("ParametrizationList requires one or more modules.")
+            raise ValueError("ParametrizationList requires one or more modules. It was given none")
         super().__init__(modules)
         self.unsafe = unsafe
         dtype, shape = original.dtype, tuple(original.shape)
@@ -304,7 +304,13 @@ def _check_further(module: Any, name: str, parametrization: Any) -> None:
 
 
 def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
-    """True if a module has a parametrization, of one tensor or of any."""
+    """True if a module has a parametrization, of one tensor or of any.
+
+    >>> from pullback import nn
+    >>> layer = nn.utils.parametrizations.orthogonal(nn.Linear(3, 3))
+    >>> nn.utils.parametrize.is_parametrized(layer, "weight"), nn.utils.parametrize.is_parametrized(layer, "bias")
+    (True, False)
+    """
     known = module._modules.get("parametrizations")
     if not isinstance(known, ModuleDict):
         return False
@@ -320,6 +326,11 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
     ------
     ValueError
         If it is not parametrized; or was made of several tensors, with `leave_parametrized=False`.
+
+    >>> from pullback import nn
+    >>> layer = nn.utils.parametrizations.orthogonal(nn.Linear(3, 3))
+    >>> [name for name, _ in nn.utils.parametrize.remove_parametrizations(layer, "weight").named_parameters()]
+    ['bias', 'weight']
     """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")

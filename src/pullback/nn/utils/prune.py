@@ -241,7 +241,12 @@ def _slices(t: Any, dim: int) -> int:
 
 
 class Identity(BasePruningMethod):
-    """The method that prunes nothing, and leaves the parameter pruned by a mask of ones."""
+    """The method that prunes nothing, and leaves the parameter pruned by a mask of ones.
+
+    >>> import pullback
+    >>> pullback.nn.utils.prune.Identity().prune(pullback.tensor([3.0, 4.0]))
+    tensor([3., 4.])
+    """
 
     PRUNING_TYPE = "unstructured"
 
@@ -271,14 +276,24 @@ class _Unstructured(BasePruningMethod):
 
 
 class RandomUnstructured(_Unstructured):
-    """Prunes random entries: `amount` is their number or, if a float, their fraction."""
+    """Prunes random entries: `amount` is their number or, if a float, their fraction.
+
+    >>> import pullback
+    >>> (pullback.nn.utils.prune.RandomUnstructured(amount=0.5).prune(pullback.ones(10)) == 0).sum()
+    tensor(5)
+    """
 
     def _ranks(self, t: Any) -> Any:
         return rand_like(t)
 
 
 class L1Unstructured(_Unstructured):
-    """Prunes the entries of least absolute value: `amount` is their number or, if a float, their fraction."""
+    """Prunes the entries of least absolute value: `amount` is their number or, if a float, their fraction.
+
+    >>> import pullback
+    >>> pullback.nn.utils.prune.L1Unstructured(amount=1).prune(pullback.tensor([3.0, 0.5, 1.0]))
+    tensor([3., 0., 1.])
+    """
 
     def _ranks(self, t: Any) -> Any:
         return t.abs()
@@ -307,7 +322,12 @@ class _Structured(BasePruningMethod):
 
 
 class RandomStructured(_Structured):
-    """Prunes random slices along `dim`: `amount` is their number or, if a float, their fraction."""
+    """Prunes random slices along `dim`: `amount` is their number or, if a float, their fraction.
+
+    >>> import pullback
+    >>> (pullback.nn.utils.prune.RandomStructured(amount=1, dim=0).prune(pullback.ones(3, 2)) == 0).sum()
+    tensor(2)
+    """
 
     def __init__(self, amount: float, dim: int = -1) -> None:
         self.amount = _checked(amount)
@@ -321,6 +341,11 @@ class LnStructured(_Structured):
     """Prunes the slices along `dim` with the least norm of order `n`.
 
     `amount` is their number or, if a float, their fraction.
+
+    >>> from pullback import nn, tensor
+    >>> nn.utils.prune.LnStructured(amount=1, n=2, dim=0).prune(tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor([[0., 0.],
+            [3., 4.]])
     """
 
     def __init__(self, amount: float, n: Any, dim: int = -1) -> None:
@@ -333,7 +358,13 @@ class LnStructured(_Structured):
 
 
 class CustomFromMask(BasePruningMethod):
-    """Prunes where a given mask has zeros."""
+    """Prunes where a given mask has zeros.
+
+    >>> import pullback
+    >>> method = pullback.nn.utils.prune.CustomFromMask(pullback.tensor([1.0, 0.0]))
+    >>> method.prune(pullback.tensor([3.0, 4.0]))
+    tensor([3., 0.])
+    """
 
     PRUNING_TYPE = "global"
 
@@ -353,7 +384,12 @@ class CustomFromMask(BasePruningMethod):
 
 
 def identity(module: Any, name: str) -> Any:
-    """Mask a parameter with ones, which leaves it unchanged; returns the module."""
+    """Mask a parameter with ones, which leaves it unchanged; returns the module.
+
+    >>> import pullback
+    >>> pullback.nn.utils.prune.identity(pullback.nn.Linear(2, 1), "weight").weight_mask
+    tensor([[1., 1.]])
+    """
     Identity.apply(module, name)
     return module
 
@@ -389,19 +425,38 @@ def l1_unstructured(module: Any, name: str, amount: float, importance_scores: An
 
 
 def random_structured(module: Any, name: str, amount: float, dim: int) -> Any:
-    """Prune random slices of a parameter along an axis, a number or, if a float, a fraction; returns the module."""
+    """Prune random slices of a parameter along an axis, a number or, if a float, a fraction; returns the module.
+
+    >>> import pullback
+    >>> layer = pullback.nn.utils.prune.random_structured(pullback.nn.Linear(4, 3), "weight", amount=1, dim=0)
+    >>> (layer.weight == 0).all(dim=1).sum()
+    tensor(1)
+    """
     RandomStructured.apply(module, name, amount, dim)
     return module
 
 
 def ln_structured(module: Any, name: str, amount: float, n: Any, dim: int, importance_scores: Any = None) -> Any:
-    """Prune the slices of a parameter along an axis with the least norm of order `n`; returns the module."""
+    """Prune the slices of a parameter along an axis with the least norm of order `n`; returns the module.
+
+    >>> import pullback
+    >>> layer = pullback.nn.Linear(2, 2)
+    >>> layer.weight.data = pullback.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> pullback.nn.utils.prune.ln_structured(layer, "weight", amount=1, n=2, dim=0).weight.tolist()
+    [[0.0, 0.0], [3.0, 4.0]]
+    """
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
 
 
 def custom_from_mask(module: Any, name: str, mask: Any) -> Any:
-    """Prune a parameter where a mask has zeros; returns the module."""
+    """Prune a parameter where a mask has zeros; returns the module.
+
+    >>> from pullback import nn, tensor
+    >>> layer = nn.utils.prune.custom_from_mask(nn.Linear(2, 1), "weight", tensor([[1.0, 0.0]]))
+    >>> (layer.weight == 0).tolist()
+    [[False, True]]
+    """
     CustomFromMask.apply(module, name, mask)
     return module
 
@@ -429,7 +484,7 @@ def global_unstructured(
     10
     """
     if not isinstance(parameters, Iterable):
-        raise TypeError("global_unstructured(): parameters is not an Iterable")
+        raise TypeError("global_unstructured(): parameters is not an Iterable: pass pairs, as in [(layer, 'weight')]")
     if not isinstance(importance_scores, dict | None):
         raise TypeError("global_unstructured(): importance_scores must be of type dict")
     places: Sequence[tuple[Any, str]] = list(parameters)
@@ -462,6 +517,11 @@ def remove(module: Any, name: str) -> Any:
     ------
     ValueError
         If the parameter is not pruned.
+
+    >>> from pullback import nn
+    >>> layer = nn.utils.prune.identity(nn.Linear(2, 1), "weight")
+    >>> nn.utils.prune.is_pruned(layer), nn.utils.prune.is_pruned(nn.utils.prune.remove(layer, "weight"))
+    (True, False)
     """
     number, method = _found(module, name)
     if method is None:

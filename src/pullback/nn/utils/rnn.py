@@ -178,6 +178,12 @@ def pad_packed_sequence(
     ------
     ValueError
         If `total_length` is less than the longest sequence.
+
+    >>> import pullback
+    >>> packed = pullback.nn.utils.rnn.pack_sequence([pullback.tensor([1, 2, 3]), pullback.tensor([4])])
+    >>> pullback.nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)
+    (tensor([[1, 2, 3],
+            [4, 0, 0]]), tensor([3, 1]))
     """
     data, batch_sizes, _, unsorted = sequence
     sizes = concrete(batch_sizes, "_pad_packed_sequence")
@@ -225,7 +231,7 @@ def pad_sequence(
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
     listed = list(sequences)
     if not listed:
-        raise RuntimeError("received an empty list of sequences")
+        raise RuntimeError("received an empty list of sequences: pass one tensor for each sequence")
     rest = tuple(listed[0].shape[1:])
     for sequence in listed:
         if sequence.ndim == 0 or tuple(sequence.shape[1:]) != rest:
@@ -243,7 +249,12 @@ def pad_sequence(
 
 
 def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Any]:
-    """The sequences of a padded tensor, each cut to its length."""
+    """The sequences of a padded tensor, each cut to its length.
+
+    >>> from pullback import nn, tensor
+    >>> nn.utils.rnn.unpad_sequence(tensor([[1, 2, 3], [4, 0, 0]]), tensor([3, 1]), batch_first=True)
+    [tensor([1, 2, 3]), tensor([4])]
+    """
     x = padded_sequences if batch_first else swapaxes(padded_sequences, 0, 1)
     return [narrow(row, 0, 0, int(length)) for row, length in zip(x, lengths, strict=True)]
 
@@ -255,11 +266,20 @@ def pack_sequence(sequences: Sequence[Any], enforce_sorted: bool = True) -> Any:
     ------
     RuntimeError
         If they are not sorted, and `enforce_sorted`.
+
+    >>> from pullback import nn, tensor
+    >>> nn.utils.rnn.pack_sequence([tensor([1, 2, 3]), tensor([4])]).data  # step by step
+    tensor([1, 4, 2, 3])
     """
     lengths = tensor([len(sequence) for sequence in sequences])
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 
 def unpack_sequence(packed_sequences: Any) -> list[Any]:
-    """The sequences of a packed one: the inverse of `pack_sequence`."""
+    """The sequences of a packed one: the inverse of `pack_sequence`.
+
+    >>> from pullback import nn, tensor
+    >>> nn.utils.rnn.unpack_sequence(nn.utils.rnn.pack_sequence([tensor([1, 2]), tensor([3])]))
+    [tensor([1, 2]), tensor([3])]
+    """
     return unpad_sequence(*pad_packed_sequence(packed_sequences, batch_first=True), batch_first=True)
