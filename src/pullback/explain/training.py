@@ -144,7 +144,7 @@ class Training(Run):
             self._sizes[id(optimizer)] = size
             self._know(optimizer, program_frame(2))
         if self.count % self.every == 0:
-            self._before = [(_array(tensor.grad), _array(tensor).copy()) for tensor in self._tensors]
+            self._before = [(getattr(tensor.grad, "_array", None), tensor._array.copy()) for tensor in self._tensors]
 
     def _ends(self, optimizer: Any, *_: Any) -> None:
         loss, self._loss, self._heard = self._loss, None, False
@@ -158,8 +158,7 @@ class Training(Run):
         if not self._before:
             return
         measured = [
-            _measured(grad, old, _array(tensor))
-            for (grad, old), tensor in zip(self._before, self._tensors, strict=True)
+            _measured(grad, old, tensor._array) for (grad, old), tensor in zip(self._before, self._tensors, strict=True)
         ]
         self._before = []
         step = Step(number, loss, None if rate is None else float(rate), *map(list, zip(*measured, strict=True)))
@@ -286,10 +285,6 @@ def _loss(frame: FrameType | None) -> float | None:
                 return float(np.asarray(value._array).reshape(()))
         frame = frame.f_back
     return None
-
-
-def _array(tensor: Any) -> Any:
-    return None if tensor is None else tensor._array
 
 
 def _measured(grad: Any, old: Any, new: Any) -> tuple[float | None, float | None, float | None]:

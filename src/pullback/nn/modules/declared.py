@@ -28,6 +28,8 @@ def settings(cls: M) -> M:
     if not hasattr(cls, "__post_init__"):
         cls.__post_init__ = _begun  # type: ignore[attr-defined]  # a module's first duty
     dataclasses.dataclass(eq=False, repr=False)(cls)
+    kinds = cls.__init__.__annotations__  # those of settings that are not kept are wrapped
+    kinds.update({name: kind.type for name, kind in kinds.items() if isinstance(kind, dataclasses.InitVar)})
     for name in cls.__dict__.keys() & cls.__annotations__.keys():
         delattr(cls, name)  # a default on the class would hide a buffer with its name
     return cls
