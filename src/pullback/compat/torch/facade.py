@@ -13,7 +13,7 @@ from typing import Any
 from .places import ABSENT, COMPANIONS, PLACES
 
 _MISSING = object()
-_WHERE = "the reference in pullback's documentation lists what there is"
+_WHERE = "https://github.com/pullback-autograd/pullback/tree/main/docs/reference lists what there is"
 
 
 def _lacking(path: str) -> str:
