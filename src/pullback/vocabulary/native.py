@@ -28,7 +28,7 @@ def _named(function: Callable[..., Any], names: str) -> Callable[..., Any]:
         return function(**options)
 
     summary, _, rest = (function.__doc__ or "").partition("\n\n")
-    text = f"{summary}\n    Arguments: {', '.join(order)}.\n\n{rest}"
+    text = f"{summary} Arguments: {', '.join(order)}.\n\n{rest}"
     return named(function.__name__, native, text)
 
 
