@@ -297,7 +297,8 @@ def set_promotion(rule: str, /) -> None:
     """Choose the rule of type promotion in this process: torch's, which is the default, or the array API standard's.
 
     By torch's rule a 0-d tensor changes the dtype of a tensor with axes only if its kind is higher, such as float over
-    integer. By the standard's rule it counts like any other tensor, and `//` of infinities gives what the standard says.
+    integer. By the standard's rule it counts like any other tensor; `//` of infinities gives what the standard says, and
+    masks without elements fit any length.
     Functions of `pullback.array_api` follow the standard's rule in any case; operators and all else follow this one.
 
     >>> import pullback

@@ -27,7 +27,8 @@ _INDEX = {
     "elementwise": """
         add atan2 bitwise_and bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor clip copysign
         divide equal expm1 floor_divide greater greater_equal hypot less less_equal logaddexp logical_and logical_or
-        logical_xor maximum minimum multiply nextafter not_equal pow remainder sign subtract where""",
+        logical_xor maximum minimum multiply nextafter not_equal pow remainder round sign subtract tanh
+        where""",
     "inspection": "__array_namespace_info__",
     "kinds": "astype can_cast finfo iinfo isdtype result_type",
     "linalg": "matmul matrix_transpose tensordot vecdot",
@@ -40,7 +41,7 @@ _INDEX = {
     "shared": """
         abs acos acosh asin asinh atan atanh bool ceil complex128 complex64 conj cos cosh exp
         float32 float64 floor imag int16 int32 int64 int8 isfinite isinf isnan log log10 log1p log2 logical_not
-        negative positive real reciprocal round signbit sin sinh sqrt square tan tanh trunc uint16 uint32 uint64
+        negative positive real reciprocal signbit sin sinh sqrt square tan trunc uint16 uint32 uint64
         uint8""",
     "statistics": "all any cumulative_prod cumulative_sum diff max mean min prod std sum var",
 }

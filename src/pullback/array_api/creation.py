@@ -1,7 +1,7 @@
 """Creation of tensors by the standard: float64, complex128 and int64 unless a dtype is given."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from .._tensor.creation import from_numpy, made
 from ..vocabulary import shapes
 from . import kinds
 from .operands import array, together
-
-Shape = int | Sequence[int]
-DType = dtypes.dtype | None
 
 
 def _numpy(dtype: Any) -> Any:
@@ -35,7 +32,7 @@ def _joined(values: Any) -> Any:
     return shapes.stack(together("asarray", *wrapped))
 
 
-def asarray(obj: Any, /, *, dtype: DType = None, device: Any = None, copy: bool | None = None) -> Any:
+def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Any:
     """A tensor with the elements of a tensor, an array, a buffer, a number, or nested sequences of these.
 
     Memory is shared if possible; with `copy=True` never, with `copy=False` always. Tensors in sequences keep their
@@ -76,11 +73,11 @@ def _is_python(obj: Any) -> bool:
 def _filled(name: str, fill: Callable[..., Any], value: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The functions `zeros` and `zeros_like`, and those of other values."""
 
-    def of_shape(shape: Shape, *, dtype: DType = None, device: Any = None) -> Any:
+    def of_shape(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
         accept(name, {"device": device})
         return made(fill(shape, np.float64 if dtype is None else _numpy(dtype)), False)
 
-    def like(x: Any, /, *, dtype: DType = None, device: Any = None) -> Any:
+    def like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
         x = array(f"{name}_like", x)
         return of_shape(tuple(x.shape), dtype=x.dtype if dtype is None else dtype, device=device)
 
@@ -103,7 +100,7 @@ ones, ones_like = _filled("ones", np.ones, "filled with ones")
 empty, empty_like = _filled("empty", np.empty, "whose elements are not set")
 
 
-def full(shape: Shape, fill_value: Any, *, dtype: DType = None, device: Any = None) -> Any:
+def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """A tensor of a shape, filled with one value, whose type decides the dtype unless one is given.
 
     The value may be a 0-d tensor, to which gradients flow.
@@ -116,7 +113,7 @@ def full(shape: Shape, fill_value: Any, *, dtype: DType = None, device: Any = No
     return ops.clone(shapes.broadcast_to(value, (shape,) if isinstance(shape, int) else tuple(shape)))
 
 
-def full_like(x: Any, /, fill_value: Any, *, dtype: DType = None, device: Any = None) -> Any:
+def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """A tensor of the shape and dtype of another, filled with one value.
 
     >>> from pullback import array_api as xp
@@ -128,7 +125,7 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: DType = None, device: Any = 
 
 
 def arange(
-    start: float, /, stop: float | None = None, step: float = 1, *, dtype: DType = None, device: Any = None
+    start: float, /, stop: float | None = None, step: float = 1, *, dtype: Any = None, device: Any = None
 ) -> Any:
     """Numbers from start up to, but not including, stop; int64 if all of these are integers, else float64.
 
@@ -137,11 +134,12 @@ def arange(
     tensor([1.0000, 1.2500, 1.5000, 1.7500], dtype=pullback.float64)
     """
     start, stop = (0, start) if stop is None else (start, stop)
-    return asarray(np.arange(start, stop, step, _numpy(dtype)), device=device)
+    numbers: Any = np.arange
+    return asarray(numbers(start, stop, step, _numpy(dtype)), device=device)
 
 
 def linspace(
-    start: Any, stop: Any, /, num: int, *, dtype: DType = None, device: Any = None, endpoint: bool = True
+    start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
 ) -> Any:
     """`num` numbers evenly spaced from start to stop, which is included unless `endpoint` is False.
 
@@ -154,7 +152,7 @@ def linspace(
     return asarray(np.linspace(start, stop, num, endpoint=endpoint), dtype=dtype, device=device)
 
 
-def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DType = None, device: Any = None) -> Any:
+def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> Any:
     """A matrix with ones on the k-th diagonal and zeros elsewhere.
 
     >>> from pullback import array_api as xp
@@ -165,7 +163,7 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DType =
     return asarray(np.eye(n_rows, n_cols, k, np.float64 if dtype is None else _numpy(dtype)), device=device)
 
 
-def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
+def meshgrid(*arrays: Any, indexing: Literal["xy", "ij"] = "xy") -> tuple[Any, ...]:
     """The coordinates of the points of a grid, from the coordinates along each of its axes.
 
     >>> from pullback import array_api as xp
@@ -174,7 +172,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
             [1, 2]]), tensor([[3, 3],
             [4, 4]]))
     """
-    return tuple(np.meshgrid(*arrays, indexing=indexing)) if arrays else ()
+    return tuple(np.meshgrid(*arrays, indexing=indexing))
 
 
 def tril(x: Any, /, *, k: int = 0) -> Any:

@@ -6,15 +6,16 @@ from typing import Any
 from .._core.primitives import Function
 from .._core.sites import named
 from ..vocabulary import published
-from .operands import array
+from .operands import array, together
 
 
-def derived(module: str, name: str, function: Function, text: str) -> Any:
-    """One of NumPy's functions on tensors as a function of the standard, which refuses anything else."""
+def derived(module: str, name: str, function: Function, text: str, pair: bool = False) -> Any:
+    """One of NumPy's functions on tensors as a function of the standard, which refuses anything else; a pair of operands is promoted."""
 
     @functools.wraps(function)
     def checked(x: Any, /, *others: Any, **options: Any) -> Any:
-        return function(array(name, x), *others, **options)
+        operands = together(name, x, *others) if pair else (array(name, x), *others)
+        return function(*operands, **options)
 
     return published(named(name, checked, text), module, name)
 

@@ -7,7 +7,7 @@ import numpy as np
 from .. import ops
 from .._core.primitives import Carrier, Function
 from .._core.sites import named
-from ..vocabulary import arithmetic, bits, complexes, functions
+from ..vocabulary import arithmetic, bits, complexes, functions, rounding
 from ..vocabulary.promotion import cast
 from .operands import array, together
 
@@ -318,6 +318,9 @@ def bitwise_invert(x: Any, /) -> Any:
     return arithmetic.bitwise_not(array("bitwise_invert", x))
 
 
+# Functions of complex numbers, beyond the finite and at zeros as the standard has them
+
+
 def expm1(x: Any, /) -> Any:
     """exp(x) - 1, exact for small numbers.
 
@@ -326,9 +329,33 @@ def expm1(x: Any, /) -> Any:
     tensor([0.0000e+00, 1.0000e-10], dtype=pullback.float64)
     """
     near = functions.expm1(array("expm1", x))
+    return arithmetic.where(ops.isfinite(x), near + 0, arithmetic.exp(x) - 1) if x.is_complex() else near
+
+
+def tanh(x: Any, /) -> Any:
+    """The hyperbolic tangent.
+
+    >>> from pullback import array_api as xp
+    >>> xp.tanh(xp.asarray([0.0, 0.5, 100.0]))
+    tensor([0.0000, 0.4621, 1.0000], dtype=pullback.float64)
+    """
+    near = arithmetic.tanh(array("tanh", x))
     if not x.is_complex():
         return near
-    return arithmetic.where(ops.isfinite(x), near, arithmetic.exp(x) - 1)  # NumPy's is NaN beyond the finite
+    limit = complexes.complex(ops.sign(x.real), functions.copysign(ops.zeros_like(x.imag), x.imag))
+    return arithmetic.where(ops.isinf(x.real), limit, near)
+
+
+def round(x: Any, /) -> Any:
+    """The nearest integers, of complex numbers for each part; halves are rounded to the even one.
+
+    >>> from pullback import array_api as xp
+    >>> xp.round(xp.asarray([0.5, 1.25, -1.75]))
+    tensor([ 0.,  1., -2.], dtype=pullback.float64)
+    """
+    if not array("round", x).is_complex():
+        return rounding.round(x)
+    return complexes.complex(rounding.round(x.real), rounding.round(x.imag))
 
 
 def sign(x: Any, /) -> Any:

@@ -9,8 +9,6 @@ from .. import ops
 from ..vocabulary import shapes
 from .operands import array, together
 
-Axes = int | Sequence[int]
-
 
 def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
     """Tensors broadcast to their common shape.
@@ -54,17 +52,20 @@ def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Any:
     return np.concatenate(together("concat", *arrays), axis)
 
 
-def expand_dims(x: Any, /, axis: Axes) -> Any:
+def expand_dims(x: Any, /, axis: Any) -> Any:
     """A tensor with new axes of length 1 at the given positions of the result.
 
     >>> from pullback import array_api as xp
     >>> xp.expand_dims(xp.ones(3), (0, 2)).shape
     pullback.Size([1, 3, 1])
     """
-    return np.expand_dims(array("expand_dims", x), axis)
+    x, axes = array("expand_dims", x), axis if isinstance(axis, Sequence) else (axis,)
+    if len({place % (x.ndim + len(axes)) for place in axes}) < len(axes):
+        raise ValueError(f"expand_dims: an axis is repeated in {axis}")
+    return np.expand_dims(x, axis)
 
 
-def flip(x: Any, /, *, axis: Axes | None = None) -> Any:
+def flip(x: Any, /, *, axis: Any = None) -> Any:
     """A tensor with the elements reversed along axes, by default along all.
 
     >>> from pullback import array_api as xp
@@ -74,7 +75,7 @@ def flip(x: Any, /, *, axis: Axes | None = None) -> Any:
     return np.flip(array("flip", x), axis)
 
 
-def moveaxis(x: Any, source: Axes, destination: Axes, /) -> Any:
+def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
     """A tensor with axes moved to other positions.
 
     >>> from pullback import array_api as xp
@@ -121,7 +122,7 @@ def reshape(x: Any, /, shape: tuple[int, ...], *, copy: bool | None = None) -> A
     return shapes.reshape(ops.clone(x) if copy else x, shape)
 
 
-def roll(x: Any, /, shift: Axes, *, axis: Axes | None = None) -> Any:
+def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
     """A tensor with the elements rolled along axes, from the end to the beginning; without axes, in flat order.
 
     >>> from pullback import array_api as xp
@@ -135,7 +136,7 @@ def roll(x: Any, /, shift: Axes, *, axis: Axes | None = None) -> Any:
     return np.roll(x, shift if isinstance(shift, Sequence) else [shift] * len(several), tuple(several))
 
 
-def squeeze(x: Any, /, axis: Axes) -> Any:
+def squeeze(x: Any, /, axis: Any) -> Any:
     """A tensor without the given axes, which must have length 1.
 
     >>> from pullback import array_api as xp

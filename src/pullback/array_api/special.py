@@ -11,9 +11,10 @@ tensor([1.7725, 0.8862], dtype=pullback.float64, grad_fn=<GammaBackward0>)
 
 from typing import Any
 
-import numpy as _np
+import numpy as np
 
 from .. import special as _special
+from .._core.sites import named as _named
 from .._numpy.scipy_names import FUNCTIONS as _FUNCTIONS
 from .operands import together as _together
 
@@ -46,8 +47,8 @@ def stdtr(df: Any, t: Any, /) -> Any:
     tensor([0.5000, 0.8045], dtype=pullback.float64)
     """
     df, t = _together("stdtr", df, t)
-    tail = _FUNCTIONS["betainc"](df / 2, _np.asarray(0.5, df.dtype), df / (df + t * t)) / 2
-    return _np.where(t < 0, tail, 1 - tail)
+    tail = _FUNCTIONS["betainc"](df / 2, np.asarray(0.5, df.dtype), df / (df + t * t)) / 2
+    return np.where(t < 0, tail, 1 - tail)
 
 
 def rgamma(x: Any, /) -> Any:
@@ -60,16 +61,18 @@ def rgamma(x: Any, /) -> Any:
     return 1 / _FUNCTIONS["gamma"](x)
 
 
-__all__ = [*sorted(_FUNCTIONS), "multigammaln", "polygamma", "rgamma", "sinc", "stdtr"]  # noqa: PLE0604  # strings, of the table
+_OTHERS = ("logsumexp", "log_softmax", "sinc", "softmax")
+_OWN = ("multigammaln", "polygamma", "rgamma", "stdtr")
+__all__ = [*_OWN, *_OTHERS, *_FUNCTIONS]  # noqa: PLE0604  # strings, of the tables
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name in _OTHERS:
+        return getattr(_special, name)
+    if name not in _FUNCTIONS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    own = name in dir(_special)
-    function = getattr(_special, name) if own and name != "betainc" else _FUNCTIONS[name]
-    return function
+    return _named(name, _FUNCTIONS[name], f"`scipy.special.{name}` of tensors, with gradients.")
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+    return [*__all__]

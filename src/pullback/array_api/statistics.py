@@ -11,19 +11,17 @@ from .._numpy.statistics import STATISTICS
 from ..vocabulary.promotion import cast
 from .operands import array, together
 
-Axes = int | Sequence[int] | None
-DType = dtypes.dtype | None
 LARGEST = {"b": np.dtype(np.int64), "i": np.dtype(np.int64), "u": np.dtype(np.uint64)}
 
 
-def _summed(function: str, x: Any, dtype: DType) -> tuple[Any, Any]:
+def _summed(function: str, x: Any, dtype: Any) -> tuple[Any, Any]:
     """The operand of a sum or product in the dtype of the result, and this dtype: of integers the largest."""
     own = array(function, x)._dtype
     wanted = LARGEST.get(own.kind, own) if dtype is None else dtypes.as_dtype(dtype).numpy
     return cast(x, wanted), wanted
 
 
-def reduced(function: Function, x: Any, axis: Axes, keepdims: bool, **options: Any) -> Any:
+def reduced(function: Function, x: Any, axis: Any, keepdims: bool, **options: Any) -> Any:
     """One of NumPy's reductions of a tensor; over no axes at all, (), it is that of a new axis of length 1."""
     x = array(function.__name__, x)
     if isinstance(axis, Sequence) and not axis:
@@ -31,7 +29,7 @@ def reduced(function: Function, x: Any, axis: Axes, keepdims: bool, **options: A
     return function(x, axis=axis, keepdims=keepdims, **options)
 
 
-def sum(x: Any, /, *, axis: Axes = None, dtype: DType = None, keepdims: bool = False) -> Any:
+def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """The sum along axes, by default of all elements; of integers in int64, or uint64, unless a dtype is given.
 
     >>> from pullback import array_api as xp
@@ -42,7 +40,7 @@ def sum(x: Any, /, *, axis: Axes = None, dtype: DType = None, keepdims: bool = F
     return reduced(np.sum, x, axis, keepdims, dtype=wanted)
 
 
-def prod(x: Any, /, *, axis: Axes = None, dtype: DType = None, keepdims: bool = False) -> Any:
+def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """The product along axes, by default of all elements; of integers as for `sum`.
 
     >>> from pullback import array_api as xp
@@ -53,7 +51,7 @@ def prod(x: Any, /, *, axis: Axes = None, dtype: DType = None, keepdims: bool = 
     return reduced(np.prod, x, axis, keepdims, dtype=wanted)
 
 
-def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: DType = None, include_initial: bool = False) -> Any:
+def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
     """The sums of the elements up to each along an axis; with `include_initial` a zero comes first.
 
     >>> from pullback import array_api as xp
@@ -64,7 +62,7 @@ def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: DType = None, i
     return STATISTICS["cumulative_sum"](x, axis=axis, dtype=wanted, include_initial=include_initial)
 
 
-def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: DType = None, include_initial: bool = False) -> Any:
+def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
     """The products of the elements up to each along an axis; with `include_initial` a one comes first.
 
     >>> from pullback import array_api as xp
@@ -87,7 +85,7 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     return np.diff(x, n, axis, **dict(zip(ends, values, strict=True)))
 
 
-def mean(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
+def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """The mean along axes, by default of all elements.
 
     >>> from pullback import array_api as xp
@@ -97,7 +95,7 @@ def mean(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
     return reduced(np.mean, x, axis, keepdims)
 
 
-def var(x: Any, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """The variance along axes: the sum of squared deviations, divided by count - correction.
 
     >>> from pullback import array_api as xp
@@ -107,7 +105,7 @@ def var(x: Any, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool
     return reduced(np.var, x, axis, keepdims, ddof=correction)
 
 
-def std(x: Any, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """The standard deviation along axes: the square root of `var`.
 
     >>> from pullback import array_api as xp
@@ -117,7 +115,7 @@ def std(x: Any, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool
     return reduced(np.std, x, axis, keepdims, ddof=correction)
 
 
-def max(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
+def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """The largest element along axes, by default of all; NaN if there is one.
 
     >>> from pullback import array_api as xp
@@ -127,7 +125,7 @@ def max(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
     return reduced(np.max, x, axis, keepdims)
 
 
-def min(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
+def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """The smallest element along axes, by default of all; NaN if there is one.
 
     >>> from pullback import array_api as xp
@@ -137,7 +135,7 @@ def min(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
     return reduced(np.min, x, axis, keepdims)
 
 
-def all(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
+def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """True where all elements along axes are nonzero, by default all of the tensor.
 
     >>> from pullback import array_api as xp
@@ -147,7 +145,7 @@ def all(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
     return reduced(np.all, array("all", x) != 0, axis, keepdims)
 
 
-def any(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
+def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """True where an element along axes is nonzero, by default one of the tensor.
 
     >>> from pullback import array_api as xp
