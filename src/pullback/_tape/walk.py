@@ -25,9 +25,10 @@ from .._core.primitives import Carrier
 from .._core.shapes import sum_to
 from .._core.sites import caller, user_frame
 from .memory import Cell, cell_with, protect, written
-from .node import AccumulateGrad, Node, Parts
+from .node import AccumulateGrad, Node, Output, Parts
 from .recording import Freed, Tape, saved_tensors
 from .views import replace
+from .zeros import firm
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ndarray = np.ndarray
@@ -72,6 +73,10 @@ def _all_arrays(order: list[Node]) -> bool:
     )
 
 
+def _pulled(node: Node, xp: Any, edges: Any, g: Any, saved: Any) -> Any:
+    return node.pull(xp, g, edges, saved, node.params)
+
+
 # 2. The walk
 #
 # One loop for raw arrays and for `create_graph`: only the namespace, and what saved values look like, differ. The
@@ -89,6 +94,8 @@ class Pass:
     """What checkpoints have computed again for it."""
     watcher: Any = None
     """Who is told of it."""
+    strong = False
+    """Whether a zero cotangent stays zero."""
 
     def __init__(self, tape: Tape, create_graph: bool, recording: bool, raw: bool, freed: Freed | None) -> None:
         self.tape = tape
@@ -106,7 +113,7 @@ class Pass:
         self, order: list[Node], pending: dict[Node, Any], wanted: frozenset[Node], needed: set[Node] | None
     ) -> None:
         """Run the nodes in order, each on the sum of the cotangents that have reached it."""
-        xp, freed, create_graph = self.xp, self.freed, self.create_graph
+        xp, freed, create_graph, strong = self.xp, self.freed, self.create_graph, self.strong
         for node in order:
             g = pending.pop(node, None)
             if g is None:
@@ -128,6 +135,9 @@ class Pass:
                     continue
             saved = self.connected(node) if create_graph and node.saved else node.saved
             results = node.pull(xp, g, edges, saved, node.params)
+            if strong and type(node) is not Output:
+                pull = partial(_pulled, node, xp, edges)
+                results = firm(xp, node.primitive, g, results, node.params, saved, pull)
             if hooks is not None and hooks.post:
                 results = self.after(node, results, g)
             if freed is not None and saved:
@@ -244,9 +254,13 @@ def pull_back(
     freed = None if retain_graph else Freed(caller())
     current = mode.get()
     watcher = current.watcher
-    plain = raw and not foreign and watcher is current.observer  # nothing that runs asks for the mode or for the pass
+    strong = current.strong_zeros
+    plain = (
+        raw and not foreign and watcher is current.observer and not strong
+    )  # nothing that runs asks for the mode or for the pass
     recording = not plain and tape.recording(create_graph, list(pending.values()))
     walker = Pass(tape, create_graph, recording, raw, freed)
+    walker.strong = strong
     walk = walker.walk
     if watcher is not None:
         walker.watcher, walker.foreign = watcher, foreign
