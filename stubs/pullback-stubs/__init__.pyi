@@ -1096,6 +1096,7 @@ def negative_(input: Tensor) -> Tensor:
     """-input."""
 def nextafter(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The next number after input in the direction of other."""
+from pullback._core.modes import no_escapes as no_escapes
 from pullback._core.modes import no_grad as no_grad
 @_overload
 def nonzero(input: Tensor, *, as_tuple: _Literal[False]=False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:

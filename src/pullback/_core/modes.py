@@ -34,6 +34,7 @@ class Mode(NamedTuple):
     """An object notified of what operations do not show: `wrote(tensor, recorded)` after a write, `begins` and `ends` of a pass."""
     observer: Any = None
     """The watcher, if the mode does nothing but let it look at results: then the fast paths of operations can stay in use."""
+    escapes_refused: bool = False
 
 
 RECORD = Mode()
@@ -156,11 +157,14 @@ def _wrap_generator(block: ModeBlock, function: Function) -> Function:
     return wrapped  # type: ignore[return-value]  # as above
 
 
-class _GradBlock(ModeBlock):
-    _grad: bool
+class _Switch(ModeBlock):
+    """A change of mode without options, which decorates functions with and without parentheses."""
+
+    _field: str
+    _value: Any = True
 
     def _fields(self) -> dict[str, Any]:
-        return {"grad": self._grad}
+        return {self._field: self._value}
 
     def __new__(cls, function: Function | None = None) -> Any:
         block = super().__new__(cls)
@@ -173,7 +177,7 @@ class _GradBlock(ModeBlock):
         super().__init__()
 
 
-class no_grad(_GradBlock):
+class no_grad(_Switch):
     """A block in which nothing is recorded: results do not require grad and are leaves.
 
     Works as `with no_grad():`, as a decorator with and without parentheses, and on generator functions. Tensors
@@ -186,10 +190,10 @@ class no_grad(_GradBlock):
     False
     """
 
-    _grad = False
+    _field, _value = "grad", False
 
 
-class enable_grad(_GradBlock):
+class enable_grad(_Switch):
     """A block in which operations are recorded, also inside `no_grad`.
 
     >>> import pullback
@@ -199,7 +203,30 @@ class enable_grad(_GradBlock):
     True
     """
 
-    _grad = True
+    _field = "grad"
+
+
+class no_escapes(_Switch):
+    """A block in which a conversion that would lose a gradient is an error, which names the value, the line and the fix.
+
+    Outside, `float(t)`, `int(t)`, `complex(t)`, `math.sin(t)` and `a[0] = t` for an array `a` warn and go on with a plain
+    number, and `t.item()`, `t.tolist()` and `copy.copy(t)` do so without a word. Inside, each of them is a RuntimeError
+    for a tensor whose derivative is recorded, with functions of SciPy that ask for arrays, as always. What says that no
+    gradient is wanted stays allowed: `detach()`, `data`, `numpy(force=True)`, and everything under `no_grad`. So do
+    comparisons, `bool(t)` and printing: the way a program takes has no derivative. The mode belongs to the thread. Works
+    as a decorator, too.
+
+    >>> import math
+    >>> import pullback
+    >>> x = pullback.tensor(2.0, requires_grad=True)
+    >>> with pullback.no_escapes():
+    ...     y = math.sin(x * 3)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    RuntimeError: no_escapes: math.sin at ... takes, by conversion to a number, the values of a float32 tensor of shape () made by Mul ...
+    """
+
+    _field = "escapes_refused"
 
 
 def _require_bool(name: str, argument: str, value: object) -> bool:
