@@ -40,6 +40,7 @@ _PROVIDERS.update(
         "machine code": "pullback.compile.machine",
         "batches of cotangents": "pullback.func.rows",
         "numpy functions": "pullback._numpy",
+        "strong zeros": "pullback._tape.zeros",
         "fills of shared memory": "pullback.vocabulary.shared_memory",
     }
 )

@@ -146,7 +146,6 @@ def test_functions_of_users_and_several_outputs():
         assert x.grad.tolist() == [0]
         first, second = (x / 0).unbind() * 2
         where(x > 0, first * second, 0.0).sum().backward()
-        where(x > 0, pullback.linalg.svd(x.reshape(1, 1) * np.inf * 0 + x.reshape(1, 1))[1], 0.0)
     assert x.grad.tolist() == [0]
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from .. import ops
 from .._core import forks, xp as _xp
+from .._core.lazy import provider
 from .._core.modes import FieldBlock, asking, mode, quiet, running
 from .._core.primitives import Carrier
 from .._core.shapes import sum_to
@@ -28,7 +29,6 @@ from .memory import Cell, cell_with, protect, written
 from .node import AccumulateGrad, Node, Output, Parts
 from .recording import Freed, Tape, saved_tensors
 from .views import replace
-from .zeros import firm
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ndarray = np.ndarray
@@ -94,8 +94,6 @@ class Pass:
     """What checkpoints have computed again for it."""
     watcher: Any = None
     """Who is told of it."""
-    strong = False
-    """Whether a zero cotangent stays zero."""
 
     def __init__(self, tape: Tape, create_graph: bool, recording: bool, raw: bool, freed: Freed | None) -> None:
         self.tape = tape
@@ -103,6 +101,7 @@ class Pass:
         self.recording = recording
         self.xp: Any = _xp if raw else ops
         self.freed = freed
+        self.firm: Any = provider("strong zeros").firm if mode.get().strong_zeros else None
         self.leaves: list[tuple[AccumulateGrad, Any]] = []
         self.found: dict[Node, Any] = {}
         self.retained: list[tuple[Any, Any]] = []
@@ -113,7 +112,7 @@ class Pass:
         self, order: list[Node], pending: dict[Node, Any], wanted: frozenset[Node], needed: set[Node] | None
     ) -> None:
         """Run the nodes in order, each on the sum of the cotangents that have reached it."""
-        xp, freed, create_graph, strong = self.xp, self.freed, self.create_graph, self.strong
+        xp, freed, create_graph, firm = self.xp, self.freed, self.create_graph, self.firm
         for node in order:
             g = pending.pop(node, None)
             if g is None:
@@ -135,7 +134,7 @@ class Pass:
                     continue
             saved = self.connected(node) if create_graph and node.saved else node.saved
             results = node.pull(xp, g, edges, saved, node.params)
-            if strong and type(node) is not Output:
+            if firm is not None and type(node) is not Output:
                 pull = partial(_pulled, node, xp, edges)
                 results = firm(xp, node.primitive, g, results, node.params, saved, pull)
             if hooks is not None and hooks.post:
@@ -217,6 +216,13 @@ class Pass:
             return [self.unwrapped(r) for r in node.hooks.run("post", tuple(map(self.wrapped, shaped)), given)]
 
 
+def _require_saved(order: list[Node], needed: set[Node] | None) -> None:
+    """Raise the error of a node that has to run and has its values no longer."""
+    for node in order:
+        if type(node.saved) is not tuple and (needed is None or not needed.isdisjoint(node.edges)):
+            raise node.saved.error(node)
+
+
 def pull_back(
     tape: Tape,
     roots: Sequence[tuple[Node, Any]],
@@ -247,20 +253,15 @@ def pull_back(
             obstructed = True
     needed = None if targets is None or everywhere else restrict(order, wanted)
     if obstructed:
-        for node in order:
-            if type(node.saved) is not tuple and (needed is None or not needed.isdisjoint(node.edges)):
-                raise node.saved.error(node)
+        _require_saved(order, needed)
     raw = raw and (tape.level == 0 or _all_arrays(order))
     freed = None if retain_graph else Freed(caller())
     current = mode.get()
     watcher = current.watcher
-    strong = current.strong_zeros
-    plain = (
-        raw and not foreign and watcher is current.observer and not strong
-    )  # nothing that runs asks for the mode or for the pass
+    usual = watcher is current.observer and not current.strong_zeros
+    plain = raw and not foreign and usual  # nothing that runs asks for the mode or for the pass
     recording = not plain and tape.recording(create_graph, list(pending.values()))
     walker = Pass(tape, create_graph, recording, raw, freed)
-    walker.strong = strong
     walk = walker.walk
     if watcher is not None:
         walker.watcher, walker.foreign = watcher, foreign
