@@ -1,5 +1,5 @@
 // The gradients of a network's parameters as bars, folded by module: the first thing to know of a scalar loss.
-import { h } from "preact";
+import { Fragment, h } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { number, plural } from "./format";
 import type { Page } from "./page";
@@ -87,7 +87,7 @@ export function Gradients({ page }: { page: Page }) {
       <tr key={`${row.name} ${row.leaves[0]}`} class={!group && row.leaves[0] === state.leaf ? "chosen" : ""}>
         <th scope="row" class={inside ? "inside" : ""}>
           <button class="link mono" aria-expanded={group ? open.has(row.name) : undefined} onClick={() => (group ? toggle(row.name) : visit(row.leaves[0]!))}>
-            {group ? `${open.has(row.name) ? "−" : "+"} ` : ""}{row.name}
+            {group ? `${open.has(row.name) ? "−" : "+"} ` : ""}{row.name.split(/(?<=[._])/).map((part) => <>{part}<wbr /></>)}
           </button>
           {group && <span class="muted"> {plural(row.leaves.length, "parameter")}</span>}
         </th>

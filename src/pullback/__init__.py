@@ -41,6 +41,7 @@ _PROVIDERS.update(
         "batches of cotangents": "pullback.func.rows",
         "numpy functions": "pullback._numpy",
         "array namespace": "pullback.array_api",
+        "strong zeros": "pullback._tape.zeros",
         "fills of shared memory": "pullback.vocabulary.shared_memory",
     }
 )

@@ -1098,6 +1098,7 @@ def negative_(input: Tensor) -> Tensor:
     """-input."""
 def nextafter(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The next number after input in the direction of other."""
+from pullback._core.modes import no_escapes as no_escapes
 from pullback._core.modes import no_grad as no_grad
 @_overload
 def nonzero(input: Tensor, *, as_tuple: _Literal[False]=False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1403,6 +1404,7 @@ def std_mean(input: Tensor, axis: _builtins.int | tuple[_builtins.int, ...] | li
 def stft(input: Tensor, n_fft: _builtins.int, hop_length: _builtins.int | None = None, win_length: _builtins.int | None = None, window: Tensor | None = None, center: _builtins.bool = True, pad_mode: str = 'reflect', normalized: _builtins.bool = False, onesided: _builtins.bool | None = None, return_complex: _builtins.bool | None = None, align_to_window: _builtins.bool | None = None) -> Tensor:
     """The Fourier transforms of overlapping frames of signals, of shape (..., frequency, frame)."""
 from pullback._core.placement import strided as strided
+from pullback._core.modes import strong_zeros as strong_zeros
 def sub(input: Tensor, other: _TensorLike, *rest: _Any, alpha: _Number = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input - alpha * other, with broadcasting."""
 def subtract(input: Tensor, other: _TensorLike, *rest: _Any, alpha: _Number = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:

@@ -234,6 +234,31 @@ def test_text_fits_and_can_be_ascii():
     assert str(one).startswith("run         40 steps, all recorded, 4 parameters")
 
 
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (("before", "after"), ("before", "after")),
+        (("before-the-change", "after"), ("before-th..", "after")),
+        (("same", "same"), ("run 1", "run 2")),
+        (("", "after"), ("run 1", "run 2")),
+    ],
+)
+def test_two_runs_are_called_as_their_files_where_that_tells_them_apart(tmp_path, names, shown):
+    for folder, name in zip("ab", names, strict=True):
+        (tmp_path / folder).mkdir()
+        recorded(5, file=tmp_path / folder / f"{name}.jsonl" if name else None)
+    one, two = (
+        read_run(tmp_path / folder / f"{name}.jsonl") if name else recorded(5)
+        for folder, name in zip("ab", names, strict=True)
+    )
+    lines = one.to_text(two).splitlines()
+    assert [line[:12].rstrip() for line in lines if " 5 steps" in line] == list(shown)
+    assert [line[12:] for line in lines if line.endswith("nothing was found")] == [
+        f"{name}: nothing was found" for name in shown
+    ]
+    assert f'"name":"{shown[1]}"' in one.to_html(two)
+
+
 def test_bars_are_the_means_of_parts():
     assert bars([0.0, 1.0, 2.0, 3.0], 2) == "▁█"
     assert bars([5.0, 5.0], 10) == "▁▁"

@@ -31,7 +31,7 @@ TABLE: dict[str, dict[str, str]] = {
     "_core.machine": {"package": "get_machine_code set_machine_code"},
     "_core.modes": {
         "package": """
-            enable_grad inference_mode is_grad_enabled is_inference_mode_enabled no_grad set_grad_enabled"""
+            enable_grad inference_mode is_grad_enabled is_inference_mode_enabled no_escapes no_grad set_grad_enabled strong_zeros"""
     },
     "_core.placement": {
         "package": """

@@ -19,9 +19,9 @@ from .._core.modes import RECORD, mode, quiet
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import broadcast_shapes, expand_shape
 from .._core.sites import function_of, named, warn
-from .._core.values import concrete
+from .._core.values import concrete, shared
 from .._tape import shortcuts
-from .._tape.cuts import cut, cut_off
+from .._tape.cuts import cut_off, escape
 from .._tape.memory import storage_of
 from .._tape.node import AccumulateGrad, Node, new
 from .._tape.recording import Tape
@@ -138,8 +138,7 @@ class Conversions(Autograd):
             raise RuntimeError(
                 f"a Tensor with {self.numel()} elements cannot be converted to Scalar: index it, or reduce it first"
             )
-        if self._node is not None:
-            cut("item", (self,))
+        escape("item", self, "item()")
         return self._array.item()
 
     def tolist(self) -> Any:
@@ -149,18 +148,17 @@ class Conversions(Autograd):
         >>> pullback.tensor([[1, 2], [3, 4]]).tolist()
         [[1, 2], [3, 4]]
         """
-        if self._node is not None:
-            cut("tolist", (self,))
+        escape("tolist", self, "tolist()")
         return self._array.tolist()
 
     def _scalar(self, convert: Callable[[Any], Any]) -> Any:
-        if self._node is not None:
+        if self._followed:
             if (function := function_of(_getframe(2))) is not None:
                 raise errors.tracked_number(function, self)
+            escape("item", self, "conversion to a number")
             warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-                "Consider using tensor.detach() first. The number has no gradient. To keep it, write pullback.sin(x) for "
-                "math.sin(x), and out = pullback.zeros(3) for out = np.zeros(3) before out[i] = x[i]; for the value, x.item()."
+                f"Consider using tensor.detach() first. The number has no gradient. {errors.KEEP}; for the value, x.item()."
             )
         if self.numel() != 1:
             raise ValueError(
@@ -168,7 +166,7 @@ class Conversions(Autograd):
                 "or reduce it, or compute with all, as in pullback.sin(x) for math.sin(x). only one element tensors can be "
                 f"converted to Python scalars: a Tensor with {self.numel()} elements cannot be converted to Scalar"
             )
-        number = self.item()
+        number = self._array.item()
         if isinstance(number, complex) and convert is not complex:
             if number.imag:
                 kind = "double" if convert is float else "int64_t"
@@ -239,9 +237,14 @@ class Conversions(Autograd):
         return heading + text
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if self.ndim == 0 else object.__format__(self, spec)
+        array = shared(self)  # a text is no escape
+        return (
+            format((self if array is None else array).item(), spec) if self.ndim == 0 else object.__format__(self, spec)
+        )
 
     def __copy__(self) -> Any:
+        if not self.is_leaf:
+            escape("detach", self, "copy.copy()")
         return self._copied_to(self.detach())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
@@ -270,6 +273,8 @@ class Conversions(Autograd):
         return copied
 
     def __reduce__(self) -> Any:
+        if not self.is_leaf:
+            escape("detach", self, "pickling")
         return rebuild, (self._array, self.requires_grad, self._role)
 
     def to(self, *args: Any, dtype: Any = None, copy: bool = False, **options: Any) -> Any:

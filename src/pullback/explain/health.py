@@ -1,7 +1,6 @@
 """What is wrong with the numbers of a call: where NaN, inf and zero gradients begin, and gradients that cannot train.
 
-As in anomaly mode, a number that is not finite matters if it reaches a result: an output, or the gradient of a leaf.
-What a mask puts there, and what a later operation maps to a finite number, is no finding.
+Which NaN and inf are findings is decided as in anomaly mode: `_tape.faults` has the rule.
 """
 
 from __future__ import annotations
@@ -10,8 +9,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from .._tape.diagnosis import MASKS, POLES
-from .arrays import Kept, Marks, Summary
+from .._tape.diagnosis import POLES
+from .._tape.faults import MASKS, begins
+from .arrays import Kept, Marks, Summary, marks_of
 from .numbers import short
 from .trace import Call, Finding, Leaf, Step, Term, Traced
 
@@ -52,15 +52,19 @@ def findings(call: Call) -> list[Finding]:
 
 
 def _kept(found: list[Finding], births: dict[Traced, Finding], ends: Iterable[Traced]) -> list[Finding]:
-    """The findings that reach a result, and those from which they came."""
-    waiting = [births[end] for end in ends if end in births]
+    """The findings that reach a result, and those from which they came; inf of a mask only if it is the loss."""
+    waiting = [births[end] for end in ends if end in births and (not end.shape or not _masked(births[end]))]
     reached: set[Finding] = set()
     while waiting:
         finding = waiting.pop()
         if finding not in reached:
             reached.add(finding)
-            waiting += [births[each] for each in finding.tensor.inputs if each in births]
+            waiting += [births[each] for each in finding.tensor.inputs if each in births and not _masked(births[each])]
     return [finding for finding in found if finding in reached]
+
+
+def _masked(finding: Finding) -> bool:
+    return finding.kind == "inf" and finding.tensor.op in MASKS
 
 
 # 1. Forward
@@ -79,13 +83,12 @@ def _forward(call: Call) -> list[Finding]:
                 births[tensor] = carried  # its value is not stored: assume that it passes the problem on
             continue
         step = steps.get(tensor)
-        worse = carried is not None and bad == "nan" and carried.kind == "inf"
-        if carried is not None and not worse:
-            births[tensor] = carried
-            if step is not None and step not in carried.path:
-                carried.path.append(step)
-            continue
-        if bad == "inf" and tensor.op in MASKS:
+        before = [births[each].kind if each in births else each.marks.bad for each in tensor.inputs]
+        if not begins(bad, before):
+            if carried is not None:
+                births[tensor] = carried
+                if step is not None and step not in carried.path:
+                    carried.path.append(step)
             continue
         finding = Finding(bad, "forward", step, tensor, tensor.marks.element, _born_forward(tensor, step, bad))
         finding.fix = FIXES.get(tensor.op or "", "")
@@ -124,7 +127,7 @@ def _backward(call: Call) -> list[Finding]:
     births: dict[Traced, Finding] = {}
     for output in call.outputs:
         marks = next((step.marks for step in call.steps if output.tensor in step.outputs), None)
-        if marks is not None and marks.bad is not None and _bad(output.gradient) is not None:
+        if marks is not None and marks.bad is not None and marks_of(output.gradient).bad is not None:
             why = f"the gradient that backward was given has {marks.bad}{_at(marks)}"
             births[output.tensor] = finding = Finding(marks.bad, "backward", None, output.tensor, marks.element, why)
             found.append(finding)
@@ -134,7 +137,7 @@ def _backward(call: Call) -> list[Finding]:
             bad = term.marks.bad
             if bad is None:
                 continue
-            if carried is not None and carried.kind in {bad, "nan"}:
+            if carried is not None and not begins(bad, [carried.kind]):
                 births.setdefault(term.to, carried)
                 if step not in carried.path:
                     carried.path.append(step)
@@ -316,10 +319,3 @@ def _element(value: Kept | None, marks: Marks, same: bool) -> str:
     if same and marks.element is not None:
         return short(value[marks.element])
     return short(value.reshape(-1)[0]) if value.size == 1 else f"{short(value.min())} to {short(value.max())}"
-
-
-def _bad(value: Kept) -> str | None:
-    if isinstance(value, Summary):
-        stats = value.stats
-        return None if stats is None else "nan" if stats.nans else "inf" if stats.infs else None
-    return None if np.isfinite(value).all() else "nan" if np.isnan(value).any() else "inf"

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from .layout import pad, printable, table, wrapped
+from .layout import cut, pad, printable, table, wrapped
 from .numbers import counted, duration, short
 from .page import frame, to_html
 
@@ -117,6 +117,8 @@ class Run:
         self.events: list[Event] = []
         self.seconds: float | None = None
         self.failure: str | None = None
+        self.name = ""
+        """The name of its file, without the suffix."""
 
     def series(self, parameter: str, what: str = "gradient") -> tuple[list[int], list[float | None]]:
         """The recorded steps, and a parameter's 'gradient' norm, 'update' or share of 'zeros' at each of them.
@@ -176,7 +178,8 @@ class Run:
 
     def to_html(self, other: "Run | None" = None, *, title: str | None = None, theme: str = "auto") -> str:
         """The run as a page with a slider from step to step; with another run, both in each chart."""
-        runs = [run.to_dict(DRAWN) for run in (self, other) if run is not None]
+        both = [run for run in (self, other) if run is not None]
+        runs = [{"name": name, **run.to_dict(DRAWN)} for name, run in zip(_labels(both), both, strict=True)]
         title = title or f"{counted(self.count, 'step')} of training"
         return to_html({"schema": "pullback-run", "version": 1, "title": title, "runs": runs}, theme=theme)
 
@@ -216,6 +219,7 @@ def read_run(path: Any) -> Run:
     """
     lines = Path(path).read_text(encoding="utf-8").splitlines()
     run = Run(1)
+    run.name = Path(path).stem
     for number, line in enumerate(lines, 1):
         try:
             _add(run, json.loads(line))
@@ -272,6 +276,14 @@ def _numbers(value: Any) -> Any:
     return float(value) if isinstance(value, str) else value
 
 
+def _labels(runs: Sequence[Run]) -> list[str]:
+    """What each of some runs is called: by its file where that tells them apart."""
+    if len(runs) == 1:
+        return ["run"]
+    names = [run.name for run in runs]
+    return names if all(names) and len({*names}) == len(names) else [f"run {i}" for i in range(1, len(runs) + 1)]
+
+
 class _Writer:
     """Writes one run, or two side by side."""
 
@@ -280,22 +292,21 @@ class _Writer:
 
     def lines(self, runs: Sequence[Run]) -> Iterator[str]:
         """All lines."""
-        for place, run in enumerate(runs, 1):
-            title = f"run {place}" if len(runs) > 1 else "run"
+        labels = [cut(printable(name, ascii=self.ascii), HEAD - 1) for name in _labels(runs)]
+        for label, run in zip(labels, runs, strict=True):
             took = "" if run.seconds is None else f"; {duration(run.seconds)}"
             every = f"one in {run.every} recorded" if run.every > 1 else "all recorded"
-            yield f"{pad(title, HEAD)}{counted(run.count, 'step')}, {every}, {counted(len(run.parameters), 'parameter')}{took}"
+            yield f"{pad(label, HEAD)}{counted(run.count, 'step')}, {every}, {counted(len(run.parameters), 'parameter')}{took}"
             if run.failure is not None:
                 yield from self.wrap("", f"ended by {run.failure}")
             yield from self.loss(run)
         yield ""
         yield from self.table(runs)
-        for place, run in enumerate(runs, 1):
-            title = "health" if len(runs) == 1 else f"health {place}"
-            if not run.events:
-                yield f"{pad(title, HEAD)}nothing was found"
-            for event in run.events[:SHOWN]:
-                yield from self.wrap(title, str(event))
+        title = "health"
+        for label, run in zip(labels, runs, strict=True):
+            of = f"{label}: " if len(runs) > 1 else ""
+            for said in [str(event) for event in run.events[:SHOWN]] or ["nothing was found"]:
+                yield from self.wrap(title, of + said)
                 title = ""
 
     def wrap(self, title: str, text: str) -> list[str]:

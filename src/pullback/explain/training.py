@@ -48,6 +48,7 @@ class Training(Run):
         super().__init__(every)
         self.model, self.optimizer, self.progress = model, optimizer, progress
         self.path = None if file is None else Path(file)
+        self.name = "" if self.path is None else self.path.stem
         self._out: TextIO | None = None
         self._handles: list[Any] = []
         self._tensors: list[Any] = []
