@@ -13,6 +13,8 @@ from typing import Any, Final, NoReturn, Self, final
 
 import numpy as np
 
+from .modes import mode
+
 NumpyType = np.dtype[Any]
 
 # bool < int < float < complex: promotion and can_cast compare these.
@@ -268,7 +270,7 @@ def get_default_dtype() -> dtype:
     >>> pullback.get_default_dtype()
     pullback.float32
     """
-    return _default
+    return float64 if mode.get().programs else _default
 
 
 def set_default_dtype(d: Any, /) -> None:
@@ -294,12 +296,12 @@ def set_default_dtype(d: Any, /) -> None:
 
 def default_numpy() -> NumpyType:
     """The default dtype, as NumPy's."""
-    return _default.numpy
+    return get_default_dtype().numpy
 
 
 def default_complex() -> dtype:
     """The dtype of tensors made from Python's complex numbers."""
-    return _COMPLEX[_default]
+    return _COMPLEX[get_default_dtype()]
 
 
 def type_name(value: Any) -> str:
@@ -391,7 +393,7 @@ def result_dtype(operands: Sequence[tuple[NumpyType, str]]) -> NumpyType:
                 break
         else:
             return first
-    return _resolved(tuple(operands), _default)
+    return _resolved(tuple(operands), get_default_dtype())
 
 
 @functools.lru_cache(maxsize=1024)
@@ -457,7 +459,7 @@ class finfo(_Limits):
     shown = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
 
     def __init__(self, type: Any = None) -> None:
-        given = _default if type is None else as_dtype(type)
+        given = get_default_dtype() if type is None else as_dtype(type)
         if not (given.is_floating_point or given.is_complex):
             raise TypeError(f"finfo() requires a floating point input type. Use pullback.iinfo to handle {given!r}")
         limits = np.finfo(given.numpy)
