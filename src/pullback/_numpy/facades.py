@@ -12,6 +12,7 @@ import math
 import numbers
 import operator
 from collections.abc import Callable
+from enum import Enum
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -25,7 +26,7 @@ from ..vocabulary.promotion import cast
 from . import names, scipy_names
 from .operands import holds_tensor, operand, tensors
 
-MODULES = {"numpy", "numpy.linalg", "numpy.fft", "math", "cmath", "numbers", "builtins"}
+MODULES = {"numpy", "numpy.linalg", "numpy.fft", "numpy.lib.scimath", "math", "cmath", "numbers", "builtins"}
 TYPES: set[Any] = {float, complex, numbers.Number, numbers.Complex, numbers.Real, np.ndarray}
 TYPES |= {np.generic, np.number, np.inexact, np.floating, np.complexfloating}
 TYPES |= {np.float32, np.float64, np.complex64, np.complex128}
@@ -34,6 +35,9 @@ JOINS = {np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_st
 JOINS |= {np.piecewise, np.linalg.multi_dot}
 """Functions of sequences of arrays: a list of tensors is not one array to them."""
 LIFTED = {np.dtype(name) for name in ("float32", "float64", "complex64", "complex128")}
+
+
+IF_NEEDED = getattr(np, "_CopyMode", Enum("_CopyMode", "IF_NEEDED")).IF_NEEDED  # what SciPy passes
 
 
 def array(
@@ -46,7 +50,7 @@ def array(
     result = joined if dtype is None else cast(joined, np.dtype(dtype))
     while result.ndim < ndmin:
         result = result[None]
-    return result.clone() if copy and result is object else result
+    return result.clone() if result is object and copy not in (None, False, IF_NEEDED) else result
 
 
 def _joined(value: Any) -> Any:
@@ -61,7 +65,7 @@ def _joined(value: Any) -> Any:
 def _as_array(a: Any, dtype: Any = None, order: Any = None, *, copy: bool | None = None, **rest: Any) -> Any:
     if isinstance(a, np.ndarray) and dtype is None and not copy:
         return a
-    return array(a, dtype, copy=bool(copy), order=order)
+    return array(a, dtype, copy=copy)
 
 
 def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = None, **rest: Any) -> Any:

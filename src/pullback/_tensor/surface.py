@@ -25,8 +25,8 @@ TABLE: dict[str, dict[str, str]] = {
     "_core.dtypes": {
         "package": """
             bool=bool_ can_cast cdouble cfloat complex128 complex64 double dtype finfo float16 float32 float64
-            float=float_ get_default_dtype half iinfo int16 int32 int64 int8 int=int_ long promote_types
-            set_default_dtype short uint16 uint32 uint64 uint8"""
+            float=float_ get_default_dtype get_promotion half iinfo int16 int32 int64 int8 int=int_ long promote_types
+            set_default_dtype set_promotion short uint16 uint32 uint64 uint8"""
     },
     "_core.machine": {"package": "get_machine_code set_machine_code"},
     "_core.modes": {
