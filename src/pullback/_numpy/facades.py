@@ -12,7 +12,6 @@ import math
 import numbers
 import operator
 from collections.abc import Callable
-from enum import Enum
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -21,10 +20,9 @@ import numpy as np
 from .._core.modes import mode
 from .._core.primitives import Carrier, Function
 from .._tensor.creation import made
-from ..vocabulary import shapes
 from ..vocabulary.promotion import cast
 from . import names, scipy_names
-from .operands import holds_tensor, operand, tensors
+from .operands import holds_tensor, joined, operand
 
 MODULES = {"numpy", "numpy.linalg", "numpy.fft", "numpy.lib.scimath", "math", "cmath", "numbers", "builtins"}
 TYPES: set[Any] = {float, complex, numbers.Number, numbers.Complex, numbers.Real, np.ndarray}
@@ -37,29 +35,21 @@ JOINS |= {np.piecewise, np.linalg.multi_dot}
 LIFTED = {np.dtype(name) for name in ("float32", "float64", "complex64", "complex128")}
 
 
-IF_NEEDED = getattr(np, "_CopyMode", Enum("_CopyMode", "IF_NEEDED")).IF_NEEDED  # what SciPy passes
+IF_NEEDED: Any = getattr(vars(np).get("_CopyMode"), "IF_NEEDED", None)
+"""What SciPy passes for `copy`."""
 
 
 def array(
     object: Any, dtype: Any = None, *, copy: bool | None = True, order: Any = None, subok: bool = False, ndmin: int = 0
 ) -> Any:
     """np.array of what holds tensors, which are joined: the result is a tensor, and a copy unless `copy` is False."""
-    joined = _joined(object)
-    if not isinstance(joined, Carrier):
+    whole: Any = joined(object)
+    if not isinstance(whole, Carrier):
         return np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
-    result = joined if dtype is None else cast(joined, np.dtype(dtype))
+    result: Any = whole if dtype is None else cast(whole, np.dtype(dtype))
     while result.ndim < ndmin:
         result = result[None]
     return result.clone() if result is object and copy not in (None, False, IF_NEEDED) else result
-
-
-def _joined(value: Any) -> Any:
-    """Nested sequences as one tensor, if they hold one."""
-    if not isinstance(value, (list, tuple)) or not holds_tensor(value):
-        return value
-    parts = tensors(*map(_joined, value))
-    kind = np.result_type(*[part._dtype for part in parts])
-    return shapes.stack([cast(part, kind) for part in parts])
 
 
 def _as_array(a: Any, dtype: Any = None, order: Any = None, *, copy: bool | None = None, **rest: Any) -> Any:
@@ -79,11 +69,13 @@ def _is_scalar(element: Any) -> bool:
 
 
 OWN: dict[Any, Function] = {np.array: array, np.full: _full, np.isscalar: _is_scalar}
-OWN |= dict.fromkeys((np.asarray, np.asanyarray, np.ascontiguousarray, np.asarray_chkfinite), _as_array)
+OWN |= dict.fromkeys((np.asarray, np.asanyarray, np.ascontiguousarray, np.asarray_chkfinite, np.require), _as_array)
 
 RENAMED = {"fabs": "abs", "pow": "power", "phase": "angle"}
 RENAMED |= {f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")}
-SAME = "sin cos tan sinh cosh tanh exp exp2 expm1 log10 log2 log1p sqrt cbrt degrees radians hypot copysign fmod".split()
+SAME = (
+    "sin cos tan sinh cosh tanh exp exp2 expm1 log10 log2 log1p sqrt cbrt degrees radians hypot copysign fmod".split()
+)
 SPECIAL = {"gamma": "gamma", "lgamma": "gammaln", "erf": "erf", "erfc": "erfc"}
 VALUES = "floor ceil trunc isnan isinf isfinite isclose".split()
 """Functions of `math` whose derivative is zero: computed from the values."""
@@ -97,11 +89,23 @@ def _math() -> None:
     own: dict[str, Function] = {name: vars(np)[name] for name in SAME}
     own |= {name: vars(np)[other] for name, other in RENAMED.items()}
     own |= {name: scipy_names.FUNCTIONS[other] for name, other in SPECIAL.items()}
+    own["remainder"] = lambda x, y: x - y * np.rint(x / y)
     own |= {"log": _log, "fsum": sum, "prod": functools.partial(functools.reduce, operator.mul)}
     own |= {name: functools.partial(_of_values, vars(math)[name]) for name in VALUES}
     OWN.update({vars(math)[name]: function for name, function in own.items() if name in vars(math)})
     for name in ("sin", "cos", "tan", "exp", "log", "sqrt", "sinh", "cosh", "tanh", "phase"):
         OWN[vars(cmath)[name]] = functools.partial(_of_complex, own[name])
+    for name in ("sqrt", "log", "log10", "log2", "power"):
+        OWN[vars(np.emath)[name]] = functools.partial(_wider, vars(np)[name], 0.0, math.inf)
+    for name in ("arcsin", "arccos", "arctanh"):
+        OWN[vars(np.emath)[name]] = functools.partial(_wider, vars(np)[name], -1.0, 1.0)
+
+
+def _wider(function: Function, least: float, greatest: float, x: Any, *rest: Any) -> Any:
+    """A function of numpy.lib.scimath: of complex numbers where an element is outside the real domain."""
+    real = isinstance(x, Carrier) and x._dtype.kind == "f"
+    outside = real and bool(((x < least) | (x > greatest)).any())
+    return function(x + 0j if outside else x, *rest)
 
 
 def _of_values(function: Function, *args: Any, **options: Any) -> Any:
@@ -165,9 +169,10 @@ class Called(Stand):
         own, given = OWN.get(self.real), (*args, *options.values())
         if own is not None and any(map(holds_tensor, given)):
             return own(*args, **options)
-        if self.real not in JOINS and any(map(_is_list, given)):
-            args = tuple([_joined(arg) if _is_list(arg) else arg for arg in args])
-            options = {key: _joined(value) if _is_list(value) else value for key, value in options.items()}
+        if any(map(_is_list, given)):
+            depth = self.real in JOINS
+            args = tuple([_listed(arg, depth) for arg in args])
+            options = {key: _listed(value, depth) for key, value in options.items()}
         return lifted(self.real(*args, **options), given)
 
 
@@ -176,6 +181,13 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and any(
         _is_list(one) or (isinstance(one, Carrier) and one._dtype.kind in "fc") for one in value
     )
+
+
+def _listed(value: Any, depth: int) -> Any:
+    """A list of tensors as one, or as a list of such."""
+    if not _is_list(value):
+        return value
+    return [_listed(one, 0) for one in value] if depth else joined(value)
 
 
 class Indexed(Stand):
@@ -187,7 +199,7 @@ class Indexed(Stand):
             return lifted(self.real[key], parts) if self.active else self.real[key]
         if any(isinstance(part, str) for part in parts):
             raise TypeError("np.r_ and np.c_ take no text beside tensors: use np.concatenate or np.stack")
-        pieces = [np.r_[part] if isinstance(part, slice) else _joined(part) for part in parts]
+        pieces = [np.r_[part] if isinstance(part, slice) else joined(part) for part in parts]
         if self.real is np.c_:
             return np.column_stack(pieces)
         return np.concatenate([np.atleast_1d(operand(piece)) for piece in pieces])

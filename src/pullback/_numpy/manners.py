@@ -22,8 +22,10 @@ from .._core.modes import mode
 from .._core.primitives import Function
 from .._tensor.tensor import Tensor
 from ..interpreters import Boxed
+from .construction import CONSTRUCTION
+from .operands import joined
 
-BY_NUMPY = """all any argmax argmin argpartition argsort clip cumprod cumsum diagonal dot max mean min nonzero copy prod ptp put
+BY_NUMPY = """all any argmax argmin argpartition argsort clip conj conjugate cumprod cumsum diagonal dot max mean min nonzero copy prod ptp put
     ravel repeat round searchsorted squeeze std sum swapaxes take trace var""".split()
 """Methods of arrays that are the functions of the same name."""
 IN_PLACE = "add and floordiv lshift mod mul or pow rshift sub truediv xor".split()
@@ -41,30 +43,37 @@ def _asked() -> bool:
     return bool(programs) and belongs(sys._getframe(2).f_globals.get("__name__", ""), programs) is not None
 
 
-class _Method:
-    """A method that is another one to a program."""
+class _Member:
+    """A method, or an attribute, that is another one to a program."""
 
-    def __init__(self, method: Any, original: Any) -> None:
-        self.method, self.original = method, original
+    def __init__(self, own: Any, original: Any) -> None:
+        self.own, self.original = own, original
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is not None and _asked():
-            return functools.partial(self.method, instance)
+            return self.own(instance)
         if self.original is None:
             raise AttributeError("no attribute of tensors")
         return self.original.__get__(instance, owner)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        self.original.__set__(instance, value)
 
 
 def _transpose(x: Any, *axes: Any) -> Any:
     return np.transpose(x, axes[0] if len(axes) == 1 else axes or None)
 
 
-def _flatten(x: Any, order: str = "C") -> Any:
+def _flatten(x: Any, order: Any = "C") -> Any:
     return ops.clone(np.ravel(x, order))
 
 
 def _sort(x: Any, *args: Any, **options: Any) -> None:
     x[...] = np.sort(x, *args, **options)
+
+
+def _astype(x: Any, dtype: Any, *rest: Any, copy: bool = True, **options: Any) -> Any:
+    return CONSTRUCTION["astype"](x, np.dtype(dtype), copy=copy)
 
 
 def _fill(x: Any, value: Any) -> None:
@@ -77,21 +86,30 @@ def _partition(x: Any, *args: Any, **options: Any) -> None:
 
 METHODS: dict[str, Any] = {name: vars(np)[name] for name in BY_NUMPY}
 METHODS |= {"transpose": _transpose, "flatten": _flatten, "sort": _sort, "partition": _partition, "fill": _fill}
+METHODS["astype"] = _astype
+ATTRIBUTES: dict[str, Any] = {"dtype": operator.attrgetter("_dtype"), "imag": np.imag}
 
 
 def _item(original: Function) -> Function:
-    def __getitem__(self: Any, index: Any) -> Any:
+    def method(self: Any, index: Any) -> Any:
         found = original(self, index)
         return ops.clone(found) if not found.ndim and _asked() else found
 
-    return __getitem__
+    return method
+
+
+def _set_item(original: Function) -> Function:
+    def method(self: Any, index: Any, value: Any) -> None:
+        original(self, index, joined(value) if isinstance(value, (list, tuple)) and _asked() else value)
+
+    return method
 
 
 def _elements(original: Function) -> Function:
-    def __iter__(self: Any) -> Any:
+    def method(self: Any) -> Any:
         return map(ops.clone, original(self)) if self.ndim == 1 and _asked() else original(self)
 
-    return __iter__
+    return method
 
 
 def _augmented(name: str, original: Function) -> Function:
@@ -113,15 +131,17 @@ def _copied(original: Function) -> Function:
 def exchange() -> list[tuple[type, str, Any]]:
     """Give tensors these methods; what they had, for `restore`."""
     new: dict[tuple[type, str], Any] = {}
-    for name, make in (("__getitem__", _item), ("__iter__", _elements)):
+    for name, make in (("__getitem__", _item), ("__setitem__", _set_item), ("__iter__", _elements)):
         new[Tensor, name] = make(getattr(Tensor, name))
-    for cls, name in itertools.product((Tensor, Boxed), ("__copy__", "__deepcopy__")):
+    classes: tuple[Any, ...] = (Tensor, Boxed)
+    for cls, name in itertools.product(classes, ("__copy__", "__deepcopy__")):
         new[cls, name] = _copied(getattr(cls, name))
     for name in IN_PLACE:
         new[Tensor, f"__i{name}__"] = _augmented(name, getattr(Tensor, f"__i{name}__"))
-    for name, method in METHODS.items():
+    for name, method in (METHODS | ATTRIBUTES).items():
         getattr(Tensor, name, None)  # imported now: that would replace ours
-        new[Tensor, name] = _Method(method, inspect.getattr_static(Tensor, name, None))
+        own = functools.partial(functools.partial, method)
+        new[Tensor, name] = _Member(own if name in METHODS else method, inspect.getattr_static(Tensor, name, None))
     before = [(cls, name, vars(cls).get(name)) for cls, name in new]
     for (cls, name), method in new.items():
         setattr(cls, name, method)

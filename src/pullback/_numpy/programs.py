@@ -10,6 +10,7 @@ from typing import Any
 
 from .._core import forks
 from .._core.modes import FieldBlock, ModeBlock, mode
+from .._core.sites import called, describe
 from . import manners
 from .facades import facade
 
@@ -81,8 +82,9 @@ class _Names:
         for finder in sys.meta_path:
             spec = None if finder is self else finder.find_spec(name, path, target)
             if spec is not None:
+                loader: Any = spec.loader
                 with contextlib.suppress(AttributeError, TypeError):  # a loader written in C
-                    spec.loader.exec_module = self._changing(name, spec.loader.exec_module)
+                    loader.exec_module = self._changing(name, loader.exec_module)
                 return spec
         return None
 
@@ -100,7 +102,7 @@ _names = _Names()
 
 
 class numpy_programs(ModeBlock):
-    """A block in which the named packages compute on tensors, although they were written for NumPy's arrays.
+    r"""A block in which the named packages compute on tensors, although they were written for NumPy's arrays.
 
     Code that makes arrays and writes into them, `out = np.zeros(3); out[0] = x`, keeps no gradient, since an array holds
     numbers. Inside the block `numpy`, `math` and what was imported from them stand, in the modules of the named
@@ -127,7 +129,7 @@ class numpy_programs(ModeBlock):
     >>> import numpy as np
     >>> import pullback
     >>> theirs = types.ModuleType("theirs")
-    >>> exec("import numpy as np\\ndef powers(x):\\n    out = np.zeros(3)\\n    out[:] = x\\n    return np.cumprod(out)", vars(theirs))
+    >>> exec("import numpy as np\ndef powers(x):\n    out = np.zeros(3)\n    out[:] = x\n    return np.cumprod(out)", vars(theirs))
     >>> sys.modules["theirs"] = theirs
     >>> x = pullback.tensor(2.0, dtype=pullback.float64, requires_grad=True)
     >>> with pullback.numpy_programs("theirs"):
@@ -165,5 +167,21 @@ class numpy_programs(ModeBlock):
     def __exit__(self, *exc: object) -> None:
         try:
             super().__exit__(*exc)
+            if isinstance(exc[1], Exception):
+                self._tell(exc[1])
         finally:
             _names.leave(self._programs)
+
+    def _tell(self, error: Exception) -> None:
+        """Note the function in which an error was raised, if it is none of Python's: the error itself may not name it."""
+        at = error.__traceback__
+        while at is not None and at.tb_next is not None:
+            at = at.tb_next
+        if at is None or manners.belongs(at.tb_frame.f_globals.get("__name__", ""), frozenset(self._programs)) is None:
+            return
+        site = (at.tb_frame.f_code, at.tb_lasti)
+        if (function := called(site)) is not None and not getattr(error, "__notes__", None):
+            error.add_note(
+                f"numpy_programs: raised by {function} at {describe(site)}. If it is compiled, or makes its arrays in a "
+                "package that the block does not name, it takes no tensors"
+            )
