@@ -281,7 +281,6 @@ class Call:
     findings: list[Finding] = field(default_factory=list)
     kept_bytes: int = 0
     estimated: bool = True
-    notes: list[str] = field(default_factory=list)
 
     @property
     def peak_bytes(self) -> int:
