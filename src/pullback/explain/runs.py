@@ -4,7 +4,6 @@ The file has one JSON object a line: the parameters first, then a step or a find
 ended, in whatever way, can be read: `pullback.explain.read_run("run.jsonl")`.
 """
 
-import html
 import importlib
 import itertools
 import json
@@ -15,7 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from .layout import cut, pad, printable, table, wrapped
 from .numbers import counted, duration, short
-from .page import frame, to_html
+from .page import mimebundle, to_html
 
 T = TypeVar("T")
 MOST = 1000
@@ -196,8 +195,8 @@ class Run:
             raise ValueError(f"save({str(path)!r}): the suffix says what to write, one of {' '.join(makers)}")
         Path(path).write_text(makers[suffix](other), encoding="utf-8", newline="\n")
 
-    def _repr_html_(self) -> str:
-        return frame(self.to_html(), f"<pre>{html.escape(self.to_text())}</pre>")
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return mimebundle(self.to_text(), self.to_html)
 
     def to_text(self, other: "Run | None" = None, *, width: int = 100, ascii: bool = False) -> str:
         """The run in lines of at most `width` characters; with another run, both side by side."""
