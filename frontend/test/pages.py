@@ -252,7 +252,9 @@ def cells(*shown):
         "notebook-colab": framed(by_script, "allow-scripts allow-forms allow-popups allow-downloads"),
         "notebook-strict": page(by_script, STRICT),
         "notebook-static": framed(static, ""),
-        "notebook-untrusted": page("".join(f"<div class=output>{''.join(Untrusted(cell).left)}</div>" for cell in found)),
+        "notebook-untrusted": page(
+            "".join(f"<div class=output>{''.join(Untrusted(cell).left)}</div>" for cell in found)
+        ),
     }
     for name, text in hosts.items():
         (FOLDER / f"{name}.html").write_text(text, encoding="utf-8")

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._tape.diagnosis import POLES
 from .._tape.faults import MASKS, begins
-from .arrays import Kept, Marks, Summary, marks_of
+from .arrays import Kept, Marks, marks_of, ranged
 from .bounds import FIXES, FLAT, TINY, sizes
 from .numbers import short
 from .trace import Call, Finding, Step, Term, Traced
@@ -33,6 +33,8 @@ BIRTHS = {
     "softmax": "all of a row is -inf: the mask has to leave one position of each row, and may be the wrong way round",
 }
 
+LARGE = {*"exp expm1 cosh sinh exp2 mul pow add sub sum mm addmm bmm prod square".split()}
+"""Operations whose inf is an overflow, if their inputs are finite."""
 VECTORS = {"mul", "mv", "dot"}
 PRODUCTS = VECTORS | {"mm", "bmm", "addmm", "baddbmm", "convolution", "einsum", "matmul", "linear"}
 """Products, and those of them in which a vector is a factor: in the others it is what is added."""
@@ -83,8 +85,7 @@ def _forward(call: Call) -> list[Finding]:
         if not begins(bad, before):
             if carried is not None:
                 births[tensor] = carried
-                if step is not None and step not in carried.path:
-                    carried.path.append(step)
+                carried.through(step)
             continue
         finding = Finding(bad, "forward", step, tensor, tensor.marks.element, _born_forward(tensor, step, bad))
         finding.fix = BIRTHS.get(tensor.op or "", "")
@@ -101,17 +102,10 @@ def _born_forward(tensor: Traced, step: Step | None, bad: str) -> str:
     ]
     limit = np.finfo(tensor.dtype).max if tensor.dtype.kind in "fc" else 0
     finite = all(each.marks.bad is None for each in tensor.inputs)
-    over = bad == "inf" and finite and _large(tensor)
+    over = bad == "inf" and finite and tensor.op in LARGE
     why = f": more than {tensor.dtype} can hold ({short(limit)})" if over else ""
     met = f", where {', '.join(inputs)}" if inputs else ""
     return f"{tensor.op} gives {bad}{_at(tensor.marks)}{met}{why}"
-
-
-def _large(tensor: Traced) -> bool:
-    """True if inf is an overflow: an input is large, or the operation can produce large numbers."""
-    if tensor.op in {"exp", "expm1", "cosh", "sinh", "exp2"}:
-        return True
-    return tensor.op in {"mul", "pow", "add", "sub", "sum", "mm", "addmm", "bmm", "prod", "square"}
 
 
 # 2. Backward
@@ -135,8 +129,7 @@ def _backward(call: Call) -> list[Finding]:
                 continue
             if carried is not None and not begins(bad, [carried.kind]):
                 births.setdefault(term.to, carried)
-                if step not in carried.path:
-                    carried.path.append(step)
+                carried.through(step)
                 continue
             finding = Finding(bad, "backward", step, term.to, term.marks.element, _born_backward(step, term, bad))
             if step.outputs[0].marks.bad is None:
@@ -193,8 +186,7 @@ def _zeros(call: Call, known: set[Traced]) -> list[Finding]:
                 continue
             if carried is not None and step.marks.zero:
                 births.setdefault(term.to, carried)
-                if step not in carried.path:
-                    carried.path.append(step)
+                carried.through(step)
             elif not step.marks.zero and term.to not in births and not _starts(step, term, learning):
                 kind = "dead" if step.op in GATES else "zero"
                 births[term.to] = finding = Finding(kind, "backward", step, term.to, None, _stopped(step, term, kind))
@@ -295,13 +287,6 @@ def _at(marks: Marks) -> str:
 
 def _element(value: Kept | None, marks: Marks, same: bool) -> str:
     """The element of an input at the position of the first bad element, or the input's range."""
-    if value is None:
-        return "not kept"
-    if isinstance(value, Summary):
-        stats = value.stats
-        if stats is None or stats.min is None or stats.max is None:
-            return "not kept"
-        return f"{short(stats.min)} to {short(stats.max)}"
-    if same and marks.element is not None:
+    if same and marks.element is not None and isinstance(value, np.ndarray):
         return short(value[marks.element])
-    return short(value.reshape(-1)[0]) if value.size == 1 else f"{short(value.min())} to {short(value.max())}"
+    return ranged(value) or "not kept"

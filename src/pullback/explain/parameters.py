@@ -20,8 +20,6 @@ from .trace import Call, Finding
 ASKED = 20
 """The number of parameters for which the reason is looked up."""
 FROZEN = "it does not require grad, and an optimizer holds it: call requires_grad_(), or leave it out of the optimizer"
-
-
 UNUSED = "nothing that leads to the loss used it"
 
 
@@ -73,7 +71,7 @@ class Parameters:
     def findings(self, call: Call, notes: list[str]) -> list[Finding]:
         """A finding for each module, or reason, of the parameters that never got a gradient."""
         lost = {key: each for key, each in self.missing.items() if key not in self.reached}
-        rest = [each for key, each in lost.items() if key not in self.idle or each.reason != UNUSED]
+        rest = [each for key, each in lost.items() if key not in self.idle or each.reason not in ("", UNUSED)]
         if len(rest) < len(lost):
             first = next(each.name for each in lost.values() if each not in rest)
             notes.append(
@@ -122,21 +120,15 @@ class Losses:
 
     def see(self, call: Call) -> list[Finding]:
         """The finding for the first call of a line in which the training has diverged."""
-        output = call.outputs[0] if call.outputs else None
-        if (
-            output is None
-            or not output.implicit
-            or call.place is None
-            or not isinstance(output.tensor.data, np.ndarray)
-        ):
+        output = call.outputs[0] if call.outputs and call.outputs[0].implicit else None
+        data = None if output is None else output.tensor.data
+        if output is None or call.place is None or not isinstance(data, np.ndarray):
             return []
-        where, loss = call.place.where, float(abs(output.tensor.data).max())
+        where, loss = call.place.where, float(abs(data).max())
         norm = float(np.sqrt(sum(leaf.flow.norm**2 for leaf in call.leaves if leaf.flow is not None)))
         number = self.count[where] = self.count.get(where, 0) + 1
         first = self.known.setdefault(where, (number, loss, norm))
-        if first is None or not np.isfinite(first[1]):
-            return []
-        if loss <= DIVERGED * first[1] or norm <= DIVERGED * first[2]:
+        if first is None or not loss > DIVERGED * first[1] or norm <= DIVERGED * first[2]:
             return []
         self.known[where] = None
         why = f"the loss was {first[1]:.4g} in the first of these calls, and is {loss:.4g} in call {number}"

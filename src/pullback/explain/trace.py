@@ -223,6 +223,11 @@ class Finding:
     path: list[Step] = field(default_factory=list)
     fix: str = ""
 
+    def through(self, step: Step | None) -> None:
+        """Add a step to the path."""
+        if step is not None and step not in self.path:
+            self.path.append(step)
+
     @property
     def born(self) -> Step | None:
         """The step in which it first appeared; None if it came from outside."""

@@ -22,7 +22,7 @@ from .._core.sites import internal
 from .._tape.faults import kind_of
 from ..optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from .bounds import DIVERGED, ENOUGH, FIXES, LARGE_UPDATE, PATIENCE, sizes
-from .naming import variables_in
+from .naming import rounds_at, variables_in
 from .numbers import counted, short
 from .parameters import FROZEN, UNUSED, frozen, idle
 from .runs import MOST, Event, Run, Step, plain
@@ -30,6 +30,8 @@ from .scopes import program_frame
 
 WINDOW = 50
 """The number of losses with whose median a loss is compared."""
+LIVE, LOGGED = 0.1, 10.0
+"""The seconds after which the line of progress is renewed, and after which a file gets another one."""
 REFRESHED = 5
 """The number of steps after which the median is computed anew."""
 
@@ -75,7 +77,7 @@ class Training(Run):
             self._know(self.optimizer, program_frame(2))
             self._sizes[id(self.optimizer)] = len(self._tensors)
         self._handles += hooks
-        self._start = time.perf_counter()
+        self._start = self._shown = time.perf_counter()
         return self
 
     def __exit__(
@@ -98,8 +100,7 @@ class Training(Run):
         )
         if self._out is not None:
             self._out.close()
-        if self.progress:
-            sys.stderr.write(f"\r{self._line()}\n")
+        self._tell_progress(last=True)
 
     # Parameters
 
@@ -172,16 +173,14 @@ class Training(Run):
         self._write({**step.plain(), "losses": plain(self._unwritten)})
         self._unwritten = []
         self._examine(step)
-        if self.progress:
-            sys.stderr.write(f"\r{self._line()}")
-            sys.stderr.flush()
+        self._tell_progress()
 
     # Findings
 
     def _compare(self, number: int, loss: float) -> None:
         """Find a loss that is not finite, or far above those before it."""
-        if not math.isfinite(loss):
-            self._tell("nan" if math.isnan(loss) else "inf", -1, f"the loss is {short(loss)}", step=number)
+        if (bad := kind_of(loss)) is not None:
+            self._tell(bad, -1, f"the loss is {short(loss)}{_at()}", step=number)
             return
         recent = self._recent
         if number % REFRESHED == 0 and len(recent) >= ENOUGH:
@@ -193,7 +192,9 @@ class Training(Run):
             del recent[:-WINDOW]
             return
         if number - self._high > ENOUGH:  # what follows a spike is compared with the losses before it
-            why = f"the loss is {short(loss)}, and the median of the {len(recent)} before it {short(self._usual)}"
+            why = (
+                f"the loss is {short(loss)}, and the median of the {len(recent)} before it {short(self._usual)}{_at()}"
+            )
             self._tell("spike", number, why, step=number)
         self._high = number
 
@@ -249,10 +250,25 @@ class Training(Run):
             self._out.write(json.dumps(row, allow_nan=False, separators=(",", ":")) + "\n")
             self._out.flush()
 
+    def _tell_progress(self, *, last: bool = False) -> None:
+        """Renew the line of a terminal or a notebook; in a file, add a line at times."""
+        now = time.perf_counter()
+        live = sys.stderr.isatty() or "ipykernel" in sys.modules
+        if self.progress and (last or now >= self._shown + (LIVE if live else LOGGED)):
+            self._shown = now
+            sys.stderr.write(f"\r{self._line():<60}{chr(10) * last}" if live else f"{self._line()}\n")
+            sys.stderr.flush()
+
     def _line(self) -> str:
         loss = "" if not self.losses.values else f", loss {short(self.losses.values[-1][1])}"
         found = f", {counted(len(self.events), 'finding')}" if self.events else ""
         return f"{counted(self.count, 'step')}{loss}{found}"
+
+
+def _at() -> str:
+    """The round of the program's loops, for a finding."""
+    rounds = rounds_at(sys._getframe(1))
+    return f" ({rounds})" if rounds else ""
 
 
 def _named(values: list[tuple[str, Any]]) -> Iterator[tuple[int, str]]:
