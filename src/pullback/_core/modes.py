@@ -35,6 +35,7 @@ class Mode(NamedTuple):
     observer: Any = None
     """The watcher, if the mode does nothing but let it look at results: then the fast paths of operations can stay in use."""
     escapes_refused: bool = False
+    strong_zeros: bool = False
 
 
 RECORD = Mode()
@@ -227,6 +228,27 @@ class no_escapes(_Switch):
     """
 
     _field = "escapes_refused"
+
+
+class strong_zeros(_Switch):
+    """A block whose backward passes keep a zero gradient zero, also where the derivative is infinite or NaN.
+
+    The branch of `where` that is not selected has gradient zero, and 0 times an infinite derivative is NaN: so
+    `where(x > 0, sqrt(x), 0)` has a NaN gradient at 0, in torch too. Inside the block such products are zero: of
+    elementwise operations and products each term, of operations along an axis each row, of all others only the whole. A
+    gradient that is not zero, and all values, are what they are outside. What counts is where the pass runs, not the
+    computation; for second derivatives both passes have to run inside. Tangents of `jvp` are treated alike. Works as a
+    decorator, too.
+
+    >>> import pullback
+    >>> x = pullback.tensor([0.0, 4.0], requires_grad=True)
+    >>> with pullback.strong_zeros():
+    ...     pullback.where(x > 0, x.sqrt(), 0.0).sum().backward()
+    >>> x.grad
+    tensor([0.0000, 0.2500])
+    """
+
+    _field = "strong_zeros"
 
 
 def _require_bool(name: str, argument: str, value: object) -> bool:

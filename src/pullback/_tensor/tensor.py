@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import ops, vocabulary
 from .._core import dtypes, errors, placement as _placement
+from .._core.lazy import provider
 from .._core.modes import RECORD, mode, quiet
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import broadcast_shapes, expand_shape
@@ -61,6 +62,8 @@ class Eager(Tape):
         return tensor
 
 
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+"""The versions of the array API standard: a later one has all that earlier ones have."""
 OPERANDS = (Carrier, np.ndarray, np.generic, int, float, complex)
 
 
@@ -95,10 +98,31 @@ class Conversions(Autograd):
             return array.astype(dtype)
         return array.copy() if copy else array
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
+        if api_version is not None and api_version not in VERSIONS:
+            raise ValueError(f"there is no array API {api_version!r} here: the versions are {', '.join(VERSIONS)}")
+        return provider("array namespace")
+
+    def to_device(self, device: Any, /, *, stream: None = None) -> Any:
+        """This tensor, which is on the CPU already; other devices raise RuntimeError.
+
+        >>> import pullback
+        >>> x = pullback.ones(2)
+        >>> x.to_device("cpu") is x
+        True
+        """
+        if stream is not None:
+            raise ValueError(f"to_device: the CPU has no streams, and {stream!r} was given")
+        _placement.here(device)
+        return self
+
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
+    ) -> Any:
         if self._node is not None:
             raise errors.tracked_numpy(self, "__dlpack__()")
-        return self.numpy().__dlpack__(**options)
+        options = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+        return self.numpy().__dlpack__(**{key: value for key, value in options.items() if value is not None})
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)

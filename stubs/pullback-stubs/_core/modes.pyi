@@ -48,6 +48,7 @@ class Mode(NamedTuple):
     watcher: Any = None
     observer: Any = None
     escapes_refused: bool = False
+    strong_zeros: bool = False
 RECORD = Mode()
 NO_GRAD = Mode(grad=False)
 mode: contextvars.ContextVar[Mode] = contextvars.ContextVar('pullback.mode', default=RECORD)
@@ -126,6 +127,10 @@ class enable_grad(_Switch):
 class no_escapes(_Switch):
     ...
     _field = 'escapes_refused'
+
+class strong_zeros(_Switch):
+    ...
+    _field = 'strong_zeros'
 
 def _require_bool(name: str, argument: str, value: object) -> bool:
     ...
