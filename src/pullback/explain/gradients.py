@@ -8,9 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-import numpy as np
-
-from .arrays import Kept, Summary
+from .arrays import Kept, Summary, statistics
 from .numbers import counted, short
 from .trace import Call, Leaf
 
@@ -122,6 +120,5 @@ def _compared(given: list[Row]) -> str:
 
 
 def _norm(value: Kept | None) -> float:
-    if isinstance(value, Summary):
-        return math.nan if value.stats is None else value.stats.norm
-    return math.nan if value is None else float(np.sqrt(np.sum(np.abs(value).astype(float) ** 2)))
+    stats = value.stats if isinstance(value, Summary) else None if value is None else statistics(value)
+    return math.nan if stats is None else stats.norm
