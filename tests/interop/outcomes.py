@@ -74,7 +74,8 @@ def outcome(program: programs.Program) -> Outcome:
     try:
         value, found = gradients(program)
     except Exception as error:  # noqa: BLE001  # whatever a package makes of our errors
-        return "refused", f"{type(error).__name__}: {error}"
+        notes = " ".join(getattr(error, "__notes__", ()))
+        return "refused", f"{type(error).__name__}: {error} {notes}"
     if not np.isclose(value, expected, rtol=1e-9, atol=1e-12):
         return "wrong", f"the value is {value!r}, and NumPy's {expected!r}"
     for name, slope in slopes.items():

@@ -87,7 +87,11 @@ def _partition(x: Any, *args: Any, **options: Any) -> None:
 METHODS: dict[str, Any] = {name: vars(np)[name] for name in BY_NUMPY}
 METHODS |= {"transpose": _transpose, "flatten": _flatten, "sort": _sort, "partition": _partition, "fill": _fill}
 METHODS["astype"] = _astype
-ATTRIBUTES: dict[str, Any] = {"dtype": operator.attrgetter("_dtype"), "imag": np.imag}
+ATTRIBUTES: dict[str, Any] = {
+    "dtype": operator.attrgetter("_dtype"),
+    "imag": np.imag,
+    "flags": lambda x: x._elements().flags,
+}
 
 
 def _item(original: Function) -> Function:
@@ -128,11 +132,16 @@ def _copied(original: Function) -> Function:
     return method
 
 
+def _rounded(x: Any, ndigits: int | None = None) -> Any:
+    return round(x.detach().item()) if ndigits is None else np.round(x, ndigits)
+
+
 def exchange() -> list[tuple[type, str, Any]]:
     """Give tensors these methods; what they had, for `restore`."""
     new: dict[tuple[type, str], Any] = {}
     for name, make in (("__getitem__", _item), ("__setitem__", _set_item), ("__iter__", _elements)):
         new[Tensor, name] = make(getattr(Tensor, name))
+    new[Tensor, "__round__"] = _rounded
     classes: tuple[Any, ...] = (Tensor, Boxed)
     for cls, name in itertools.product(classes, ("__copy__", "__deepcopy__")):
         new[cls, name] = _copied(getattr(cls, name))

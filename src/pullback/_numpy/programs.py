@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import linecache
 import sys
 from collections.abc import Callable
 from types import ModuleType
@@ -18,7 +19,7 @@ REFUSED = {"numpy", "pullback", "builtins", "math"}
 MISSING = object()
 
 
-class _Names:
+class _Entered:
     """The names in the globals of programs that stand for something else, while a block of any thread is entered.
 
     Counts the blocks, so that the last one restores what the first has changed. Also a finder of `sys.meta_path`: it finds
@@ -98,7 +99,7 @@ class _Names:
         return exec_module
 
 
-_names = _Names()
+_entered = _Entered()
 
 
 class numpy_programs(ModeBlock):
@@ -148,20 +149,20 @@ class numpy_programs(ModeBlock):
                 raise TypeError(f"numpy_programs takes names of packages or modules, not {type(name).__name__}")
             if name.partition(".")[0] in REFUSED:
                 raise ValueError(f"numpy_programs({name!r}): name the packages that use NumPy, not {name}")
-        self._inside = 0
+        self._names = frozenset(self._programs)
 
     def _fields(self) -> dict[str, Any]:
-        return {"programs": mode.get().programs | frozenset(self._programs), "escapes_refused": True}
+        return {"programs": mode.get().programs | self._names, "escapes_refused": True}
 
     def _fresh(self) -> ModeBlock:
         return type(self)(*self._programs)
 
     def __enter__(self) -> Any:
         try:
-            _names.enter(self._programs)
+            _entered.enter(self._programs)
             return super().__enter__()
         except BaseException:  # the handler of a signal may raise it in between
-            _names.leave(self._programs)
+            _entered.leave(self._programs)
             raise
 
     def __exit__(self, *exc: object) -> None:
@@ -170,17 +171,23 @@ class numpy_programs(ModeBlock):
             if isinstance(exc[1], Exception):
                 self._tell(exc[1])
         finally:
-            _names.leave(self._programs)
+            _entered.leave(self._programs)
 
     def _tell(self, error: Exception) -> None:
-        """Note the function in which an error was raised, if it is none of Python's: the error itself may not name it."""
+        """Note the call in which compiled code has raised an error, which itself may name neither."""
+        found, compiled = None, None
         at = error.__traceback__
-        while at is not None and at.tb_next is not None:
+        while at is not None:
+            code = at.tb_frame.f_code
+            if linecache.getlines(code.co_filename):
+                found, compiled = at, None
+            else:
+                compiled = compiled or code.co_name
             at = at.tb_next
-        if at is None or manners.belongs(at.tb_frame.f_globals.get("__name__", ""), frozenset(self._programs)) is None:
+        if found is None or manners.belongs(found.tb_frame.f_globals.get("__name__", ""), self._names) is None:
             return
-        site = (at.tb_frame.f_code, at.tb_lasti)
-        if (function := called(site)) is not None and not getattr(error, "__notes__", None):
+        site = (found.tb_frame.f_code, found.tb_lasti)
+        if (function := compiled or called(site)) is not None and not getattr(error, "__notes__", None):
             error.add_note(
                 f"numpy_programs: raised by {function} at {describe(site)}. If it is compiled, or makes its arrays in a "
                 "package that the block does not name, it takes no tensors"
