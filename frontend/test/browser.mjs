@@ -419,6 +419,20 @@ check("a network: the sentence, the gradients as bars, sorted, unfolded, and a c
   assert.match(await text(page, ".right-body"), /AccumulateGrad/);
   assert.match(await text(page, ".right-body"), /model\.h\.0\.attn\.weight/);
   await closed(page);
+  // Another v: the gradient of one number is proportional to it.
+  const of = async (hash) => {
+    const other = await open("network", { hash });
+    const found = await other.$$eval(".gradients tbody tr", (all) => all.map((row) => row.innerText.split(/\s+/).filter(Boolean).slice(-3).map(parseFloat)));
+    await closed(other);
+    return found;
+  };
+  const [own, triple] = [await of(""), await of("#v=-3")];
+  assert.equal(own.length, 6);
+  own.forEach(([norm, ratio, zeros], i) => {
+    assert.ok(Math.abs(triple[i][0] / norm - 3) < 0.02 && Math.abs(triple[i][1] / ratio - 3) < 0.1, `${triple[i]} of ${own[i]}`);
+    assert.equal(triple[i][2], zeros);
+  });
+  assert.ok((await of("#v=0")).every(([norm, , zeros]) => norm === 0 && zeros === 100));
 });
 
 check("a graph that is too large is folded, has an overview, and fits when asked", async () => {

@@ -172,7 +172,14 @@ def test_a_network_is_told_by_the_sizes_of_its_gradients():
     line = next(line for line in ex.to_text().splitlines() if line.startswith("model.2.weight"))
     assert line.split()[1] == f"{norm:.3g}"
     assert line.split()[3] == f"{weight:.2g}"
-    assert ex.to_dict()["calls"][0]["said"] in text
+    (call,) = ex.to_dict()["calls"]
+    assert call["said"] in text
+    for leaf, row in zip(ex.leaves, call["gradients"], strict=True):
+        grad, value = (np.asarray(array, float) for array in (leaf.grad, leaf.tensor.data))
+        assert row["norm"] == pytest.approx(np.linalg.norm(grad), rel=1e-6)
+        assert row["weight"] == pytest.approx(np.linalg.norm(value), rel=1e-6)
+        assert row["zeros"] == np.mean(grad == 0)
+        assert row["group"] is None
 
 
 def test_the_gradients_of_many_parameters_are_folded_by_module():
@@ -180,6 +187,8 @@ def test_the_gradients_of_many_parameters_are_folded_by_module():
     lines = ex.to_text().splitlines()
     (line,) = [line for line in lines if line.startswith("model.38 ")]
     assert line.endswith("2 parameters")
+    groups = [row["group"] for row in ex.to_dict()["calls"][0]["gradients"]]
+    assert groups == [leaf.tensor.name.rpartition(".")[0] for leaf in ex.leaves]
     assert "not stored" not in ex.to_text()
 
 

@@ -68,7 +68,7 @@ def variables_in(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
 
 
 def rounds_at(frame: FrameType | None) -> str:
-    """What the loops of a program are at: the numbers and the tensors that they have set, such as a step and its batch."""
+    """What the loops of a program have set, such as a step and its batch, in brackets; empty outside of loops."""
     found: list[str] = []
     for each in reversed([*_searched(frame)]):
         for name in text_of(each.f_code.co_filename).looped(each.f_lineno):
@@ -78,7 +78,7 @@ def rounds_at(frame: FrameType | None) -> str:
             held = [(value, "")] if isinstance(value, Carrier) else _held(value)
             arrays = [(array, path) for tensor, path in held if (array := plain(tensor)) is not None]
             found += [f"{name}{path}: {described(array)}, {ranged(array)}" for array, path in arrays]
-    return "; ".join(found)
+    return f" ({'; '.join(found)})" if found else ""
 
 
 def name_of(tensor: Any, frames: Sequence[FrameType]) -> str | None:

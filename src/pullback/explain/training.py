@@ -8,7 +8,6 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 from types import FrameType, TracebackType
@@ -108,14 +107,13 @@ class Training(Run):
         """Add the parameters of an optimizer, by the names that the model, or else the program, has for them."""
         held = [tensor for group in optimizer.param_groups for tensor in group["params"]]
         known = set(map(id, self._tensors))
-        found = variables_in(frame) if self.model is None else [("", self.model)]
-        values = [
-            (name, value)
-            for name, value in found
-            if isinstance(value, Carrier) or hasattr(type(value), "named_parameters")
-        ]
-        self._modules = [value for _, value in values if not isinstance(value, Carrier)]
-        names = dict(_named(values))
+        self._modules, names = [], {}
+        for name, value in reversed([*variables_in(frame)] if self.model is None else [("", self.model)]):
+            if isinstance(value, Carrier):
+                names[id(value)] = name
+            elif hasattr(type(value), "named_parameters"):
+                self._modules.append(value)
+                names |= {id(tensor): f"{name}.{path}".lstrip(".") for path, tensor in value.named_parameters()}
         for tensor in held:
             if id(tensor) in known:
                 continue
@@ -180,7 +178,7 @@ class Training(Run):
     def _compare(self, number: int, loss: float) -> None:
         """Find a loss that is not finite, or far above those before it."""
         if (bad := kind_of(loss)) is not None:
-            self._tell(bad, -1, f"the loss is {short(loss)}{_at()}", step=number)
+            self._tell(bad, -1, f"the loss is {short(loss)}{rounds_at(sys._getframe())}", step=number)
             return
         recent = self._recent
         if number % REFRESHED == 0 and len(recent) >= ENOUGH:
@@ -192,9 +190,7 @@ class Training(Run):
             del recent[:-WINDOW]
             return
         if number - self._high > ENOUGH:  # what follows a spike is compared with the losses before it
-            why = (
-                f"the loss is {short(loss)}, and the median of the {len(recent)} before it {short(self._usual)}{_at()}"
-            )
+            why = f"the loss is {short(loss)}, and the median of the {len(recent)} before it {short(self._usual)}{rounds_at(sys._getframe())}"
             self._tell("spike", number, why, step=number)
         self._high = number
 
@@ -263,21 +259,6 @@ class Training(Run):
         loss = "" if not self.losses.values else f", loss {short(self.losses.values[-1][1])}"
         found = f", {counted(len(self.events), 'finding')}" if self.events else ""
         return f"{counted(self.count, 'step')}{loss}{found}"
-
-
-def _at() -> str:
-    """The round of the program's loops, for a finding."""
-    rounds = rounds_at(sys._getframe(1))
-    return f" ({rounds})" if rounds else ""
-
-
-def _named(values: list[tuple[str, Any]]) -> Iterator[tuple[int, str]]:
-    """The identity and name of each tensor among some variables, and of each parameter of their modules."""
-    for name, value in reversed(values):
-        if isinstance(value, Carrier):
-            yield id(value), name
-        else:
-            yield from ((id(tensor), f"{name}.{path}".lstrip(".")) for path, tensor in value.named_parameters())
 
 
 def _loss(frame: FrameType | None) -> float | None:
