@@ -143,8 +143,13 @@ def numbers(step: Any, term: Any) -> list[str]:
     v, out = step.vs[places[0]], term.out
     if len(term.jacobians) == 1 and isinstance(v, np.ndarray) and isinstance(out, np.ndarray):
         pairs = [(a, b) for a, b in zip(v.reshape(-1), matrix[:, column], strict=True) if b != 0]
+        place = _at(column, to)
         total = " + ".join(f"{_factor(a)}*{_factor(b)}" for a, b in pairs) if len(pairs) <= TERMS else ""
-        lines += [f"(v @ J){_at(column, to)} = {total} = {digits(out.reshape(-1)[column])}"] if total else []
+        lines += (
+            [f"{f'(v @ J){place}' if place else 'v @ J'} = {total} = {digits(out.reshape(-1)[column])}"]
+            if total
+            else []
+        )
     return lines
 
 
