@@ -17,7 +17,8 @@ export function useAddress(hash: string, reopen: (hash: string) => void): void {
     return () => clearTimeout(timer);
   }, [hash]);
   useEffect(() => {
-    const onHash = () => latest.current(location.hash);
+    // The address may have been written again meanwhile: the event knows which was asked for.
+    const onHash = (event: HashChangeEvent) => latest.current(new URL(event.newURL).hash);
     addEventListener("hashchange", onHash);
     return () => removeEventListener("hashchange", onHash);
   }, []);

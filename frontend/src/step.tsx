@@ -55,7 +55,7 @@ function shapeOf(jacobian: Jacobian | null): string | null {
 }
 
 /** "Why this rule?": the operation and its slope as formulas, the reason, and the numbers of this step. */
-function Why({ page, derivation, numbers = [] }: { page: Page; derivation: number | null; numbers?: string[] }) {
+function Why({ page, derivation, numbers = [], to }: { page: Page; derivation: number | null; numbers?: string[]; to: string }) {
   const made = derivation === null ? null : page.trace.derivations[derivation];
   if (!made) return null;
   // The numbers of J do not depend on v; the element of v @ J is the recorded one.
@@ -63,14 +63,16 @@ function Why({ page, derivation, numbers = [] }: { page: Page; derivation: numbe
   return (
     <details class="why" open={page.state.why} onToggle={(event) => page.set({ why: event.currentTarget.open })}>
       <summary>Why this rule?</summary>
-      <div class="derivation" tabIndex={0} role="region" aria-label="Why this rule?">
-        {made.value && <p class="formula"><Formula text={made.value} /></p>}
-        {made.slope && <p class="formula"><Formula text={made.slope} /></p>}
-        {made.reason && <p><Prose text={made.reason} /></p>}
-        <p>{made.why}</p>
-        {listed.length > 0 && <p class="muted">With the numbers of this step:</p>}
-        {listed.map((text) => <p key={text} class="formula"><Formula text={text} /></p>)}
-      </div>
+      {page.state.why && (
+        <div class="derivation" tabIndex={0} role="region" aria-label={`Why this rule: to ${to}`}>
+          {made.value && <p class="formula"><Formula text={made.value} /></p>}
+          {made.slope && <p class="formula"><Formula text={made.slope} /></p>}
+          {made.reason && <p><Prose text={made.reason} /></p>}
+          <p>{made.why}</p>
+          {listed.length > 0 && <p class="muted">With the numbers of this step:</p>}
+          {listed.map((text) => <p key={text} class="formula"><Formula text={text} /></p>)}
+        </div>
+      )}
     </details>
   );
 }
@@ -122,7 +124,7 @@ function TermBlock({ page, step, at, k }: { page: Page; step: Step; at: number; 
           {sent.before && <b class="mono">{`${array(sent.before, "short", 40)} + ${array(sent.out, "short", 40)} = ${array(sent.after, "short", 40)}`}</b>}
         </p>
       )}
-      <Why page={page} derivation={term.derivation} numbers={term.numbers} />
+      <Why page={page} derivation={term.derivation} numbers={term.numbers} to={`${k} ${clip(target, 40)}`} />
       {term.ran && step.terms.length > 1 && <p class="ran">what ran, with no J built: <code>{term.ran}</code></p>}
     </div>
   );
@@ -159,7 +161,7 @@ function Accumulate({ page, step }: { page: Page; step: Step }) {
       </table>
       {asked && <Ask key={number} page={page} at={number} term={-1} label={`${x}.grad`} />}
       {page.state.quiz && !asked && questions(call, step).length > 0 && <Verdict answer={page.state.answers[`${page.state.call}.${number}.-1`]} asked />}
-      <Why page={page} derivation={step.derivation} />
+      <Why page={page} derivation={step.derivation} to={x} />
       <p class="muted">
         {call.kind === "explain" ? `explain only looks: ${x}.grad itself was not written.` : `Call backward again without ${x}.grad = None and these numbers are added once more.`}
       </p>

@@ -5,7 +5,6 @@ import contextlib
 import inspect
 import itertools
 import re
-import runpy
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ from pullback.nn import functional as fn
 from pullback.ops import tables
 
 from . import networks
-from .test_forms import PROGRAMS, recorded
+from .test_forms import recorded
 
 FUNCTIONS = {
     "pi": np.pi, "max": np.maximum, "min": np.minimum, "sigmoid": raw.sigmoid, "acos": np.arccos, "asin": np.arcsin,
@@ -100,7 +99,7 @@ NOT_SLOPES = {
 """Operations that move or choose numbers, or belong to complex ones: no differences are taken."""
 
 
-@pytest.mark.parametrize(("name", "place"), SLOPED, ids=lambda each: str(each))
+@pytest.mark.parametrize(("name", "place"), SLOPED, ids=str)
 def test_the_slope_of_an_elementwise_function_is_its_difference_quotient(name, place):
     primitive = tables()[name]
     entry = table().get(name, {}).get("slope", [])
@@ -144,10 +143,10 @@ def positive(*shape, seed=0):
 A, B, X = leaf(2, 3), leaf(3, 2), leaf(4)
 SQUARE = pb.tensor(np.array([[2.0, 0.3], [0.4, 1.5]]), requires_grad=True)
 PROGRAMS_OF = {
-    "sum": lambda: X.sum(), "mean": lambda: X.mean(), "cumsum": lambda: X.cumsum(0), "prod": lambda: X.prod(0),
+    "sum": X.sum, "mean": X.mean, "cumsum": lambda: X.cumsum(0), "prod": lambda: X.prod(0),
     "cumprod": lambda: X.cumprod(0), "logsumexp": lambda: X.logsumexp(0), "logcumsumexp": lambda: X.logcumsumexp(0),
-    "var": lambda: X.var(), "std": lambda: X.std(), "amax": lambda: X.amax(), "amin": lambda: X.amin(),
-    "largest": lambda: X.max(), "smallest": lambda: X.min(), "median": lambda: X.median(),
+    "var": X.var, "std": X.std, "amax": X.amax, "amin": X.amin,
+    "largest": X.max, "smallest": X.min, "median": X.median,
     "vector_norm of order 2": lambda: pb.linalg.vector_norm(X), "vector_norm of order 1": lambda: pb.linalg.vector_norm(X, 1),
     "vector_norm": lambda: pb.linalg.vector_norm(X, 3), "softmax": lambda: X.softmax(0), "log_softmax": lambda: X.log_softmax(0),
     "standardize": lambda: fn.layer_norm(X, (4,)), "rms_normalize": lambda: fn.rms_norm(X, (4,), eps=1e-5),
@@ -175,7 +174,11 @@ ELSEWHERE = {
 
 def test_each_slope_of_the_table_is_compared():
     elementwise = {name for name, each in tables().items() if each.kind == "elementwise"}
-    assert {name for name, entry in table().items() if entry.get("slope")} <= {*elementwise, *PROGRAMS_OF, *ELSEWHERE}
+    assert {name for name, entry in table().items() if isinstance(entry.get("slope"), list) and entry["slope"]} <= {
+        *elementwise,
+        *PROGRAMS_OF,
+        *ELSEWHERE,
+    }
 
 
 @pytest.mark.parametrize("name", PROGRAMS_OF)
@@ -196,7 +199,7 @@ def test_a_slope_of_the_table_is_the_jacobian(name):
         inputs = primitive_inputs.split() if primitive_inputs else ["a", "b"] if len(step.terms) > 1 else ["x"]
         known = {each: values.get(f"arg{place}") for place, each in enumerate(inputs)}
         y = np.asarray(result.detach())
-        flat = name in {"max_pool"}
+        flat = name == "max_pool"
         for row, column in itertools.product(range(term.J.shape[0]), range(term.J.shape[1])):
             at = [np.unravel_index(row, y.shape), np.unravel_index(column, term.to.shape)]
             bound = {}

@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,27 +23,6 @@ from .._tape.node import SAVED_NAMES, Node
 from .arrays import Array
 from .formulas import as_text, digits, parsed, slope_of
 
-KINDS = {
-    "elementwise": "Each element of the result depends only on the elements at its own place, so J is diagonal, and "
-    "v @ J multiplies each element of v by one slope.",
-    "linear": "The operation is linear: each element of the result is a sum of elements of the input times fixed "
-    "numbers. These numbers are J, and v @ J sends v back by the same ways: it is the transpose of the operation.",
-    "jointly linear": "The operation is linear in all its inputs together: each element of the result is a sum of their "
-    "elements times fixed numbers. These numbers are J, and v @ J sends v back by the same ways.",
-    "multilinear": "The operation is linear in each input while the others stay as they are, f(a, b). By the product "
-    "rule dy = f(da, b) + f(a, db): J by one input consists of elements of the other.",
-    "general": "J[i, j] says how fast y[i] changes with x[j], and v @ J adds up v[i] * J[i, j] over all i.",
-    "own": "The rule is the program's own: what it returns is v @ J by definition, and it is not checked.",
-    "sum": "Each use of x has sent its part. If x moves, all its uses move together, so by the chain rule the parts add "
-    "up. backward adds their sum to .grad: what was there before stays in it.",
-}
-"""What all operations of a kind have in common."""
-REPEATED = " Here the input was repeated to the shape of the result: it gets the sum over its copies."
-LIKE = {
-    **dict.fromkeys(("scatter", "scatter_add", "masked_fill", "biased", "drawn"), "jointly linear"),
-    **dict.fromkeys(("project", "affine", "scale_and_shift"), "multilinear"),
-}
-"""General primitives, each with the kind that its derivation has."""
 SHOWN, TERMS = 3, 6
 """The most entries of a Jacobian that are shown with their numbers, and the most summands of each."""
 
@@ -57,10 +37,6 @@ class Derivation(NamedTuple):
     reason: str | None = None
 
 
-SUM = Derivation("sum", KINDS["sum"], "y = f(x, x)", "dy = (df/da + df/db)*dx")
-"""The derivation of the sum at a leaf, where a and b are the places at which x is used."""
-
-
 @cache
 def table() -> dict[str, Any]:
     """The entries of `derivations.toml`."""
@@ -68,17 +44,23 @@ def table() -> dict[str, Any]:
     return {name: {**entries.get(entry.get("like", name), {}), **entry} for name, entry in entries.items()}
 
 
+@cache
+def of_sum() -> Derivation:
+    """The derivation of the sum at a leaf."""
+    return Derivation("sum", **table()["the sum at a leaf"])
+
+
 def derive(node: Node, index: int) -> Derivation:
     """The derivation of a node's rule for one of its inputs."""
     if node.foreign:
-        return Derivation("own", KINDS["own"])
+        return Derivation("own", table()["own"]["why"])
     params = node.params if isinstance(node.params, dict) else {}
-    plain = tuple((key, value) for key, value in params.items() if isinstance(value, (int, float, str)))
+    plain = tuple((key, value) for key, value in params.items() if isinstance(value, (int, float, str, NoneType)))
     dims = tuple(len(edge.shape or ()) if edge is not None else 0 for edge in node.edges)
     made = _derived(node.primitive, index, plain, dims[:2] if node.primitive.name == "matmul" else ())
     edge = node.edges[index]
     if made.kind == "elementwise" and edge is not None and edge.shape != node.shape:
-        return made._replace(why=made.why + REPEATED)
+        return made._replace(why=f"{made.why} {table()['repeated']['why']}")
     return made
 
 
@@ -90,15 +72,16 @@ def _derived(primitive: Primitive, index: int, plain: tuple[tuple[str, Any], ...
     if "order" in params:
         forms.append(f"{name} of order {params['order']:g}")
     entry: dict[str, Any] = next((table()[form] for form in (*forms, name) if form in table()), {})
-    shown = {key: digits(value) if isinstance(value, (int, float)) else value for key, value in params.items()}
+    ends = {key: (-math.inf if key == "lower" else math.inf) if value is None else value for key, value in plain}
+    shown = {key: value if isinstance(value, str) else digits(value) for key, value in ends.items()}
     given = entry.get("slope", [])
     slope = given[index] if index < len(given) else ""
     if not slope and primitive.kind == "elementwise" and (found := slope_of(primitive, index, params)) is not None:
         slope = f"dy/d{primitive.inputs[index]} = {found}"
-    kind = LIKE.get(name, primitive.kind)
+    kind = entry.get("kind", primitive.kind)
     texts = [entry.get("value"), slope, entry.get("reason")]
     value, slope, reason = (_put(text, shown) if text else None for text in texts)
-    return Derivation(kind, KINDS[kind], value, slope, reason)
+    return Derivation(kind, table()[kind]["why"], value, slope, reason)
 
 
 def _put(text: str, params: Mapping[str, str]) -> str | None:
@@ -264,7 +247,7 @@ def told(step: Any) -> list[str]:
     """The derivation of a step as lines of text, for each of its inputs."""
     lines: list[str] = []
     if step.op is None:
-        return [*_lines(SUM)]
+        return [*_lines(of_sum())]
     for term in step.terms:
         if term.derivation is not None:
             lines += [f"to {term.to.name}", *_lines(term.derivation), *(f"    {line}" for line in numbers(step, term))]

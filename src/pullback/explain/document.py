@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Any
 
 from .arrays import Limits, as_json, maybe_json, number
-from .derivations import SUM, Derivation, numbers
+from .derivations import Derivation, numbers, of_sum
 from .gradients import is_network, sentence
 from .notes import note
 from .rules import Jacobian
@@ -150,7 +150,7 @@ class _Writer:
             "outputs": [self.ids[each] for each in step.outputs],
             "v": list(map(maybe_json, step.vs)),
             "terms": [self.term(step, term) for term in step.terms],
-            "derivation": self.derivation(SUM) if step.op is None else None,
+            "derivation": self.derivation(of_sum()) if step.op is None else None,
             "note": note(step),
             "place": self.place(step.place),
             "scope": None if step.scope is None else step.scope.index,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable
+from functools import partialmethod
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,6 @@ CONSTANTS = {
     math.sqrt(2 / math.pi): "sqrt(2/pi)",
 }  # fmt: skip
 """Constants of rules that are shown by what they are, not by their digits."""
-HELPERS = {"tanh_pullback": "g*(1 - y**2)", "sigmoid_pullback": "g*y*(1 - y)"}
-"""Pullbacks that are primitives of their own, as formulas of a cotangent g and a result y."""
 
 
 def digits(value: float) -> str:
@@ -45,7 +44,7 @@ class Formula:
     """A symbolic value: the operators of Python build larger formulas from smaller ones."""
 
     __array_ufunc__ = None
-    __hash__ = None  # type: ignore[assignment]  # == builds a comparison
+    __hash__ = None  # type: ignore[assignment]  # as arrays have none
     dtype = np.dtype(np.float64)
     ndim = 0
 
@@ -107,29 +106,17 @@ class Formula:
     def __neg__(self) -> Any:
         return Formula(_negated(self.tree))
 
-    def __and__(self, other: Any) -> Any:
-        return Formula(ast.BoolOp(ast.And(), [self.tree, _tree(other)]))
+    def _joined(self, word: ast.boolop, other: Any) -> Formula:
+        return Formula(ast.BoolOp(word, [self.tree, _tree(other)]))
 
-    def __or__(self, other: Any) -> Any:
-        return Formula(ast.BoolOp(ast.Or(), [self.tree, _tree(other)]))
+    def _compared(self, sign: ast.cmpop, other: Any) -> Formula:
+        return Formula(ast.Compare(self.tree, [sign], [_tree(other)]))
 
-    def __eq__(self, other: object) -> Any:
-        return _compared(self, ast.Eq(), other)
-
-    def __ne__(self, other: object) -> Any:
-        return _compared(self, ast.NotEq(), other)
-
-    def __lt__(self, other: Any) -> Any:
-        return _compared(self, ast.Lt(), other)
-
-    def __le__(self, other: Any) -> Any:
-        return _compared(self, ast.LtE(), other)
-
-    def __gt__(self, other: Any) -> Any:
-        return _compared(self, ast.Gt(), other)
-
-    def __ge__(self, other: Any) -> Any:
-        return _compared(self, ast.GtE(), other)
+    __and__, __or__ = partialmethod(_joined, ast.And()), partialmethod(_joined, ast.Or())
+    __lt__, __le__ = partialmethod(_compared, ast.Lt()), partialmethod(_compared, ast.LtE())
+    __gt__, __ge__ = partialmethod(_compared, ast.Gt()), partialmethod(_compared, ast.GtE())
+    __eq__ = partialmethod(_compared, ast.Eq())  # a formula, as for arrays an array
+    __ne__ = partialmethod(_compared, ast.NotEq())
 
 
 def _negated(tree: ast.expr) -> ast.expr:
@@ -158,25 +145,13 @@ def _binary(left: Any, operator: ast.operator, right: Any) -> Formula:
     return Formula(ast.BinOp(_tree(left), operator, _tree(right)))
 
 
-def _compared(left: Any, operator: ast.cmpop, right: Any) -> Formula:
-    return Formula(ast.Compare(_tree(left), [operator], [_tree(right)]))
-
-
 class _Symbols:
     """What a rule's `xp` is when its values are formulas."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         def called(*args: Any, **params: Any) -> Formula:
-            if name in HELPERS:
-                scope = {"g": args[0], "y": args[1]}
-                return eval(HELPERS[name], {"__builtins__": {}}, scope)  # type: ignore[no-any-return]  # noqa: S307  # a constant above
-            return Formula(
-                ast.Call(
-                    ast.Name(name),
-                    list(map(_tree, args)),
-                    [ast.keyword(key, _tree(value)) for key, value in params.items()],
-                )
-            )
+            keywords = [ast.keyword(key, _tree(value)) for key, value in params.items()]
+            return Formula(ast.Call(ast.Name(name), [*map(_tree, args)], keywords))
 
         return called
 
@@ -215,25 +190,6 @@ class _Symbols:
             else condition > 0
         )
         return self.where(tested, one, 0)
-
-    def relu(self, x: Any) -> Any:
-        return self.max(x, 0)
-
-    def clip(self, x: Any, lower: float | None, upper: float | None) -> Any:
-        x = x if lower is None else self.max(x, lower)
-        return x if upper is None else self.min(x, upper)
-
-    def above(self, x: Any, bound: float) -> Any:
-        return x > bound
-
-    def beyond(self, x: Any, bound: float) -> Any:
-        return self.abs(x) > bound
-
-    def within(self, x: Any, lower: float, upper: float) -> Any:
-        return (x > lower) & (x < upper)
-
-    def leaky_factor(self, x: Any, slope: float) -> Any:
-        return self.where(x > 0, 1, slope)
 
 
 def slope_of(primitive: Primitive, index: int, params: dict[str, Any]) -> str | None:
