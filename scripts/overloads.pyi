@@ -198,7 +198,7 @@ def compile(model: _T, *, fullgraph: bool = False, dynamic: bool | None = None, 
 def compile(model: None = None, *, fullgraph: bool = False, dynamic: bool | None = None, backend: object = None, mode: str | None = None, options: _Mapping[str, object] | None = None, disable: bool = False, fuse: bool = True, lenient: bool = False) -> _Callable[[_T], _T]: ...
 
 # module: _core.modes
-class _GradBlock:
+class _Switch:
     @_overload
     def __new__(cls, function: None = None) -> _Self: ...
     @_overload

@@ -30,10 +30,11 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS, SOURCE, STUBS = ROOT / "docs", ROOT / "src", ROOT / "stubs" / "pullback-stubs"
 REPOSITORY = "https://github.com/pullback-autograd/pullback/blob/main/"
 MODULES = (
-    "pullback autograd autograd.forward_ad autograd.functional autograd.graph compat.autograd compat.torch compile "
-    "distributions distributions.constraints explain extend fft files func interpreters linalg masked nn nn.functional "
-    "nn.init nn.utils nn.utils.parametrizations nn.utils.parametrize nn.utils.prune nn.utils.rnn optim "
-    "optim.lr_scheduler optim.swa_utils signal.windows sparsity special utils.checkpoint utils.data"
+    "pullback array_api array_api.fft array_api.linalg array_api.special autograd autograd.forward_ad "
+    "autograd.functional autograd.graph compat.autograd compat.torch compile distributions "
+    "distributions.constraints explain extend fft files func interpreters linalg masked nn nn.functional nn.init "
+    "nn.utils nn.utils.parametrizations nn.utils.parametrize nn.utils.prune nn.utils.rnn optim optim.lr_scheduler "
+    "optim.swa_utils signal.windows sparsity special utils.checkpoint utils.data"
 ).split()
 # What these modules have from others, for users of torch's names
 ALSO = {
@@ -49,6 +50,7 @@ VALUES = {
     "inf": "Infinity, which is larger than each number.",
     "nan": "Not a number: the result of 0 / 0 and the like, which equals nothing, not even itself.",
     "pi": "The circumference of a circle of diameter 1.",
+    "newaxis": "None, which as an index adds an axis of length 1.",
     "is_cpu": "True: the elements are in the memory of the CPU.",
     "is_cuda": "False: there is no CUDA device.",
     "is_meta": "False: there are no tensors without elements' values.",
@@ -86,7 +88,7 @@ def names(module: str) -> list[str]:
 def described(module: str, name: str) -> str:
     """The docstring of a public name; of a value, what `VALUES` says of it."""
     value = getattr(owner(module), name)
-    own = not isinstance(value, (bool, int, float, str))
+    own = not isinstance(value, (bool, int, float, str, type(None)))
     return (inspect.getdoc(value) or "" if own else VALUES.get(name, "")).strip()
 
 

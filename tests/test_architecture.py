@@ -43,6 +43,7 @@ LAYERS = [
     ["files", "files.*"],
     ["nn", "nn.*", "linalg", "fft", "special", "masked", "signal", "signal.*"],
     ["_numpy", "_numpy.*"],
+    ["array_api", "array_api.*"],
     ["func", "func.*", "optim", "optim.*", "sparsity", "sparsity.*"],
     ["autograd", "autograd.*", "compile", "compile.*"],
     ["distributions", "distributions.*", "utils", "utils.*"],

@@ -188,10 +188,12 @@ export function Answer({ page }: { page: Page }) {
             !scalar && <span class="muted">This v cannot be changed: {stuck}</span>
           ) : (
             <>
-              <span class="muted">try another v: type in it, or</span>
-              <button class="link" onClick={() => page.tryV(call.outputs.map((output) => new Array<number>(count(output.gradient.shape)).fill(1)))}>
-                ones
-              </button>
+              <span class="muted">{scalar ? "try another v, or" : "try another v: type in it, or"}</span>
+              {!scalar && (
+                <button class="link" onClick={() => page.tryV(call.outputs.map((output) => new Array<number>(count(output.gradient.shape)).fill(1)))}>
+                  ones
+                </button>
+              )}
               <button class="link" id="yours" onClick={() => page.tryV(null)}>
                 yours
               </button>

@@ -6,7 +6,7 @@ import { Answer, Rows } from "./answer";
 import { Failed, Find, Header, Transport } from "./bars";
 import { plural } from "./format";
 import { isGroup, MOST_BOXES, unfold, visible, type Group } from "./fold";
-import { Gradients, isNetwork } from "./gradients";
+import { Gradients } from "./gradients";
 import { Graph } from "./graph";
 import { Help } from "./help";
 import type { LayoutEngine } from "./layout";
@@ -346,7 +346,7 @@ export function App({ trace, engine }: { trace: Trace; engine: LayoutEngine }) {
         {state.quiz ? <Score page={page} /> : (
           <div class="top">
             <Answer page={page} />
-            {isNetwork(page.call) ? <Gradients page={page} /> : <Rows page={page} />}
+            {page.call.gradients ? <Gradients page={page} /> : <Rows page={page} />}
           </div>
         )}
         <div class="panes">

@@ -30,7 +30,7 @@ function useLaid(page: Page, scroller: { current: HTMLElement | null }): Laid | 
     engine.request(wanted.boxes, wanted.edges, (made) => {
       const { clientWidth, clientHeight } = scroller.current ?? { clientWidth: 0, clientHeight: 0 };
       const fits = Math.min(clientWidth / made.width, clientHeight / made.height) >= LEAST_SCALE;
-      if (state.density === "auto" && !fits && crowded !== drawing && wanted.boxes.every((box) => box.full || box.kind === "op")) setCrowded(drawing);
+      if (state.density === "auto" && !fits && crowded !== drawing && wanted.boxes.some((box) => box.full && box.role === "inner")) setCrowded(drawing);
       else setLaid({ scene: wanted, layout: made });
     });
   }, [wanted.key]);

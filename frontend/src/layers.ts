@@ -47,7 +47,7 @@ interface Place {
 const MARGIN = 12;
 const BESIDE = 20;
 const BESIDE_EDGE = 10;
-const ABOVE = 9;
+const ABOVE = 7;
 const BARE = 14;
 const SWEEPS = 14;
 

@@ -17,6 +17,7 @@ interface Happened {
 }
 
 interface Run {
+  name: string;
   every: number;
   count: number;
   seconds: number | null;
@@ -57,6 +58,7 @@ const shown = (raw: number | null): string => (raw === null ? "none" : number(ra
 export function clean(runs: Runs): Runs {
   for (const run of runs.runs) {
     run.parameters = run.parameters.map(visibleText);
+    run.name = visibleText(run.name);
     for (const event of run.events) for (const key of ["parameter", "why", "fix"] as const) event[key] = visibleText(event[key]);
     if (run.failure) run.failure = visibleText(run.failure);
   }
@@ -132,6 +134,18 @@ function rows(runs: Run[], measure: Measure): Row[] {
   });
 }
 
+/** Rows by module; modules of one parameter each, side by side, are shown together. */
+function grouped(rows: Row[]): { label: string; inside: Row[] }[] {
+  const groups: { label: string; inside: Row[]; single: boolean }[] = [];
+  for (const group of new Set(rows.map((row) => row.group))) {
+    const inside = rows.filter((row) => row.group === group);
+    const last = groups.at(-1);
+    if (last?.single && inside.length === 1) Object.assign(last, { label: `${last.label}, ${group}`, inside: [...last.inside, ...inside] });
+    else groups.push({ label: group, inside, single: inside.length === 1 });
+  }
+  return groups;
+}
+
 function Parameter({ row, last, at }: { row: Row; last: number; at: number }) {
   return (
     <li class="card small-multiple">
@@ -151,7 +165,7 @@ function Health({ runs, go }: { runs: Run[]; go: (step: number) => void }) {
         {found.map((event) => (
           <li>
             <button class="link" onClick={() => go(event.step)}>step {event.step}</button>{" "}
-            {runs.length > 1 && <span class={`value run${event.run}`}>run {event.run + 1}</span>}{" "}
+            {runs.length > 1 && <span class={`value run${event.run}`}>{runs[event.run]!.name}</span>}{" "}
             <b class="alarm-text">{event.kind}</b> {event.parameter && <code>{event.parameter}</code>} {event.why}. <span class="muted">{event.fix}</span>
           </li>
         ))}
@@ -195,8 +209,8 @@ export function RunsPage({ data }: { data: Runs }) {
   const all = useMemo(() => rows(runs, measure), [runs, measure]);
   const size = (row: Row) => row.lines[0]?.values[before(row.lines[0].steps, at)] ?? 0;
   const sorted = order ? [...all].sort((a, b) => (size(b) - size(a)) * (order === 1 ? 1 : -1)) : all;
-  const groups = order ? [["", sorted] as const] : [...new Set(sorted.map((row) => row.group))].map((group) => [group, sorted.filter((row) => row.group === group)] as const);
-  const rate = value(runs[0]!.rate[before(runs[0]!.steps, at)]);
+  const groups = order ? [{ label: "", inside: sorted }] : grouped(sorted);
+  const rates = runs.map((run) => value(run.rate[before(run.steps, at)]));
   return (
     <div class="page runs">
       <header class="header">
@@ -204,14 +218,14 @@ export function RunsPage({ data }: { data: Runs }) {
       </header>
       <main>
         <section class="card pad">
-          {runs.map((run, k) => <p>{runs.length > 1 && <b class={`value run${k}`}>run {k + 1} </b>}{said(run)}</p>)}
+          {runs.map((run, k) => <p>{runs.length > 1 && <b class={`value run${k}`}>{run.name} </b>}{said(run)}</p>)}
           <Chart lines={losses} last={last} at={at} marks={runs.flatMap((run) => run.events.map((event) => event.step))} height={140} label="loss" />
           <label class="slide">
             <span>step <b>{at}</b></span>
             <input type="range" min={0} max={last} value={at} onInput={(event) => go(Number(event.currentTarget.value))} />
             <span class="mono small">
               {losses.map((line, k) => <span class={`value run${k}`}>loss {shown(line.values[before(line.steps, at)] ?? null)}</span>)}
-              {rate !== null && <span class="value">lr {shown(rate)}</span>}
+              {rates.map((rate, k) => rate !== null && <span class={`value run${k}`}>lr {shown(rate)}</span>)}
             </span>
           </label>
         </section>
@@ -230,9 +244,9 @@ export function RunsPage({ data }: { data: Runs }) {
               </select>
             </label>
           </div>
-          {groups.map(([group, inside]) => (
-            <details open key={group} class="group">
-              <summary>{group || "all"} <span class="small">{plural(inside.length, "parameter")}</span></summary>
+          {groups.map(({ label, inside }) => (
+            <details open key={label} class="group">
+              <summary>{label || "all"} <span class="small">{plural(inside.length, "parameter")}</span></summary>
               <ul class="multiples">{inside.map((row) => <Parameter key={row.name} row={row} last={last} at={at} />)}</ul>
             </details>
           ))}

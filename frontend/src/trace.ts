@@ -156,6 +156,8 @@ export interface Output {
 export interface Call {
   text: string;
   said: string | null;
+  /** Of each leaf, in a call of one number by several: norms and shares, and the name under which it is folded. */
+  gradients: { norm: number | string; weight: number | string; zeros: number; group: string | null }[] | null;
   kind: "backward" | "explain";
   place: Place | null;
   outputs: Output[];

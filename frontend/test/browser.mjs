@@ -13,7 +13,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const trace = (name) => JSON.parse(readFileSync(`${PAGES}/${name}.json`, "utf8"));
 
 /** Pages in which explain's own is a frame. */
-const NOTEBOOKS = ["notebook", "executed"];
+const isNotebook = (name) => name === "executed" || name.startsWith("notebook");
 
 /** A page, offline; what it asks for and what it complains about is kept. */
 async function open(name, { hash = "", width = 1440, height = 960, prepare, ...context } = {}) {
@@ -25,7 +25,7 @@ async function open(name, { hash = "", width = 1440, height = 960, prepare, ...c
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && page.complaints.push(message.text()));
   page.on("pageerror", (error) => page.complaints.push(error.stack));
   await page.goto(`${pathToFileURL(`${PAGES}/${name}.html`)}${hash}`);
-  if (context.javaScriptEnabled !== false && !NOTEBOOKS.includes(name)) await page.waitForSelector("#picture .box, .table-view td, .multiples");
+  if (context.javaScriptEnabled !== false && !isNotebook(name)) await page.waitForSelector("#picture .box, .table-view td, .multiples");
   return page;
 }
 
@@ -419,6 +419,20 @@ check("a network: the sentence, the gradients as bars, sorted, unfolded, and a c
   assert.match(await text(page, ".right-body"), /AccumulateGrad/);
   assert.match(await text(page, ".right-body"), /model\.h\.0\.attn\.weight/);
   await closed(page);
+  // Another v: the gradient of one number is proportional to it.
+  const of = async (hash) => {
+    const other = await open("network", { hash });
+    const found = await other.$$eval(".gradients tbody tr", (all) => all.map((row) => row.innerText.split(/\s+/).filter(Boolean).slice(-3).map(parseFloat)));
+    await closed(other);
+    return found;
+  };
+  const [own, triple] = [await of(""), await of("#v=-3")];
+  assert.equal(own.length, 6);
+  own.forEach(([norm, ratio, zeros], i) => {
+    assert.ok(Math.abs(triple[i][0] / norm - 3) < 0.02 && Math.abs(triple[i][1] / ratio - 3) < 0.1, `${triple[i]} of ${own[i]}`);
+    assert.equal(triple[i][2], zeros);
+  });
+  assert.ok((await of("#v=0")).every(([norm, , zeros]) => norm === 0 && zeros === 100));
 });
 
 check("a graph that is too large is folded, has an overview, and fits when asked", async () => {
@@ -448,26 +462,68 @@ check("a page with NaN opens at its birth, in red, with the fix", async () => {
   await closed(page);
 });
 
-check("21: in a notebook's cell the page runs; without scripts something still is there", async () => {
-  const page = await open("notebook");
-  const frame = page.frame({ url: "about:srcdoc" });
-  await frame.waitForSelector("#picture .box");
-  assert.ok(await page.isHidden("div > :first-child"));
-  assert.match(await frame.$eval("#position", (element) => element.innerText), /backward 1 of 15/);
-  await closed(page);
-  const still = await open("notebook", { javaScriptEnabled: false });
-  assert.ok(await still.isVisible("div > :first-child"));
-  await closed(still);
+/** The cells of a notebook, which may lie in a frame: the heights of what is static and of the page in each, and its text. */
+const cells = (host) =>
+  host.$$eval(".output", (outputs) =>
+    outputs.map((output) => {
+      const [still, page] = [output.querySelector("pre"), output.querySelector("iframe")].map((one) => one?.getBoundingClientRect().height ?? 0);
+      return { still, page, height: output.scrollHeight, text: output.innerText };
+    }),
+  );
+
+check("21: in a notebook's cell the pages run: Jupyter, VS Code with its policy, and Colab's sandbox", async () => {
+  for (const name of ["notebook", "notebook-jupyter", "notebook-vscode", "notebook-colab"]) {
+    const page = await open(name);
+    await page.waitForFunction((count) => window.frames.length >= count, name === "notebook-colab" ? 1 : 2);
+    const host = name === "notebook-colab" ? await (await page.waitForSelector("#outer")).contentFrame() : page.mainFrame();
+    await host.waitForFunction(() => [...document.querySelectorAll(".output iframe")].filter((one) => one.clientHeight === 900).length === 2);
+    const [explained, run] = await Promise.all((await host.$$(".output iframe")).map((each) => each.contentFrame()));
+    await explained.waitForSelector("#picture .box");
+    await run.waitForSelector(".multiples");
+    for (const { still, page: shown } of await cells(host)) assert.deepEqual([still, shown], [0, 900], name);
+    assert.match(await text(explained, "#position"), /backward 1 of 15/);
+    await explained.click("#step");
+    assert.match(await text(explained, "#position"), /backward 2 of 15/);
+    // The graph was laid out before its frame had a height, and fits it now as in a page of its own.
+    const { width, height } = await (await explained.$("#picture")).boundingBox();
+    assert.ok(width > 100 && height > 100, `${name}: ${width} x ${height}`);
+    assert.match(await text(run, "main"), /200 steps/);
+    if (SHOTS) writeFileSync(`${SHOTS}/${name}.png`, await page.screenshot({ fullPage: true }));
+    await closed(page);
+  }
+});
+
+check("21: where a notebook runs no scripts, text is seen, and no gap", async () => {
+  const places = [["notebook", false], ["notebook-static", true], ["notebook-untrusted", true], ["notebook-strict", true]];
+  for (const [name, javaScriptEnabled] of places) {
+    const page = await open(name, { javaScriptEnabled });
+    await page.waitForTimeout(300);
+    const host = name === "notebook-static" ? await (await page.waitForSelector("#outer")).contentFrame() : page.mainFrame();
+    const found = await cells(host);
+    assert.equal(found.length, 2, name);
+    for (const { still, page: shown, height } of found) {
+      assert.ok(still > 100, `${name}: ${still}`);
+      assert.equal(shown, 0, name);
+      assert.ok(height < still + 300, `${name}: ${height}`); // and a picture, where Graphviz is installed
+    }
+    assert.match(found[0].text, /x.grad = v @ J/);
+    assert.match(found[1].text, /200 steps, one in 10 recorded/);
+    if (SHOTS) writeFileSync(`${SHOTS}/${name}.png`, await page.screenshot({ fullPage: true }));
+    assert.deepEqual(page.complaints.filter((complaint) => !/Content Security Policy|sandboxed/.test(complaint)), []);
+    await page.context().close();
+  }
 });
 
 check("21: an executed notebook, converted by nbconvert: the page runs in its frame, without scripts the picture is seen", async (context) => {
   if (!existsSync(`${PAGES}/executed.html`)) return context.skip("no notebook was executed: ipykernel and nbconvert are not installed");
-  const STILL = ".jp-OutputArea-output > :is(img, pre):has(+ iframe)";
+  const STILL = ".jp-OutputArea-output > div:has(+ iframe)";
   const page = await open("executed");
-  const frame = page.frame({ url: "about:srcdoc" });
+  assert.equal(await page.locator(STILL).count(), 2);
+  const [frame, run] = await Promise.all((await page.$$(`${STILL} + iframe`)).map((each) => each.contentFrame()));
   await frame.waitForSelector("#picture .box");
-  assert.equal(await page.locator(STILL).count(), 1);
-  assert.ok(await page.isHidden(STILL));
+  await run.waitForSelector(".multiples");
+  assert.match(await text(run, "main"), /5 steps of 1 parameter/);
+  for (const still of await page.locator(STILL).all()) assert.ok(await still.isHidden());
   assert.equal(await text(frame, "#position"), "backward 1 of 13");
   await frame.click("#step");
   assert.equal(await text(frame, "#position"), "backward 2 of 13");
@@ -477,11 +533,11 @@ check("21: an executed notebook, converted by nbconvert: the page runs in its fr
   assert.deepEqual(page.complaints.filter((complaint) => !/require|mathjax|ERR_INTERNET_DISCONNECTED/i.test(complaint)), []);
   await page.context().close();
   const without = await open("executed", { javaScriptEnabled: false });
-  assert.ok(await without.isVisible(STILL));
-  const { width, height } = await without.locator(STILL).boundingBox();
-  assert.ok(width > 200 && height > 100, `${width} x ${height}`);
-  const drawn = await without.locator(STILL).evaluate((element) => element.localName === "pre" || (element.complete && element.naturalWidth > 0));
-  assert.ok(drawn);
+  for (const still of await without.locator(`${STILL} pre`).all()) {
+    const { width, height } = await still.boundingBox();
+    assert.ok(width > 200 && height > 100, `${width} x ${height}`);
+  }
+  assert.ok(await without.$$eval(`${STILL} img`, (pictures) => pictures.every((one) => one.complete && one.naturalWidth > 0)));
   if (SHOTS) writeFileSync(`${SHOTS}/notebook-still.png`, await without.screenshot());
   await without.context().close();
 });
@@ -729,7 +785,7 @@ check("a link has the call, the step, what is open, and the views; of other text
   assert.equal(await text(page, "#position"), "backward 3 of 4");
   await press(page, "ArrowRight");
   await page.waitForTimeout(250);
-  assert.match(page.url(), /#step=7$/);
+  assert.match(page.url(), /#step=7&theme=dark$/);
   await closed(page);
   const folded = await open("deep");
   const count = () => folded.$$eval(".box", (all) => all.length);

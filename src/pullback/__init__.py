@@ -13,7 +13,7 @@ from ._tensor import functions as _functions, surface as _surface
 
 __version__ = "0.1.0"
 
-_MODULES = "autograd compile distributions explain extend fft files func interpreters linalg masked nn optim signal special testing utils"
+_MODULES = "array_api autograd compile distributions explain extend fft files func interpreters linalg masked nn optim signal special testing utils"
 
 # Names of rooms above the tensor, by the modules that define them; all others are in `_tensor.surface`
 _INDEX = {
@@ -40,6 +40,8 @@ _PROVIDERS.update(
         "machine code": "pullback.compile.machine",
         "batches of cotangents": "pullback.func.rows",
         "numpy functions": "pullback._numpy",
+        "array namespace": "pullback.array_api",
+        "strong zeros": "pullback._tape.zeros",
         "fills of shared memory": "pullback.vocabulary.shared_memory",
     }
 )

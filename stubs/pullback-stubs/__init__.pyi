@@ -12,7 +12,6 @@ from typing import overload as _overload
 import numpy as _np
 from pullback._core.dtypes import dtype as _dtype
 from pullback._numerics.random import Generator as _Generator
-from pullback._core.dtypes import dtype as _dtype
 from pullback._core.shapes import Size as _Size
 from pullback.compile.compiled import Compiled as _Compiled
 from pullback.compile.recorder import CaptureError as _CaptureError
@@ -83,6 +82,7 @@ from math import e as e
 from math import inf as inf
 from math import nan as nan
 from math import pi as pi
+from . import array_api as array_api
 from . import autograd as autograd
 from . import distributions as distributions
 from . import extend as extend
@@ -723,6 +723,8 @@ def get_num_threads() -> _builtins.int:
     """The number of threads that work on large arrays."""
 def get_printoptions() -> dict[str, _Any]:
     """The current print options, as a new dictionary of keyword arguments for `set_printoptions`."""
+def get_promotion() -> str:
+    """The rule of type promotion in this process: 'torch' or 'standard'."""
 def get_rng_state() -> dict[str, _Any]:
     """The current state of this thread's default generator, for `set_rng_state`."""
 @_overload
@@ -1096,6 +1098,7 @@ def negative_(input: Tensor) -> Tensor:
     """-input."""
 def nextafter(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The next number after input in the direction of other."""
+from pullback._core.modes import no_escapes as no_escapes
 from pullback._core.modes import no_grad as no_grad
 @_overload
 def nonzero(input: Tensor, *, as_tuple: _Literal[False]=False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1319,6 +1322,8 @@ def set_num_threads(number: _builtins.int, /) -> None:
     """Set the number of threads that work on large arrays; results do not depend on it."""
 def set_printoptions(precision: _builtins.int | None = None, threshold: _builtins.float | None = None, edgeitems: _builtins.int | None = None, linewidth: _builtins.int | None = None, profile: _Literal['default', 'short', 'full'] | None = None, sci_mode: _builtins.bool | None = None) -> None:
     """Choose how tensors are printed from now on, in every thread."""
+def set_promotion(rule: str, /) -> None:
+    """Choose the rule of type promotion in this process: torch's, which is the default, or the array API standard's."""
 def set_rng_state(state: dict[str, _Any]) -> None:
     """Set this thread's default generator to a state returned by `get_rng_state`."""
 def sgn(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1399,6 +1404,7 @@ def std_mean(input: Tensor, axis: _builtins.int | tuple[_builtins.int, ...] | li
 def stft(input: Tensor, n_fft: _builtins.int, hop_length: _builtins.int | None = None, win_length: _builtins.int | None = None, window: Tensor | None = None, center: _builtins.bool = True, pad_mode: str = 'reflect', normalized: _builtins.bool = False, onesided: _builtins.bool | None = None, return_complex: _builtins.bool | None = None, align_to_window: _builtins.bool | None = None) -> Tensor:
     """The Fourier transforms of overlapping frames of signals, of shape (..., frequency, frame)."""
 from pullback._core.placement import strided as strided
+from pullback._core.modes import strong_zeros as strong_zeros
 def sub(input: Tensor, other: _TensorLike, *rest: _Any, alpha: _Number = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input - alpha * other, with broadcasting."""
 def subtract(input: Tensor, other: _TensorLike, *rest: _Any, alpha: _Number = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:

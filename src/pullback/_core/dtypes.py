@@ -2,14 +2,14 @@
 
 A dtype is one object per element type, with torch's name. Promotion follows torch: a lattice of dtypes, and over it
 three strengths of operand (tensors with axes, 0-d tensors, Python numbers), of which a weaker one changes the result
-only when its kind is higher.
+only when its kind is higher. `set_promotion("standard")` gives 0-d tensors the strength of those with axes.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, Final, NoReturn, Self, final
+from typing import Any, Final, NamedTuple, NoReturn, Self, final
 
 import numpy as np
 
@@ -258,7 +258,61 @@ def _reason(value: object) -> str:
     return "it is not a type of number"
 
 
-_default = float32
+class Rules(NamedTuple):
+    """What the dtypes of results depend on besides the operands: two programs with the same rules have the same object."""
+
+    default: dtype
+    promotion: str
+
+
+_KNOWN: Final[dict[Rules, Rules]] = {}
+_rules = Rules(float32, "torch")
+
+
+def _set_rules(**changes: Any) -> None:
+    global _rules  # noqa: PLW0603  # one object in a process, as in torch
+    new = _rules._replace(**changes)
+    _rules = _KNOWN.setdefault(new, new)
+
+
+_set_rules()
+
+
+def rules() -> Rules:
+    """The rules now in force: compiled functions are recorded anew under others."""
+    return _rules
+
+
+def get_promotion() -> str:
+    """The rule of type promotion in this process: 'torch' or 'standard'.
+
+    >>> import pullback
+    >>> pullback.get_promotion()
+    'torch'
+    """
+    return _rules.promotion
+
+
+def set_promotion(rule: str, /) -> None:
+    """Choose the rule of type promotion in this process: torch's, which is the default, or the array API standard's.
+
+    By torch's rule a 0-d tensor changes the dtype of a tensor with axes only if its kind is higher, such as float over
+    integer. By the standard's rule it counts like any other tensor; `//` of infinities gives what the standard says, and
+    masks without elements fit any length.
+    Functions of `pullback.array_api` follow the standard's rule in any case; operators and all else follow this one.
+
+    >>> import pullback
+    >>> x, y = pullback.ones(2), pullback.tensor(1.0, dtype=pullback.float64)
+    >>> (x * y).dtype
+    pullback.float32
+    >>> pullback.set_promotion("standard")
+    >>> (x * y).dtype
+    pullback.float64
+    >>> pullback.set_promotion("torch")
+    """
+    if rule not in ("torch", "standard"):
+        raise ValueError(f"the rule of promotion is 'torch' or 'standard', not {rule!r}")
+    _set_rules(promotion=rule)
 
 
 def get_default_dtype() -> dtype:
@@ -268,7 +322,7 @@ def get_default_dtype() -> dtype:
     >>> pullback.get_default_dtype()
     pullback.float32
     """
-    return _default
+    return _rules.default
 
 
 def set_default_dtype(d: Any, /) -> None:
@@ -282,24 +336,23 @@ def set_default_dtype(d: Any, /) -> None:
     (pullback.float64, pullback.float64)
     >>> pullback.set_default_dtype(pullback.float32)
     """
-    global _default  # noqa: PLW0603  # one default in a process, as in torch
     new = _found(d) if not isinstance(d, dtype) else d
     if new is None or not new.is_floating_point:
         raise TypeError(
             f"{'invalid dtype object: ' if new is None else ''}only floating-point types are supported as the default "
             f"type, not {d!r}: use pullback.float16, pullback.float32 or pullback.float64"
         )
-    _default = new
+    _set_rules(default=new)
 
 
 def default_numpy() -> NumpyType:
     """The default dtype, as NumPy's."""
-    return _default.numpy
+    return _rules.default.numpy
 
 
 def default_complex() -> dtype:
     """The dtype of tensors made from Python's complex numbers."""
-    return _COMPLEX[_default]
+    return _COMPLEX[_rules.default]
 
 
 def type_name(value: Any) -> str:
@@ -391,13 +444,16 @@ def result_dtype(operands: Sequence[tuple[NumpyType, str]]) -> NumpyType:
                 break
         else:
             return first
-    return _resolved(tuple(operands), _default)
+    return _resolved(tuple(operands), _rules)
 
 
 @functools.lru_cache(maxsize=1024)
-def _resolved(operands: tuple[tuple[NumpyType, str], ...], default: dtype) -> NumpyType:
+def _resolved(operands: tuple[tuple[NumpyType, str], ...], rules: Rules) -> NumpyType:
+    zero = "zero" if rules.promotion == "torch" else "dim"
     known = [
-        (_of_number(numpy.kind, default) if strength == "scalar" else from_numpy(numpy).numpy, strength)
+        (_of_number(numpy.kind, rules.default), strength)
+        if strength == "scalar"
+        else (from_numpy(numpy).numpy, zero if strength == "zero" else strength)
         for numpy, strength in operands
     ]
     known.sort(
@@ -457,7 +513,7 @@ class finfo(_Limits):
     shown = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
 
     def __init__(self, type: Any = None) -> None:
-        given = _default if type is None else as_dtype(type)
+        given = _rules.default if type is None else as_dtype(type)
         if not (given.is_floating_point or given.is_complex):
             raise TypeError(f"finfo() requires a floating point input type. Use pullback.iinfo to handle {given!r}")
         limits = np.finfo(given.numpy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from .sites import Site, caller, describe
+from .sites import Site, called, caller, describe
 
 PACK_WROTE = (
     "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
@@ -261,10 +261,31 @@ def non_leaf_grad(tensor: Any) -> str:
 def tracked_numpy(tensor: Any, call: str) -> RuntimeError:
     """Handing the memory of a tracked tensor to NumPy."""
     return RuntimeError(
-        f"NumPy arrays hold no gradients, and this is a {kind(tensor)}. To keep the gradient stay with tensors: "
+        f"NumPy arrays hold no gradients, and this is a {kind(tensor)}, asked for by {_asking()}. To keep the gradient stay with tensors: "
         "pullback.stack([a, b]) for np.array([a, b]), pullback's functions for NumPy's, value_and_grad(f) for SciPy. For the values alone, as torch says: "
         f"Can't call {call} on Tensor that requires grad. Use tensor.detach().numpy() instead."
     )
+
+
+KEEP = (
+    "To keep it, write pullback.sin(x) for math.sin(x), pullback.stack([a, b]) for np.array([a, b]), and out = "
+    "pullback.zeros(3) for out = np.zeros(3) before out[i] = x[i]"
+)
+
+
+def escaped(tensor: Any, call: str) -> RuntimeError:
+    """A conversion inside no_escapes by which a gradient would be lost."""
+    return RuntimeError(
+        f"no_escapes: {_asking()} takes, by {call}, the values of a {kind(tensor)}, and its gradient would be lost. {KEEP}. For "
+        "the value alone, write x.detach()"
+    )
+
+
+def _asking() -> str:
+    """Which function of the program asks for something now, and the line."""
+    site = caller()
+    function = called(site)
+    return f"{function} at {describe(site)}" if function else describe(site)
 
 
 def tracked_number(function: str, tensor: Any) -> TypeError:

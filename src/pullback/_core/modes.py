@@ -34,6 +34,8 @@ class Mode(NamedTuple):
     """An object notified of what operations do not show: `wrote(tensor, recorded)` after a write, `begins` and `ends` of a pass."""
     observer: Any = None
     """The watcher, if the mode does nothing but let it look at results: then the fast paths of operations can stay in use."""
+    escapes_refused: bool = False
+    strong_zeros: bool = False
 
 
 RECORD = Mode()
@@ -156,11 +158,14 @@ def _wrap_generator(block: ModeBlock, function: Function) -> Function:
     return wrapped  # type: ignore[return-value]  # as above
 
 
-class _GradBlock(ModeBlock):
-    _grad: bool
+class _Switch(ModeBlock):
+    """A change of mode without options, which decorates functions with and without parentheses."""
+
+    _field: str
+    _value: Any = True
 
     def _fields(self) -> dict[str, Any]:
-        return {"grad": self._grad}
+        return {self._field: self._value}
 
     def __new__(cls, function: Function | None = None) -> Any:
         block = super().__new__(cls)
@@ -173,7 +178,7 @@ class _GradBlock(ModeBlock):
         super().__init__()
 
 
-class no_grad(_GradBlock):
+class no_grad(_Switch):
     """A block in which nothing is recorded: results do not require grad and are leaves.
 
     Works as `with no_grad():`, as a decorator with and without parentheses, and on generator functions. Tensors
@@ -186,10 +191,10 @@ class no_grad(_GradBlock):
     False
     """
 
-    _grad = False
+    _field, _value = "grad", False
 
 
-class enable_grad(_GradBlock):
+class enable_grad(_Switch):
     """A block in which operations are recorded, also inside `no_grad`.
 
     >>> import pullback
@@ -199,7 +204,51 @@ class enable_grad(_GradBlock):
     True
     """
 
-    _grad = True
+    _field = "grad"
+
+
+class no_escapes(_Switch):
+    """A block in which a conversion that would lose a gradient is an error, which names the value, the line and the fix.
+
+    Outside, `float(t)`, `int(t)`, `complex(t)`, `math.sin(t)` and `a[0] = t` for an array `a` warn and go on with a plain
+    number, and `t.item()`, `t.tolist()` and `copy.copy(t)` do so without a word. Inside, each of them is a RuntimeError
+    for a tensor whose derivative is recorded, with functions of SciPy that ask for arrays, as always. What says that no
+    gradient is wanted stays allowed: `detach()`, `data`, `numpy(force=True)`, and everything under `no_grad`. So do
+    comparisons, `bool(t)` and printing: the way a program takes has no derivative. The mode belongs to the thread. Works
+    as a decorator, too.
+
+    >>> import math
+    >>> import pullback
+    >>> x = pullback.tensor(2.0, requires_grad=True)
+    >>> with pullback.no_escapes():
+    ...     y = math.sin(x * 3)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    RuntimeError: no_escapes: math.sin at ... takes, by conversion to a number, the values of a float32 tensor of shape () made by Mul ...
+    """
+
+    _field = "escapes_refused"
+
+
+class strong_zeros(_Switch):
+    """A block whose backward passes keep a zero gradient zero, also where the derivative is infinite or NaN.
+
+    The branch of `where` that is not selected has gradient zero, and 0 times an infinite derivative is NaN: so
+    `where(x > 0, sqrt(x), 0)` has a NaN gradient at 0, in torch too. Inside the block such products are zero: of
+    elementwise operations and products each term, of operations along an axis each row, of all others only the whole. A
+    gradient that is not zero, and all values, are what they are outside. What counts is where the pass runs, not the
+    computation; for second derivatives both passes have to run inside. Tangents of `jvp` are treated alike. Works as a
+    decorator, too.
+
+    >>> import pullback
+    >>> x = pullback.tensor([0.0, 4.0], requires_grad=True)
+    >>> with pullback.strong_zeros():
+    ...     pullback.where(x > 0, x.sqrt(), 0.0).sum().backward()
+    >>> x.grad
+    tensor([0.0000, 0.2500])
+    """
+
+    _field = "strong_zeros"
 
 
 def _require_bool(name: str, argument: str, value: object) -> bool:

@@ -7,6 +7,7 @@ needs it.
 from __future__ import annotations
 
 import importlib
+import itertools
 import os.path
 import sys
 import warnings
@@ -103,6 +104,25 @@ def generated(title: str, source: str, scope: dict[str, Any], name: str) -> Any:
 def describe(site: Site | None) -> str:
     """A site as text: `train.py:41: y = x * w`."""
     return "an unknown line" if site is None else ": ".join(filter(None, place_and_text(site)))
+
+
+def called(site: Site) -> str | None:
+    """The function that is called at a site, as it is written there: `math.sin`; None where no call is, or no source."""
+    code, offset = site
+    start, end, left, right = next(itertools.islice(code.co_positions(), offset // 2, None))
+    if start is None or end is None:
+        return None
+    lines = importlib.import_module("linecache").getlines(code.co_filename)[start - 1 : end]
+    if not lines:
+        return None
+    lines[-1] = lines[-1].encode()[:right].decode()
+    lines[0] = lines[0].encode()[left:].decode()
+    ast = importlib.import_module("ast")
+    try:
+        found = ast.parse("".join(lines), mode="eval").body
+    except SyntaxError:
+        return None
+    return ast.unparse(found.func) if isinstance(found, ast.Call) else None
 
 
 def place_and_text(site: Site) -> tuple[str, str]:

@@ -520,7 +520,7 @@ def sigmoid(x: Array) -> Any:
 def sign(x: Array) -> Any:
     """x / abs(x), for complex numbers too; 0 at 0 and at NaN, as torch has it."""
     if x.dtype.kind == "c":
-        return np.where(x == 0, x, x / np.abs(x))
+        return np.where(x == 0, constant(0, x.dtype), x / np.abs(x))
     zero = constant(0, x.dtype)
     return np.subtract(x > zero, x < zero, dtype=x.dtype)
 

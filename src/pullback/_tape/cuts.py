@@ -13,7 +13,8 @@ from sys import _getframe
 from typing import Any
 from weakref import ref
 
-from .._core.modes import losses
+from .._core import errors
+from .._core.modes import losses, mode
 from .._core.primitives import Carrier
 from .._core.sites import Site, caller, internal
 from .node import Node, count
@@ -51,6 +52,15 @@ def cut(reason: str, tensors: Sequence[Any], asked: int = 0) -> Cut:
     made = Cut(reason, caller(asked + 2), next(count), _origins(tensors))
     recent.append(made)
     return made
+
+
+def escape(reason: str, tensor: Any, call: str) -> None:
+    """Note that a tensor's values leave without its derivative, by a call that does not say so; inside no_escapes an error."""
+    if tensor._followed:
+        current = mode.get()
+        if current.escapes_refused and current.grad:
+            raise errors.escaped(tensor, call)
+        cut(reason, (tensor,), asked=1)
 
 
 def _origins(tensors: Sequence[Any]) -> tuple[ref[Node], ...]:

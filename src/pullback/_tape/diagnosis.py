@@ -13,6 +13,7 @@ from .._core.modes import quiet
 from .._core.primitives import Carrier
 from .._core.shapes import sum_to
 from .._core.sites import describe
+from .faults import MASKS
 from .ledger import Entry, Ledger, all_finite, all_zero, arrays, first
 from .node import Node
 
@@ -36,11 +37,6 @@ def word(node: Node) -> str:
 def made_at(node: Node) -> str:
     """An operation and its line."""
     return f"{word(node)} at {describe(node.site)}"
-
-
-def kind_of(values: Any) -> str:
-    """'nan' if an element is NaN, else 'inf'."""
-    return "nan" if np.isnan(values).any() else "inf"
 
 
 def number(value: Any) -> str:
@@ -228,9 +224,6 @@ def _mask(ledger: Ledger, entry: Entry, index: Index) -> Entry | None:
             else:
                 waiting.append((upper.node, higher))
     return None
-
-
-MASKS = {"where", "masked_fill", "select"}
 
 
 def _masks(entry: Entry, index: Index) -> bool:

@@ -17,7 +17,8 @@ from .._core.primitives import Carrier
 from .._core.sites import Site, describe
 from .._core.values import require_tensors
 from .cuts import HIDING, Cut, recent
-from .diagnosis import Cause, above, born, cause, kind_of, made_at, vanishes
+from .diagnosis import Cause, above, born, cause, made_at, vanishes
+from .faults import kind_of
 from .ledger import Entry, Ledger, first, replayed
 from .node import AccumulateGrad, Node, grad_of
 from .recording import Freed
@@ -350,7 +351,7 @@ def _traced(x: Any, loss: Any, gradient: Any, values: np.ndarray[Any, Any]) -> R
     share = (
         "" if values.ndim == 0 or index is None else f" at {int(mask.sum())} of {mask.size} elements, the first {index}"
     )
-    kind = kind_of(values[broken]) if broken.any() else "0"
+    kind = kind_of(values[broken]) or "0"
     start = f"x.grad is {kind}{share}: "
     way = _way(x, loss)
     freed = next((node for node in way if isinstance(node.saved, Freed)), None)

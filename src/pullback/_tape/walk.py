@@ -20,12 +20,13 @@ import numpy as np
 
 from .. import ops
 from .._core import forks, xp as _xp
+from .._core.lazy import provider
 from .._core.modes import FieldBlock, asking, mode, quiet, running
 from .._core.primitives import Carrier
 from .._core.shapes import sum_to
 from .._core.sites import caller, user_frame
 from .memory import Cell, cell_with, protect, written
-from .node import AccumulateGrad, Node, Parts
+from .node import AccumulateGrad, Node, Output, Parts
 from .recording import Freed, Tape, saved_tensors
 from .views import replace
 
@@ -72,6 +73,10 @@ def _all_arrays(order: list[Node]) -> bool:
     )
 
 
+def _pulled(node: Node, xp: Any, edges: Any, g: Any, saved: Any) -> Any:
+    return node.pull(xp, g, edges, saved, node.params)
+
+
 # 2. The walk
 #
 # One loop for raw arrays and for `create_graph`: only the namespace, and what saved values look like, differ. The
@@ -96,6 +101,7 @@ class Pass:
         self.recording = recording
         self.xp: Any = _xp if raw else ops
         self.freed = freed
+        self.firm: Any = provider("strong zeros").firm if mode.get().strong_zeros else None
         self.leaves: list[tuple[AccumulateGrad, Any]] = []
         self.found: dict[Node, Any] = {}
         self.retained: list[tuple[Any, Any]] = []
@@ -106,7 +112,7 @@ class Pass:
         self, order: list[Node], pending: dict[Node, Any], wanted: frozenset[Node], needed: set[Node] | None
     ) -> None:
         """Run the nodes in order, each on the sum of the cotangents that have reached it."""
-        xp, freed, create_graph = self.xp, self.freed, self.create_graph
+        xp, freed, create_graph, firm = self.xp, self.freed, self.create_graph, self.firm
         for node in order:
             g = pending.pop(node, None)
             if g is None:
@@ -128,6 +134,9 @@ class Pass:
                     continue
             saved = self.connected(node) if create_graph and node.saved else node.saved
             results = node.pull(xp, g, edges, saved, node.params)
+            if firm is not None and type(node) is not Output:
+                pull = partial(_pulled, node, xp, edges)
+                results = firm(xp, node.primitive, g, results, node.params, saved, pull)
             if hooks is not None and hooks.post:
                 results = self.after(node, results, g)
             if freed is not None and saved:
@@ -207,6 +216,13 @@ class Pass:
             return [self.unwrapped(r) for r in node.hooks.run("post", tuple(map(self.wrapped, shaped)), given)]
 
 
+def _require_saved(order: list[Node], needed: set[Node] | None) -> None:
+    """Raise the error of a node that has to run and has its values no longer."""
+    for node in order:
+        if type(node.saved) is not tuple and (needed is None or not needed.isdisjoint(node.edges)):
+            raise node.saved.error(node)
+
+
 def pull_back(
     tape: Tape,
     roots: Sequence[tuple[Node, Any]],
@@ -237,14 +253,13 @@ def pull_back(
             obstructed = True
     needed = None if targets is None or everywhere else restrict(order, wanted)
     if obstructed:
-        for node in order:
-            if type(node.saved) is not tuple and (needed is None or not needed.isdisjoint(node.edges)):
-                raise node.saved.error(node)
+        _require_saved(order, needed)
     raw = raw and (tape.level == 0 or _all_arrays(order))
     freed = None if retain_graph else Freed(caller())
     current = mode.get()
     watcher = current.watcher
-    plain = raw and not foreign and watcher is current.observer  # nothing that runs asks for the mode or for the pass
+    usual = watcher is current.observer and not current.strong_zeros
+    plain = raw and not foreign and usual  # nothing that runs asks for the mode or for the pass
     recording = not plain and tape.recording(create_graph, list(pending.values()))
     walker = Pass(tape, create_graph, recording, raw, freed)
     walk = walker.walk

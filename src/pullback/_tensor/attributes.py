@@ -77,6 +77,11 @@ class Attributes(_Defaults):
             setattr(twin, name, getattr(self, name))
         return twin
 
+    @property
+    def _followed(self) -> bool:
+        """True if derivatives go through this tensor, at its own level."""
+        return self._node is not None
+
     def _cut_off(self, reason: str) -> None:
         """Drop the history, here and on the levels beneath; `reason` is 'detach' or 'data'."""
         self._node = None

@@ -17,7 +17,7 @@ from .._core.primitives import Carrier
 from .._core.shapes import Shape, parse_sizes
 from .._core.sites import named, warn
 from .._core.values import require_tensor, untracked
-from .._tape.cuts import cut
+from .._tape.cuts import escape
 from .._tape.memory import storage_of
 from ..vocabulary.promotion import common, limits, overflow
 from .nested import is_nested, numbers, read
@@ -117,12 +117,11 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False, **place
     """
     accept("tensor", placement)
     if isinstance(data, Carrier):
+        escape("tensor", data, "tensor()")
         warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
             "sourceTensor.detach().clone().requires_grad_(True), rather than pullback.tensor(sourceTensor)."
         )
-        if data._node is not None:
-            cut("tensor", (data,))
         if data.level:
             return data.detach().clone() if dtype is None else data.detach().clone().to(dtype)  # type: ignore[no-any-return]
         data = data._array.copy()

@@ -15,7 +15,7 @@ from .._core import dtypes as _dtypes
 from .._core.primitives import Carrier
 from .._core.shapes import Shape, Size, parse_sizes
 from .._core.sites import warn
-from .._tape.cuts import cut
+from .._tape.cuts import escape
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -158,12 +158,12 @@ def _check_length(data: Any, length: int, lengths: tuple[int, ...], depth: int) 
 
 def _of_tensor(data: Any, lengths: tuple[int, ...], depth: int, target: np.dtype[Any] | None) -> Any:
     """The elements of a tensor among the data, as one number or a row."""
-    if data._node is not None:
+    if data._followed:
+        escape("item", data, "tensor()")
         warn(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
             "Consider using tensor.detach() first. To keep the gradient, join tensors with pullback.stack."
         )
-        cut("item", (data,))
     array: Array = data._concrete("tensor")
     axes = len(lengths) - depth
     rest, inner = lengths[depth:], math.prod(array.shape[axes:])

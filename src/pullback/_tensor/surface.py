@@ -25,13 +25,13 @@ TABLE: dict[str, dict[str, str]] = {
     "_core.dtypes": {
         "package": """
             bool=bool_ can_cast cdouble cfloat complex128 complex64 double dtype finfo float16 float32 float64
-            float=float_ get_default_dtype half iinfo int16 int32 int64 int8 int=int_ long promote_types
-            set_default_dtype short uint16 uint32 uint64 uint8"""
+            float=float_ get_default_dtype get_promotion half iinfo int16 int32 int64 int8 int=int_ long promote_types
+            set_default_dtype set_promotion short uint16 uint32 uint64 uint8"""
     },
     "_core.machine": {"package": "get_machine_code set_machine_code"},
     "_core.modes": {
         "package": """
-            enable_grad inference_mode is_grad_enabled is_inference_mode_enabled no_grad set_grad_enabled"""
+            enable_grad inference_mode is_grad_enabled is_inference_mode_enabled no_escapes no_grad set_grad_enabled strong_zeros"""
     },
     "_core.placement": {
         "package": """

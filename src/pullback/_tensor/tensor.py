@@ -14,13 +14,14 @@ import numpy as np
 
 from .. import ops, vocabulary
 from .._core import dtypes, errors, placement as _placement
+from .._core.lazy import provider
 from .._core.modes import RECORD, mode, quiet
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import broadcast_shapes, expand_shape
 from .._core.sites import function_of, named, warn
-from .._core.values import concrete
+from .._core.values import concrete, shared
 from .._tape import shortcuts
-from .._tape.cuts import cut, cut_off
+from .._tape.cuts import cut_off, escape
 from .._tape.memory import storage_of
 from .._tape.node import AccumulateGrad, Node, new
 from .._tape.recording import Tape
@@ -61,6 +62,8 @@ class Eager(Tape):
         return tensor
 
 
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+"""The versions of the array API standard: a later one has all that earlier ones have."""
 OPERANDS = (Carrier, np.ndarray, np.generic, int, float, complex)
 
 
@@ -95,10 +98,31 @@ class Conversions(Autograd):
             return array.astype(dtype)
         return array.copy() if copy else array
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
+        if api_version is not None and api_version not in VERSIONS:
+            raise ValueError(f"there is no array API {api_version!r} here: the versions are {', '.join(VERSIONS)}")
+        return provider("array namespace")
+
+    def to_device(self, device: Any, /, *, stream: None = None) -> Any:
+        """This tensor, which is on the CPU already; other devices raise RuntimeError.
+
+        >>> import pullback
+        >>> x = pullback.ones(2)
+        >>> x.to_device("cpu") is x
+        True
+        """
+        if stream is not None:
+            raise ValueError(f"to_device: the CPU has no streams, and {stream!r} was given")
+        _placement.here(device)
+        return self
+
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
+    ) -> Any:
         if self._node is not None:
             raise errors.tracked_numpy(self, "__dlpack__()")
-        return self.numpy().__dlpack__(**options)
+        options = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+        return self.numpy().__dlpack__(**{key: value for key, value in options.items() if value is not None})
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
@@ -114,8 +138,7 @@ class Conversions(Autograd):
             raise RuntimeError(
                 f"a Tensor with {self.numel()} elements cannot be converted to Scalar: index it, or reduce it first"
             )
-        if self._node is not None:
-            cut("item", (self,))
+        escape("item", self, "item()")
         return self._array.item()
 
     def tolist(self) -> Any:
@@ -125,18 +148,17 @@ class Conversions(Autograd):
         >>> pullback.tensor([[1, 2], [3, 4]]).tolist()
         [[1, 2], [3, 4]]
         """
-        if self._node is not None:
-            cut("tolist", (self,))
+        escape("tolist", self, "tolist()")
         return self._array.tolist()
 
     def _scalar(self, convert: Callable[[Any], Any]) -> Any:
-        if self._node is not None:
+        if self._followed:
             if (function := function_of(_getframe(2))) is not None:
                 raise errors.tracked_number(function, self)
+            escape("item", self, "conversion to a number")
             warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-                "Consider using tensor.detach() first. The number has no gradient. To keep it, write pullback.sin(x) for "
-                "math.sin(x), and out = pullback.zeros(3) for out = np.zeros(3) before out[i] = x[i]; for the value, x.item()."
+                f"Consider using tensor.detach() first. The number has no gradient. {errors.KEEP}; for the value, x.item()."
             )
         if self.numel() != 1:
             raise ValueError(
@@ -144,7 +166,7 @@ class Conversions(Autograd):
                 "or reduce it, or compute with all, as in pullback.sin(x) for math.sin(x). only one element tensors can be "
                 f"converted to Python scalars: a Tensor with {self.numel()} elements cannot be converted to Scalar"
             )
-        number = self.item()
+        number = self._array.item()
         if isinstance(number, complex) and convert is not complex:
             if number.imag:
                 kind = "double" if convert is float else "int64_t"
@@ -215,9 +237,14 @@ class Conversions(Autograd):
         return heading + text
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if self.ndim == 0 else object.__format__(self, spec)
+        array = shared(self)  # a text is no escape
+        return (
+            format((self if array is None else array).item(), spec) if self.ndim == 0 else object.__format__(self, spec)
+        )
 
     def __copy__(self) -> Any:
+        if not self.is_leaf:
+            escape("detach", self, "copy.copy()")
         return self._copied_to(self.detach())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
@@ -246,6 +273,8 @@ class Conversions(Autograd):
         return copied
 
     def __reduce__(self) -> Any:
+        if not self.is_leaf:
+            escape("detach", self, "pickling")
         return rebuild, (self._array, self.requires_grad, self._role)
 
     def to(self, *args: Any, dtype: Any = None, copy: bool = False, **options: Any) -> Any:

@@ -2,9 +2,9 @@
 
 Each result is checked for finiteness, except where the processor does so: by IEEE 754, arithmetic that produces NaN or
 inf from finite numbers raises a flag, which NumPy reports. A value that is not finite is a suspect, but not always an
-error: `where` may deselect it, `exp` maps -inf to 0. So its operation and operands are remembered, and the error is
-raised when the value matters. In a backward pass only the final gradients are checked; if one is not finite, the pass
-is run again with a ledger that records every gradient.
+error: `_tape.faults` has the rule. So its operation and operands are remembered, and the error is raised when the value
+reaches a result. In a backward pass only the final gradients are checked; if one is not finite, the pass is run again with
+a ledger that records every gradient.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from .._core import xp as _xp
 from .._core.modes import Computing, ModeBlock, changed, mode, quiet
 from .._core.primitives import Primitive
 from .._core.sites import Site, caller, describe
-from .._tape.diagnosis import Cause, born, cause, kind_of, made_at, number, word_of
+from .._tape.diagnosis import Cause, born, cause, made_at, number, word_of
+from .._tape.faults import begins, fault, kind_of
 from .._tape.ledger import Array, Ledger, arrays, finite, first
 from .._tape.node import Node
 from .._tape.observers import Observer, passing, pieces
@@ -34,7 +35,6 @@ POLICIES: dict[str, Callable[[Array], Array]] = {
     "inf": np.isinf,
     "both": lambda array: ~np.isfinite(array),
 }
-MIXING = {"sum", "mean", "cumsum", "matmul", "einsum", "std", "var", "prod", "vector_norm"}
 TAME = {
     "abs", "broadcast_to", "clip", "concat", "copy", "cos", "expand_dims", "flip", "getitem", "index",
     "matrix_transpose", "maximum", "minimum", "negative", "permute_dims", "relu", "reshape", "roll", "sigmoid", "sign",
@@ -96,13 +96,14 @@ class AnomalyError(RuntimeError):
 
 
 class Birth(NamedTuple):
-    """An operation that produced numbers that are not finite from finite operands."""
+    """The operation in which numbers that are not finite began; or, not `new`, the first that got them from the program."""
 
     operation: str
     site: Site
     at: tuple[int, ...]
     value: Any
     given: str
+    new: bool
 
     def error(self, how: str) -> AnomalyError:
         """The error; `how` says why the number matters."""
@@ -124,6 +125,11 @@ class Suspect:
         self.array = array
         self.birth = birth
         self.taken = False
+
+    @property
+    def matters(self) -> bool:
+        """True if the program did not supply it, and no operation has used it."""
+        return self.birth.new and not self.taken
 
 
 _looking: weakref.WeakSet[Anomalies] = weakref.WeakSet()
@@ -169,40 +175,39 @@ class Anomalies(Observer):
             elif not passing():
                 self._suspect(primitive, params, values, piece)
 
-    def _take(self, values: Sequence[Any]) -> list[Birth]:
-        """Mark the suspects among some operands as used, and return their births."""
+    def _take(self, values: Sequence[Any]) -> Birth | None:
+        """Mark the suspects among some operands as used, and return the birth of one, if it can of one that is new."""
         found = [suspect for value in values if (suspect := self.suspects.get(id(value))) is not None]
         for suspect in found:
             suspect.taken = True
-        return [suspect.birth for suspect in found]
+        return max((suspect.birth for suspect in found), key=operator.attrgetter("new"), default=None)
 
     def _suspect(self, primitive: Primitive, params: dict[str, Any], values: Sequence[Any], piece: Any) -> None:
         """Remember a result that is not finite, and where it was born; values supplied by the user do not count."""
         array = piece._array
-        births = self._take(values) or _births(primitive, params, values, array)
-        if not births or not self.bad(array).any():
+        birth = self._take(values)
+        if birth is None or not birth.new:
+            here = _birth(primitive, params, values, array)
+            birth = here if here.new or birth is None else birth
+        if not self.bad(array).any():
             return
-        if primitive.name in MIXING and np.isnan(array).any():
-            raise births[0].error(
-                f"{word_of(primitive.node_name(params))} at {describe(caller())} made it part of a result"
-            )
         key = id(array)
         self.unseen = ALL_SEEN
-        self.suspects[key] = Suspect(weakref.ref(array, functools.partial(self._gone, key)), births[0])
+        self.suspects[key] = Suspect(weakref.ref(array, functools.partial(self._gone, key)), birth)
         if piece._node is not None:
             if self.nodes is None:
                 self.nodes = weakref.WeakKeyDictionary()
-            self.nodes[piece._node] = births[0]
+            self.nodes[piece._node] = birth
 
     def _gone(self, key: int, _: Any) -> None:
         """The callback for a suspect's array being freed: it matters if no operation has used the suspect."""
         suspect = self.suspects.pop(key, None)
-        if suspect is not None and not suspect.taken and self.dropped is None:
+        if suspect is not None and suspect.matters and self.dropped is None:
             self.dropped = suspect.birth
 
     def settle(self) -> None:
         """Raise for a suspect that no operation has used: it is a result of the block."""
-        left = next((suspect.birth for suspect in self.suspects.values() if not suspect.taken), self.dropped)
+        left = next((suspect.birth for suspect in self.suspects.values() if suspect.matters), self.dropped)
         if left is not None:
             raise left.error("nothing has masked it since")
 
@@ -215,7 +220,7 @@ class Anomalies(Observer):
             return walk
         if self.nodes is not None:
             for node, _ in roots:
-                if (birth := self.nodes.get(node)) is not None:
+                if (birth := self.nodes.get(node)) is not None and (birth.new or not node.shape):
                     raise birth.error("backward starts from it, or from a result computed from it")
         return functools.partial(self._walk, walker, walk)
 
@@ -260,25 +265,18 @@ class Anomalies(Observer):
 _saved = operator.attrgetter("saved")
 
 
-def _births(primitive: Primitive, params: dict[str, Any], values: Sequence[Any], array: Array) -> list[Birth]:
-    """The NaN or inf born in an operation: a NaN if no operand has one, an inf if all operands are finite."""
+def _birth(primitive: Primitive, params: dict[str, Any], values: Sequence[Any], array: Array) -> Birth:
+    """The birth of the NaN or inf in a result of operands that are no suspects."""
     operands = {
         name: value
         for name, value in zip(_names(primitive, len(values)), values, strict=True)
         if isinstance(value, np.ndarray) and value.dtype.kind in "fc"
     }
-    bad = np.isnan(array)
-    if bad.any():
-        new = not any(np.isnan(value).any() for value in operands.values())
-    else:
-        bad = np.isinf(array)
-        new = all(np.isfinite(value).all() for value in operands.values())
-    if not new:
-        return []
-    index = first(bad)
+    kind, index = fault(array) or ("", ())
     given = ", ".join(_shown(name, value, array.shape, index, primitive) for name, value in operands.items())
     text = f" from {given}" if given else ""
-    return [Birth(word_of(primitive.node_name(params)), caller(), index, array[index], text)]
+    new = begins(kind, map(kind_of, operands.values()))
+    return Birth(word_of(primitive.node_name(params)), caller(), index, array[index], text, new)
 
 
 def _names(primitive: Primitive, count: int) -> list[str]:
@@ -346,10 +344,10 @@ def _checked(name: str, check_nan: object, policy: object) -> None:
 class detect_anomaly(ModeBlock):
     """A block in which the first NaN or inf raises `AnomalyError`, a RuntimeError that names the operation and the line.
 
-    An operation that produces NaN or inf from finite numbers is remembered. It raises when the value matters: when NaN
-    is added to other numbers (a sum, a mean, a matrix product), when backward starts from it, or when it is left at the
-    end of the block and no operation has used it. Not errors are values that `where` deselects, -inf that `exp` or
-    `softmax` maps to 0, and values that the program supplied itself. backward raises if a final gradient is not finite,
+    An operation that produces NaN or inf from finite numbers is remembered. It raises when the value reaches a result:
+    when backward starts from it, or when it is left at the end of the block and no operation has used it. Not errors are
+    values that `where` or an index deselects, also after they have been added up with others, -inf that `exp` or `softmax`
+    maps to 0, and values that the program supplied itself. backward raises if a final gradient is not finite,
     before `.grad` is written, and the graph is retained. The error has the forward line, the incoming gradient, the
     local factor and the index, and says if a mask's zero was multiplied by inf. The graph may have been recorded before
     the block.

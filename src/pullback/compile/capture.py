@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .._core import forks
-from .._core.dtypes import default_numpy, dtype
+from .._core.dtypes import dtype, rules
 from .._core.machine import once
 from .._core.modes import FieldBlock, mode
 from .._core.primitives import Carrier
@@ -236,14 +236,14 @@ class Run:
 
     def _settings(self) -> tuple[Any, ...]:
         """What holds for the whole thread, and where its random numbers come from."""
-        return default_numpy(), *[source(each) for each in (None, *self.state.generators) if _seeded(each)]
+        return rules(), *[source(each) for each in (None, *self.state.generators) if _seeded(each)]
 
     def _settled(self) -> None:
         """RefusedError: the function leaves a setting changed, or moves random numbers in a way that is not written down."""
         if mode.get() is not self.mode:
             raise RefusedError("it changes the grad mode and leaves it so")
         if not all(map(operator.is_, self._settings(), self.settings)):
-            raise RefusedError("it seeds random numbers, or sets the default dtype")
+            raise RefusedError("it seeds random numbers, or sets the default dtype or the rule of promotion")
         if any(not _seeded(each) and each not in self.recorder.drawn for each in self.moment.moved()):
             raise RefusedError("it draws NumPy's random numbers without pullback: make them tensors, or pass them in")
         if any(source.getstate() != before for source, before in self.state.randoms):

@@ -259,7 +259,7 @@ class Compiled:
         now = mode.get()
         if innermost.get() is not None or now.pack is not None or now.compute is not None:
             return self.function(*args, **kwargs)
-        key = (_typed(structure), tuple(map(_kind, leaves)), _aliases(leaves), now, _dtypes.default_numpy())
+        key = (_typed(structure), tuple(map(_kind, leaves)), _aliases(leaves), now, _dtypes.rules())
         if key in self.refused:
             self._rest = 0 if self.records else REST
             return self.function(*args, **kwargs)

@@ -28,7 +28,7 @@ FEW = 3
 """Arguments from which on their identities go through a set."""
 SCOPE = {
     "AccumulateGrad": AccumulateGrad, "GIVEN_UP": GIVEN_UP, "NO_GRAD": NO_GRAD, "RECORD": RECORD, "Tensor": Tensor,
-    "array": np.array, "default": dtypes.default_numpy, "innermost": innermost, "mode": mode, "new": new,
+    "array": np.array, "rules": dtypes.rules, "innermost": innermost, "mode": mode, "new": new,
     "protect": protect, "unflatten": unflatten,
 }  # fmt: skip
 
@@ -74,7 +74,7 @@ class _Text:
         self.lines += [
             (
                 f"if len(leaves) != {len(self.leaves)} or mode.get() is not {'RECORD' if mode.get() is RECORD else 'NO_GRAD'} "
-                f"or innermost.get() is not None or default() is not {self.constant(dtypes.default_numpy())}:"
+                f"or innermost.get() is not None or rules() is not {self.constant(dtypes.rules())}:"
             ),
             "    return GIVEN_UP",
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._core.modes import mode
 from .._core.primitives import Carrier, general
 from .._tensor.tensor import Tensor
 
@@ -12,7 +13,15 @@ Again = Callable[[Any], list[Any] | None]
 Back = Callable[[Any, Sequence[Any]], list[Any]]
 
 
-def _pulled(xp: Any, g: Any, arrays: Any, *, back: Back, again: Again | None = None) -> list[Any]:
+def _pulled(xp: Any, g: Any, arrays: Any, *, back: Back, strong: bool, again: Again | None = None) -> list[Any]:
+    if strong is not mode.get().strong_zeros:
+        found = None if again is None else again([each and Tensor.interpreter.wrap(each, None) for each in g])
+        if found is None:
+            raise RuntimeError(
+                "the program of a compiled function was recorded inside strong_zeros, and its backward pass runs outside, or "
+                "the other way round: compute the loss and its gradient in one block"
+            )
+        return [None if each is None else each._array for each in found]
     if any(isinstance(value, Carrier) and value.level >= 0 for value in (*g, *arrays)):
         found = None if again is None else again(g)
         if found is None:
@@ -39,6 +48,6 @@ def recorded(args: Sequence[Any], outputs: Sequence[Any], back: Back, again: Aga
     """
     edges = [arg._node if isinstance(arg, Carrier) else None for arg in args]
     tape: Any = Tensor.interpreter
-    params = {"back": back} if again is None else {"back": back, "again": again}
+    params = {"back": back, "strong": mode.get().strong_zeros} | ({} if again is None else {"again": again})
     results: tuple[Any, ...] = tape.record(COMPILED, args, edges, tuple(outputs), params, conjugated=False)
     return results

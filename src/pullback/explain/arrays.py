@@ -9,6 +9,8 @@ import numpy as np
 
 from .._core.modes import quiet
 from .._core.primitives import Carrier
+from .._tape.faults import fault
+from .numbers import short
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ENDS = 4
@@ -130,18 +132,27 @@ def marks(array: Any) -> Marks:
     array = np.asarray(array)
     if array.dtype.kind not in "fc" or not array.size:
         return FINE
-    if array.size == 1:
-        number = array.item()
-        if number == number and abs(number) != math.inf:  # noqa: PLR0124  # NaN is not equal to itself
-            return FINE if number else Marks(zero=True)
-    elif np.isfinite(array).all():
-        return FINE if array.any() else Marks(zero=True)
-    wrong = np.isnan(array)
-    bad = "nan" if wrong.any() else "inf"
-    if bad == "inf":
-        wrong = np.isinf(array)
-    first = np.unravel_index(int(wrong.argmax()), array.shape)
-    return Marks(bad, tuple(map(int, first)))
+    found = fault(array)
+    return Marks(*found) if found is not None else FINE if array.any() else Marks(zero=True)
+
+
+def marks_of(value: Kept | None) -> Marks:
+    """The conspicuous properties of a value as it is stored; of a shortened one, the index is unknown."""
+    if isinstance(value, Summary):
+        stats = value.stats
+        if stats is None:
+            return FINE
+        return Marks("nan" if stats.nans else "inf" if stats.infs else None, None, stats.zeros == value.size)
+    return FINE if value is None else marks(value)
+
+
+def ranged(value: Kept | None) -> str:
+    """The smallest and the largest of the finite elements as text, or the only one; empty if they are unknown."""
+    stats = value.stats if isinstance(value, Summary) else None if value is None else statistics(value)
+    if stats is None or stats.min is None or stats.max is None:
+        return ""
+    more = f", {stats.nans + stats.infs} nan or inf" if stats.nans + stats.infs else ""
+    return f"{short(stats.min)}{f' to {short(stats.max)}' if stats.min < stats.max else ''}{more}"
 
 
 class Flat(NamedTuple):

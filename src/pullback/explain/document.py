@@ -9,7 +9,7 @@ from typing import Any
 
 from .arrays import Limits, as_json, maybe_json, number
 from .derivations import Derivation, numbers, of_sum
-from .gradients import is_network, sentence
+from .gradients import is_network, sentence, shown
 from .notes import note
 from .rules import Jacobian
 from .sources import Place, text_of
@@ -109,6 +109,7 @@ class _Writer:
         terms = {term: (places[step], n) for step in call.steps for n, term in enumerate(step.terms)}
         return _plain(call, "text kind") | {
             "said": sentence(call) if is_network(call) else None,
+            "gradients": shown(call),
             "place": self.place(call.place),
             "outputs": [
                 {"tensor": self.ids[out.tensor], "gradient": as_json(out.gradient), "implicit": out.implicit}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import FINE, Kept, Limits, Marks, Stats, Summary, marks
+from .arrays import FINE, Kept, Limits, Stats, Summary, marks_of
 from .derivations import Derivation
 from .document import NAME, PLAIN, VERSION
 from .explanation import Explanation
@@ -114,7 +114,7 @@ class _Reader:
             data=data,
             place=self.place(given["place"]),
             scope=self.scope(given["scope"]),
-            marks=_marks(data),
+            marks=marks_of(data),
             **{name: given[name] for name in PLAIN.split()},
         )
 
@@ -125,7 +125,7 @@ class _Reader:
         step.terms = [self.term(each) for each in given["terms"]]
         step.ran, step.time, step.live_bytes = given["ran"], given["time"], given["live_bytes"]
         step.place, step.scope = self.place(given["place"]), self.scope(given["scope"])
-        step.marks = next((found for v in step.vs if (found := _marks(v)).bad), FINE)
+        step.marks = next((found for v in step.vs if (found := marks_of(v)).bad), FINE)
         return step
 
     def term(self, given: dict[str, Any]) -> Term:
@@ -141,7 +141,7 @@ class _Reader:
             _array(given["after"]),
             given["nth"],
             given["of"],
-            _marks(out),
+            marks_of(out),
             None if given.get("derivation") is None else self.derivations[given["derivation"]],
         )
 
@@ -195,16 +195,6 @@ def _flow(grad: Kept) -> Statistics | None:
 
 def _maybe(given: dict[str, Any] | None) -> Kept | None:
     return None if given is None else _array(given)
-
-
-def _marks(value: Kept | None) -> Marks:
-    """The conspicuous properties of a value that was read; for a shortened one, the index is unknown."""
-    if isinstance(value, Summary):
-        stats = value.stats
-        if stats is None:
-            return FINE
-        return Marks("nan" if stats.nans else "inf" if stats.infs else None, None, stats.zeros == value.size)
-    return FINE if value is None else marks(value)
 
 
 def _jacobian(given: dict[str, Any] | None, dtype: Any) -> Jacobian | None:

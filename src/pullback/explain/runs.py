@@ -4,7 +4,6 @@ The file has one JSON object a line: the parameters first, then a step or a find
 ended, in whatever way, can be read: `pullback.explain.read_run("run.jsonl")`.
 """
 
-import html
 import importlib
 import itertools
 import json
@@ -13,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from .layout import pad, printable, table, wrapped
+from .layout import cut, pad, printable, table, wrapped
 from .numbers import counted, duration, short
-from .page import frame, to_html
+from .page import mimebundle, to_html
 
 T = TypeVar("T")
 MOST = 1000
@@ -117,6 +116,8 @@ class Run:
         self.events: list[Event] = []
         self.seconds: float | None = None
         self.failure: str | None = None
+        self.name = ""
+        """The name of its file, without the suffix."""
 
     def series(self, parameter: str, what: str = "gradient") -> tuple[list[int], list[float | None]]:
         """The recorded steps, and a parameter's 'gradient' norm, 'update' or share of 'zeros' at each of them.
@@ -170,13 +171,14 @@ class Run:
             **{name: getattr(self, name) for name in names},
             "losses": [[number, plain(loss)] for number, loss in self.losses.values],
             "steps": [step.number for step in steps],
-            **{name: [plain(rounded(getattr(step, name))) for step in steps] for name in ("rate", *MEASURES)},
+            **{name: [plain(getattr(step, name), 4) for step in steps] for name in ("rate", *MEASURES)},
             "events": [event._asdict() for event in self.events],
         }
 
     def to_html(self, other: "Run | None" = None, *, title: str | None = None, theme: str = "auto") -> str:
         """The run as a page with a slider from step to step; with another run, both in each chart."""
-        runs = [run.to_dict(DRAWN) for run in (self, other) if run is not None]
+        both = [run for run in (self, other) if run is not None]
+        runs = [{"name": name, **run.to_dict(DRAWN)} for name, run in zip(_labels(both), both, strict=True)]
         title = title or f"{counted(self.count, 'step')} of training"
         return to_html({"schema": "pullback-run", "version": 1, "title": title, "runs": runs}, theme=theme)
 
@@ -193,8 +195,8 @@ class Run:
             raise ValueError(f"save({str(path)!r}): the suffix says what to write, one of {' '.join(makers)}")
         Path(path).write_text(makers[suffix](other), encoding="utf-8", newline="\n")
 
-    def _repr_html_(self) -> str:
-        return frame(self.to_html(), f"<pre>{html.escape(self.to_text())}</pre>")
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return mimebundle(self.to_text(), self.to_html)
 
     def to_text(self, other: "Run | None" = None, *, width: int = 100, ascii: bool = False) -> str:
         """The run in lines of at most `width` characters; with another run, both side by side."""
@@ -216,6 +218,7 @@ def read_run(path: Any) -> Run:
     """
     lines = Path(path).read_text(encoding="utf-8").splitlines()
     run = Run(1)
+    run.name = Path(path).stem
     for number, line in enumerate(lines, 1):
         try:
             _add(run, json.loads(line))
@@ -249,27 +252,29 @@ def _add(run: Run, row: dict[str, Any]) -> None:
         run.seconds, run.failure = row["seconds"], row["failure"]
     else:
         number = row.pop("step")
-        run.steps.add(number, Step(number, **{name: _numbers(value) for name, value in row.items()}))
+        loss, rate = _numbers([row.pop("loss"), row.pop("rate")])
+        run.steps.add(number, Step(number, loss, rate, **{name: _numbers(value) for name, value in row.items()}))
 
 
-def plain(value: Any) -> Any:
-    """A number, or a list of them, for JSON: NaN and inf are text."""
+def plain(value: Any, digits: int = 17) -> Any:
+    """A number, or a list of them, for JSON: rounded to some digits; NaN and inf are text."""
     if isinstance(value, list):
-        return [plain(each) for each in value]
-    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
+        return [plain(each, digits) for each in value]
+    if not isinstance(value, float):
+        return value
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else repr(value)
 
 
-def rounded(value: Any) -> Any:
-    """A number, or a list of them, with the digits that a chart can show."""
-    if isinstance(value, list):
-        return [rounded(each) for each in value]
-    return float(f"{value:.4g}") if isinstance(value, float) else value
+def _numbers(values: list[Any]) -> list[float | None]:
+    return [None if value is None else float(value) for value in values]
 
 
-def _numbers(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_numbers(each) for each in value]
-    return float(value) if isinstance(value, str) else value
+def _labels(runs: Sequence[Run]) -> list[str]:
+    """What each of some runs is called: by its file where that tells them apart."""
+    if len(runs) == 1:
+        return ["run"]
+    names = [run.name for run in runs]
+    return names if all(names) and len({*names}) == len(names) else [f"run {i}" for i in range(1, len(runs) + 1)]
 
 
 class _Writer:
@@ -280,22 +285,21 @@ class _Writer:
 
     def lines(self, runs: Sequence[Run]) -> Iterator[str]:
         """All lines."""
-        for place, run in enumerate(runs, 1):
-            title = f"run {place}" if len(runs) > 1 else "run"
+        labels = [cut(printable(name, ascii=self.ascii), HEAD - 1) for name in _labels(runs)]
+        for label, run in zip(labels, runs, strict=True):
             took = "" if run.seconds is None else f"; {duration(run.seconds)}"
             every = f"one in {run.every} recorded" if run.every > 1 else "all recorded"
-            yield f"{pad(title, HEAD)}{counted(run.count, 'step')}, {every}, {counted(len(run.parameters), 'parameter')}{took}"
+            yield f"{pad(label, HEAD)}{counted(run.count, 'step')}, {every}, {counted(len(run.parameters), 'parameter')}{took}"
             if run.failure is not None:
                 yield from self.wrap("", f"ended by {run.failure}")
             yield from self.loss(run)
         yield ""
         yield from self.table(runs)
-        for place, run in enumerate(runs, 1):
-            title = "health" if len(runs) == 1 else f"health {place}"
-            if not run.events:
-                yield f"{pad(title, HEAD)}nothing was found"
-            for event in run.events[:SHOWN]:
-                yield from self.wrap(title, str(event))
+        title = "health"
+        for label, run in zip(labels, runs, strict=True):
+            of = f"{label}: " if len(runs) > 1 else ""
+            for said in [str(event) for event in run.events[:SHOWN]] or ["nothing was found"]:
+                yield from self.wrap(title, of + said)
                 title = ""
 
     def wrap(self, title: str, text: str) -> list[str]:

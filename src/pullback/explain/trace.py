@@ -230,6 +230,11 @@ class Finding:
     path: list[Step] = field(default_factory=list)
     fix: str = ""
 
+    def through(self, step: Step | None) -> None:
+        """Add a step to the path."""
+        if step is not None and step not in self.path:
+            self.path.append(step)
+
     @property
     def born(self) -> Step | None:
         """The step in which it first appeared; None if it came from outside."""
@@ -288,7 +293,6 @@ class Call:
     findings: list[Finding] = field(default_factory=list)
     kept_bytes: int = 0
     estimated: bool = True
-    notes: list[str] = field(default_factory=list)
 
     @property
     def peak_bytes(self) -> int:

@@ -34,6 +34,10 @@ class DualTensor(Boxed):
             else f"{primal[:-1]}, tangent={tensor_of(self.tangent)!r})"
         )
 
+    @property
+    def _followed(self) -> bool:
+        return self.tangent is not None or self._node is not None
+
     def _cut_off(self, reason: str) -> None:
         super()._cut_off(reason)
         self.tangent = None

@@ -9,18 +9,20 @@ pulling the tangents back through the rule itself. If all values are plain array
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import ops
 from .._core import xp as _xp
-from .._core.modes import quiet
+from .._core.modes import mode, quiet
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import sum_to
 from .._tape.memory import Cell, cell_with
 from .._tape.node import node_class
 from .._tape.recording import sources
+from .._tape.zeros import firm
 from .levels import Level, tensor_of
 
 Params = dict[str, Any]
@@ -46,7 +48,12 @@ def pushforward(primitive: Primitive, primals: Sequence[Any], tangents: Sequence
         push = _transposed  # the rule conjugates, so it is not its own transpose
     elif push is None:
         push = _by_rule(primitive, tangents, y)
-    if push in RAW and type(y) is ndarray and {*map(type, primals), *map(type, tangents)} <= ARRAYS:
+    if (
+        push in RAW
+        and not mode.get().strong_zeros
+        and type(y) is ndarray
+        and {*map(type, primals), *map(type, tangents)} <= ARRAYS
+    ):
         return quiet.copy().run(push, _xp, primitive, primals, tangents, y, params)
     with np.errstate(all="ignore"):
         return push(ops, primitive, primals, tangents, y, params)
@@ -65,11 +72,26 @@ def _elementwise(
     for place, tangent in enumerate(tangents):
         if tangent is not None:
             edges = tuple([_Edge(x.shape) if i == place else None for i, x in enumerate(primals)])
-            part = primitive.pull(xp, tangent, edges, saved, params)[place]
+            pull = partial(_pulled, xp, primitive, edges, params)
+            part = _firm(xp, primitive, tangent, pull(tangent, saved), params, saved, pull)[place]
             total = part if total is None else total if part is None else total + part
     if total is None or total.shape == y.shape:
         return total
     return xp.broadcast_to(total, shape=tuple(y.shape))
+
+
+def _firm(xp: Any, primitive: Primitive, moving: Any, results: Any, *rest: Any) -> Any:
+    """Results, in strong_zeros without the terms of tangents that are zero."""
+    return firm(xp, primitive, moving, results, *rest) if mode.get().strong_zeros else results
+
+
+def _pulled(xp: Any, primitive: Primitive, edges: Any, params: Params, g: Any, saved: Any) -> Any:
+    return primitive.pull(xp, g, edges, saved, params)
+
+
+def _product(xp: Any, primitive: Primitive, place: int, params: Params, tangent: Any, factors: Any) -> tuple[Any]:
+    values = [factor.array for factor in factors]
+    return (_applied(xp, primitive, (*values[:place], tangent, *values[place:]), params),)
 
 
 def _applied(xp: Any, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
@@ -98,7 +120,9 @@ def _multilinear(
     total: Any = None
     for place, tangent in enumerate(tangents):
         if tangent is not None:
-            part = _applied(xp, primitive, (*primals[:place], tangent, *primals[place + 1 :]), params)
+            factors = tuple(map(cell_with, (*primals[:place], *primals[place + 1 :])))
+            push = partial(_product, xp, primitive, place, params)
+            (part,) = _firm(xp, primitive, tangent, push(tangent, factors), params, factors, push)
             total = part if total is None else total + part
     return total
 
@@ -116,7 +140,7 @@ def _by_rule(primitive: Primitive, tangents: Sequence[Any], y: Any) -> Callable[
         return _transposed
     if [*moved] == [SYMMETRIC.get(primitive.name)]:
         return _elementwise
-    return _transposed if y.shape else _of_number
+    return _transposed if y.shape or mode.get().strong_zeros else _of_number
 
 
 def _of_number(

@@ -136,8 +136,20 @@ def floor_divide(input: Any, other: Any) -> Any:
     >>> pullback.floor_divide(pullback.tensor([-7.0, 7.0]), 2.0)
     tensor([-4.,  3.])
     """
+    if dtypes.get_promotion() == "standard":
+        return standard_quotient(input, other)
     check_division("floor_divide", "div_floor", input, other)
     return binary(ops.floor_divide, input, other)
+
+
+def standard_quotient(input: Any, other: Any) -> Any:
+    """The floor of input / other, of infinities too: by the array API standard, where torch's is NaN or -1 for some."""
+    check_division("floor_divide", "div_floor", input, other)
+    quotient = binary(ops.floor_divide, input, other)
+    if quotient._dtype.kind != "f":
+        return quotient
+    infinite = ops.logical_or(*(ops.isinf(value) for value in together(input, other)))
+    return where(infinite, ops.floor(div(input, other)), quotient)
 
 
 def require_numbers(function: str, **arguments: Any) -> None:

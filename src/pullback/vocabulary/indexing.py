@@ -7,10 +7,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import ops
-from .._core import errors, xp as _xp
+from .._core import dtypes, errors, xp as _xp
 from .._core.lazy import provider
 from .._core.modes import mode
 from .._core.primitives import Carrier
+from .._core.shapes import Shape
 from .._core.sites import warn
 from .._core.values import concrete, data, require_operand
 from .._tape.memory import protect, written
@@ -156,7 +157,8 @@ def _check_bounds(shape: tuple[int, ...], spec: list[Any], arrays: list[Any], ax
         elif entry is _xp.array:
             array = next(rest)
             width = _consumed(array)
-            if category(array)[0].kind == "b" and tuple(array.shape) != shape[axis : axis + width]:
+            masked = shape[axis : axis + width]
+            if category(array)[0].kind == "b" and tuple(array.shape) != masked and not _is_empty(array, masked):
                 raise IndexError(
                     f"The shape of the mask {list(array.shape)} at index {position} does not match the shape of the "
                     f"indexed tensor {list(shape)} at index {axis}"
@@ -164,6 +166,13 @@ def _check_bounds(shape: tuple[int, ...], spec: list[Any], arrays: list[Any], ax
             axis += width
         elif entry is not None:
             axis += 1
+
+
+def _is_empty(mask: Any, shape: Shape) -> bool:
+    """True if a mask has axes of length 0, and otherwise a shape's lengths: the array API standard accepts it."""
+    return dtypes.get_promotion() == "standard" and all(
+        own in (0, size) for own, size in zip(mask.shape, shape, strict=True)
+    )
 
 
 def _selected(tensor: Any, spec: Index, arrays: list[Any]) -> tuple[Any, Index]:

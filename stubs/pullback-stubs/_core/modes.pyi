@@ -47,6 +47,8 @@ class Mode(NamedTuple):
     born: Callable[[Any], None] | None = None
     watcher: Any = None
     observer: Any = None
+    escapes_refused: bool = False
+    strong_zeros: bool = False
 RECORD = Mode()
 NO_GRAD = Mode(grad=False)
 mode: contextvars.ContextVar[Mode] = contextvars.ContextVar('pullback.mode', default=RECORD)
@@ -95,9 +97,10 @@ class ModeBlock:
 def _wrap_generator(block: ModeBlock, function: Function) -> Function:
     ...
 
-class _GradBlock(ModeBlock):
+class _Switch(ModeBlock):
     ...
-    _grad: bool
+    _field: str
+    _value: Any = True
 
     def _fields(self) -> dict[str, Any]:
         ...
@@ -113,13 +116,21 @@ class _GradBlock(ModeBlock):
     def __init__(self, function: None=None) -> None:
         ...
 
-class no_grad(_GradBlock):
+class no_grad(_Switch):
     ...
-    _grad = False
+    _field, _value = ('grad', False)
 
-class enable_grad(_GradBlock):
+class enable_grad(_Switch):
     ...
-    _grad = True
+    _field = 'grad'
+
+class no_escapes(_Switch):
+    ...
+    _field = 'escapes_refused'
+
+class strong_zeros(_Switch):
+    ...
+    _field = 'strong_zeros'
 
 def _require_bool(name: str, argument: str, value: object) -> bool:
     ...

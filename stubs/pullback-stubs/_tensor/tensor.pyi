@@ -11,7 +11,6 @@ import numpy as _np
 from pullback._core.dtypes import dtype as _dtype
 from pullback._numerics.random import Generator as _Generator
 from pullback._tape.node import Node as _Node
-from pullback._core.dtypes import dtype as _dtype
 from pullback._core.placement import device as _device
 from pullback._core.placement import layout as _layout
 from pullback._core.shapes import CallableInt as _CallableInt
@@ -1361,6 +1360,8 @@ class Tensor:
         """This tensor converted to another dtype (or to another tensor's dtype); itself if nothing changes."""
     def to_dense(self, dtype: _DType | None = None, *, masked_grad: _Any = None) -> Tensor:
         """This tensor, converted to another dtype if one is given: all tensors are dense."""
+    def to_device(self, device: _Any, /, *, stream: None = None) -> Tensor:
+        """This tensor, which is on the CPU already; other devices raise RuntimeError."""
     def to_sparse(self, sparse_dim: _Any = None, *, layout: _Any = None, blocksize: _Any = None, dense_dim: _Any = None) -> Tensor:
         """This tensor, which stays dense; its zeros get no gradient, as in torch for unspecified elements."""
     def to_sparse_coo(self, dense_dim: _Any = None) -> Tensor:

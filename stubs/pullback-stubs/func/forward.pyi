@@ -48,6 +48,10 @@ class DualTensor(Boxed):
     def __repr__(self) -> str:
         ...
 
+    @property
+    def _followed(self) -> bool:
+        ...
+
     def _cut_off(self, reason: str) -> None:
         ...
 

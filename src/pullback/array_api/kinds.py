@@ -1,0 +1,119 @@
+"""Dtypes by the standard: their kinds and limits, what they promote to, and conversions."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import ops
+from .._core import dtypes, placement
+from .._core.primitives import Carrier
+from ..vocabulary.promotion import cast
+from .operands import array, common
+
+dtype = dtypes.dtype
+KINDS = {
+    "bool": "b", "signed integer": "i", "unsigned integer": "u", "integral": "iu", "real floating": "f",
+    "complex floating": "c", "numeric": "iufc",
+}  # fmt: skip
+"""The standard's kinds of dtypes, as NumPy's characters for kinds."""
+
+
+class FloatLimits(NamedTuple):
+    """The limits of a floating dtype, or of the parts of a complex one."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: dtype
+
+
+class IntegerLimits(NamedTuple):
+    """The limits of an integer dtype."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: dtype
+
+
+def _dtype_of(value: Any) -> dtype:
+    return value.dtype if isinstance(value, Carrier) else dtypes.as_dtype(value)
+
+
+def finfo(type: Any, /) -> FloatLimits:
+    """The limits of a floating dtype, given by itself or by a tensor; for a complex dtype, those of its parts.
+
+    >>> from pullback import array_api as xp
+    >>> xp.finfo(xp.complex64).dtype, xp.finfo(xp.ones(2)).eps
+    (pullback.float32, 2.220446049250313e-16)
+    """
+    given = _dtype_of(type)
+    limits = dtypes.finfo(given)
+    return FloatLimits(limits.bits, limits.eps, limits.max, limits.min, limits.smallest_normal, given.to_real())
+
+
+def iinfo(type: Any, /) -> IntegerLimits:
+    """The limits of an integer dtype, given by itself or by a tensor.
+
+    >>> from pullback import array_api as xp
+    >>> xp.iinfo(xp.int8)
+    IntegerLimits(bits=8, max=127, min=-128, dtype=pullback.int8)
+    """
+    given = _dtype_of(type)
+    limits = dtypes.iinfo(given)
+    return IntegerLimits(limits.bits, limits.max, limits.min, given)
+
+
+def isdtype(dtype: dtype, kind: dtype | str | tuple[dtype | str, ...]) -> bool:
+    """True if a dtype is of a kind, is a given dtype, or fits one of several of these.
+
+    The kinds are 'bool', 'signed integer', 'unsigned integer', 'integral', 'real floating', 'complex floating' and
+    'numeric'.
+
+    >>> from pullback import array_api as xp
+    >>> xp.isdtype(xp.float32, "real floating"), xp.isdtype(xp.int8, ("bool", xp.int16))
+    (True, False)
+    """
+    given = dtypes.as_dtype(dtype)
+    for each in kind if isinstance(kind, tuple) else (kind,):
+        if isinstance(each, str) and each not in KINDS:
+            raise ValueError(f"there is no kind of dtypes {each!r}: the kinds are {', '.join(map(repr, KINDS))}")
+        if given.numpy.kind in KINDS[each] if isinstance(each, str) else given is dtypes.as_dtype(each):
+            return True
+    return False
+
+
+def can_cast(from_: Any, to: dtype, /) -> bool:
+    """True if promotion may convert a dtype, or a tensor's, to another: no value is lost.
+
+    >>> from pullback import array_api as xp
+    >>> xp.can_cast(xp.int8, xp.int16), xp.can_cast(xp.float64, xp.float32)
+    (True, False)
+    """
+    return bool(np.can_cast(_dtype_of(from_).numpy, dtypes.as_dtype(to).numpy))
+
+
+def result_type(*arrays_and_dtypes: Any) -> dtype:
+    """The dtype to which tensors, dtypes and Python numbers are promoted; of a number only the kind counts.
+
+    >>> from pullback import array_api as xp
+    >>> xp.result_type(xp.ones(2, dtype=xp.float32), xp.float64, 1)
+    pullback.float64
+    """
+    if not arrays_and_dtypes:
+        raise ValueError("result_type needs at least one tensor or dtype")
+    return dtypes.from_numpy(common(*arrays_and_dtypes))
+
+
+def astype(x: Any, dtype: dtype, /, *, copy: bool = True, device: Any = None) -> Any:
+    """A tensor converted to a dtype; a copy even if it has that dtype already, unless `copy` is False.
+
+    >>> from pullback import array_api as xp
+    >>> xp.astype(xp.asarray([1.5, 2.5]), xp.int64)
+    tensor([1, 2])
+    """
+    placement.accept("astype", {"device": device})
+    result = cast(array("astype", x), dtypes.as_dtype(dtype).numpy)
+    return ops.clone(x) if copy and result is x else result

@@ -1,0 +1,78 @@
+"""SciPy's special functions on tensors, by SciPy's names, with gradients.
+
+SciPy's own functions find them here: with SCIPY_ARRAY_API=1 set, `scipy.special.gammainc(a, x)` of tensors calls
+`gammainc(a, x)` of this namespace. Those that pullback does not compute itself need SciPy, the extra `pullback[special]`.
+
+>>> from pullback import array_api as xp
+>>> x = xp.asarray([0.5, 1.5]).requires_grad_()
+>>> xp.special.gamma(x)
+tensor([1.7725, 0.8862], dtype=pullback.float64, grad_fn=<GammaBackward0>)
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .. import special as _special
+from .._core.sites import named as _named
+from .._numpy.scipy_names import FUNCTIONS as _FUNCTIONS
+from .operands import together as _together
+
+
+def multigammaln(a: Any, d: int, /) -> Any:
+    """The logarithm of the multivariate gamma function of dimension d.
+
+    >>> from pullback import array_api as xp
+    >>> xp.special.multigammaln(xp.asarray([2.0]), 1)
+    tensor([0.], dtype=pullback.float64)
+    """
+    return _special.multigammaln(a, d)
+
+
+def polygamma(n: int, x: Any, /) -> Any:
+    """The n-th derivative of the digamma function.
+
+    >>> from pullback import array_api as xp
+    >>> xp.special.polygamma(1, xp.asarray([1.0]))
+    tensor([1.6449], dtype=pullback.float64)
+    """
+    return _special.polygamma(n, x)
+
+
+def stdtr(df: Any, t: Any, /) -> Any:
+    """The cumulative distribution function of Student's t, with df degrees of freedom.
+
+    >>> from pullback import array_api as xp
+    >>> xp.special.stdtr(xp.asarray([3.0]), xp.asarray([0.0, 1.0]))
+    tensor([0.5000, 0.8045], dtype=pullback.float64)
+    """
+    df, t = _together("stdtr", df, t)
+    tail = _FUNCTIONS["betainc"](df / 2, np.asarray(0.5, df.dtype), df / (df + t * t)) / 2
+    return np.where(t < 0, tail, 1 - tail)
+
+
+def rgamma(x: Any, /) -> Any:
+    """The reciprocal of the gamma function.
+
+    >>> from pullback import array_api as xp
+    >>> xp.special.rgamma(xp.asarray([3.0]))
+    tensor([0.5000], dtype=pullback.float64)
+    """
+    return 1 / _FUNCTIONS["gamma"](x)
+
+
+_OTHERS = ("logsumexp", "log_softmax", "sinc", "softmax")
+_OWN = ("multigammaln", "polygamma", "rgamma", "stdtr")
+__all__ = [*_OWN, *_OTHERS, *_FUNCTIONS]  # noqa: PLE0604  # strings, of the tables
+
+
+def __getattr__(name: str) -> Any:
+    if name in _OTHERS:
+        return getattr(_special, name)
+    if name not in _FUNCTIONS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _named(name, _FUNCTIONS[name], f"`scipy.special.{name}` of tensors, with gradients.")
+
+
+def __dir__() -> list[str]:
+    return [*__all__]
