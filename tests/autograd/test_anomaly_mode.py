@@ -141,7 +141,7 @@ def test_a_mask_that_was_computed_matters_in_the_loss_only():
         mask = pullback.full((2, 2), -inf).triu(1)
         (x + mask).softmax(-1).square().sum().backward()
         assert np.isfinite(x.grad).all()
-        with pytest.raises(AnomalyError, match="gave -inf .*, and backward starts from it"):
+        with pytest.raises(AnomalyError, match=r"gave -inf .*, and backward starts from it"):
             (x + mask).sum().backward()
 
 
