@@ -3,7 +3,8 @@ import { Fragment, h } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { number, plural } from "./format";
 import type { Page } from "./page";
-import { count, isBad, values, type Arr, type Call } from "./trace";
+import type { Flow } from "./replay";
+import { reals, type Call } from "./trace";
 
 export interface Row {
   name: string;
@@ -15,43 +16,26 @@ export interface Row {
   zeros: number;
 }
 
-const MOST_ROWS = 24;
 const DECADES = 4;
 
-const norm = (array: Arr | null) => (array === null ? NaN : isBad(array) ? NaN : Math.hypot(...(values(array) ?? []).flat(), array.stats?.norm ?? 0));
-
-function zeros(array: Arr): number {
-  const all = values(array);
-  return (all ? all.flat().filter((value) => value === 0).length : array.stats?.zeros ?? 0) / Math.max(1, count(array.shape));
-}
-
-/** Whether a call has what this card shows: one number, and the gradients of several leaves. */
-export function isNetwork(call: Call): boolean {
-  const scalar = call.outputs.length > 0 && call.outputs.every((output) => count(output.gradient.shape) === 1);
-  return scalar && call.leaves.length > 1 && call.leaves.every(({ grad }) => grad.data || grad.stats);
-}
-
-function grouped(rows: Row[], key: (name: string) => string): Row[] {
+/** The rows of single leaves, and those that are shown, which the trace folds by module until there are few. */
+export function gradientRows(call: Call, flow: Flow): { single: Row[]; shown: Row[] } {
+  // The gradient of one number is proportional to v.
+  const [now, then] = [flow.v[0]!, call.outputs[0]!.gradient].map((v) => reals(v)?.[0] ?? 1);
+  const scale = flow.whatIf && then ? Math.abs(now! / then) : 1;
   const groups = new Map<string, Row[]>();
-  for (const row of rows) groups.set(key(row.name), [...(groups.get(key(row.name)) ?? []), row]);
-  return [...groups].map(([name, group]) => {
+  const single = call.gradients!.map(({ norm, weight, zeros, group }, i) => {
+    const { name } = call.tensors[call.leaves[i]!.tensor]!;
+    const row = { name, leaves: [i], norm: scale * Number(norm), weight: Number(weight), zeros: scale ? zeros : 1 };
+    const key = group ?? `${name} ${i}`;
+    groups.set(key, [...(groups.get(key) ?? []), row]);
+    return row;
+  });
+  const shown = [...groups].map(([name, group]) => {
     if (group.length === 1) return group[0]!;
-    const leaves = group.flatMap((row) => row.leaves);
-    const zero = group.reduce((sum, row) => sum + row.zeros * row.leaves.length, 0) / leaves.length;
-    return { name, leaves, norm: Math.hypot(...group.map((row) => row.norm)), weight: Math.hypot(...group.map((row) => row.weight)), zeros: zero };
+    const [norm, weight] = (["norm", "weight"] as const).map((what) => Math.hypot(...group.map((row) => row[what])));
+    return { name, leaves: group.flatMap((row) => row.leaves), norm: norm!, weight: weight!, zeros: group.reduce((sum, row) => sum + row.zeros, 0) / group.length };
   });
-}
-
-/** A row for each leaf, and those that are shown: the deepest modules are folded until there are few. */
-export function gradientRows(call: Call, most = MOST_ROWS): { single: Row[]; shown: Row[] } {
-  const single = call.leaves.map(({ tensor, grad }, i) => {
-    const { name, data } = call.tensors[tensor]!;
-    return { name, leaves: [i], norm: norm(grad), weight: norm(data), zeros: zeros(grad) };
-  });
-  let shown = single;
-  for (let depth = Math.max(...single.map(({ name }) => name.split(".").length - 1)); depth > 0 && shown.length > most; depth--) {
-    shown = grouped(shown, (name) => name.split(".").slice(0, depth).join("."));
-  }
   return { single, shown };
 }
 
@@ -65,8 +49,8 @@ const KEYS: Record<Column, (row: Row) => number> = {
 };
 
 export function Gradients({ page }: { page: Page }) {
-  const { call, state } = page;
-  const { single, shown } = useMemo(() => gradientRows(call), [call]);
+  const { call, state, flow } = page;
+  const { single, shown } = useMemo(() => gradientRows(call, flow), [call, flow]);
   const [sorted, sort] = useState<Column>("order");
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const key = (row: Row) => (Number.isNaN(KEYS[sorted](row)) ? -Infinity : KEYS[sorted](row));

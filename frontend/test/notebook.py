@@ -14,6 +14,14 @@ CELLS = (
     "import pullback as pb",
     "x = pb.tensor([1.0, 2.0], requires_grad=True)\ny = pb.stack([3 * x[0] ** 2, x[0] ** 2 + 2 * x[1] ** 3, 10 * x[1]])",
     "pb.explain(y, gradient=[1.0, 10.0, 100.0])",
+    """w = pb.nn.Parameter(pb.ones(2, 2))
+optimizer = pb.optim.SGD([w], lr=0.1)
+with pb.explain.record(None, optimizer, every=1, progress=True) as run:
+    for _ in range(5):
+        optimizer.zero_grad()
+        (w * w).sum().backward()
+        optimizer.step()
+run""",
 )
 
 

@@ -3,6 +3,8 @@
 import json
 import runpy
 import sys
+from html import escape
+from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -189,6 +191,75 @@ def write(name, trace, **options):
     (FOLDER / f"{name}.json").write_text(json.dumps(trace), encoding="utf-8")
 
 
+# The policy that VS Code's setting notebook.experimental.enableCsp gives to its outputs, and one without inline scripts.
+VSCODE = (
+    "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src https: http: data:; "
+    "font-src https:; connect-src https:; child-src https: data: blob:"
+)
+STRICT = "default-src 'none'; script-src 'nonce-jupyter'; style-src 'unsafe-inline'; img-src data:; frame-src 'self'"
+
+
+class Untrusted(HTMLParser):
+    """What JupyterLab leaves of an output that is not trusted: no frames, no scripts, no handlers."""
+
+    def __init__(self, cell):
+        super().__init__(convert_charrefs=False)
+        self.left = []
+        self.feed(cell)
+
+    def handle_starttag(self, tag, attrs):
+        if tag in {"div", "pre", "img", "p"}:
+            kept = {"img": {"alt", "src", "style"}}.get(tag, {"style"})
+            left = "".join(f' {name}="{escape(value)}"' for name, value in attrs if name in kept)
+            self.left.append(f"<{tag}{left}>")
+
+    def handle_endtag(self, tag):
+        self.left.append(f"</{tag}>" if tag in {"div", "pre", "p"} else "")
+
+    def handle_data(self, data):
+        self.left.append(data)
+
+    def handle_entityref(self, name):
+        self.left.append(f"&{name};")
+
+    def handle_charref(self, name):
+        self.left.append(f"&#{name};")
+
+
+def cells(*shown):
+    """Notebooks whose cells hold these values, as the notebooks there are put outputs into their pages."""
+    found = [each._repr_mimebundle_()["text/html"] for each in shown]
+    static = "".join(f"<div class=output>{cell}</div>" for cell in found)
+    texts = json.dumps(found).replace("<", "\\u003c")
+    by_script = (
+        "<main></main><script nonce=jupyter>for (const cell of "
+        f"{texts}) {{ const output = document.createElement('div'); output.className = 'output'; output.innerHTML = cell; "
+        "document.querySelector('main').append(output); }</script>"
+    )
+
+    def page(body, policy=""):
+        meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">' if policy else ""
+        return f"<!doctype html><meta charset=utf-8>{meta}<body>{body}"
+
+    def framed(body, sandbox):
+        style = "width:100%;height:3000px;border:0"
+        return page(f'<iframe id=outer sandbox="{sandbox}" style="{style}" srcdoc="{escape(page(body))}"></iframe>')
+
+    hosts = {
+        "notebook": page(static),
+        "notebook-jupyter": page(by_script),
+        "notebook-vscode": page(by_script, VSCODE),
+        "notebook-colab": framed(by_script, "allow-scripts allow-forms allow-popups allow-downloads"),
+        "notebook-strict": page(by_script, STRICT),
+        "notebook-static": framed(static, ""),
+        "notebook-untrusted": page(
+            "".join(f"<div class=output>{''.join(Untrusted(cell).left)}</div>" for cell in found)
+        ),
+    }
+    for name, text in hosts.items():
+        (FOLDER / f"{name}.html").write_text(text, encoding="utf-8")
+
+
 def main():
     first = traced(seed, pb.float64)
     write("seed", first.to_dict())
@@ -202,10 +273,7 @@ def main():
     write("redacted", traced(seed, redact=True).to_dict())
     (FOLDER / "runs.html").write_text(run(200, 5, 10).to_html(run(300, 7, 10, 1)), encoding="utf-8")
     (FOLDER / "training.html").write_text(run(10_000, 150, 10).to_html(), encoding="utf-8")
-    cell = first._repr_mimebundle_()["text/html"]
-    (FOLDER / "notebook.html").write_text(
-        f"<!doctype html><meta charset=utf-8><body><div>{cell}</div>", encoding="utf-8"
-    )
+    cells(first, run(200, 5, 10))
 
 
 main()

@@ -17,6 +17,7 @@ _MODULES = "array_api autograd compile distributed distributions explain extend 
 
 # Names of rooms above the tensor, by the modules that define them; all others are in `_tensor.surface`
 _INDEX = {
+    "_numpy.programs": "numpy_programs",
     "_tape.checking": "check",
     "_tape.reasons": "why",
     "autograd.anomaly_mode": "detect_anomaly is_anomaly_check_nan_enabled is_anomaly_enabled",

@@ -16,6 +16,7 @@ import numpy as np
 from ._core import errors
 from ._core.primitives import Carrier, Interpreter as _Interpreter, Primitive as Primitive
 from ._numerics.random import sampled_within
+from ._tape.cuts import escape
 from ._tape.node import new
 from ._tape.recording import Tape
 from ._tensor.tensor import Tensor
@@ -73,9 +74,11 @@ class Boxed(Tensor):
         return self.numpy()
 
     def __copy__(self) -> Any:
+        escape("detach", self, "copy.copy()")
         return self.detach().clone()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        escape("detach", self, "copy.deepcopy()")
         memo[id(self)] = copied = self.detach().clone()
         return copied
 

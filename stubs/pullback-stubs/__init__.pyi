@@ -98,6 +98,7 @@ from . import signal as signal
 from . import special as special
 from . import testing as testing
 from . import utils as utils
+from ._numpy.programs import numpy_programs as numpy_programs
 from ._tape.checking import check as check
 from ._tape.reasons import why as why
 from .autograd.anomaly_mode import detect_anomaly as detect_anomaly

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import runpy
 import shutil
 import subprocess
@@ -172,7 +173,14 @@ def test_a_network_is_told_by_the_sizes_of_its_gradients():
     line = next(line for line in ex.to_text().splitlines() if line.startswith("model.2.weight"))
     assert line.split()[1] == f"{norm:.3g}"
     assert line.split()[3] == f"{weight:.2g}"
-    assert ex.to_dict()["calls"][0]["said"] in text
+    (call,) = ex.to_dict()["calls"]
+    assert call["said"] in text
+    for leaf, row in zip(ex.leaves, call["gradients"], strict=True):
+        grad, value = (np.asarray(array, float) for array in (leaf.grad, leaf.tensor.data))
+        assert row["norm"] == pytest.approx(np.linalg.norm(grad), rel=1e-6)
+        assert row["weight"] == pytest.approx(np.linalg.norm(value), rel=1e-6)
+        assert row["zeros"] == np.mean(grad == 0)
+        assert row["group"] is None
 
 
 def test_the_gradients_of_many_parameters_are_folded_by_module():
@@ -180,6 +188,8 @@ def test_the_gradients_of_many_parameters_are_folded_by_module():
     lines = ex.to_text().splitlines()
     (line,) = [line for line in lines if line.startswith("model.38 ")]
     assert line.endswith("2 parameters")
+    groups = [row["group"] for row in ex.to_dict()["calls"][0]["gradients"]]
+    assert groups == [leaf.tensor.name.rpartition(".")[0] for leaf in ex.leaves]
     assert "not stored" not in ex.to_text()
 
 
@@ -269,7 +279,10 @@ def test_the_trace_is_the_golden_file(name):
         call["cost"] = None
         for each in (*call["tensors"], *call["steps"]):
             each["time"] = None
-
+        for term in (term for step in call["steps"] for term in step["terms"]):  # the last digits depend on the machine
+            term["numbers"] = [
+                list(map(float, re.findall(r"-?\d[\d.]*(?:e[+-]\d+)?", line))) for line in term["numbers"]
+            ]
     same(made, golden)
 
 
@@ -412,10 +425,7 @@ def test_a_notebook_gets_a_frame_and_what_is_seen_without_scripts():
     parser = Scripts()
     parser.feed(shown["text/html"])
     tags = [tag for tag, _ in parser.tags]
-    assert [tag for tag in tags if tag in {"script", "b", "img", "pre", "iframe"}] in (
-        ["img", "iframe"],
-        ["pre", "iframe"],
-    )
+    assert [tag for tag in tags if tag in {"script", "b", "pre", "iframe"}] == ["pre", "iframe"]
     frame = dict(parser.tags)["iframe"]
     assert frame["sandbox"] == "allow-scripts allow-downloads"
     assert frame["srcdoc"].startswith("<!doctype html>")

@@ -7,7 +7,7 @@ import pytest
 import pullback
 from pullback.command import main
 
-from . import networks
+from . import networks, unusual
 
 FILE = Path(networks.__file__)
 
@@ -20,10 +20,62 @@ def kinds(program):
     return ex, {finding.kind for call in ex.all_calls for finding in call.findings}
 
 
-@pytest.mark.parametrize("program", networks.RIGHT, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("program", [*networks.RIGHT, *unusual.UNUSUAL], ids=lambda one: one.__name__)
 def test_a_network_that_is_right_has_no_finding(program):
     ex, found = kinds(program)
     assert found == set(), [each.why for call in ex.all_calls for each in call.findings]
+
+
+@pytest.mark.parametrize("program", [*networks.RIGHT, *unusual.UNUSUAL], ids=lambda one: one.__name__)
+def test_a_run_of_a_network_that_is_right_has_no_finding(program):
+    pullback.manual_seed(0)
+    with pullback.explain.record(None, None, every=1) as run:
+        program()
+    assert run.count
+    assert [str(event) for event in run.events] == []
+
+
+def test_an_expert_that_was_not_chosen_is_noted():
+    ex, _ = kinds(unusual.experts)
+    note = "model.experts.3.0.weight and 3 more got no gradient: other members of their list did"
+    assert ex.notes == [note]
+    assert note in str(ex)
+
+
+def test_an_expert_that_is_never_chosen_is_found_in_a_long_run():
+    model, x = unusual.Experts(skip=True), pullback.randn(16, 16)
+    optimizer = pullback.optim.SGD(model.parameters(), lr=0.01)
+    found = {}
+    for steps in (5, 25):
+        with pullback.explain.record(model, optimizer, every=1) as run:
+            unusual.train(model, lambda: model(x).square().mean(), steps=steps, optimizer=optimizer)
+        found[steps] = {event.parameter.rpartition(".")[0] for event in run.events if event.kind == "missing"}
+    assert found == {5: set(), 25: {"experts.3.0", "experts.3.2"}}
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_a_factor_of_zero_is_right_if_it_learns(both):
+    """Of two factors that are both zero, neither ever changes."""
+    x, down, up = pullback.randn(8, 4), pullback.nn.Parameter(pullback.randn(4, 2)), pullback.zeros(2, 4)
+    with pullback.no_grad():
+        down *= not both
+    up.requires_grad_()
+    with pullback.explain.record() as ex:
+        (x @ down @ up - x).square().mean().backward()
+    assert ("zero" in {each.kind for each in ex.health}) == both
+    assert not down.grad.any()
+    if not both:
+        assert "the other matrix has only zeros there" in str(pullback.why(down, (x @ down @ up - x).square().mean()))
+
+
+def test_a_factor_of_zero_that_does_not_learn_is_found():
+    """The weight after dead units gets zeros because of them."""
+    first, second = pullback.nn.Linear(4, 4), pullback.nn.Linear(4, 2)
+    with pullback.no_grad():
+        first.bias -= 100
+    with pullback.explain.record() as ex:
+        second(first(pullback.randn(40, 4)).relu()).square().mean().backward()
+    assert [(each.kind, each.tensor.name) for each in ex.health][1:] == [("zero", "second.weight")]
 
 
 @pytest.mark.parametrize(("program", "kind"), networks.WRONG.items(), ids=lambda one: getattr(one, "__name__", one))
@@ -59,7 +111,10 @@ def test_shares_are_counted():
     assert (dead.born.op, dead.phase) == ("relu", "forward")
 
 
-@pytest.mark.parametrize(("name", "code"), [("gpt", 0), ("reinforce", 0), ("frozen", 4), ("wrong_mask", 4)])
+CODES = {**dict.fromkeys(networks.RIGHT, 0), **dict.fromkeys(networks.WRONG, 4)}
+
+
+@pytest.mark.parametrize(("name", "code"), [(one.__name__, code) for one, code in CODES.items()])
 def test_the_command_fails_on_what_is_true(name, code, capsys):
     arguments = ["explain", "--fail-on", "any", "--no-timing", str(FILE), name]
     assert main(arguments) == code
@@ -74,7 +129,7 @@ def test_the_weights_of_a_deep_stack_of_sigmoids_vanish():
     (finding,) = ex.health
     assert finding.kind == "tiny"
     assert finding.tensor.name == "model.0.weight"
-    assert finding.why.startswith("the gradient vanishes: that of model.0.weight is ")
+    assert finding.why.startswith("the gradient of model.0.weight vanishes: it is ")
 
 
 def test_a_parameter_that_another_call_gives_a_gradient_is_not_missing():

@@ -1,8 +1,10 @@
 """Training runs: what is measured at each step, what is found, and what a file, a text and a page say of it."""
 
+import io
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -134,6 +136,29 @@ def test_a_spike_is_found_once_at_its_step():
     run = recorded(120, batch=lambda step, y: y * (SPIKE if step == 83 else HEALTHY))
     assert kinds(run) == [("spike", 83, "")]
     assert "the batch of this step" in run.events[0].fix
+    assert run.events[0].why.endswith("(step = 83)")
+
+
+def test_a_spike_tells_of_its_batch():
+    model = network()
+    x = pullback.randn(640, 2)
+    data = pullback.utils.data.TensorDataset(x, x[:, :1].clone())
+    data.tensors[1][37 * 10 + 4] = 5000.0
+    optimizer = optim.Adam(model.parameters(), lr=0.01)
+
+    def step(number, x, y):
+        assert number < 64
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(x), y).backward()
+        optimizer.step()
+
+    with record(model, optimizer, every=7) as run:
+        for number, (x, y) in enumerate(pullback.utils.data.DataLoader(data, batch_size=10)):
+            step(number, x, y)
+    (event,) = run.events
+    assert (event.kind, event.step) == ("spike", 37)
+    assert "(number = 37; " in event.why
+    assert re.search(r"y: float32 10x1, -[0-9.]+ to 5000[;)]", event.why)
 
 
 def test_a_loss_that_is_not_a_number_is_found():
@@ -257,6 +282,30 @@ def test_two_runs_are_called_as_their_files_where_that_tells_them_apart(tmp_path
         f"{name}: nothing was found" for name in shown
     ]
     assert f'"name":"{shown[1]}"' in one.to_html(two)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_progress_is_a_line_in_a_terminal_and_few_lines_in_a_file(monkeypatch, capsys):
+    recorded(30)
+    assert capsys.readouterr().err == ""
+    recorded(30, progress=True)
+    assert re.fullmatch(r"30 steps, loss [0-9.e-]+\n", capsys.readouterr().err)
+    monkeypatch.setattr("pullback.explain.training.LOGGED", 0.0)
+    recorded(30, progress=True)
+    assert [line.partition(",")[0] for line in capsys.readouterr().err.splitlines()] == [
+        "1 step", *(f"{n} steps" for n in range(2, 31)), "30 steps",
+    ]  # fmt: skip
+    monkeypatch.setattr("sys.stderr", Terminal())
+    monkeypatch.setattr("pullback.explain.training.LIVE", 0.0)
+    recorded(3, progress=True)
+    written = sys.stderr.getvalue()
+    assert written.count("\n") == 1
+    assert [line.partition(",")[0] for line in written.split("\r")[1:]] == ["1 step", "2 steps", "3 steps", "3 steps"]
+    assert {len(line.rstrip("\n")) for line in written.split("\r")[1:]} == {60}
 
 
 def test_bars_are_the_means_of_parts():

@@ -13,6 +13,8 @@ from typing import Any, Final, NamedTuple, NoReturn, Self, final
 
 import numpy as np
 
+from .modes import mode
+
 NumpyType = np.dtype[Any]
 
 # bool < int < float < complex: promotion and can_cast compare these.
@@ -276,11 +278,12 @@ def _set_rules(**changes: Any) -> None:
 
 
 _set_rules()
+_NUMPY = Rules(float64, "standard")
 
 
 def rules() -> Rules:
-    """The rules now in force: compiled functions are recorded anew under others."""
-    return _rules
+    """The rules now in force, NumPy's in numpy_programs: compiled functions are recorded anew under others."""
+    return _NUMPY if mode.get().programs else _rules
 
 
 def get_promotion() -> str:
@@ -290,7 +293,7 @@ def get_promotion() -> str:
     >>> pullback.get_promotion()
     'torch'
     """
-    return _rules.promotion
+    return rules().promotion
 
 
 def set_promotion(rule: str, /) -> None:
@@ -322,7 +325,7 @@ def get_default_dtype() -> dtype:
     >>> pullback.get_default_dtype()
     pullback.float32
     """
-    return _rules.default
+    return rules().default
 
 
 def set_default_dtype(d: Any, /) -> None:
@@ -347,12 +350,12 @@ def set_default_dtype(d: Any, /) -> None:
 
 def default_numpy() -> NumpyType:
     """The default dtype, as NumPy's."""
-    return _rules.default.numpy
+    return rules().default.numpy
 
 
 def default_complex() -> dtype:
     """The dtype of tensors made from Python's complex numbers."""
-    return _COMPLEX[_rules.default]
+    return _COMPLEX[rules().default]
 
 
 def type_name(value: Any) -> str:
@@ -444,7 +447,7 @@ def result_dtype(operands: Sequence[tuple[NumpyType, str]]) -> NumpyType:
                 break
         else:
             return first
-    return _resolved(tuple(operands), _rules)
+    return _resolved(tuple(operands), rules())
 
 
 @functools.lru_cache(maxsize=1024)
@@ -513,7 +516,7 @@ class finfo(_Limits):
     shown = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
 
     def __init__(self, type: Any = None) -> None:
-        given = _rules.default if type is None else as_dtype(type)
+        given = rules().default if type is None else as_dtype(type)
         if not (given.is_floating_point or given.is_complex):
             raise TypeError(f"finfo() requires a floating point input type. Use pullback.iinfo to handle {given!r}")
         limits = np.finfo(given.numpy)

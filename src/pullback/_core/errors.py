@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from .sites import Site, called, caller, describe
+from .sites import Site, called, caller, describe, wanted_by
 
 PACK_WROTE = (
     "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
@@ -283,7 +283,7 @@ def escaped(tensor: Any, call: str) -> RuntimeError:
 
 def _asking() -> str:
     """Which function of the program asks for something now, and the line."""
-    site = caller()
+    site = wanted_by()
     function = called(site)
     return f"{function} at {describe(site)}" if function else describe(site)
 

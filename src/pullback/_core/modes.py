@@ -36,6 +36,8 @@ class Mode(NamedTuple):
     """The watcher, if the mode does nothing but let it look at results: then the fast paths of operations can stay in use."""
     escapes_refused: bool = False
     strong_zeros: bool = False
+    programs: frozenset[str] = frozenset()
+    """The packages whose NumPy makes tensors."""
 
 
 RECORD = Mode()

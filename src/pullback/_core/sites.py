@@ -55,6 +55,14 @@ def caller(skip: int = 2) -> Site:
     return frame.f_code, frame.f_lasti
 
 
+def wanted_by(skip: int = 2) -> Site:
+    """The site of the innermost call outside pullback and outside NumPy's own functions."""
+    frame = user_frame(sys._getframe(skip))
+    while frame.f_globals.get("__name__", "").startswith("numpy.") and frame.f_back is not None:
+        frame = frame.f_back
+    return frame.f_code, frame.f_lasti
+
+
 def depth() -> int:
     """The `stacklevel` with which a warning names the innermost line outside pullback."""
     frame, level = sys._getframe(1), 1

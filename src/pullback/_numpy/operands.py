@@ -6,6 +6,8 @@ import numpy as np
 
 from .._core import errors
 from .._core.primitives import Carrier
+from ..vocabulary import shapes
+from ..vocabulary.promotion import cast
 
 UNKNOWN = "pullback has no such operation"
 
@@ -33,6 +35,15 @@ def concrete(value: Any) -> Any:
 def holds_tensor(value: Any) -> bool:
     """True if a value is a tensor, or a list or tuple that contains one."""
     return isinstance(value, Carrier) or (isinstance(value, (list, tuple)) and any(map(holds_tensor, value)))
+
+
+def joined(value: Any) -> Any:
+    """Nested sequences as one tensor, if they hold one."""
+    if not isinstance(value, (list, tuple)) or not holds_tensor(value):
+        return value
+    parts = [part if isinstance(part, Carrier) else np.asarray(part) for part in map(joined, value)]
+    kind = np.result_type(*[part._dtype if isinstance(part, Carrier) else part.dtype for part in parts])
+    return shapes.stack([cast(part, kind) for part in parts])
 
 
 def is_plain(tensor: Any) -> bool:

@@ -56,6 +56,8 @@ def _put(target: Any, ind: Any, v: Any, mode: str = "raise") -> None:
         places = np.clip(places, 0, count - 1) if mode == "clip" else places % count
     if values.ndim:  # if there are too few values, they are repeated
         values = values.reshape(-1)[np.arange(places.size) % values.size]
+    if not target.ndim:
+        target = shapes.reshape(target, 1)
     indexing.setitem(target, _places(target, places), values)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from .._core.modes import quiet
 from .._core.primitives import Carrier
 from .._tape.faults import fault
+from .numbers import short
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ENDS = 4
@@ -143,6 +144,15 @@ def marks_of(value: Kept | None) -> Marks:
             return FINE
         return Marks("nan" if stats.nans else "inf" if stats.infs else None, None, stats.zeros == value.size)
     return FINE if value is None else marks(value)
+
+
+def ranged(value: Kept | None) -> str:
+    """The smallest and the largest of the finite elements as text, or the only one; empty if they are unknown."""
+    stats = value.stats if isinstance(value, Summary) else None if value is None else statistics(value)
+    if stats is None or stats.min is None or stats.max is None:
+        return ""
+    more = f", {stats.nans + stats.infs} nan or inf" if stats.nans + stats.infs else ""
+    return f"{short(stats.min)}{f' to {short(stats.max)}' if stats.min < stats.max else ''}{more}"
 
 
 class Flat(NamedTuple):

@@ -269,4 +269,4 @@ class Explanation:
         return self.to_text() if self.all_calls else "<nothing recorded: no backward() ran>"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return mimebundle(self)
+        return mimebundle(repr(self), self.to_html, self.to_svg) if self.all_calls else {"text/plain": repr(self)}

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import re
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from .arrays import Kept, Summary
+from .arrays import Kept, Summary, number, statistics
 from .numbers import counted, short
 from .trace import Call, Leaf
 
@@ -43,10 +40,10 @@ class Row(NamedTuple):
         return "=" * max(1, round(BAR * (1 + math.log10(self.norm / most) / 4)))
 
 
-def is_network(call: Call) -> bool:
-    """True for the gradient of one number by several leaves whose sizes are known."""
+def is_network(call: Call, least: int = 3) -> bool:
+    """True for the gradient of one number by at least so many leaves, whose sizes are known."""
     one = len(call.outputs) == 1 and math.prod(call.outputs[0].tensor.shape) == 1
-    return one and len(call.leaves) > 2 and all(leaf.flow is not None for leaf in call.leaves)
+    return one and len(call.leaves) >= least and all(leaf.flow is not None for leaf in call.leaves)
 
 
 def rows(leaves: Iterable[Leaf]) -> list[Row]:
@@ -60,16 +57,31 @@ def rows(leaves: Iterable[Leaf]) -> list[Row]:
 
 def folded(given: list[Row], most: int = FEW_ROWS) -> list[Row]:
     """At most so many rows, if modules are that few: the deepest are folded first."""
-    found = given
-    for depth in range(max((row.name.count(".") for row in given), default=0), 0, -1):
-        if len(found) <= most:
-            break
-        found = _grouped(found, functools.partial(_stem, depth=depth))
-    return found
+    return _grouped(given, lambda name: _stem(name, depth)) if (depth := _depth(given, most)) else given
+
+
+def _depth(given: list[Row], most: int) -> int:
+    """The number of parts of a name that are left when there are at most so many rows; 0 if nothing is folded."""
+    depths = range(max((row.name.count(".") for row in given), default=0), 0, -1)
+    found = (depth for depth in depths if depth == 1 or len({_stem(row.name, depth) for row in given}) <= most)
+    return 0 if len(given) <= most else next(found, 0)
 
 
 def _stem(name: str, depth: int) -> str:
     return ".".join(name.split(".")[:depth])
+
+
+def shown(call: Call) -> list[dict[str, Any]] | None:
+    """The row of each leaf for a page, with the name under which it is folded; None if the call has no such table."""
+    if not is_network(call, least=2):
+        return None
+    given = rows(call.leaves)
+    depth = _depth(given, FEW_ROWS)
+    return [
+        {name: number(getattr(row, name)) for name in ("norm", "weight", "zeros")}
+        | {"group": _stem(row.name, depth) if depth else None}
+        for row in given
+    ]
 
 
 def _block(name: str) -> str:
@@ -101,7 +113,7 @@ def sentence(call: Call) -> str:
     zero = sum(row.norm == 0 for row in finite)
     bad = len(given) - len(finite)
     counts = ((len(finite) - zero, "a gradient"), (zero, "zeros"), (bad, "nan or inf"))
-    parts = [f"{what} to {counted(number, 'parameter')}" for number, what in counts if number]
+    parts = [f"{what} to {counted(count, 'parameter')}" for count, what in counts if count]
     text = f"The loss{value} gives {', '.join(parts)}"
     if finite and not bad:
         largest = max(finite, key=lambda row: row.norm)
@@ -122,6 +134,5 @@ def _compared(given: list[Row]) -> str:
 
 
 def _norm(value: Kept | None) -> float:
-    if isinstance(value, Summary):
-        return math.nan if value.stats is None else value.stats.norm
-    return math.nan if value is None else float(np.sqrt(np.sum(np.abs(value).astype(float) ** 2)))
+    stats = value.stats if isinstance(value, Summary) else None if value is None else statistics(value)
+    return math.nan if stats is None else stats.norm

@@ -11,18 +11,11 @@ import numpy as np
 
 from .._tape.diagnosis import POLES
 from .._tape.faults import MASKS, begins
-from .arrays import Kept, Marks, Summary, marks_of
+from .arrays import Kept, Marks, marks_of, ranged
+from .bounds import FIXES, FLAT, TINY, sizes
 from .numbers import short
-from .trace import Call, Finding, Leaf, Step, Term, Traced
+from .trace import Call, Finding, Step, Term, Traced
 
-TINY, HUGE, VANISHED = 1e-8, 1e6, 1e-7
-"""Gradients are reported if none exceeds the first number, if one exceeds the second, or if, root mean square, that of a
-weight is this part of the largest. Vectors do not count: a bias before a normalization has only rounding errors.
-"""
-FLAT = {"units": 0.5, "elements": 0.9, "rows": 0.9}
-"""The share of an activation that may lie where it is flat."""
-DIVERGED = 10
-"""The factor by which a loss, and its gradient, exceed those of the first step when training has diverged."""
 VIEWS = {"view", "reshape", "unsafe_view", "transpose", "permute", "select", "slice", "squeeze", "unsqueeze", "t"}
 TWICE = {
     "nll_loss": {"softmax", "sigmoid"},
@@ -31,7 +24,7 @@ TWICE = {
     "log_sigmoid": {"sigmoid", "softmax"},
 }
 """Operations that expect logits or their logarithms, and what they must not be given."""
-FIXES = {
+BIRTHS = {
     "log": "log of 0 is -inf, and of less nan: add a small number, or use log_softmax, log1p or xlogy where they fit",
     "sqrt": "sqrt of a negative number is nan: clamp its argument at 0",
     "div": POLES["divide"],
@@ -40,6 +33,11 @@ FIXES = {
     "softmax": "all of a row is -inf: the mask has to leave one position of each row, and may be the wrong way round",
 }
 
+LARGE = {*"exp expm1 cosh sinh exp2 mul pow add sub sum mm addmm bmm prod square".split()}
+"""Operations whose inf is an overflow, if their inputs are finite."""
+VECTORS = {"mul", "mv", "dot"}
+PRODUCTS = VECTORS | {"mm", "bmm", "addmm", "baddbmm", "convolution", "einsum", "matmul", "linear"}
+"""Products, and those of them in which a vector is a factor: in the others it is what is added."""
 GATES = {"relu", "relu6", "threshold", "clamp", "hardtanh", "leaky_relu", "sigmoid", "tanh", "hardsigmoid", "hardswish"}
 """Activations with zero gradient where they are flat."""
 
@@ -87,11 +85,10 @@ def _forward(call: Call) -> list[Finding]:
         if not begins(bad, before):
             if carried is not None:
                 births[tensor] = carried
-                if step is not None and step not in carried.path:
-                    carried.path.append(step)
+                carried.through(step)
             continue
         finding = Finding(bad, "forward", step, tensor, tensor.marks.element, _born_forward(tensor, step, bad))
-        finding.fix = FIXES.get(tensor.op or "", "")
+        finding.fix = BIRTHS.get(tensor.op or "", "")
         births[tensor] = finding
         found.append(finding)
     return _kept(found, births, [output.tensor for output in call.outputs]) if call.outputs else found
@@ -105,17 +102,10 @@ def _born_forward(tensor: Traced, step: Step | None, bad: str) -> str:
     ]
     limit = np.finfo(tensor.dtype).max if tensor.dtype.kind in "fc" else 0
     finite = all(each.marks.bad is None for each in tensor.inputs)
-    over = bad == "inf" and finite and _large(tensor)
+    over = bad == "inf" and finite and tensor.op in LARGE
     why = f": more than {tensor.dtype} can hold ({short(limit)})" if over else ""
     met = f", where {', '.join(inputs)}" if inputs else ""
     return f"{tensor.op} gives {bad}{_at(tensor.marks)}{met}{why}"
-
-
-def _large(tensor: Traced) -> bool:
-    """True if inf is an overflow: an input is large, or the operation can produce large numbers."""
-    if tensor.op in {"exp", "expm1", "cosh", "sinh", "exp2"}:
-        return True
-    return tensor.op in {"mul", "pow", "add", "sub", "sum", "mm", "addmm", "bmm", "prod", "square"}
 
 
 # 2. Backward
@@ -139,8 +129,7 @@ def _backward(call: Call) -> list[Finding]:
                 continue
             if carried is not None and not begins(bad, [carried.kind]):
                 births.setdefault(term.to, carried)
-                if step not in carried.path:
-                    carried.path.append(step)
+                carried.through(step)
                 continue
             finding = Finding(bad, "backward", step, term.to, term.marks.element, _born_backward(step, term, bad))
             if step.outputs[0].marks.bad is None:
@@ -165,10 +154,8 @@ def _factor(step: Step, term: Term) -> tuple[str, str] | None:
     column = int(np.ravel_multi_index(term.marks.element, term.to.shape)) if term.to.shape else 0
     column_of = local.dense()[:, column]
     flat = v.reshape(-1)
-    wrong = [
-        i for i, (a, b) in enumerate(zip(flat, column_of, strict=True)) if not np.isfinite(b) or not np.isfinite(a)
-    ]
-    row = wrong[0] if wrong else int(np.argmax(np.abs(column_of)))
+    bad = ~(np.isfinite(flat) & np.isfinite(column_of))
+    row = int(np.argmax(bad if bad.any() else np.abs(column_of)))
     return short(flat[row]), short(column_of[row])
 
 
@@ -188,17 +175,17 @@ def _zeros(call: Call, known: set[Traced]) -> list[Finding]:
         for term in step.terms:
             totals.setdefault(term.to, []).append(term)
     dead = {tensor for tensor, terms in totals.items() if all(term.marks.zero for term in terms)}
+    learning = _learning(call)
     births: dict[Traced, Finding] = {}
     for step in call.steps:
         carried = next((births[each] for each in step.outputs if each in births), None)
         for term in step.terms:
-            if term.to not in dead:
+            if term.to not in dead or 0 in step.outputs[0].shape:
                 continue
             if carried is not None and step.marks.zero:
                 births.setdefault(term.to, carried)
-                if step not in carried.path:
-                    carried.path.append(step)
-            elif not step.marks.zero and term.to not in births:
+                carried.through(step)
+            elif not step.marks.zero and term.to not in births and not _starts(step, term, learning):
                 kind = "dead" if step.op in GATES else "zero"
                 births[term.to] = finding = Finding(kind, "backward", step, term.to, None, _stopped(step, term, kind))
                 found.append(finding)
@@ -206,6 +193,22 @@ def _zeros(call: Call, known: set[Traced]) -> list[Finding]:
     ends = {births[each] for each in (*bad, *(leaf.tensor for leaf in call.leaves)) if each in births}
     kept = [each for each in found if each in ends or each.kind == "dead"]
     return [each for each in kept if known.isdisjoint(each.step.outputs if each.step else ())]
+
+
+def _learning(call: Call) -> set[Traced]:
+    """The tensors from whose gradient a leaf gets something."""
+    found: set[Traced] = set()
+    for step in reversed(call.steps):
+        leaf = step.outputs[0].is_leaf and not step.marks.zero
+        if leaf or any(term.to in found and not term.marks.zero for term in step.terms):
+            found.update(step.outputs)
+    return found
+
+
+def _starts(step: Step, term: Term, learning: set[Traced]) -> bool:
+    """True if a factor that is zero, and learns, makes the gradient of the other one zero: so a layer of zeros starts."""
+    factors = [each for each in step.outputs[0].inputs if each is not term.to and each in learning and each.marks.zero]
+    return step.op in PRODUCTS and any(len(each.shape) != 1 or step.op in VECTORS for each in factors)
 
 
 def _stopped(step: Step, term: Term, kind: str) -> str:
@@ -219,46 +222,23 @@ def _stopped(step: Step, term: Term, kind: str) -> str:
 
 def _sizes(call: Call) -> list[Finding]:
     """The leaf whose gradient is very large, or, against the others or by itself, very small."""
-    sizes = [(most, leaf) for leaf in call.leaves if (most := _largest(leaf.grad)) is not None and 0 < most < np.inf]
-    if not sizes:
+    leaves = [leaf for leaf in call.leaves if leaf.flow is not None and 0 < leaf.flow.largest < np.inf]
+    if not leaves:
         return []
     last = {step.outputs[0]: step for step in call.steps if not step.terms}
-    most, leaf = max(sizes, key=lambda pair: pair[0])
-    text, name = "the largest element of the gradient of {} is {}", leaf.tensor.name
-    if most > HUGE or most < TINY:
-        kind = "huge" if most > HUGE else "tiny"
-        count = sum(size > HUGE for size, _ in sizes) - 1 if kind == "huge" else 0
-        why = text.format(name, short(most)) + (
-            f"; {count} more leaves have one over {short(HUGE)}" if count > 0 else ""
-        )
-        fix = (
-            "clip the gradient's norm, or scale the weights that are applied again and again" if kind == "huge" else ""
-        )
-        return [Finding(kind, "backward", last.get(leaf.tensor), leaf.tensor, None, why, fix=fix)]
-    means = [(mean, leaf) for _, leaf in sizes if len(leaf.tensor.shape) > 1 and (mean := _mean(leaf)) is not None]
-    low, least = min(means, key=lambda pair: pair[0], default=(1.0, leaf))
-    high, greatest = max(means, key=lambda pair: pair[0], default=(1.0, leaf))
-    if low > VANISHED * high:
-        return []
-    part, count = short(low / high, 2), sum(mean <= VANISHED * high for mean, _ in means)
-    why = f"the gradient vanishes: that of {least.tensor.name} is {part} of that of {greatest.tensor.name}"
-    why += f"; {count} weights have less than {VANISHED:g} of it" if count > 1 else ""
-    fix = "use residual connections, normalization or an activation with a larger slope"
-    return [Finding("tiny", "backward", last.get(least.tensor), least.tensor, None, why, fix=fix)]
-
-
-def _mean(leaf: Leaf) -> float | None:
-    """The root mean square of a leaf's gradient."""
-    return None if leaf.flow is None else leaf.flow.norm / max(1, leaf.grad.size) ** 0.5
-
-
-def _largest(value: Kept) -> float | None:
-    if isinstance(value, Summary):
-        stats = value.stats
-        if stats is None or stats.min is None or stats.max is None or stats.nans or stats.infs:
-            return None
-        return max(abs(stats.min), abs(stats.max))
-    return float(np.abs(value).max()) if value.size else None
+    names, shapes = [leaf.tensor.name for leaf in leaves], [leaf.tensor.shape for leaf in leaves]
+    found = sizes(names, shapes, [leaf.flow.norm for leaf in leaves if leaf.flow is not None])
+    if not found:
+        most, number = max((leaf.flow.largest, i) for i, leaf in enumerate(leaves) if leaf.flow is not None)
+        if most >= TINY:
+            return []
+        why = f"the largest element of all gradients, in that of {names[number]}, is {short(most)}"
+        return [Finding("tiny", "backward", last.get(leaves[number].tensor), leaves[number].tensor, None, why)]
+    kind, number, why = found[0]
+    more = sum(each.kind == kind for each in found) - 1
+    why += f"; {more} more do so" if more else ""
+    tensor = leaves[number].tensor
+    return [Finding(kind, "backward", last.get(tensor), tensor, None, why, fix=FIXES[kind])]
 
 
 # 5. Activations
@@ -274,15 +254,11 @@ def _flat(call: Call) -> list[Finding]:
                 continue
             if flat.what == "units":
                 kind, text = "dead", "of its {} units are 0 for every example, and get no gradient"
-                fix = "lower the learning rate or the bias before it, or use leaky_relu"
             else:
-                kind, text = (
-                    "saturated",
-                    f"of its {{}} {flat.what} are saturated, and pass less than 0.001 of the gradient",
-                )
-                fix = "scale its input down: initialize smaller, or normalize"
+                text = f"of its {{}} {flat.what} are saturated, and pass less than 0.001 of the gradient"
+                kind = "saturated"
             why = f"{step.op} of {tensor.name}: {flat.number} {text.format(flat.of)}"
-            found.append(Finding(kind, "forward", step, tensor, None, why, fix=fix))
+            found.append(Finding(kind, "forward", step, tensor, None, why, fix=FIXES[kind]))
     return found
 
 
@@ -309,13 +285,6 @@ def _at(marks: Marks) -> str:
 
 def _element(value: Kept | None, marks: Marks, same: bool) -> str:
     """The element of an input at the position of the first bad element, or the input's range."""
-    if value is None:
-        return "not kept"
-    if isinstance(value, Summary):
-        stats = value.stats
-        if stats is None or stats.min is None or stats.max is None:
-            return "not kept"
-        return f"{short(stats.min)} to {short(stats.max)}"
-    if same and marks.element is not None:
+    if same and marks.element is not None and isinstance(value, np.ndarray):
         return short(value[marks.element])
-    return short(value.reshape(-1)[0]) if value.size == 1 else f"{short(value.min())} to {short(value.max())}"
+    return ranged(value) or "not kept"

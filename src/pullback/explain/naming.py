@@ -11,9 +11,9 @@ from .._core.primitives import Carrier
 from .._core.sites import internal
 from .._tape.memory import version
 from .._tape.node import SAVED_NAMES, AccumulateGrad, Node, Output
-from .arrays import Array, Limits, described
+from .arrays import Array, Limits, described, plain, ranged
 from .numbers import element, vector
-from .sources import Place, Words
+from .sources import Place, Words, shortened, text_of
 
 SEVERAL = (list, tuple)
 MOST_ELEMENTS = 100
@@ -44,14 +44,20 @@ def names_in(frame: FrameType | None) -> dict[Node, Variable]:
 def namespaces(frame: FrameType | None) -> Iterator[Mapping[str, Any]]:
     """The variables of a function and its callers, and of their modules."""
     seen: set[int] = set()
+    for each in _searched(frame):
+        yield each.f_locals
+        if id(each.f_globals) not in seen:
+            seen.add(id(each.f_globals))
+            yield each.f_globals
+
+
+def _searched(frame: FrameType | None) -> Iterator[FrameType]:
+    """The program's functions among a frame and its callers, of which a few are searched."""
     searched = 0
     while frame is not None and searched < CALLERS:
         if not internal[frame.f_code.co_filename]:
             searched += 1
-            yield frame.f_locals
-            if id(frame.f_globals) not in seen:
-                seen.add(id(frame.f_globals))
-                yield frame.f_globals
+            yield frame
         frame = frame.f_back
 
 
@@ -59,6 +65,20 @@ def variables_in(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
     """The names and values of these variables, without the private ones of modules."""
     for variables in namespaces(frame):
         yield from ((name, value) for name, value in list(variables.items()) if not name.startswith("_"))
+
+
+def rounds_at(frame: FrameType | None) -> str:
+    """What the loops of a program have set, such as a step and its batch, in brackets; empty outside of loops."""
+    found: list[str] = []
+    for each in reversed([*_searched(frame)]):
+        for name in text_of(each.f_code.co_filename).looped(each.f_lineno):
+            value = each.f_locals.get(name)
+            if isinstance(value, (int, str)) and not UNNAMED.match(name):
+                found.append(f"{name} = {shortened(str(value), 40)}")
+            held = _held(value) if isinstance(value, (*SEVERAL, dict)) else [(value, "")]
+            arrays = [(array, path) for tensor, path in held if (array := plain(tensor)) is not None]
+            found += [f"{name}{path}: {described(array)}, {ranged(array)}" for array, path in arrays]
+    return f" ({'; '.join(found)})" if found else ""
 
 
 def name_of(tensor: Any, frames: Sequence[FrameType]) -> str | None:

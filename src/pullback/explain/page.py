@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import gzip
 import hashlib
 import html
@@ -10,6 +11,7 @@ import json
 import re
 import tempfile
 import webbrowser
+from collections.abc import Callable
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -136,31 +138,31 @@ def browse(page: str) -> Path:
     return path
 
 
-def mimebundle(explanation: Any) -> dict[str, Any]:
-    """A notebook's representation of an explanation: the page, with a static picture in case scripts are disabled."""
-    text = repr(explanation)
-    if not explanation.all_calls:
-        return {"text/plain": text}
+def mimebundle(text: str, page: Callable[[], str], picture: Callable[[], str] | None = None) -> dict[str, Any]:
+    """What a notebook shows: the page, and a picture, if one can be drawn, and the text where scripts do not run."""
+    still = f"<pre>{html.escape(text)}</pre>"
+    if picture is not None:
+        with contextlib.suppress(RuntimeError):  # Graphviz is not installed
+            address = base64.b64encode(picture().encode()).decode("ascii")
+            still = f'<img alt="The graph" style="max-width:100%" src="data:image/svg+xml;base64,{address}">{still}'
     try:
-        address = base64.b64encode(explanation.to_svg().encode()).decode("ascii")
-        still = f'<img alt="The graph of the call" style="max-width:100%" src="data:image/svg+xml;base64,{address}">'
-    except RuntimeError:  # Graphviz is not installed
-        still = f"<pre>{html.escape(text)}</pre>"
-    try:
-        page = explanation.to_html()
+        shown = frame(page(), f"<div>{still}</div>")
     except RuntimeError as error:  # the page was not built
-        return {"text/plain": text, "text/html": f"{still}<p>{html.escape(str(error))}</p>"}
-    return {"text/plain": text, "text/html": frame(page, still)}
+        shown = f"{still}<p>{html.escape(str(error))}</p>"
+    return {"text/plain": text, "text/html": shown}
 
 
 def frame(page: str, still: str) -> str:
-    """HTML for a notebook cell: a static picture, and the page in a frame that replaces it if scripts may run."""
+    """HTML for a notebook cell: what is static, and the page in a frame that takes its place when it has loaded.
+
+    The frame has no height before, so that there is no gap where a notebook removes the handler of its load, or blocks it.
+    """
     if len(page) > CELL:
         size = f"{len(page) / 1e6:.1f} MB"
         return f"{still}<p>The page has {size}, too much for a cell: .save('page.html') writes it to a file.</p>"
     # The attribute `hidden` would not work: notebook styles set pictures to display: block.
     return (
         f'{still}<iframe title="pullback explain" sandbox="allow-scripts allow-downloads" '
-        'style="width:100%;height:900px;border:0" onload="this.previousElementSibling.style.display=&#39;none&#39;" '
-        f'srcdoc="{html.escape(page)}"></iframe>'
+        'style="width:100%;height:0;border:0" onload="this.style.height=&#39;900px&#39;;'
+        f'this.previousElementSibling.style.display=&#39;none&#39;" srcdoc="{html.escape(page)}"></iframe>'
     )

@@ -12,12 +12,15 @@ import numpy as np
 
 from .._tape.node import Node
 from .._tensor.tensor import Tensor
+from ..nn import Module, ModuleList
+from .bounds import DIVERGED, FIXES
 from .naming import variables_in
 from .trace import Call, Finding
 
 ASKED = 20
 """The number of parameters for which the reason is looked up."""
 FROZEN = "it does not require grad, and an optimizer holds it: call requires_grad_(), or leave it out of the optimizer"
+UNUSED = "nothing that leads to the loss used it"
 
 
 class Missing(NamedTuple):
@@ -34,6 +37,7 @@ class Parameters:
     def __init__(self) -> None:
         self.missing: dict[int, Missing] = {}
         self.reached: set[int] = set()
+        self.idle: set[int] = set()
         self.asked = 0
 
     def see(self, frame: FrameType, nodes: Sequence[Node], root: Node) -> None:
@@ -44,13 +48,15 @@ class Parameters:
         for name, module in values:
             if not hasattr(type(module), "named_parameters"):
                 continue
-            named = [(f"{name}.{path}", tensor) for path, tensor in module.named_parameters()]
+            named = list(module.named_parameters())
             got = {id(tensor) for _, tensor in named if tensor._node in present}
             self.reached |= got
+            self.idle |= idle(module, got)
+            wanted = held or {id(tensor) for _, tensor in named if tensor.requires_grad}
+            rest = wanted - got - frozen(module) - self.missing.keys()
             for path, tensor in named if got else ():
-                trains = tensor._node is not None or id(tensor) in held
-                if trains and id(tensor) not in got and id(tensor) not in self.missing:
-                    self.missing[id(tensor)] = Missing(tensor, path, self._reason(tensor, root))
+                if id(tensor) in rest:
+                    self.missing[id(tensor)] = Missing(tensor, f"{name}.{path}", self._reason(tensor, root))
 
     def _reason(self, tensor: Any, root: Node) -> str:
         if tensor._node is None:
@@ -61,13 +67,17 @@ class Parameters:
         reasons = importlib.import_module("pullback._tape.reasons")  # imported only on use
         output = Tensor.interpreter.wrap(np.zeros(root.shape or ()), root)
         found = reasons.cut_between(tensor, [output])
-        if found is None or found.cause == "unused":
-            return "nothing that leads to the loss used it"
-        return str(found.text)
+        return UNUSED if found is None or found.cause == "unused" else str(found.text)
 
-    def findings(self, call: Call) -> list[Finding]:
+    def findings(self, call: Call, notes: list[str]) -> list[Finding]:
         """A finding for each module, or reason, of the parameters that never got a gradient."""
-        rest = [each for key, each in self.missing.items() if key not in self.reached]
+        lost = {key: each for key, each in self.missing.items() if key not in self.reached}
+        rest = [each for key, each in lost.items() if key not in self.idle or each.reason not in ("", UNUSED)]
+        if len(rest) < len(lost):
+            first = next(each.name for each in lost.values() if each not in rest)
+            notes.append(
+                f"{first} and {len(lost) - len(rest) - 1} more got no gradient: other members of their list did"
+            )
         found = []
         for (_, reason), group in itertools.groupby(rest, lambda each: (each.name.rpartition(".")[0], each.reason)):
             names = [each.name for each in group]
@@ -75,6 +85,25 @@ class Parameters:
             why = f"{', '.join(names[:3])}{more} got no gradient{': ' if reason else ''}{reason}"
             found.append(Finding("missing", "backward", None, call.outputs[0].tensor, None, why))
         return found
+
+
+def frozen(module: Any) -> set[int]:
+    """The parameters that do not require grad on purpose: those of whole modules, or all of one name, such as `weight`."""
+    named = [(*path.rpartition(".")[::2], tensor) for path, tensor in module.named_parameters()]
+    trained = [(owner, name) for owner, name, tensor in named if tensor.requires_grad]
+    owners, names = map(set, zip(*trained, strict=True)) if trained else (set(), set())
+    still = [(owner, name, id(tensor)) for owner, name, tensor in named if not tensor.requires_grad]
+    return {key for owner, name, key in still if owner not in owners or name not in names}
+
+
+def idle(module: Any, got: set[int]) -> set[int]:
+    """The parameters of members of a ModuleList that had no gradient while other members did: experts, heads, branches."""
+    found: set[int] = set()
+    for each in module.modules() if got and isinstance(module, Module) else ():
+        members = [{*map(id, one.parameters())} for one in each.children()] if isinstance(each, ModuleList) else []
+        if not got.isdisjoint(set().union(*members)):
+            found.update(*(member for member in members if member.isdisjoint(got)))
+    return found
 
 
 def _optimized(value: Any) -> Iterator[Any]:
@@ -90,25 +119,18 @@ class Losses:
         self.known: dict[str, tuple[int, float, float] | None] = {}
         self.count: dict[str, int] = {}
 
-    def see(self, call: Call, factor: float) -> list[Finding]:
-        """The finding for the first call of a line in which loss and gradient have grown by the factor."""
-        output = call.outputs[0] if call.outputs else None
-        if (
-            output is None
-            or not output.implicit
-            or call.place is None
-            or not isinstance(output.tensor.data, np.ndarray)
-        ):
+    def see(self, call: Call) -> list[Finding]:
+        """The finding for the first call of a line in which the training has diverged."""
+        output = call.outputs[0] if call.outputs and call.outputs[0].implicit else None
+        data = None if output is None else output.tensor.data
+        if output is None or call.place is None or not isinstance(data, np.ndarray):
             return []
-        where, loss = call.place.where, float(abs(output.tensor.data).max())
+        where, loss = call.place.where, float(abs(data).max())
         norm = float(np.sqrt(sum(leaf.flow.norm**2 for leaf in call.leaves if leaf.flow is not None)))
         number = self.count[where] = self.count.get(where, 0) + 1
         first = self.known.setdefault(where, (number, loss, norm))
-        if first is None or not np.isfinite(first[1]):
-            return []
-        if loss <= factor * first[1] or norm <= factor * first[2]:
+        if first is None or not loss > DIVERGED * first[1] or norm <= DIVERGED * first[2]:
             return []
         self.known[where] = None
         why = f"the loss was {first[1]:.4g} in the first of these calls, and is {loss:.4g} in call {number}"
-        fix = "lower the learning rate, or look at the batch of this call"
-        return [Finding("diverged", "forward", None, output.tensor, None, why, fix=fix)]
+        return [Finding("diverged", "forward", None, output.tensor, None, why, fix=FIXES["diverged"])]

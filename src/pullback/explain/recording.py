@@ -27,7 +27,6 @@ from .._tape.walk import Pass, youngest_first
 from .arrays import Kept, Limits, kept, plain
 from .calls import call_text, finished
 from .explanation import Explanation
-from .health import DIVERGED
 from .naming import Variable, name_of, names_in
 from .parameters import Losses, Parameters
 from .rules import raw, several
@@ -140,7 +139,7 @@ class Recording(Explanation):
         try:
             interrupted = self._close()
             if error is None and self.count:
-                self._found(self.all_calls[-1], self._parameters.findings(self.all_calls[-1]))
+                self._found(self.all_calls[-1], self._parameters.findings(self.all_calls[-1], self.notes))
             if isinstance(error, Exception):
                 self._failed(error, interrupted)
                 failures.append(self)
@@ -257,7 +256,7 @@ class Recording(Explanation):
         for leaf, node in zip(call.leaves, [n for n in opened.tracer.ends if n in opened.tracer.arrivals], strict=True):
             leaf.grad_before, leaf.grad_after = opened.before[node], grad_of(node, self.limits)
         self.count += 1
-        self._found(call, self._losses.see(call, DIVERGED))
+        self._found(call, self._losses.see(call))
         self._start = weakref.ref(opened.tracer.roots[0][0])
         self._known = weakref.WeakKeyDictionary(opened.tracer.tape.traced)
         self.all_calls.append(call)

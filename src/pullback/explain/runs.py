@@ -4,7 +4,6 @@ The file has one JSON object a line: the parameters first, then a step or a find
 ended, in whatever way, can be read: `pullback.explain.read_run("run.jsonl")`.
 """
 
-import html
 import importlib
 import itertools
 import json
@@ -15,7 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from .layout import cut, pad, printable, table, wrapped
 from .numbers import counted, duration, short
-from .page import frame, to_html
+from .page import mimebundle, to_html
 
 T = TypeVar("T")
 MOST = 1000
@@ -172,7 +171,7 @@ class Run:
             **{name: getattr(self, name) for name in names},
             "losses": [[number, plain(loss)] for number, loss in self.losses.values],
             "steps": [step.number for step in steps],
-            **{name: [plain(rounded(getattr(step, name))) for step in steps] for name in ("rate", *MEASURES)},
+            **{name: [plain(getattr(step, name), 4) for step in steps] for name in ("rate", *MEASURES)},
             "events": [event._asdict() for event in self.events],
         }
 
@@ -196,8 +195,8 @@ class Run:
             raise ValueError(f"save({str(path)!r}): the suffix says what to write, one of {' '.join(makers)}")
         Path(path).write_text(makers[suffix](other), encoding="utf-8", newline="\n")
 
-    def _repr_html_(self) -> str:
-        return frame(self.to_html(), f"<pre>{html.escape(self.to_text())}</pre>")
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return mimebundle(self.to_text(), self.to_html)
 
     def to_text(self, other: "Run | None" = None, *, width: int = 100, ascii: bool = False) -> str:
         """The run in lines of at most `width` characters; with another run, both side by side."""
@@ -253,27 +252,21 @@ def _add(run: Run, row: dict[str, Any]) -> None:
         run.seconds, run.failure = row["seconds"], row["failure"]
     else:
         number = row.pop("step")
-        run.steps.add(number, Step(number, **{name: _numbers(value) for name, value in row.items()}))
+        loss, rate = _numbers([row.pop("loss"), row.pop("rate")])
+        run.steps.add(number, Step(number, loss, rate, **{name: _numbers(value) for name, value in row.items()}))
 
 
-def plain(value: Any) -> Any:
-    """A number, or a list of them, for JSON: NaN and inf are text."""
+def plain(value: Any, digits: int = 17) -> Any:
+    """A number, or a list of them, for JSON: rounded to some digits; NaN and inf are text."""
     if isinstance(value, list):
-        return [plain(each) for each in value]
-    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
+        return [plain(each, digits) for each in value]
+    if not isinstance(value, float):
+        return value
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else repr(value)
 
 
-def rounded(value: Any) -> Any:
-    """A number, or a list of them, with the digits that a chart can show."""
-    if isinstance(value, list):
-        return [rounded(each) for each in value]
-    return float(f"{value:.4g}") if isinstance(value, float) else value
-
-
-def _numbers(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_numbers(each) for each in value]
-    return float(value) if isinstance(value, str) else value
+def _numbers(values: list[Any]) -> list[float | None]:
+    return [None if value is None else float(value) for value in values]
 
 
 def _labels(runs: Sequence[Run]) -> list[str]:

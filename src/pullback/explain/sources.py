@@ -140,6 +140,12 @@ class Text:
                     found[self._span(node.value)] = ast.unparse(target)
         return found
 
+    def looped(self, line: int) -> list[str]:
+        """The names that the loops around a line set, those of the outermost first."""
+        loops = (node for node in ast.walk(self.tree) if isinstance(node, (ast.For, ast.AsyncFor)))
+        targets = [node.target for node in loops if node.lineno <= line <= (node.end_lineno or 0)]
+        return [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+
     @computed
     def written(self) -> dict[Span, tuple[str, str]]:
         """The writes, `y[0] = ...` and `y += ...`: the name of the tensor written to, and the text."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import FINE, Array, Flat, Kept, Marks
+from .derivations import Derivation, told
 from .numbers import counted
 from .plots import Statistics
 from .rules import Jacobian
@@ -126,6 +127,7 @@ class Term:
     nth: int = 1
     of: int = 1
     marks: Marks = FINE
+    derivation: Derivation | None = None
 
     @property
     def J(self) -> Array | None:  # noqa: N802  # what it is called in mathematics
@@ -164,6 +166,11 @@ class Step:
     def line(self) -> int | None:
         """The line of the program where the operation is."""
         return None if self.place is None else self.place.line
+
+    @property
+    def derivation(self) -> str:
+        """Why the rule is what it is: formulas with the numbers of the step put in."""
+        return "\n".join(told(self))
 
     def __repr__(self) -> str:
         where = "" if self.line is None else f", line {self.line}"
@@ -223,6 +230,11 @@ class Finding:
     path: list[Step] = field(default_factory=list)
     fix: str = ""
 
+    def through(self, step: Step | None) -> None:
+        """Add a step to the path."""
+        if step is not None and step not in self.path:
+            self.path.append(step)
+
     @property
     def born(self) -> Step | None:
         """The step in which it first appeared; None if it came from outside."""
@@ -281,7 +293,6 @@ class Call:
     findings: list[Finding] = field(default_factory=list)
     kept_bytes: int = 0
     estimated: bool = True
-    notes: list[str] = field(default_factory=list)
 
     @property
     def peak_bytes(self) -> int:

@@ -8,7 +8,6 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 from types import FrameType, TracebackType
@@ -19,23 +18,21 @@ import numpy as np
 from .._core.errors import UncompiledError
 from .._core.primitives import Carrier
 from .._core.sites import internal
+from .._tape.faults import kind_of
 from ..optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
-from .health import DIVERGED, HUGE, VANISHED
-from .naming import variables_in
+from .bounds import DIVERGED, ENOUGH, FIXES, LARGE_UPDATE, PATIENCE, sizes
+from .naming import rounds_at, variables_in
 from .numbers import counted, short
+from .parameters import FROZEN, UNUSED, frozen, idle
 from .runs import MOST, Event, Run, Step, plain
 from .scopes import program_frame
 
 WINDOW = 50
 """The number of losses with whose median a loss is compared."""
-ENOUGH = 20
-"""The number of losses before the first comparison, and of steps for which a spike is one and the same."""
+LIVE, LOGGED = 0.1, 10.0
+"""The seconds after which the line of progress is renewed, and after which a file gets another one."""
 REFRESHED = 5
 """The number of steps after which the median is computed anew."""
-LARGE_UPDATE = 0.5
-"""The share of its norm by which a weight must not change in one step, several times in a row."""
-PATIENCE = 3
-"""The number of recorded steps in a row for which an update must be large, or a gradient zero."""
 
 
 class Training(Run):
@@ -52,6 +49,7 @@ class Training(Run):
         self._out: TextIO | None = None
         self._handles: list[Any] = []
         self._tensors: list[Any] = []
+        self._modules: list[Any] = []
         self._sizes: dict[int, int] = {}
         self._before: list[Any] = []
         self._loss: float | None = None
@@ -78,7 +76,7 @@ class Training(Run):
             self._know(self.optimizer, program_frame(2))
             self._sizes[id(self.optimizer)] = len(self._tensors)
         self._handles += hooks
-        self._start = time.perf_counter()
+        self._start = self._shown = time.perf_counter()
         return self
 
     def __exit__(
@@ -89,10 +87,11 @@ class Training(Run):
         self._handles, self._before = [], []
         self.seconds = time.perf_counter() - self._start
         if error is None:
-            for number in sorted({*range(len(self._tensors))} - self._reached) if self.steps else ():
-                self._tell(
-                    "missing", number, "got no gradient in any recorded step", "nothing that leads to the loss used it"
-                )
+            meant = set[int]().union(*map(frozen, self._modules), self._idle() if len(self.steps) < ENOUGH else ())
+            for number, tensor in enumerate(self._tensors if self.steps else ()):
+                if number not in self._reached and id(tensor) not in meant:
+                    reason = UNUSED if tensor.requires_grad else FROZEN
+                    self._tell("missing", number, "it got no gradient in any recorded step", reason)
         else:
             self.failure = f"{type(error).__name__}: {error}"
         self._write(
@@ -100,8 +99,7 @@ class Training(Run):
         )
         if self._out is not None:
             self._out.close()
-        if self.progress:
-            sys.stderr.write(f"\r{self._line()}\n")
+        self._tell_progress(last=True)
 
     # Parameters
 
@@ -109,7 +107,13 @@ class Training(Run):
         """Add the parameters of an optimizer, by the names that the model, or else the program, has for them."""
         held = [tensor for group in optimizer.param_groups for tensor in group["params"]]
         known = set(map(id, self._tensors))
-        names = dict(_named(self.model, frame))
+        self._modules, names = [], {}
+        for name, value in reversed([*variables_in(frame)] if self.model is None else [("", self.model)]):
+            if isinstance(value, Carrier):
+                names[id(value)] = name
+            elif hasattr(type(value), "named_parameters"):
+                self._modules.append(value)
+                names |= {id(tensor): f"{name}.{path}".lstrip(".") for path, tensor in value.named_parameters()}
         for tensor in held:
             if id(tensor) in known:
                 continue
@@ -167,22 +171,14 @@ class Training(Run):
         self._write({**step.plain(), "losses": plain(self._unwritten)})
         self._unwritten = []
         self._examine(step)
-        if self.progress:
-            sys.stderr.write(f"\r{self._line()}")
-            sys.stderr.flush()
+        self._tell_progress()
 
     # Findings
 
     def _compare(self, number: int, loss: float) -> None:
         """Find a loss that is not finite, or far above those before it."""
-        if not math.isfinite(loss):
-            self._tell(
-                "nan" if math.isnan(loss) else "inf",
-                -1,
-                f"the loss is {short(loss)}",
-                "pullback explain shows the operation in which it begins",
-                number,
-            )
+        if (bad := kind_of(loss)) is not None:
+            self._tell(bad, -1, f"the loss is {short(loss)}{rounds_at(sys._getframe())}", step=number)
             return
         recent = self._recent
         if number % REFRESHED == 0 and len(recent) >= ENOUGH:
@@ -194,63 +190,52 @@ class Training(Run):
             del recent[:-WINDOW]
             return
         if number - self._high > ENOUGH:  # what follows a spike is compared with the losses before it
-            why = f"the loss is {short(loss)}, and the median of the {len(recent)} before it {short(self._usual)}"
-            fix = "look at the batch of this step, clip the gradient's norm, or lower the learning rate"
-            self._tell("spike", number, why, fix, number)
+            why = f"the loss is {short(loss)}, and the median of the {len(recent)} before it {short(self._usual)}{rounds_at(sys._getframe())}"
+            self._tell("spike", number, why, step=number)
         self._high = number
 
     def _examine(self, step: Step) -> None:
         """Find gradients and updates that cannot train."""
-        sizes = [math.sqrt(math.prod(shape)) or 1.0 for shape in self.shapes]
-        means = [None if norm is None else norm / size for norm, size in zip(step.gradient, sizes, strict=True)]
-        largest = max((mean for mean in means if mean is not None and math.isfinite(mean)), default=0.0)
-        for i, mean in enumerate(means):
-            if mean is None:
-                continue
-            self._reached.add(i)
-            if not math.isfinite(mean):
-                if not self._told & {("nan", -1), ("inf", -1)}:  # else it follows from the loss
-                    self._tell(
-                        "nan" if math.isnan(mean) else "inf",
-                        i,
-                        f"its gradient has {short(mean)}",
-                        "pullback explain shows where it begins",
-                    )
-            elif mean > HUGE:
-                self._tell("huge", i, f"its gradient's norm is {short(step.gradient[i])}", "clip the gradient's norm")
-            wide = len(self.shapes[i]) > 1
-            if self._lasts("tiny", i, wide and 0 < mean <= VANISHED * largest):
-                self._tell(
-                    "tiny",
-                    i,
-                    f"its gradient is {short(mean / largest, 2)} of the largest",
-                    "use residual connections, normalization or an activation with a larger slope",
-                )
-            if self._lasts("zero", i, wide and mean == 0):
-                self._tell(
-                    "zero",
-                    i,
-                    f"its gradient was zero in {PATIENCE} recorded steps in a row",
-                    "look for dead units before it, with pullback explain",
-                )
-            change = step.update[i]
+        for i, norm in enumerate(step.gradient):
+            wide, change = len(self.shapes[i]) > 1, step.update[i]
+            if norm is not None:
+                self._reached.add(i)
+                if (bad := kind_of(norm)) is not None and not self._told & {
+                    ("nan", -1),
+                    ("inf", -1),
+                }:  # else of the loss
+                    self._tell(bad, i, f"its gradient has {bad}")
+                elif self._lasts("zero", i, wide and norm == 0):
+                    self._tell("zero", i, "its gradient was zero in all of the last recorded steps")
             if self._lasts("update", i, wide and change is not None and not change <= LARGE_UPDATE):
-                self._tell(
-                    "update", i, f"one step changes it by {short(change, 2)} of its norm", "lower the learning rate"
-                )
+                self._tell("update", i, f"one step changes it by {short(change, 2)} of its norm")
+        norms = [None if norm == math.inf else norm for norm in step.gradient]
+        found = sizes(self.parameters, self.shapes, norms)
+        vanished = {size.number for size in found if size.kind == "tiny"}
+        lasting = [self._lasts("tiny", i, i in vanished) for i in range(len(norms))]
+        for kind, i, why in found:
+            if kind == "huge" or lasting[i]:
+                self._tell(kind, i, why)
 
     def _lasts(self, kind: str, number: int, now: bool) -> bool:
-        """Whether something holds for the last recorded steps."""
+        """Whether something has held for so many recorded steps that it is told, once."""
         streak = self._streaks[kind, number] = self._streaks.get((kind, number), 0) + 1 if now else 0
-        return streak >= PATIENCE
+        late = kind == "zero" and streak == PATIENCE and id(self._tensors[number]) in self._idle()
+        return streak == ENOUGH or (streak == PATIENCE and not late)
 
-    def _tell(self, kind: str, number: int, why: str, fix: str, step: int | None = None) -> None:
+    def _idle(self) -> set[int]:
+        """The parameters of members of a ModuleList, such as experts, that got no gradient in the last step while others did."""
+        last = self.steps.values[-1][1].gradient if self.steps else ()
+        got = {id(tensor) for tensor, norm in zip(self._tensors, last, strict=False) if norm}
+        return set[int]().union(*(idle(module, got) for module in self._modules))
+
+    def _tell(self, kind: str, number: int, why: str, fix: str = "", step: int | None = None) -> None:
         """Note a finding, once for each parameter."""
         if (kind, number) in self._told or len(self.events) >= MOST:
             return
         self._told.add((kind, number))
         name = self.parameters[number] if step is None else ""
-        event = Event(kind, self.count - 1 if step is None else step, name, why, fix)
+        event = Event(kind, self.count - 1 if step is None else step, name, why, fix or FIXES[kind])
         self.events.append(event)
         self._write({"event": event._asdict()})
 
@@ -262,20 +247,19 @@ class Training(Run):
             self._out.write(json.dumps(row, allow_nan=False, separators=(",", ":")) + "\n")
             self._out.flush()
 
+    def _tell_progress(self, *, last: bool = False) -> None:
+        """Renew the line of a terminal or a notebook; in a file, add a line at times."""
+        now = time.perf_counter()
+        live = sys.stderr.isatty() or "ipykernel" in sys.modules
+        if self.progress and (last or now >= self._shown + (LIVE if live else LOGGED)):
+            self._shown = now
+            sys.stderr.write(f"\r{self._line():<60}{chr(10) * last}" if live else f"{self._line()}\n")
+            sys.stderr.flush()
+
     def _line(self) -> str:
         loss = "" if not self.losses.values else f", loss {short(self.losses.values[-1][1])}"
         found = f", {counted(len(self.events), 'finding')}" if self.events else ""
         return f"{counted(self.count, 'step')}{loss}{found}"
-
-
-def _named(model: Any, frame: FrameType | None) -> Iterator[tuple[int, str]]:
-    """The identity and name of each parameter of a model, or of the modules that the program's variables hold."""
-    found = [("", model)] if model is not None else [(f"{name}.", value) for name, value in variables_in(frame)]
-    for prefix, value in reversed(found):
-        if hasattr(type(value), "named_parameters"):
-            yield from ((id(tensor), prefix + path) for path, tensor in value.named_parameters())
-        elif isinstance(value, Carrier):
-            yield id(value), prefix.rstrip(".")
 
 
 def _loss(frame: FrameType | None) -> float | None:

@@ -49,6 +49,7 @@ class Mode(NamedTuple):
     observer: Any = None
     escapes_refused: bool = False
     strong_zeros: bool = False
+    programs: frozenset[str] = frozenset()
 RECORD = Mode()
 NO_GRAD = Mode(grad=False)
 mode: contextvars.ContextVar[Mode] = contextvars.ContextVar('pullback.mode', default=RECORD)

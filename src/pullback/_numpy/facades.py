@@ -1,0 +1,297 @@
+"""What a program that knows nothing of tensors sees in place of NumPy: the same names, whose new arrays are tensors.
+
+A facade stands in the globals of modules, which all threads share. In a thread that is not inside a block for the
+program, it does exactly what it stands for.
+"""
+
+from __future__ import annotations
+
+import cmath
+import functools
+import math
+import numbers
+import operator
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from .._core.modes import mode
+from .._core.primitives import Carrier, Function
+from .._tensor.creation import made
+from ..vocabulary.promotion import cast
+from . import names, scipy_names
+from .operands import holds_tensor, joined, operand
+
+MODULES = {"numpy", "numpy.linalg", "numpy.fft", "numpy.lib.scimath", "math", "cmath", "numbers", "builtins"}
+TYPES: set[Any] = {float, complex, numbers.Number, numbers.Complex, numbers.Real, np.ndarray}
+TYPES |= {np.generic, np.number, np.inexact, np.floating, np.complexfloating}
+TYPES |= {np.float32, np.float64, np.complex64, np.complex128}
+FUNCTIONS = (FunctionType, BuiltinFunctionType, np.ufunc, type(np.sum))
+JOINS = {np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack, np.block, np.select, np.choose}
+JOINS |= {np.piecewise, np.linalg.multi_dot}
+"""Functions of sequences of arrays: a list of tensors is not one array to them."""
+LIFTED = {np.dtype(name) for name in ("float32", "float64", "complex64", "complex128")}
+
+
+IF_NEEDED: Any = getattr(vars(np).get("_CopyMode"), "IF_NEEDED", None)
+"""What SciPy passes for `copy`."""
+
+
+def array(
+    object: Any, dtype: Any = None, *, copy: bool | None = True, order: Any = None, subok: bool = False, ndmin: int = 0
+) -> Any:
+    """np.array of what holds tensors, which are joined: the result is a tensor, and a copy unless `copy` is False."""
+    whole: Any = joined(object)
+    if not isinstance(whole, Carrier):
+        return np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
+    result: Any = whole if dtype is None else cast(whole, np.dtype(dtype))
+    while result.ndim < ndmin:
+        result = result[None]
+    return result.clone() if result is object and copy not in (None, False, IF_NEEDED) else result
+
+
+def _as_array(a: Any, dtype: Any = None, order: Any = None, *, copy: bool | None = None, **rest: Any) -> Any:
+    if isinstance(a, np.ndarray) and dtype is None and not copy:
+        return a
+    return array(a, dtype, copy=copy)
+
+
+def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = None, **rest: Any) -> Any:
+    if not isinstance(fill_value, Carrier):
+        return np.full(shape, fill_value, dtype, order or "C", **rest)
+    return np.full_like(fill_value, fill_value, dtype, shape=shape)
+
+
+def _is_scalar(element: Any) -> bool:
+    return np.isscalar(element) or (isinstance(element, Carrier) and not element.ndim)
+
+
+OWN: dict[Any, Function] = {np.array: array, np.full: _full, np.isscalar: _is_scalar}
+OWN |= dict.fromkeys((np.asarray, np.asanyarray, np.ascontiguousarray, np.asarray_chkfinite, np.require), _as_array)
+
+RENAMED = {"fabs": "abs", "pow": "power", "phase": "angle"}
+RENAMED |= {f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")}
+SAME = (
+    "sin cos tan sinh cosh tanh exp exp2 expm1 log10 log2 log1p sqrt cbrt degrees radians hypot copysign fmod".split()
+)
+SPECIAL = {"gamma": "gamma", "lgamma": "gammaln", "erf": "erf", "erfc": "erfc"}
+VALUES = "floor ceil trunc isnan isinf isfinite isclose".split()
+"""Functions of `math` whose derivative is zero: computed from the values."""
+
+
+def _log(x: Any, base: Any = None) -> Any:
+    return np.log(x) if base is None else np.log(x) / np.log(base)
+
+
+def _math() -> None:
+    own: dict[str, Function] = {name: vars(np)[name] for name in SAME}
+    own |= {name: vars(np)[other] for name, other in RENAMED.items()}
+    own |= {name: scipy_names.FUNCTIONS[other] for name, other in SPECIAL.items()}
+    own["remainder"] = lambda x, y: x - y * np.rint(x / y)
+    own |= {"log": _log, "fsum": sum, "prod": functools.partial(functools.reduce, operator.mul)}
+    own |= {name: functools.partial(_of_values, vars(math)[name]) for name in VALUES}
+    OWN.update({vars(math)[name]: function for name, function in own.items() if name in vars(math)})
+    for name in ("sin", "cos", "tan", "exp", "log", "sqrt", "sinh", "cosh", "tanh", "phase"):
+        OWN[vars(cmath)[name]] = functools.partial(_of_complex, own[name])
+    for name in ("sqrt", "log", "log10", "log2", "power"):
+        OWN[vars(np.emath)[name]] = functools.partial(_wider, vars(np)[name], 0.0, math.inf)
+    for name in ("arcsin", "arccos", "arctanh"):
+        OWN[vars(np.emath)[name]] = functools.partial(_wider, vars(np)[name], -1.0, 1.0)
+
+
+def _wider(function: Function, least: float, greatest: float, x: Any, *rest: Any) -> Any:
+    """A function of numpy.lib.scimath: of complex numbers where an element is outside the real domain."""
+    real = isinstance(x, Carrier) and x._dtype.kind == "f"
+    outside = real and bool(((x < least) | (x > greatest)).any())
+    return function(x + 0j if outside else x, *rest)
+
+
+def _of_values(function: Function, *args: Any, **options: Any) -> Any:
+    return function(*[arg.detach() if isinstance(arg, Carrier) else arg for arg in args], **options)
+
+
+def _of_complex(function: Function, x: Any) -> Any:
+    return function(x + 0j)
+
+
+_math()
+
+
+def lifted(result: Any, given: Any) -> Any:
+    """A new array of floats as a tensor; views of what was given, integers and numbers as they are."""
+    if type(result) in (tuple, list):
+        return type(result)(lifted(part, given) for part in result)
+    if type(result) is not np.ndarray or result.dtype not in LIFTED or not result.flags.writeable:
+        return result
+    if any(isinstance(value, np.ndarray) and np.may_share_memory(value, result) for value in _flat(given)):
+        return result
+    return made(result, False)
+
+
+def _flat(values: Any) -> list[Any]:
+    return [leaf for value in values for leaf in (_flat(value) if isinstance(value, (list, tuple)) else [value])]
+
+
+class Stand:
+    """What stands for an object of NumPy's, with its attributes."""
+
+    def __init__(self, real: Any, program: str) -> None:
+        self.real, self.program = real, program
+
+    @property
+    def active(self) -> bool:
+        """Whether this thread is inside a block for the program."""
+        return self.program in mode.get().programs
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.real == (other.real if isinstance(other, Stand) else other))
+
+    def __hash__(self) -> int:
+        return hash(self.real)
+
+    def __repr__(self) -> str:
+        return repr(self.real)
+
+
+class Called(Stand):
+    """A function of NumPy's, or of `math`."""
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        args = tuple([arg.real if isinstance(arg, Stand) else arg for arg in args])
+        options = {key: value.real if isinstance(value, Stand) else value for key, value in options.items()}
+        if not self.active:
+            return self.real(*args, **options)
+        own, given = OWN.get(self.real), (*args, *options.values())
+        if own is not None and any(map(holds_tensor, given)):
+            return own(*args, **options)
+        if any(map(_is_list, given)):
+            depth = self.real in JOINS
+            args = tuple([_listed(arg, depth) for arg in args])
+            options = {key: _listed(value, depth) for key, value in options.items()}
+        return lifted(self.real(*args, **options), given)
+
+
+def _is_list(value: Any) -> bool:
+    """Whether a value is a list that holds tensors of floats: those of integers may be a shape."""
+    return isinstance(value, (list, tuple)) and any(
+        _is_list(one) or (isinstance(one, Carrier) and one._dtype.kind in "fc") for one in value
+    )
+
+
+def _listed(value: Any, depth: int) -> Any:
+    """A list of tensors as one, or as a list of such."""
+    if not _is_list(value):
+        return value
+    return [_listed(one, 0) for one in value] if depth else joined(value)
+
+
+class Indexed(Stand):
+    """np.r_ and np.c_."""
+
+    def __getitem__(self, key: Any) -> Any:
+        parts = key if isinstance(key, tuple) else (key,)
+        if not (self.active and any(map(holds_tensor, parts))):
+            return lifted(self.real[key], parts) if self.active else self.real[key]
+        if any(isinstance(part, str) for part in parts):
+            raise TypeError("np.r_ and np.c_ take no text beside tensors: use np.concatenate or np.stack")
+        pieces = [np.r_[part] if isinstance(part, slice) else joined(part) for part in parts]
+        if self.real is np.c_:
+            return np.column_stack(pieces)
+        return np.concatenate([np.atleast_1d(operand(piece)) for piece in pieces])
+
+
+class Kind(Stand):
+    """A type: tensors are instances of what NumPy would have in their place, a scalar type where there is no axis."""
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        if not (self.active and any(map(holds_tensor, args))) or self.real is np.ndarray:
+            return self.real(*args, **options)
+        if len(args) == 2 and self.real is complex:
+            return args[0] + 1j * args[1]
+        value = array(args[0], self.real, copy=False)
+        if value.numel() != 1 and self.real in (float, complex):
+            raise TypeError(f"only one element can be converted to a Python number, not shape {tuple(value.shape)}")
+        return value.reshape(()).clone() if value.numel() == 1 else value
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        if isinstance(instance, Carrier) and self.active:
+            return issubclass(np.ndarray if instance.ndim else instance._dtype.type, self.real)
+        return isinstance(instance, self.real)
+
+    def __subclasscheck__(self, cls: Any) -> bool:
+        cls = cls.real if isinstance(cls, Stand) else cls
+        return issubclass(np.ndarray if self.active and issubclass(cls, Carrier) else cls, self.real)
+
+    def __eq__(self, other: object) -> bool:
+        tensor = isinstance(other, type) and issubclass(other, Carrier) and self.active
+        return (self.real is np.ndarray) if tensor else super().__eq__(other)
+
+    __hash__ = Stand.__hash__
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "dtype" and self.real is not np.ndarray:
+            return np.dtype(self.real)
+        return getattr(self.real, name)
+
+    def __or__(self, other: Any) -> Any:
+        return self.real | (other.real if isinstance(other, Stand) else other)
+
+    __ror__ = __or__
+
+    def __mro_entries__(self, bases: Any) -> tuple[Any]:
+        return (self.real,)
+
+
+class Facade(ModuleType):
+    """A module of NumPy's, or `math`, whose names are looked up when they are first asked for."""
+
+    def __init__(self, real: ModuleType, replaced: Callable[[Any], Any]) -> None:
+        super().__init__(real.__name__, real.__doc__)
+        vars(self).update(_real=real, _replaced=replaced)
+
+    def __getattr__(self, name: str) -> Any:
+        value = vars(self)[name] = self._replaced(getattr(self._real, name))
+        return value
+
+    def __dir__(self) -> list[str]:
+        return dir(self._real)
+
+
+@functools.cache
+def facade(program: str) -> Callable[[Any], Any]:
+    """The function that gives what stands for an object in the globals of a program: most stay what they are."""
+    stands: dict[int, Any] = {}
+
+    def stand(value: Any) -> Any:
+        if isinstance(value, ModuleType):
+            return Facade(value, replaced) if value.__name__ in MODULES else value
+        if isinstance(value, type):
+            return Kind(value, program) if value in TYPES else value
+        if value is np.r_ or value is np.c_:
+            return Indexed(value, program)
+        return Called(value, program) if _known(value) else value
+
+    def replaced(value: Any) -> Any:
+        if not isinstance(value, (ModuleType, type, *FUNCTIONS, type(np.r_), type(np.c_))):
+            return value
+        found = stands.get(id(value))
+        if found is None:
+            found = stand(value)
+            if found is not value:
+                stands[id(value)] = found
+        return found
+
+    return replaced
+
+
+def _known(value: Any) -> bool:
+    """Whether a function is one of NumPy's or of `math`."""
+    if isinstance(value, np.ufunc):
+        return getattr(np, value.__name__, None) is value
+    module = getattr(value, "__module__", None) or ""
+    return module in MODULES - {"builtins"} or value in names.FUNCTIONS

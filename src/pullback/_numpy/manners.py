@@ -1,0 +1,166 @@
+"""Manners of arrays: what tensors do as NumPy's arrays where a program asks them that knows nothing of tensors.
+
+Methods of a tensor have torch's arguments and results; where an array has a method of the same name, a program of NumPy's
+means that: `x.std()` divides by n, `x.max(0)` gives values alone. What NumPy has as a number is a tensor without axes: it is
+a copy of an element, not a view, and `a += b` gives `a` a new value, whatever else has the old one. These methods
+are exchanged while a block of `numpy_programs` is entered, and look at the caller's module.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import operator
+import sys
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from .._core.modes import mode
+from .._core.primitives import Function
+from .._tensor.tensor import Tensor
+from ..interpreters import Boxed
+from .construction import CONSTRUCTION
+from .operands import joined
+
+BY_NUMPY = """all any argmax argmin argpartition argsort clip conj conjugate cumprod cumsum diagonal dot max mean min nonzero copy prod ptp put
+    ravel repeat round searchsorted squeeze std sum swapaxes take trace var""".split()
+"""Methods of arrays that are the functions of the same name."""
+IN_PLACE = "add and floordiv lshift mod mul or pow rshift sub truediv xor".split()
+
+
+@functools.cache
+def belongs(module: str, programs: frozenset[str]) -> str | None:
+    """The program that a module is part of, if it is one of these."""
+    return next((name for name in programs if module == name or module.startswith(f"{name}.")), None)
+
+
+def _asked() -> bool:
+    """Whether the method two frames up was called by a program whose block this thread is inside."""
+    programs = mode.get().programs
+    return bool(programs) and belongs(sys._getframe(2).f_globals.get("__name__", ""), programs) is not None
+
+
+class _Member:
+    """A method, or an attribute, that is another one to a program."""
+
+    def __init__(self, own: Any, original: Any) -> None:
+        self.own, self.original = own, original
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is not None and _asked():
+            return self.own(instance)
+        if self.original is None:
+            raise AttributeError("no attribute of tensors")
+        return self.original.__get__(instance, owner)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        self.original.__set__(instance, value)
+
+
+def _transpose(x: Any, *axes: Any) -> Any:
+    return np.transpose(x, axes[0] if len(axes) == 1 else axes or None)
+
+
+def _flatten(x: Any, order: Any = "C") -> Any:
+    return ops.clone(np.ravel(x, order))
+
+
+def _sort(x: Any, *args: Any, **options: Any) -> None:
+    x[...] = np.sort(x, *args, **options)
+
+
+def _astype(x: Any, dtype: Any, *rest: Any, copy: bool = True, **options: Any) -> Any:
+    return CONSTRUCTION["astype"](x, np.dtype(dtype), copy=copy)
+
+
+def _fill(x: Any, value: Any) -> None:
+    x[...] = value
+
+
+def _partition(x: Any, *args: Any, **options: Any) -> None:
+    x[...] = np.partition(x, *args, **options)
+
+
+METHODS: dict[str, Any] = {name: vars(np)[name] for name in BY_NUMPY}
+METHODS |= {"transpose": _transpose, "flatten": _flatten, "sort": _sort, "partition": _partition, "fill": _fill}
+METHODS["astype"] = _astype
+ATTRIBUTES: dict[str, Any] = {
+    "dtype": operator.attrgetter("_dtype"),
+    "imag": np.imag,
+    "flags": lambda x: x._elements().flags,
+}
+
+
+def _item(original: Function) -> Function:
+    def method(self: Any, index: Any) -> Any:
+        found = original(self, index)
+        return ops.clone(found) if not found.ndim and _asked() else found
+
+    return method
+
+
+def _set_item(original: Function) -> Function:
+    def method(self: Any, index: Any, value: Any) -> None:
+        original(self, index, joined(value) if isinstance(value, (list, tuple)) and _asked() else value)
+
+    return method
+
+
+def _elements(original: Function) -> Function:
+    def method(self: Any) -> Any:
+        return map(ops.clone, original(self)) if self.ndim == 1 and _asked() else original(self)
+
+    return method
+
+
+def _augmented(name: str, original: Function) -> Function:
+    new = getattr(operator, f"__{name}__")
+
+    def method(self: Any, other: Any) -> Any:
+        return new(self, other) if not self.ndim and _asked() else original(self, other)
+
+    return method
+
+
+def _copied(original: Function) -> Function:
+    def method(self: Any, *memo: Any) -> Any:
+        return self.clone() if mode.get().programs else original(self, *memo)
+
+    return method
+
+
+def _rounded(x: Any, ndigits: int | None = None) -> Any:
+    return round(x.detach().item()) if ndigits is None else np.round(x, ndigits)
+
+
+def exchange() -> list[tuple[type, str, Any]]:
+    """Give tensors these methods; what they had, for `restore`."""
+    new: dict[tuple[type, str], Any] = {}
+    for name, make in (("__getitem__", _item), ("__setitem__", _set_item), ("__iter__", _elements)):
+        new[Tensor, name] = make(getattr(Tensor, name))
+    new[Tensor, "__round__"] = _rounded
+    classes: tuple[Any, ...] = (Tensor, Boxed)
+    for cls, name in itertools.product(classes, ("__copy__", "__deepcopy__")):
+        new[cls, name] = _copied(getattr(cls, name))
+    for name in IN_PLACE:
+        new[Tensor, f"__i{name}__"] = _augmented(name, getattr(Tensor, f"__i{name}__"))
+    for name, method in (METHODS | ATTRIBUTES).items():
+        getattr(Tensor, name, None)  # imported now: that would replace ours
+        own = functools.partial(functools.partial, method)
+        new[Tensor, name] = _Member(own if name in METHODS else method, inspect.getattr_static(Tensor, name, None))
+    before = [(cls, name, vars(cls).get(name)) for cls, name in new]
+    for (cls, name), method in new.items():
+        setattr(cls, name, method)
+    return before
+
+
+def restore(before: list[tuple[type, str, Any]]) -> None:
+    """Give tensors the methods that they had."""
+    for cls, name, method in before:
+        if method is None:
+            delattr(cls, name)
+        else:
+            setattr(cls, name, method)

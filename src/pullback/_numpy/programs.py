@@ -1,0 +1,194 @@
+"""numpy_programs: packages that know nothing of tensors, run on tensors."""
+
+from __future__ import annotations
+
+import contextlib
+import linecache
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from .._core import forks
+from .._core.modes import FieldBlock, ModeBlock, mode
+from .._core.sites import called, describe
+from . import manners
+from .facades import facade
+
+REFUSED = {"numpy", "pullback", "builtins", "math"}
+MISSING = object()
+
+
+class _Entered:
+    """The names in the globals of programs that stand for something else, while a block of any thread is entered.
+
+    Counts the blocks, so that the last one restores what the first has changed. Also a finder of `sys.meta_path`: it finds
+    nothing, and has the others' modules changed when they have been imported.
+    """
+
+    def __init__(self) -> None:
+        self.lock = forks.lock()
+        self.entered: dict[str, int] = {}
+        self.changed: list[tuple[str, dict[str, Any], str, Any, Any]] = []
+        self.methods: list[Any] = []
+
+    def enter(self, programs: list[str]) -> None:
+        """Change the modules of programs that no block has entered yet."""
+        with self.lock:
+            first = not self.entered
+            fresh = frozenset(program for program in programs if program not in self.entered)
+            for program in programs:
+                self.entered[program] = self.entered.get(program, 0) + 1
+            if first:
+                sys.meta_path.insert(0, self)
+                self.methods = manners.exchange()
+            for name, module in list(sys.modules.items()) if fresh else ():
+                self.change(name, module, fresh)
+
+    def leave(self, programs: list[str]) -> None:
+        """Restore the modules of programs that no block is inside of any more."""
+        with self.lock:
+            for program in programs:
+                self.entered[program] = self.entered.get(program, 0) - 1
+            gone = {program for program, count in self.entered.items() if count <= 0}
+            for program, namespace, name, old, new in reversed(self.changed):
+                if program in gone and namespace.get(name) is new:
+                    if old is MISSING:
+                        del namespace[name]
+                    else:
+                        namespace[name] = old
+            self.changed = [change for change in self.changed if change[0] not in gone]
+            self.entered = {program: count for program, count in self.entered.items() if count > 0}
+            if not self.entered and self in sys.meta_path:
+                sys.meta_path.remove(self)
+                manners.restore(self.methods)
+
+    def change(self, name: str, module: Any, programs: frozenset[str]) -> None:
+        """Change the names of one module, if it belongs to one of these programs."""
+        program = manners.belongs(name, programs)
+        if program is None or not isinstance(module, ModuleType):
+            return
+        namespace, replaced = vars(module), facade(program)
+        found = {"float": float, "complex": complex} | {k: v for k, v in namespace.items() if not k.startswith("__")}
+        for key, value in found.items():
+            new = replaced(value)
+            if new is not value:
+                self.changed.append((program, namespace, key, namespace.get(key, MISSING), new))
+                namespace[key] = new
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """The others' specification, with a loader that changes the module's names when it has run."""
+        if manners.belongs(name, frozenset(self.entered)) is None:
+            return None
+        for finder in sys.meta_path:
+            spec = None if finder is self else finder.find_spec(name, path, target)
+            if spec is not None:
+                loader: Any = spec.loader
+                with contextlib.suppress(AttributeError, TypeError):  # a loader written in C
+                    loader.exec_module = self._changing(name, loader.exec_module)
+                return spec
+        return None
+
+    def _changing(self, name: str, load: Callable[[Any], None]) -> Callable[[Any], None]:
+        def exec_module(module: Any) -> None:
+            with FieldBlock(programs=frozenset()):  # constants of a module outlive the block: they are arrays
+                load(module)
+            with self.lock:
+                self.change(name, module, frozenset(self.entered))
+
+        return exec_module
+
+
+_entered = _Entered()
+
+
+class numpy_programs(ModeBlock):
+    r"""A block in which the named packages compute on tensors, although they were written for NumPy's arrays.
+
+    Code that makes arrays and writes into them, `out = np.zeros(3); out[0] = x`, keeps no gradient, since an array holds
+    numbers. Inside the block `numpy`, `math` and what was imported from them stand, in the modules of the named
+    packages alone, for functions whose new arrays of floats are tensors: writes, views and in-place operations are then
+    recorded as everywhere. Methods, scalars and `isinstance` behave as an array's in these modules, and Python's numbers
+    are float64.
+
+    What cannot be followed raises, as in `no_escapes`, which the block contains: compiled code and conversions to numbers
+    are named with their lines, and never give a wrong gradient silently. The block belongs to the thread; others go on
+    with plain NumPy. Modules may be imported before or inside; everything is undone at the end, whatever happens. Works as
+    a decorator, too.
+
+    Parameters
+    ----------
+    *packages
+        Names of packages, which stand for all their modules, or modules.
+
+    Raises
+    ------
+    ValueError
+        If there is no package, or it is NumPy or pullback.
+
+    >>> import sys, types
+    >>> import numpy as np
+    >>> import pullback
+    >>> theirs = types.ModuleType("theirs")
+    >>> exec("import numpy as np\ndef powers(x):\n    out = np.zeros(3)\n    out[:] = x\n    return np.cumprod(out)", vars(theirs))
+    >>> sys.modules["theirs"] = theirs
+    >>> x = pullback.tensor(2.0, dtype=pullback.float64, requires_grad=True)
+    >>> with pullback.numpy_programs("theirs"):
+    ...     theirs.powers(x).sum().backward()
+    >>> x.grad
+    tensor(17., dtype=pullback.float64)
+    """
+
+    def __init__(self, *packages: str | ModuleType) -> None:
+        super().__init__()
+        self._programs = [package.__name__ if isinstance(package, ModuleType) else package for package in packages]
+        if not packages:
+            raise ValueError('numpy_programs needs the names of packages, as in numpy_programs("tmm", "skimage.color")')
+        for name in self._programs:
+            if not isinstance(name, str):
+                raise TypeError(f"numpy_programs takes names of packages or modules, not {type(name).__name__}")
+            if name.partition(".")[0] in REFUSED:
+                raise ValueError(f"numpy_programs({name!r}): name the packages that use NumPy, not {name}")
+        self._names = frozenset(self._programs)
+
+    def _fields(self) -> dict[str, Any]:
+        return {"programs": mode.get().programs | self._names, "escapes_refused": True}
+
+    def _fresh(self) -> ModeBlock:
+        return type(self)(*self._programs)
+
+    def __enter__(self) -> Any:
+        try:
+            _entered.enter(self._programs)
+            return super().__enter__()
+        except BaseException:  # the handler of a signal may raise it in between
+            _entered.leave(self._programs)
+            raise
+
+    def __exit__(self, *exc: object) -> None:
+        try:
+            super().__exit__(*exc)
+            if isinstance(exc[1], Exception):
+                self._tell(exc[1])
+        finally:
+            _entered.leave(self._programs)
+
+    def _tell(self, error: Exception) -> None:
+        """Note the call in which compiled code has raised an error, which itself may name neither."""
+        found, compiled = None, None
+        at = error.__traceback__
+        while at is not None:
+            code = at.tb_frame.f_code
+            if linecache.getlines(code.co_filename):
+                found, compiled = at, None
+            else:
+                compiled = compiled or code.co_name
+            at = at.tb_next
+        if found is None or manners.belongs(found.tb_frame.f_globals.get("__name__", ""), self._names) is None:
+            return
+        site = (found.tb_frame.f_code, found.tb_lasti)
+        if (function := compiled or called(site)) is not None and not getattr(error, "__notes__", None):
+            error.add_note(
+                f"numpy_programs: raised by {function} at {describe(site)}. If it is compiled, or makes its arrays in a "
+                "package that the block does not name, it takes no tensors"
+            )
