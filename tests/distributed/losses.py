@@ -77,8 +77,11 @@ class Network(nn.Module):
         return self.layers(x)[:, 0]
 
 
+MODEL = Network()
+
+
 def network(parameters, x, y):
-    output = pullback.func.functional_call(Network(), parameters, (x.float(),))
+    output = pullback.func.functional_call(MODEL, parameters, (x.float(),))
     return (output - y.float()).square().sum()
 
 

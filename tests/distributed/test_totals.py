@@ -227,6 +227,7 @@ def test_parameters_of_another_form_are_refused():
 # Failures
 
 
+@pytest.mark.filterwarnings("ignore:.*runs as it is, uncompiled:UserWarning")
 def test_an_exception_names_partition_and_line():
     fit = total(failing, parts(), LIKE)
     with pytest.raises(
@@ -291,6 +292,7 @@ def test_dask_is_not_imported():
     assert run.stdout == "set()\n"
 
 
+@pytest.mark.filterwarnings("ignore:.*runs as it is, uncompiled:UserWarning")
 def test_branches_are_run_as_they_are():
     at = {"w": np.full(5, 0.01), "b": 0.01}
     fit = total(branching, parts(3), LIKE)

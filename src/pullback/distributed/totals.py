@@ -86,6 +86,7 @@ class Total:
         self._shapes = [np.shape(each) for each in leaves]
         self.report: Callable[[str], Any] | None = None
         self.calls = 0
+        self._tells = self.engine.workers > 1
         self._shipped = {way: Shipped(loss, way) for way in ("gradient", "product")}
 
     def __len__(self) -> int:
@@ -174,7 +175,8 @@ class Total:
         each, count = part.seconds / len(self), len(self)
         if self.calls == 1 and len(part.processors) > 1:
             warn(f"workers have different processors, so last bits of sums depend on which computes what: {sorted(part.processors)}")  # fmt: skip
-        if self.calls == 2 and self.engine.workers > 1 and each < SHORT and elapsed > part.seconds:
+        if self._tells and self.calls > 1 and each < SHORT and elapsed > part.seconds:
+            self._tells = False
             warn(f"{count} partitions took {1e3 * each:.1f} ms each, but the call {elapsed:.2f} s: this process alone takes "
                  f"{part.seconds:.2f} s. Partitions of at least 50 ms of work pay")  # fmt: skip
         if self.report:
