@@ -787,6 +787,9 @@ check("a link has the call, the step, what is open, and the views; of other text
   await page.waitForTimeout(250);
   assert.match(page.url(), /#step=7&theme=dark$/);
   await closed(page);
+  const started = await open("started");
+  assert.equal(await text(started, "#position"), "backward 8 of 15");
+  await closed(started);
   const folded = await open("deep");
   const count = () => folded.$$eval(".box", (all) => all.length);
   await folded.click(".box .plus");
