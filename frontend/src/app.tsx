@@ -1,10 +1,11 @@
 // The page: its state, its keys, and where its parts stand.
 import { h } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useAddress } from "./address";
 import { Answer, Rows } from "./answer";
 import { Failed, Find, Header, Transport } from "./bars";
 import { plural } from "./format";
-import { isGroup, unfold, type Group } from "./fold";
+import { isGroup, MOST_BOXES, unfold, visible, type Group } from "./fold";
 import { Gradients } from "./gradients";
 import { Graph } from "./graph";
 import { Help } from "./help";
@@ -13,6 +14,7 @@ import { SourcePane, Tape } from "./left";
 import { isAlarm, Model, unitAt } from "./model";
 import type { Page } from "./page";
 import { RightPane } from "./panels";
+import { isAsked, masked, Score } from "./quiz";
 import { obstacle, recorded, replay, unit as unitV } from "./replay";
 import { readHash, writeHash, type Density, type State } from "./state";
 import { spoken } from "./step";
@@ -22,6 +24,17 @@ import { count, type Call, type Trace } from "./trace";
 function fitsV(call: Call, vs: number[][] | undefined): number[][] | null {
   const fits = vs && vs.length === call.outputs.length && vs.every((v, k) => v.length === count(call.outputs[k]!.gradient.shape));
   return fits && obstacle(call) === null ? vs : null;
+}
+
+/** The groups that an address opens, if there are such groups and all of it can be drawn. */
+function opened(model: Model, ids: string[] | undefined): ReadonlySet<string> {
+  const open = new Set(ids?.filter((id) => model.groups.has(id)));
+  return ids && open.size === ids.length && visible(model.root, open).length <= MOST_BOXES ? open : model.opening();
+}
+
+function callIn(trace: Trace, hash: string): number {
+  const { call } = readHash(hash);
+  return call !== undefined && trace.calls[call] ? call : Math.min(trace.primary ?? trace.error?.call ?? 0, trace.calls.length - 1);
 }
 
 function first(trace: Trace, model: Model, call: number, hash: string): State {
@@ -35,7 +48,7 @@ function first(trace: Trace, model: Model, call: number, hash: string): State {
     call,
     position: Math.min(steps, kept.step ?? start),
     vs: fitsV(model.call, kept.v),
-    open: model.opening(),
+    open: opened(model, kept.open),
     leaf: Math.min(kept.leaf ?? 0, Math.max(0, model.call.leaves.length - 1)),
     output: 0,
     panel: kept.panel ?? (birth >= 0 ? "health" : "step"),
@@ -46,6 +59,9 @@ function first(trace: Trace, model: Model, call: number, hash: string): State {
     zoom: null,
     find: null,
     help: false,
+    why: kept.why ?? false,
+    quiz: kept.quiz ?? false,
+    answers: {},
     playing: false,
     pace: 1,
     theme: kept.theme ?? (document.documentElement.dataset["theme"] as State["theme"] | undefined) ?? "auto",
@@ -69,15 +85,16 @@ function search(model: Model, query: string): number[] {
 
 function usePage(trace: Trace, engine: LayoutEngine): Page {
   const hash = useRef(location.hash);
-  const asked = readHash(hash.current).call ?? trace.primary ?? trace.error?.call ?? 0;
   const [state, setState] = useState<State>(() => {
-    const call = Math.min(asked, trace.calls.length - 1);
+    const call = callIn(trace, hash.current);
     return first(trace, new Model(trace, trace.calls[call]!), call, hash.current);
   });
   const model = useMemo(() => new Model(trace, trace.calls[state.call]!), [state.call]);
   const call = model.call;
   const stuck = useMemo(() => obstacle(call), [call]);
-  const flow = useMemo(() => (state.vs ? replay(call, state.vs) : recorded(call)), [call, state.vs]);
+  const full = useMemo(() => (state.vs ? replay(call, state.vs) : recorded(call)), [call, state.vs]);
+  const partly = { state, call } as Page;
+  const flow = useMemo(() => (state.quiz ? masked(call, full, state.position, (at, term) => isAsked(partly, at, term)) : full), [full, state.quiz, state.position, state.answers]);
   const drawing = model.drawing(state.open);
   const at = unitAt(drawing.units, state.position);
   const unit = drawing.units[at] ?? null;
@@ -87,7 +104,7 @@ function usePage(trace: Trace, engine: LayoutEngine): Page {
     setState((old) => {
       if (patch.call === undefined || patch.call === old.call) return { ...old, ...patch };
       const fresh = first(trace, new Model(trace, trace.calls[patch.call]!), patch.call, "");
-      return { ...fresh, theme: old.theme, view: old.view, panel: old.panel, density: old.density };
+      return { ...fresh, theme: old.theme, view: old.view, panel: old.panel, density: old.density, why: old.why, quiz: old.quiz, answers: old.answers };
     });
   }, []);
   const go = (position: number) => {
@@ -107,7 +124,7 @@ function usePage(trace: Trace, engine: LayoutEngine): Page {
     set({ open, notice: folded ? `${plural(folded, "group")} folded, to stay within 150 boxes` : `${group.label} unfolded` });
   };
   return {
-    trace, call, model, state, flow, drawing, unit, stuck, matches, engine, set, go, visit,
+    trace, call, model, state, flow, full, drawing, unit, stuck, matches, engine, set, go, visit,
     move: (by) => set({ position: at + by < 0 ? 0 : drawing.units[Math.min(drawing.units.length - 1, at + by)]?.last ?? 0 }),
     tryV: (vs) => set({ vs }),
     unfold: doUnfold,
@@ -116,6 +133,11 @@ function usePage(trace: Trace, engine: LayoutEngine): Page {
       open.delete(group.id);
       set({ open, notice: `${group.label} folded` });
     },
+    reopen: (hash) => setState((old) => {
+      const call = callIn(trace, hash);
+      const fresh = first(trace, call === old.call ? model : new Model(trace, trace.calls[call]!), call, hash);
+      return { ...fresh, theme: readHash(hash).theme ?? old.theme, density: old.density, answers: old.answers };
+    }),
     choose: (index) => {
       set({ finding: index, panel: "health", position: model.birth(call.findings[index]!), vs: null });
     },
@@ -159,6 +181,8 @@ function pressed(page: Page, event: KeyboardEvent): boolean {
     g: () => set({ view: state.view === "graph" ? "table" : "graph" }),
     c: () => set({ panel: state.panel === "cost" ? "step" : "cost" }),
     h: () => set({ panel: state.panel === "health" ? "step" : "health" }),
+    w: () => set({ why: !state.why }),
+    q: () => set({ quiz: !state.quiz }),
     t: () => set({ theme: state.theme === "auto" ? "light" : state.theme === "light" ? "dark" : "auto" }),
     "?": () => set({ help: true }),
     Escape: () => (state.find !== null ? set({ find: null }) : state.playing ? set({ playing: false }) : state.finding !== null ? set({ finding: null }) : page.tryV(null)),
@@ -192,34 +216,6 @@ function useKeys(page: Page): void {
     document.addEventListener("keydown", onKeyDown);
     return () => document.removeEventListener("keydown", onKeyDown);
   }, []);
-}
-
-function useAddress(page: Page): void {
-  const { state, trace, set, call, model } = page;
-  const hash = writeHash(state, trace);
-  useEffect(() => {
-    // When it has settled: browsers count the writes of an address, and refuse too many.
-    const timer = setTimeout(() => {
-      try {
-        history.replaceState(null, "", hash);
-      } catch {
-        // A page inside srcdoc has no address to write.
-      }
-    }, 150);
-    return () => clearTimeout(timer);
-  }, [hash]);
-  useEffect(() => {
-    const onHash = () => {
-      const kept = readHash(location.hash);
-      set({
-        ...(kept.call !== undefined && trace.calls[kept.call] ? { call: kept.call } : {}),
-        ...(kept.step !== undefined ? { position: Math.min(call.steps.length, kept.step) } : {}),
-        ...(kept.v ? { vs: fitsV(model.call, kept.v) } : { vs: null }),
-      });
-    };
-    addEventListener("hashchange", onHash);
-    return () => removeEventListener("hashchange", onHash);
-  }, [call]);
 }
 
 function usePlaying(page: Page): void {
@@ -333,10 +329,11 @@ function Center({ page }: { page: Page }) {
 export function App({ trace, engine }: { trace: Trace; engine: LayoutEngine }) {
   const page = usePage(trace, engine);
   useKeys(page);
-  useAddress(page);
+  useAddress(writeHash(page.state, trace, page.model.opening()), page.reopen);
   usePlaying(page);
   const printing = usePrinting();
-  const { theme } = page.state;
+  const { state } = page;
+  const { theme } = state;
   useEffect(() => {
     document.documentElement.dataset["theme"] = theme;
   }, [theme]);
@@ -346,10 +343,12 @@ export function App({ trace, engine }: { trace: Trace; engine: LayoutEngine }) {
       <Find page={page} />
       <main class={trace.error ? "with-error" : ""}>
         <Failed page={page} />
-        <div class="top">
-          <Answer page={page} />
-          {page.call.gradients ? <Gradients page={page} /> : <Rows page={page} />}
-        </div>
+        {state.quiz ? <Score page={page} /> : (
+          <div class="top">
+            <Answer page={page} />
+            {page.call.gradients ? <Gradients page={page} /> : <Rows page={page} />}
+          </div>
+        )}
         <div class="panes">
           <div class="card left-pane">
             <SourcePane page={page} />

@@ -59,6 +59,7 @@ export function Header({ page }: { page: Page }) {
         <button aria-pressed={state.panel === "cost"} onClick={() => page.set({ panel: state.panel === "cost" ? "step" : "cost" })}>Cost</button>
         <button aria-pressed={state.view === "table"} onClick={() => page.set({ view: state.view === "table" ? "graph" : "table" })}>Table</button>
         <button aria-expanded={state.find !== null} onClick={() => page.set({ find: state.find === null ? "" : null })}>Find</button>
+        <button aria-pressed={state.quiz} onClick={() => page.set({ quiz: !state.quiz })}>Quiz</button>
         <button onClick={() => savePicture(page)}>Save SVG</button>
         <button onClick={() => page.set({ theme: NEXT_THEME[state.theme] })} aria-label={`Theme: ${state.theme}`}>{state.theme === "auto" ? "Theme" : state.theme === "dark" ? "Dark" : "Light"}</button>
       </div>

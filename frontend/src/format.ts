@@ -60,6 +60,7 @@ export function summary(array: Arr): string {
 /** An array in at most `room` characters, its elements if they fit: "python" as [1., 2.], "short" as [1, 2]. */
 export function array(value: Arr | null, style: "python" | "short" = "short", room = 60): string {
   if (value === null) return "None";
+  if (value.hidden) return "?";
   const all = values(value);
   // Beyond that many elements not even "0," fits into the room.
   if (!all || all.length * 3 > room + 3) return summed(value, room);

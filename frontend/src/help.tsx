@@ -18,6 +18,8 @@ const KEYS: [string, string][] = [
   ["V", "type another v"],
   ["1 to 9", "row e_0 to e_8 of J"],
   ["G, C, H", "graph or table, cost, health"],
+  ["W", "why this rule?"],
+  ["Q", "the quiz"],
   ["T", "light, dark or as the system has it"],
   ["Esc", "close, or back to your own v"],
 ];

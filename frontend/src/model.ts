@@ -27,6 +27,7 @@ export class Model {
   readonly sentTo: { step: number; term: number }[][];
   readonly firstBackward: number;
   readonly multiple: Map<number, number[]>;
+  private opened: Set<string> | null = null;
   private readonly drawings = new Map<string, Drawing>();
 
   constructor(
@@ -56,10 +57,10 @@ export class Model {
 
   opening(): Set<string> {
     const failed = this.trace.error?.tensor;
-    return opening(this.root, this.homes, [
+    return (this.opened ??= opening(this.root, this.homes, [
       ...(typeof failed === "number" && this.call.tensors[failed] ? [failed] : []),
       ...this.call.findings.slice(0, 50).map((finding) => finding.tensor),
-    ]);
+    ]));
   }
 
   drawing(open: ReadonlySet<string>): Drawing {

@@ -11,7 +11,9 @@ export interface Page {
   call: Call;
   model: Model;
   state: State;
+  /** What is shown; in the quiz without what is asked. */
   flow: Flow;
+  full: Flow;
   drawing: Drawing;
   /** The unit that the position lies in; null before the first step. */
   unit: Unit | null;
@@ -28,5 +30,7 @@ export interface Page {
   tryV: (vs: number[][] | null) => void;
   unfold: (group: Group) => void;
   fold: (group: Group) => void;
+  /** Takes the state from an address. */
+  reopen: (hash: string) => void;
   choose: (finding: number) => void;
 }

@@ -15,6 +15,8 @@ export interface Flow {
   grads: Arr[];
   /** Whether this is not the call in the script. */
   whatIf: boolean;
+  /** Whether the quiz hides a part of it. */
+  hidden?: boolean;
 }
 
 export function recorded(call: Call): Flow {

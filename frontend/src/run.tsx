@@ -1,8 +1,10 @@
 // The page of training runs: the loss, a small chart of each parameter, and a slider from step to step.
 import { h } from "preact";
 import { useMemo, useState } from "preact/hooks";
+import { useAddress } from "./address";
 import { number, plural, seconds } from "./format";
 import { visibleText } from "./load";
+import { among, whole } from "./state";
 
 type Numbers = (number | string | null)[];
 
@@ -45,6 +47,8 @@ const MEASURES: Record<Measure, string> = {
   zeros: "share of zeros in the gradient",
 };
 const ORDERS = ["as in the model", "largest first", "smallest first"] as const;
+/** The orders in an address. */
+const SORTS = ["model", "largest", "smallest"] as const;
 
 /** A number of the data, where NaN and inf are text. */
 const value = (raw: number | string | null | undefined): number | null => (raw == null ? null : Number(raw));
@@ -178,12 +182,29 @@ function said(run: Run): string {
   return `${plural(run.count, "step")} of ${plural(run.parameters.length, "parameter")}${run.seconds === null ? "" : ` in ${seconds(run.seconds)}`}.${course}${end}`;
 }
 
+interface Seen {
+  at: number;
+  measure: Measure;
+  order: number;
+}
+
+/** What an address asks for; what it does not understand is left out. */
+export function readRun(hash: string, last: number): Seen {
+  const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  return {
+    at: Math.min(last, whole(fields.get("step")) ?? last),
+    measure: among(fields.get("show"), Object.keys(MEASURES) as Measure[]) ?? "gradient",
+    order: Math.max(0, SORTS.indexOf(among(fields.get("sort"), SORTS) ?? "model")),
+  };
+}
+
 export function RunsPage({ data }: { data: Runs }) {
   const { runs } = data;
   const last = Math.max(1, ...runs.map((run) => run.count - 1));
-  const [at, go] = useState(last);
-  const [measure, setMeasure] = useState<Measure>("gradient");
-  const [order, setOrder] = useState(0);
+  const [seen, see] = useState<Seen>(() => readRun(location.hash, last));
+  const { at, measure, order } = seen;
+  const go = (step: number) => see({ ...seen, at: step });
+  useAddress(`#step=${at}${measure === "gradient" ? "" : `&show=${measure}`}${order ? `&sort=${SORTS[order]}` : ""}`, (hash) => see(readRun(hash, last)));
   const losses = useMemo(() => runs.map((run) => ({ steps: run.losses.map(([step]) => step), values: run.losses.map(([, loss]) => value(loss)) })), [runs]);
   const all = useMemo(() => rows(runs, measure), [runs, measure]);
   const size = (row: Row) => row.lines[0]?.values[before(row.lines[0].steps, at)] ?? 0;
@@ -213,12 +234,12 @@ export function RunsPage({ data }: { data: Runs }) {
           <div class="find">
             <h2>Parameters</h2>
             <label>show{" "}
-              <select value={measure} onChange={(event) => setMeasure(event.currentTarget.value as Measure)}>
+              <select value={measure} onChange={(event) => see({ ...seen, measure: event.currentTarget.value as Measure })}>
                 {Object.entries(MEASURES).map(([key, text]) => <option value={key}>{text}</option>)}
               </select>
             </label>
             <label>order{" "}
-              <select value={order} onChange={(event) => setOrder(Number(event.currentTarget.value))}>
+              <select value={order} onChange={(event) => see({ ...seen, order: Number(event.currentTarget.value) })}>
                 {ORDERS.map((text, k) => <option value={k}>{text}</option>)}
               </select>
             </label>

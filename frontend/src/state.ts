@@ -1,5 +1,6 @@
 // What the reader chose, and how it is kept in the address.
 import { number } from "./format";
+import type { Answers } from "./quiz";
 import type { Trace } from "./trace";
 
 export type Theme = "auto" | "light" | "dark";
@@ -26,6 +27,10 @@ export interface State {
   zoom: number | "fit" | null;
   find: string | null;
   help: boolean;
+  /** Whether derivations are open. */
+  why: boolean;
+  quiz: boolean;
+  answers: Answers;
   playing: boolean;
   /** Seconds for one step while playing. */
   pace: number;
@@ -42,6 +47,9 @@ export interface Kept {
   theme?: Theme;
   view?: View;
   panel?: Panel;
+  why?: boolean;
+  quiz?: boolean;
+  open?: string[];
 }
 
 export function parseNumber(text: string): number | null {
@@ -51,11 +59,11 @@ export function parseNumber(text: string): number | null {
   return plain !== "" && Number.isFinite(Number(plain)) ? Number(plain) : null;
 }
 
-function whole(text: string | null): number | undefined {
+export function whole(text: string | null): number | undefined {
   return text !== null && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
-function among<T extends string>(text: string | null, known: readonly T[]): T | undefined {
+export function among<T extends string>(text: string | null, known: readonly T[]): T | undefined {
   return known.find((one) => one === text);
 }
 
@@ -76,16 +84,28 @@ export function readHash(hash: string): Kept {
   set("theme", among(fields.get("theme"), ["light", "dark"] as const));
   set("view", among(fields.get("view"), ["table"] as const));
   set("panel", among(fields.get("panel"), ["health", "cost"] as const));
+  set("why", fields.get("why") === "1" || undefined);
+  set("quiz", fields.get("quiz") === "1" || undefined);
+  const open = fields.get("open");
+  if (open !== null && /^([a-z]+\d+(,(?=.)|$))*$/.test(open)) kept.open = open ? open.split(",") : [];
   return kept;
 }
 
-export function writeHash(state: State, trace: Trace): string {
+/** The groups that an address lists: beyond that, it would be longer than a link may be. */
+const MOST_LISTED = 60;
+
+/** The address of a state; `opening` are the groups that are open at first. */
+export function writeHash(state: State, trace: Trace, opening: ReadonlySet<string>): string {
   const parts = [`step=${state.position}`];
   if (state.call !== (trace.primary ?? 0)) parts.unshift(`call=${state.call + 1}`);
   if (state.vs) parts.push(`v=${state.vs.map((v) => v.map((value) => number(value, 17)).join(",")).join(";")}`);
   if (state.leaf) parts.push(`leaf=${state.leaf + 1}`);
   if (state.view !== "graph") parts.push(`view=${state.view}`);
   if (state.panel !== "step") parts.push(`panel=${state.panel}`);
+  if (state.why) parts.push("why=1");
+  if (state.quiz) parts.push("quiz=1");
+  const moved = state.open.size !== opening.size || [...state.open].some((id) => !opening.has(id));
+  if (moved && state.open.size <= MOST_LISTED) parts.push(`open=${[...state.open].join(",")}`);
   if (state.theme !== "auto") parts.push(`theme=${state.theme}`);
   return `#${parts.join("&")}`;
 }

@@ -3,17 +3,18 @@ import { Fragment, h } from "preact";
 import { array, bytes, clip, items, number, plural, seconds, shapeText } from "./format";
 import { isGroup, type Group } from "./fold";
 import { LARGEST, Matrix, Strip } from "./matrix";
+import { Formula, Prose } from "./math";
 import type { Page } from "./page";
 import { gradAt, groupCost } from "./picture";
+import { Ask, isAsked, MOST_ASKED, questions } from "./quiz";
 import type { Sent } from "./replay";
-import { symbols } from "./rules";
 import { isZero, reals, row, values, type Arr, type Jacobian, type Step, type Tensor, type Term } from "./trace";
 
 const WIDE = 6;
 
-function Vector({ value, label, kind }: { value: Arr; label: string; kind: "v" | "grad" }) {
+function Vector({ value, label, kind, room = LARGEST }: { value: Arr; label: string; kind: "v" | "grad"; room?: number }) {
   const all = values(value);
-  if (all && all.length <= LARGEST) return <Matrix rows={[all]} label={label} kind={kind} />;
+  if (all && all.length <= room) return <Matrix rows={[all]} label={label} kind={kind} />;
   return (
     <span class="large">
       <span class="mono">{shapeText(value.shape)}</span>
@@ -23,9 +24,9 @@ function Vector({ value, label, kind }: { value: Arr; label: string; kind: "v" |
   );
 }
 
-function LocalJacobian({ jacobian, term }: { jacobian: Jacobian | null; term: Term }) {
+function LocalJacobian({ jacobian, term, room }: { jacobian: Jacobian | null; term: Term; room: number }) {
   if (!jacobian) return <span class="large"><span class="small">not built: {term.missing ?? "too large"}</span></span>;
-  if (jacobian.rows <= WIDE && jacobian.cols <= WIDE) {
+  if (jacobian.rows <= room && jacobian.cols <= room) {
     return <Matrix rows={Array.from({ length: jacobian.rows }, (_, i) => row(jacobian, i))} label="local J" kind="j" />;
   }
   const all = values(jacobian)!;
@@ -53,13 +54,37 @@ function shapeOf(jacobian: Jacobian | null): string | null {
   return null;
 }
 
-/** The factor that was used, filled in: only for rules of one number. */
+/** "Why this rule?": the operation and its slope as formulas, the reason, and the numbers of this step. */
+function Why({ page, derivation, numbers = [], to }: { page: Page; derivation: number | null; numbers?: string[]; to: string }) {
+  const made = derivation === null ? null : page.trace.derivations[derivation];
+  if (!made) return null;
+  // The numbers of J do not depend on v; the element of v @ J is the recorded one.
+  const listed = numbers.filter((text) => !/^\(?v @/.test(text) || (!page.flow.whatIf && !page.flow.hidden));
+  return (
+    <details class="why" open={page.state.why} onToggle={(event) => page.set({ why: event.currentTarget.open })}>
+      <summary>Why this rule?</summary>
+      {page.state.why && (
+        <div class="derivation" tabIndex={0} role="region" aria-label={`Why this rule: to ${to}`}>
+          {made.value && <p class="formula"><Formula text={made.value} /></p>}
+          {made.slope && <p class="formula"><Formula text={made.slope} /></p>}
+          {made.reason && <p><Prose text={made.reason} /></p>}
+          <p>{made.why}</p>
+          {listed.length > 0 && <p class="muted">With the numbers of this step:</p>}
+          {listed.map((text) => <p key={text} class="formula"><Formula text={text} /></p>)}
+        </div>
+      )}
+    </details>
+  );
+}
+
 function TermBlock({ page, step, at, k }: { page: Page; step: Step; at: number; k: number }) {
   const term = step.terms[k]!;
   const sent: Sent = page.flow.sent[at]![k]!;
   const target = page.model.name(term.to);
   const arrivals = page.flow.arrived[at]!;
-  const rule = symbols(step.op, term.input);
+  const asked = isAsked(page, at, k);
+  const answer = page.state.answers[`${page.state.call}.${at}.${k}`];
+  const slope = term.derivation === null ? null : page.trace.derivations[term.derivation]?.slope;
   return (
     <div class="term">
       <h4>Sends to <b class="mono" dir="auto">{clip(target, 80)}</b></h4>
@@ -68,14 +93,14 @@ function TermBlock({ page, step, at, k }: { page: Page; step: Step; at: number; 
           <div class="product" key={output}>
             <figure>
               <figcaption><b>v</b> in{step.outputs.length > 1 ? ` by ${clip(page.model.name(output), 24)}` : ""}</figcaption>
-              <Vector value={arrivals[n]} label="v in" kind="v" />
+              <Vector value={arrivals[n]} label="v in" kind="v" room={asked ? MOST_ASKED : LARGEST} />
             </figure>
             <span class="sign">@</span>
             <figure>
               <figcaption>local <b>J</b></figcaption>
-              <LocalJacobian jacobian={term.jacobians[n] ?? null} term={term} />
+              <LocalJacobian jacobian={term.jacobians[n] ?? null} term={term} room={asked ? MOST_ASKED : WIDE} />
             </figure>
-            {n === step.outputs.length - 1 || arrivals.slice(n + 1).every((v) => v === null) ? (
+            {asked ? null : n === step.outputs.length - 1 || arrivals.slice(n + 1).every((v) => v === null) ? (
               <>
                 <span class="sign">=</span>
                 <figure>
@@ -89,17 +114,26 @@ function TermBlock({ page, step, at, k }: { page: Page; step: Step; at: number; 
           </div>
         ) : null,
       )}
-      {rule && <p class="rule">{rule}</p>}
+      {asked && <Ask key={`${at} ${k}`} page={page} at={at} term={k} label="v @ J" />}
+      {page.state.quiz && !asked && <Verdict answer={answer} asked={questions(page.call, step).includes(k)} />}
+      {slope && !page.state.why && <p class="rule"><Formula text={slope} /></p>}
       {[shapeOf(term.jacobians[0] ?? null)].map((text) => text && <p class="muted" key="shape">{text}</p>)}
-      {term.of > 1 && (
+      {term.of > 1 && !asked && (
         <p class="accumulates">
           <b>Accumulates.</b> <span class="mono">{clip(target, 40)}</span> is used {term.of} times: contribution {term.nth} of {term.of}.{" "}
           {sent.before && <b class="mono">{`${array(sent.before, "short", 40)} + ${array(sent.out, "short", 40)} = ${array(sent.after, "short", 40)}`}</b>}
         </p>
       )}
+      <Why page={page} derivation={term.derivation} numbers={term.numbers} to={`${k} ${clip(target, 40)}`} />
       {term.ran && step.terms.length > 1 && <p class="ran">what ran, with no J built: <code>{term.ran}</code></p>}
     </div>
   );
+}
+
+/** In the quiz: how an answered question went, or that a step is not asked. */
+function Verdict({ answer, asked }: { answer: "right" | "shown" | undefined; asked: boolean }) {
+  if (!asked) return <p class="muted">Not asked: more than {MOST_ASKED} numbers, or not all of them are stored.</p>;
+  return answer === "right" ? <p class="verdict good"><span aria-hidden="true">✓</span> Right.</p> : <p class="verdict muted">Shown.</p>;
 }
 
 function Accumulate({ page, step }: { page: Page; step: Step }) {
@@ -111,6 +145,8 @@ function Accumulate({ page, step }: { page: Page; step: Step }) {
   const outs = leaf.contributions.map(({ step: s, term }) => flow.sent[s]![term]!.out);
   const listed = outs.length <= 12 ? outs : outs.slice(0, 12);
   const grad = flow.grads[at]!;
+  const number = page.state.position - 1;
+  const asked = isAsked(page, number, -1);
   return (
     <div class="term">
       <table class="addition mono" aria-label={`Contributions to ${x}.grad`}>
@@ -123,6 +159,9 @@ function Accumulate({ page, step }: { page: Page; step: Step }) {
           <tr class="total"><td>=</td><td>{gradAt(page.model, flow, leaf.tensor, Infinity).value ? array(gradAt(page.model, flow, leaf.tensor, Infinity).value, "short", 40) : array(grad, "short", 40)}</td></tr>
         </tbody>
       </table>
+      {asked && <Ask key={number} page={page} at={number} term={-1} label={`${x}.grad`} />}
+      {page.state.quiz && !asked && questions(call, step).length > 0 && <Verdict answer={page.state.answers[`${page.state.call}.${number}.-1`]} asked />}
+      <Why page={page} derivation={step.derivation} to={x} />
       <p class="muted">
         {call.kind === "explain" ? `explain only looks: ${x}.grad itself was not written.` : `Call backward again without ${x}.grad = None and these numbers are added once more.`}
       </p>

@@ -21,6 +21,8 @@ export interface Arr {
   head?: Raw[];
   tail?: Raw[];
   stats?: Stats;
+  /** In the quiz: not shown yet. */
+  hidden?: boolean;
 }
 
 export interface Jacobian {
@@ -93,6 +95,17 @@ export interface Term {
   after: Arr;
   nth: number;
   of: number;
+  derivation: number | null;
+  /** The derivation with this step's numbers; the last may be an element of v @ J. */
+  numbers: string[];
+}
+
+/** Why a rule is what it is; formulas are Python expressions. */
+export interface Derivation {
+  why: string;
+  value: string | null;
+  slope: string | null;
+  reason: string | null;
 }
 
 export interface Step {
@@ -103,6 +116,7 @@ export interface Step {
   outputs: number[];
   v: (Arr | null)[];
   terms: Term[];
+  derivation: number | null;
   ran: string | null;
   note: string | null;
   place: Place | null;
@@ -188,6 +202,7 @@ export interface Trace {
   sources: Source[];
   scopes: Scope[];
   calls: Call[];
+  derivations: Derivation[];
   error: Failure | null;
   limits: { values: number; jacobian: number; max_nodes: number; redacted: boolean; notes: string[] };
 }

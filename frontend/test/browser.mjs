@@ -227,7 +227,7 @@ check("16: axe finds nothing in any theme and width", async () => {
 });
 
 check("16: axe finds nothing in any state; nothing scrolls sideways at 390 and 320", async () => {
-  const states = [["seed", "#panel=cost&view=table"], ["invalid", "#panel=health"], ["failing", ""], ["overwritten", ""], ["network", ""], ["deep", ""], ["masked", ""], ["long", "#step=3000"], ["hostile", ""], ["twice", ""]];
+  const states = [["seed", "#panel=cost&view=table"], ["invalid", "#panel=health"], ["failing", ""], ["overwritten", ""], ["network", ""], ["deep", ""], ["masked", ""], ["long", "#step=3000"], ["hostile", ""], ["twice", ""], ["seed", "#step=27&why=1"], ["layers", "#step=6&why=1&quiz=1"], ["seed", "#step=22&quiz=1"]];
   for (const [name, hash] of states) {
     const page = await open(name, { hash: hash || "#step=1" });
     assert.deepEqual(await violations(page), [], `${name} ${hash}`);
@@ -663,4 +663,155 @@ check("several calls: a picker, and gradients that add up", async () => {
   await settled(page);
   assert.match(await text(page, ".gloss"), /adds up/);
   await closed(page);
+});
+
+check("why this rule: formulas, the reason and the step's numbers, at every step, without a network", async () => {
+  for (const name of ["seed", "network", "layers", "several"]) {
+    const data = trace(name);
+    const [call] = data.calls;
+    const page = await open(name, { hash: "#why=1&step=1" });
+    for (let at = 0; at < call.steps.length; at++) {
+      const step = call.steps[at];
+      if (step.phase === "forward") continue;
+      await page.evaluate((to) => (location.hash = `#why=1&step=${to}`), at + 1);
+      await page.waitForFunction((wanted) => document.querySelector("#position").textContent === wanted, `backward ${step.number} of ${call.steps.filter(({ phase }) => phase === "backward").length}`);
+      const found = await page.$$eval(".derivation", (all) => all.map((one) => ({ text: one.innerText, formulas: one.querySelectorAll(".formula math").length, code: one.querySelectorAll("code").length })));
+      const wanted = step.op === null ? [[step.derivation, []]] : step.terms.map((term) => [term.derivation, term.numbers]);
+      assert.equal(found.length, wanted.length, `${name} ${at + 1}`);
+      wanted.forEach(([index, numbers], k) => {
+        const made = data.derivations[index];
+        assert.equal(found[k].formulas, [made.value, made.slope].filter(Boolean).length + numbers.length, `${name} ${at + 1}`);
+        assert.equal(found[k].code, 0);
+        assert.ok(found[k].text.includes(made.why));
+      });
+    }
+    await closed(page);
+  }
+  const page = await open("seed", { hash: "#step=27" });
+  assert.equal(await page.$(".derivation math"), null);
+  await press(page, "w");
+  const sets = () => page.$$eval(".formula math", (all) => all.map((one) => one.textContent));
+  assert.deepEqual(await sets(), ["y=x2", "dydx=2·x", "dydx=2·1=2", "v@J=3·2=6"]);
+  // The browser sets them itself: a fraction is higher than a line.
+  assert.ok(await page.$eval(".formula mfrac", (one) => one.getBoundingClientRect().height) > 22);
+  await page.fill('[data-v="0"]', "2");
+  await settled(page);
+  assert.equal((await sets()).length, 3, "v @ J is of the recorded v");
+  await page.waitForTimeout(250);
+  assert.match(page.url(), /why=1/);
+  await closed(page);
+});
+
+check("quiz: results are hidden until they are answered; advice, giving up and the score, by keyboard", async () => {
+  const [call] = trace("seed").calls;
+  const page = await open("seed");
+  await press(page, "q");
+  await page.waitForSelector(".quiz");
+  assert.match(await page.evaluate(() => document.activeElement.innerText), /Quiz/);
+  assert.match(await text(page, ".quiz"), /0 right, 0 shown, 18 to go/);
+  const before = await text(page, "body");
+  for (const number of ["1240", "[0, 1000]", "240."]) assert.ok(!before.includes(number), number);
+  assert.match(await text(page, ".tape"), /MulBackward0\s+\?/);
+  // The eighth step: v = [240] and J = [0 1].
+  await page.evaluate(() => void (location.hash = "#quiz=1&step=22"));
+  await page.waitForSelector(".ask input:nth-child(2)");
+  const fields = await page.$$(".ask input");
+  assert.equal(fields.length, 2);
+  const type = async (...answers) => {
+    for (const [i, one] of answers.entries()) {
+      await page.focus(`.ask input:nth-child(${i + 1})`);
+      await page.keyboard.press("Control+A");
+      await page.keyboard.type(one);
+    }
+    await press(page, "Enter");
+  };
+  await type("0", "");
+  assert.match(await text(page, ".advice"), /Every field/);
+  await type("0", "<img>");
+  assert.match(await text(page, ".advice"), /is no number/);
+  await type("0", "1");
+  assert.match(await text(page, ".advice"), /J alone/);
+  await type("0", "-240");
+  assert.match(await text(page, ".advice"), /sign/);
+  await type("240", "0");
+  assert.match(await text(page, ".advice"), /another order/);
+  assert.ok(!(await text(page, ".right-body")).includes("[0, 240]"));
+  await type("0", "480/2");
+  assert.equal(await page.$(".ask"), null);
+  assert.match(await text(page, ".right-body"), /✓ Right/);
+  assert.match(await text(page, ".right-body"), /\[0, 1000\] \+ \[0, 240\] = \[0, 1240\]/);
+  assert.match(await text(page, ".quiz"), /1 right, 0 shown, 17 to go/);
+  await page.click(".quiz .primary");
+  await settled(page);
+  assert.equal(await text(page, "#position"), "backward 1 of 15");
+  await page.click(".ask >> text=Show me");
+  await settled(page);
+  assert.match(await text(page, ".quiz"), /1 right, 1 shown, 16 to go/);
+  for (let left = 16; left > 0; left--) {
+    if (!(await page.$(".ask"))) await page.click(".quiz .primary");
+    await page.waitForSelector(".ask");
+    const position = Number(/step=(\d+)/.exec(await page.evaluate(() => new Promise((done) => setTimeout(() => done(location.hash), 200))))[1]);
+    const open = await page.$$eval(".term", (all) => all.findIndex((one) => one.querySelector(".ask")));
+    const step = call.steps[position - 1];
+    const numbers = step.op === null ? call.leaves[0].grad.data : step.terms[open].out.data;
+    await type(...numbers.map(String));
+  }
+  assert.match(await text(page, ".quiz"), /17 right, 1 shown, 0 to go/);
+  assert.match(await text(page, ".quiz"), /All questions are answered/);
+  assert.match(await text(page, ".right-body"), /\[26, 1240\]/);
+  await page.click("text=End the quiz");
+  await page.waitForSelector(".answer");
+  assert.deepEqual(await grad(page), [26, 1240]);
+  await closed(page);
+});
+
+check("quiz: steps of many numbers are not asked, and that is said", async () => {
+  const page = await open("wide", { hash: "#quiz=1&step=3" });
+  assert.match(await text(page, ".quiz"), /are not asked/);
+  assert.match(await text(page, ".right-body"), /Not asked: more than 12 numbers/);
+  await closed(page);
+});
+
+check("a link has the call, the step, what is open, and the views; of other texts nothing is taken", async () => {
+  const page = await open("twice", { hash: "#call=1&step=8&why=1&view=table&theme=dark" });
+  assert.equal(await page.inputValue(".calls select"), "0");
+  assert.equal(await text(page, "#position"), "backward 4 of 4");
+  assert.ok(await page.isVisible(".table-view"));
+  assert.equal(await page.getAttribute("html", "data-theme"), "dark");
+  await page.waitForTimeout(250);
+  assert.match(page.url(), /#call=1&step=7&view=table&why=1&theme=dark$/);
+  await page.evaluate(() => void (location.hash = "#call=2&step=6"));
+  await page.waitForFunction(() => document.querySelector(".calls select").value === "1");
+  assert.equal(await text(page, "#position"), "backward 3 of 4");
+  await press(page, "ArrowRight");
+  await page.waitForTimeout(250);
+  assert.match(page.url(), /#step=7&theme=dark$/);
+  await closed(page);
+  const folded = await open("deep");
+  const count = () => folded.$$eval(".box", (all) => all.length);
+  await folded.click(".box .plus");
+  await settled(folded);
+  await folded.waitForTimeout(250);
+  const boxes = await count();
+  await folded.reload();
+  await folded.waitForSelector("#picture .box");
+  assert.match(folded.url(), /open=/);
+  assert.equal(await count(), boxes);
+  await closed(folded);
+  const hostile = await open("seed");
+  for (const hash of ["#call=__proto__&step=1e9", "#open=constructor,toString9", "#open=scope0<img src=x>", "#quiz=<b>&why=javascript:alert(1)&theme=x", "#%00%ff", "#step=5&step=7", `#v=${"1,".repeat(9999)}`]) {
+    await hostile.goto(hostile.url().replace(/#.*/, hash));
+    await hostile.reload();
+    await hostile.waitForSelector("#picture .box");
+    assert.match(await text(hostile, "#position"), /^(backward|forward) /, hash);
+    assert.deepEqual(await grad(hostile), [26, 1240]);
+  }
+  await closed(hostile);
+  const run = await open("runs", { hash: "#step=120&sort=largest&show=zeros" });
+  assert.match(await text(run, ".slide"), /step 120/);
+  assert.deepEqual(await run.$$eval(".find select", (all) => all.map((one) => one.value)), ["zeros", "1"]);
+  await run.fill(".slide input", "7");
+  await run.waitForTimeout(250);
+  assert.match(run.url(), /#step=7&show=zeros&sort=largest$/);
+  await closed(run);
 });

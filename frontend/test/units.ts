@@ -1,12 +1,16 @@
 // The parts of the page that need no browser.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { array, bytes, clip, number, seconds } from "../src/format";
 import { isGroup, MOST_BOXES, opening, tree, unfold, visible, walk, type Group } from "../src/fold";
 import { arrange, spread } from "../src/layers";
 import { visibleText } from "../src/load";
+import { Formula } from "../src/math";
 import { Model, unitAt } from "../src/model";
+import { advice, agrees, answer } from "../src/quiz";
 import { obstacle, recorded, replay, unit } from "../src/replay";
+import { readRun } from "../src/run";
 import { parseNumber, readHash } from "../src/state";
 import { decode, product, type Arr, type Call, type Place, type Scope, type Tensor, type Trace } from "../src/trace";
 
@@ -26,7 +30,7 @@ function tensor(i: number, inputs: number[], at: { line?: number; scope?: number
 function traced(tensors: Tensor[], scopes: Scope[] = []): Trace {
   const last = tensors.length - 1;
   tensors[last]!.role = "output";
-  const common = { op: "mul", ran: null, note: null, place: null, scope: null, time: 1e-6, live_bytes: 8 };
+  const common = { op: "mul", derivation: null, ran: null, note: null, place: null, scope: null, time: 1e-6, live_bytes: 8 };
   const inner = tensors.flatMap((one, i) => (one.op === null ? [] : [i]));
   const uses = new Map<number, number>();
   for (const i of inner) for (const to of tensors[i]!.inputs) uses.set(to, (uses.get(to) ?? 0) + 1);
@@ -40,7 +44,7 @@ function traced(tensors: Tensor[], scopes: Scope[] = []): Trace {
       seen.set(to, (seen.get(to) ?? 0) + 1);
       return {
         to, input, jacobians: [{ form: "dense" as const, rows: 1, cols: 1, data: [2] }], missing: null, ran: null, out: scalar(2 * v),
-        before: before === undefined ? null : scalar(before), after: scalar(gathered.get(to)!), nth: seen.get(to)!, of: uses.get(to)!,
+        before: before === undefined ? null : scalar(before), after: scalar(gathered.get(to)!), nth: seen.get(to)!, of: uses.get(to)!, derivation: null, numbers: [],
       };
     });
     return { ...common, phase: "backward" as const, number: k + 1, node: "MulBackward0", outputs: [i], v: [scalar(v)], terms };
@@ -53,7 +57,7 @@ function traced(tensors: Tensor[], scopes: Scope[] = []): Trace {
     findings: [], cost: { forward: null, backward: null, kept_bytes: 0, peak_bytes: 0, estimated: false },
   };
   return {
-    schema: "pullback-trace", version: 1, pullback: "0", title: null, recorded: true, primary: 0, sources: [{ file: "a.py", first: 1, lines: [] }], scopes, calls: [call],
+    schema: "pullback-trace", version: 1, pullback: "0", title: null, recorded: true, primary: 0, sources: [{ file: "a.py", first: 1, lines: [] }], scopes, calls: [call], derivations: [],
     error: null, limits: { values: 64, jacobian: 1024, max_nodes: 20000, redacted: false, notes: [] },
   };
 }
@@ -103,6 +107,10 @@ test("addresses: what is not understood is left out", () => {
     step: 29, v: [[0, 1, NaN], [-Infinity]], call: 1, theme: "dark", view: "table", leaf: 2,
   });
   assert.deepEqual(readHash("#step=-1&v=1,x&theme=pink&call=0"), {});
+  assert.deepEqual(readHash("#why=1&quiz=1&open=scope3,loop12"), { why: true, quiz: true, open: ["scope3", "loop12"] });
+  for (const open of ["scope3,", "__proto__", "scope3,<b>", "3", "scope3 loop4"]) assert.deepEqual(readHash(`#why=yes&quiz=2&open=${encodeURIComponent(open)}`), {}, open);
+  assert.deepEqual(readRun("#step=120&sort=largest&show=zeros", 200), { at: 120, measure: "zeros", order: 1 });
+  assert.deepEqual(readRun("#step=9999&sort=constructor&show=toString", 200), { at: 200, measure: "gradient", order: 0 });
   assert.deepEqual(["1e3", " -2 ", "", "abc", "inf", "0x"].map(parseNumber), [1000, -2, null, null, Infinity, null]);
 });
 
@@ -202,4 +210,54 @@ test("a drawing: values above what is made of them, nothing on anything, edges c
   assert.deepEqual(arrange(boxes, edges), drawn);
   const ring = arrange(boxes.slice(0, 2), [{ from: "b0", to: "b1", width: 0, height: 0 }, { from: "b1", to: "b0", width: 0, height: 0 }]);
   assert.equal(ring.edges.length, 2);
+});
+
+/** What a formula shows, in one line: elements with their signs, a fraction as (a)/(b). */
+function shown(node: any): string {
+  if (node === null || node === undefined || typeof node === "boolean") return "";
+  if (Array.isArray(node)) return node.map(shown).join("");
+  if (typeof node !== "object") return String(node);
+  if (typeof node.type === "function") return shown(node.type(node.props));
+  const inside = [node.props.children].flat(9).map(shown);
+  const marks: Record<string, string> = { mfrac: "/", msup: "^", msub: "_", munder: "_" };
+  if (node.type === "code") return `CODE ${inside.join("")}`;
+  return marks[node.type] ? inside.map((part) => (part.length > 1 ? `{${part}}` : part)).join(marks[node.type]) : inside.join("");
+}
+const formula = (text: string) => shown(Formula({ text }));
+
+test("formulas are set as they are read: powers before signs, products before sums, fractions without brackets", () => {
+  assert.equal(formula("dy/dx = -x**2/(1 + y)"), "{dy}/{dx}=−{x^2}/{1+y}");
+  assert.equal(formula("y[i]*((i == j) - y[j])"), "y_i·([i=j]−y_j)");
+  assert.equal(formula("y[i, k] = sum(a[i, j]*b[j, k], j)"), "y_{i,k}=∑_ja_{i,j}·b_{j,k}");
+  assert.equal(formula("1 if x > 0 and not y else exp(-x)"), "{1if x>0 and not ye^{−x}else");
+  assert.equal(formula("(v @ J)[0] = 3*(-0.5) = -1.5"), "{(v@J)}_0=3·(−0.5)=−1.5");
+  assert.equal(formula("2**-x**2 + x.T"), "2^{−x^2}+x^T");
+  assert.equal(formula("abs(a - b)/sqrt(pi)"), "{|a−b|}/π");
+  for (const broken of ["y = (", "a +", "<b>", "1 2", "x[", "f(a b)", "a if b"]) assert.equal(formula(broken), `CODE ${broken}`);
+});
+
+test("every formula of the table of derivations is one", () => {
+  const table = readFileSync("../src/pullback/explain/derivations.toml", "utf8").split("\n").filter((line) => /^(value|slope|reason) =/.test(line));
+  const formulas = table.flatMap((line) => [...line.matchAll(line.startsWith("reason") ? /`([^`]+)`/g : /"([^"]*)"/g)].flatMap((found) => (found[1] ? [found[1].replace(/\{\w+\}/g, "2")] : [])));
+  assert.ok(formulas.length > 250);
+  for (const text of formulas) assert.doesNotMatch(formula(text), /CODE/, text);
+});
+
+test("answers: numbers, fractions and products; nothing else is evaluated", () => {
+  assert.deepEqual(["1/4", "-2*0.5", "3", "1e-3", "(1 + 2)*3", "−4", "2 - 3 - 4", "inf", "nan", "-inf"].map(answer), [0.25, -1, 3, 0.001, 9, -4, -5, Infinity, NaN, -Infinity]);
+  for (const text of ["", "alert(1)", "1;2", "x", "1/", "(1", "2)", "1 2", "constructor", "1,5", "--", "e"]) assert.equal(answer(text), null, text);
+  assert.ok(agrees(0.223, 0.22313) && agrees(1240, 1240) && !agrees(0.22, 0.22313) && !agrees(-2, 2) && agrees(Infinity, Infinity) && !agrees(3, Infinity));
+});
+
+test("advice: what is wrong with an answer is said where it can be seen", () => {
+  const jacobian = { form: "dense" as const, rows: 2, cols: 2, data: [1, 2, 3, 4] };
+  const [v, wanted] = [[5, 10], [35, 50]];
+  assert.match(advice([4, 6], wanted, v, jacobian), /slopes of J alone/);
+  assert.match(advice([5, 10], wanted, v, jacobian), /v as it arrived/);
+  assert.match(advice([25, 55], wanted, v, jacobian), /J @ v/);
+  assert.match(advice([-35, -50], wanted, v, jacobian), /sign/);
+  assert.match(advice([50, 35], wanted, v, jacobian), /another order/);
+  assert.match(advice([70, 100], wanted, v, jacobian), /2 times/);
+  assert.match(advice([35, 51], wanted, v, jacobian), /1 of 2 are right. Look at element 1/);
+  assert.match(advice([7], [10], undefined, undefined, [7]), /last contribution alone/);
 });

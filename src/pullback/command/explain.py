@@ -95,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--call", default="last", metavar="N|all", help="which backward call to print, from 1 (default: the last)")
     add("--at", metavar="FILE:LINE", help="the calls, or else the steps, of one line")
     add("--inputs", metavar="x,w", help="only ways to the leaves of these names")
-    add("--step", type=int, metavar="N", help="print one backward step")
+    add("--step", type=int, metavar="N", help="print one backward step, and why its rule is what it is")
     add("--jacobian", action="store_true", help="print the Jacobian of the call, row by row")
     add("--cost", action="store_true", help="print time and bytes by line, operation and scope")
     add("--health", action="store_true", help="print what went wrong with numbers, and nothing else")

@@ -8,6 +8,7 @@ from importlib import resources
 from typing import Any
 
 from .arrays import Limits, as_json, maybe_json, number
+from .derivations import Derivation, numbers, of_sum
 from .gradients import is_network, sentence, shown
 from .notes import note
 from .rules import Jacobian
@@ -18,6 +19,8 @@ NAME, VERSION = "pullback-trace", 1
 MOST_LINES = 2000
 """The number of lines above which only those near relevant lines of a source file are stored."""
 AROUND = 20
+MOST_FILLED = 1000
+"""The number of backward steps above which derivations are written without the numbers of each step."""
 PLAIN = "name expr role op grad_fn node output requires_grad version value_from bytes time"
 """The attributes of a tensor that are written and read unchanged."""
 
@@ -47,6 +50,7 @@ def document(ex: Any, version: str, title: str | None) -> dict[str, Any]:
         "sources": writer.sources(),
         "scopes": [_scope(scope) for scope in ex.scopes],
         "calls": written,
+        "derivations": [made._asdict() for made in writer.derivations],
         "error": error,
         "limits": _plain(ex.limits, "values jacobian max_nodes")
         | {"redacted": ex.limits.redact, "notes": list(dict.fromkeys(ex.notes))},
@@ -76,6 +80,8 @@ class _Writer:
         self.files: dict[str, int] = {}
         self.lines: dict[str, set[int]] = {}
         self.ids: dict[Traced, int] = {}
+        self.derivations: dict[Derivation, int] = {}
+        self.filled = True
 
     def place(self, place: Place | None) -> dict[str, Any] | None:
         if place is None or not self.limits.lines:
@@ -98,6 +104,7 @@ class _Writer:
 
     def call(self, call: Call) -> dict[str, Any]:
         self.ids = {tensor: index for index, tensor in enumerate(call.tensors)}
+        self.filled = len(call.steps) <= MOST_FILLED
         places = {step: index for index, step in enumerate((*call.forward, *call.steps))}
         terms = {term: (places[step], n) for step in call.steps for n, term in enumerate(step.terms)}
         return _plain(call, "text kind") | {
@@ -143,7 +150,8 @@ class _Writer:
             "number": step.index,
             "outputs": [self.ids[each] for each in step.outputs],
             "v": list(map(maybe_json, step.vs)),
-            "terms": list(map(self.term, step.terms)),
+            "terms": [self.term(step, term) for term in step.terms],
+            "derivation": self.derivation(of_sum()) if step.op is None else None,
             "note": note(step),
             "place": self.place(step.place),
             "scope": None if step.scope is None else step.scope.index,
@@ -174,13 +182,18 @@ class _Writer:
             "place": self.place(overwritten.place),
         }
 
-    def term(self, term: Term) -> dict[str, Any]:
+    def derivation(self, made: Derivation | None) -> int | None:
+        return None if made is None else self.derivations.setdefault(made, len(self.derivations))
+
+    def term(self, step: Step, term: Term) -> dict[str, Any]:
         return _plain(term, "input missing ran nth of") | {
             "to": self.ids[term.to],
             "jacobians": list(map(_jacobian, term.jacobians)),
             "out": as_json(term.out),
             "before": maybe_json(term.before),
             "after": as_json(term.after),
+            "derivation": self.derivation(term.derivation),
+            "numbers": numbers(step, term) if self.filled else [],
         }
 
     def leaf(self, leaf: Leaf, terms: dict[Term, tuple[int, int]]) -> dict[str, Any]:

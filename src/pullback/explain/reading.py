@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import FINE, Kept, Limits, Stats, Summary, marks_of
+from .derivations import Derivation
 from .document import NAME, PLAIN, VERSION
 from .explanation import Explanation
 from .plots import Statistics, statistics
@@ -65,6 +66,7 @@ class _Reader:
             parent = None if each["parent"] is None else self.scopes[each["parent"]]
             self.scopes.append(Scope(index, each["kind"], each["name"], each["type"], parent, each["nth"]))
         self.tensors: list[Traced] = []
+        self.derivations = [Derivation(**each) for each in document.get("derivations", [])]
 
     def place(self, place: dict[str, Any] | None) -> Place | None:
         if place is None:
@@ -140,6 +142,7 @@ class _Reader:
             given["nth"],
             given["of"],
             marks_of(out),
+            None if given.get("derivation") is None else self.derivations[given["derivation"]],
         )
 
     def leaf(self, given: dict[str, Any], steps: list[Step]) -> Leaf:

@@ -6,6 +6,7 @@ Screen readers, and programs that read the output, get the same text.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Kept, Summary
+from .derivations import told
 from .folding import Fold, folded
 from .gradients import folded as folded_rows, is_network, rows as rows_of, sentence
 from .layout import columns, cut, pad, printable, table, wrapped
@@ -61,15 +63,21 @@ def to_text(ex: Any, *, width: int = 100, ascii: bool = False, color: bool = Fal
 
 
 def step_text(ex: Any, number: int, *, width: int = 100, ascii: bool = False) -> str:
-    """One backward step as text."""
+    """One backward step as text, with the derivation of its rule."""
     writer = _Writer(max(width, NARROWEST), ascii=ascii, color=False)
     step = ex.steps[number - 1]
     head = f"backward step {number} of {len(ex.steps)}: {step.node} of {step.outputs[0].name}"
     where = "" if step.place is None else f", {step.place.where}"
     ran = [] if step.ran is None else ["", f"ran     {step.ran}"]
-    return (
-        "\n".join([writer.clean(head + where), "", *writer.backward([step], ex.leaves), *map(writer.clean, ran)]) + "\n"
-    )
+    why = [line for text in told(step) for line in _broken(writer.clean(text), writer.width)]
+    parts = [writer.clean(head + where), "", *writer.backward([step], ex.leaves), *map(writer.clean, ran)]
+    return "\n".join([*parts, *(["", "why this rule", *why] if why else [])]) + "\n"
+
+
+def _broken(text: str, width: int) -> list[str]:
+    """A line of text as lines that fit, indented as it is."""
+    space = " " * (len(text) - len(text.lstrip()))
+    return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent=f"  {space}")
 
 
 class _Writer:

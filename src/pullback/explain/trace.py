@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import FINE, Array, Flat, Kept, Marks
+from .derivations import Derivation, told
 from .numbers import counted
 from .plots import Statistics
 from .rules import Jacobian
@@ -126,6 +127,7 @@ class Term:
     nth: int = 1
     of: int = 1
     marks: Marks = FINE
+    derivation: Derivation | None = None
 
     @property
     def J(self) -> Array | None:  # noqa: N802  # what it is called in mathematics
@@ -164,6 +166,11 @@ class Step:
     def line(self) -> int | None:
         """The line of the program where the operation is."""
         return None if self.place is None else self.place.line
+
+    @property
+    def derivation(self) -> str:
+        """Why the rule is what it is: formulas with the numbers of the step put in."""
+        return "\n".join(told(self))
 
     def __repr__(self) -> str:
         where = "" if self.line is None else f", line {self.line}"

@@ -17,6 +17,7 @@ from .._core.modes import quiet
 from .._tape.memory import Cell, version
 from .._tape.node import AccumulateGrad, Node, Output
 from .arrays import FINE, Array, Kept, Limits, Marks, flat, kept, marks, plain
+from .derivations import derive
 from .naming import Variable, leaf_name, operation, saved_name, saved_text, settings, tensor_name
 from .plots import statistics
 from .rules import Builder, rule_words, several
@@ -254,6 +255,7 @@ class Tracer(Watch):
                 None if before is None else before[1],
                 after[1],
                 marks=after[2] if before is None else marks(out),
+                derivation=derive(node, index),
             )
             self.terms.setdefault(edge, []).append((step, term))
             term.nth = len(self.terms[edge])

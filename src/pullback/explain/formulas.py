@@ -1,0 +1,206 @@
+"""Derivatives of elementwise rules as formulas: a rule is run once with symbols in place of arrays.
+
+A formula is written as a Python expression, which a terminal shows as it is and the page typesets: `y*(1 - y)`.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+from functools import partialmethod
+from typing import Any
+
+import numpy as np
+
+from .._core.composing import signature
+from .._core.primitives import Primitive
+
+CONSTANTS = {
+    math.pi: "pi", math.log(2): "log(2)", math.log(10): "log(10)", math.sqrt(math.pi): "sqrt(pi)",
+    math.sqrt(2 * math.pi): "sqrt(2*pi)", 1 / math.sqrt(2 * math.pi): "1/sqrt(2*pi)", math.sqrt(0.5): "sqrt(1/2)",
+    2 / math.sqrt(math.pi): "2/sqrt(pi)", math.sqrt(math.pi) / 2: "sqrt(pi)/2", math.pi / 180: "pi/180",
+    math.sqrt(2 / math.pi): "sqrt(2/pi)",
+}  # fmt: skip
+"""Constants of rules that are shown by what they are, not by their digits."""
+
+
+def digits(value: float) -> str:
+    """A number as it is shown in a formula: at most six digits."""
+    return f"{value:.6g}"
+
+
+def parsed(text: str) -> ast.expr:
+    """The tree of a formula."""
+    return ast.parse(text, mode="eval").body
+
+
+def as_text(tree: ast.AST) -> str:
+    """A tree as a formula."""
+    return ast.unparse(tree).replace(" * ", "*").replace(" / ", "/").replace(" ** ", "**")
+
+
+class Formula:
+    """A symbolic value: the operators of Python build larger formulas from smaller ones."""
+
+    __array_ufunc__ = None
+    __hash__ = None  # type: ignore[assignment]  # as arrays have none
+    dtype = np.dtype(np.float64)
+    ndim = 0
+
+    def __init__(self, tree: ast.expr) -> None:
+        self.tree = tree
+
+    def __str__(self) -> str:
+        return as_text(self.tree)
+
+    def __add__(self, other: Any) -> Any:
+        if _number(other) == 0:
+            return self
+        if isinstance(_tree(other), ast.UnaryOp):
+            return self - -other
+        return 2 * self if str(self) == str(other) else _binary(self, ast.Add(), other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _binary(other, ast.Add(), self) if other else self
+
+    def __sub__(self, other: Any) -> Any:
+        return self if _number(other) == 0 else _binary(self, ast.Sub(), other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _binary(other, ast.Sub(), self) if other else -self
+
+    def __mul__(self, other: Any) -> Any:
+        if (factor := _number(other)) is not None or (factor := _number(self)) is not None:
+            rest = self if _number(other) is not None else other
+            if factor in {1, -1}:
+                return rest if factor == 1 else -rest
+            return _binary(factor, ast.Mult(), rest) if factor else Formula(ast.Constant(0))
+        if isinstance(self.tree, ast.UnaryOp):
+            return -(Formula(self.tree.operand) * other)
+        if (
+            isinstance(self.tree, ast.BinOp)
+            and isinstance(self.tree.op, ast.Pow)
+            and ast.unparse(self.tree.left) == str(other)
+        ):
+            return other ** (self.tree.right.value + 1)  # type: ignore[attr-defined]  # y*y*y: the exponent is a number
+        return self**2 if str(self) == str(other) else _binary(self, ast.Mult(), other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self * other
+
+    def __truediv__(self, other: Any) -> Any:
+        if isinstance(self.tree, ast.UnaryOp):
+            return -(Formula(self.tree.operand) / other)
+        value = _number(other)
+        if value is not None and value < 0:
+            return -(self / -value)
+        return self if value == 1 else _binary(self, ast.Div(), other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _binary(other, ast.Div(), self)
+
+    def __pow__(self, other: Any) -> Any:
+        return self if _number(other) == 1 else _binary(self, ast.Pow(), other)
+
+    def __neg__(self) -> Any:
+        return Formula(_negated(self.tree))
+
+    def _joined(self, word: ast.boolop, other: Any) -> Formula:
+        return Formula(ast.BoolOp(word, [self.tree, _tree(other)]))
+
+    def _compared(self, sign: ast.cmpop, other: Any) -> Formula:
+        return Formula(ast.Compare(self.tree, [sign], [_tree(other)]))
+
+    __and__, __or__ = partialmethod(_joined, ast.And()), partialmethod(_joined, ast.Or())
+    __lt__, __le__ = partialmethod(_compared, ast.Lt()), partialmethod(_compared, ast.LtE())
+    __gt__, __ge__ = partialmethod(_compared, ast.Gt()), partialmethod(_compared, ast.GtE())
+    __eq__ = partialmethod(_compared, ast.Eq())  # a formula, as for arrays an array
+    __ne__ = partialmethod(_compared, ast.NotEq())
+
+
+def _negated(tree: ast.expr) -> ast.expr:
+    """-x, where the sign stands before the first factor."""
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, (ast.Mult, ast.Div)):
+        return ast.BinOp(_negated(tree.left), tree.op, tree.right)
+    return tree.operand if isinstance(tree, ast.UnaryOp) else ast.UnaryOp(ast.USub(), tree)
+
+
+def _number(value: Any) -> float | None:
+    """The number that a value is; None for a formula with names."""
+    tree = value.tree if isinstance(value, Formula) else None
+    return value if tree is None else tree.value if isinstance(tree, ast.Constant) else None  # type: ignore[return-value]
+
+
+def _tree(value: Any) -> ast.expr:
+    if isinstance(value, Formula):
+        return value.tree
+    value = float(value)
+    known = next((text for size, text in CONSTANTS.items() if math.isclose(abs(value), size, rel_tol=1e-9)), None)
+    text = known or digits(abs(value))
+    return parsed(f"-({text})" if value < 0 else text)
+
+
+def _binary(left: Any, operator: ast.operator, right: Any) -> Formula:
+    return Formula(ast.BinOp(_tree(left), operator, _tree(right)))
+
+
+class _Symbols:
+    """What a rule's `xp` is when its values are formulas."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def called(*args: Any, **params: Any) -> Formula:
+            keywords = [ast.keyword(key, _tree(value)) for key, value in params.items()]
+            return Formula(ast.Call(ast.Name(name), [*map(_tree, args)], keywords))
+
+        return called
+
+    def constant(self, value: float, dtype: Any) -> float:
+        return value
+
+    def is_complex(self, x: Any) -> bool:
+        return False
+
+    def real(self, x: Any) -> Any:
+        return x
+
+    conj = real
+
+    def zeros_like(self, x: Any) -> Formula:
+        return Formula(ast.Constant(0))
+
+    def power(self, x: Any, exponent: float) -> Any:
+        return x**exponent
+
+    pow = power
+
+    def sgn(self, x: Any) -> Any:
+        return self.sign(x)
+
+    def logical_not(self, condition: Any) -> Formula:
+        return Formula(ast.UnaryOp(ast.Not(), _tree(condition)))
+
+    def where(self, condition: Any, one: Any, other: Any) -> Any:
+        return Formula(ast.IfExp(_tree(condition), _tree(one), _tree(other)))
+
+    def select(self, condition: Any, one: Any) -> Any:
+        tested = (
+            condition
+            if isinstance(_tree(condition), (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Call))
+            else condition > 0
+        )
+        return self.where(tested, one, 0)
+
+
+def slope_of(primitive: Primitive, index: int, params: dict[str, Any]) -> str | None:
+    """The derivative by one input that an elementwise rule multiplies the cotangent by; None if it has no formula."""
+    rule = primitive.rules[index]
+    if rule is None:
+        return None
+    names, metadata = signature(rule)
+    values = [Formula(ast.Name(name)) for name in names]
+    given = {name: params[name] for name in metadata if name in params}
+    try:
+        return str(rule(_Symbols(), Formula(ast.Constant(1)), *values, **given))
+    except (TypeError, AttributeError, ValueError):  # a rule that does what a symbol cannot
+        return None
