@@ -113,8 +113,9 @@ def test_an_error_of_the_program_comes_first():
         lambda x: x.masked_fill(x == 0, -inf).softmax(0).sum(),
         lambda x: pullback.full((2,), inf).minimum(x).sum(),
         lambda x: pullback.where((y := x.log()).isinf(), 0.0, y).sum(),
+        lambda x: x.sum() if x.log().sum().isinf() else x,
     ],
-    ids=range(12),
+    ids=range(13),
 )
 def test_what_is_masked_is_no_alarm(program):
     x = pullback.tensor([0.0, 2.0])
@@ -132,6 +133,16 @@ def test_a_loss_of_numbers_that_the_program_put_in_is_an_alarm():
     x = leaf(1.0, 2.0)
     error = alarm(lambda: (x.masked_fill(x.detach() > 1, -inf) * 2).sum().backward())
     assert (error.operation, error.value, x.grad) == ("masked_fill", -inf, None)
+
+
+def test_a_mask_that_was_computed_matters_in_the_loss_only():
+    x = leaf(1.0, 2.0)
+    with pullback.detect_anomaly():
+        mask = pullback.full((2, 2), -inf).triu(1)
+        (x + mask).softmax(-1).square().sum().backward()
+        assert np.isfinite(x.grad).all()
+        with pytest.raises(AnomalyError, match=r"gave -inf .*, and backward starts from it"):
+            (x + mask).sum().backward()
 
 
 def test_a_row_of_a_mask_is_born_in_softmax():

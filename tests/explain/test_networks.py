@@ -42,6 +42,17 @@ def test_an_expert_that_was_not_chosen_is_noted():
     assert note in str(ex)
 
 
+def test_an_expert_that_is_never_chosen_is_found_in_a_long_run():
+    model, x = unusual.Experts(skip=True), pullback.randn(16, 16)
+    optimizer = pullback.optim.SGD(model.parameters(), lr=0.01)
+    found = {}
+    for steps in (5, 25):
+        with pullback.explain.record(model, optimizer, every=1) as run:
+            unusual.train(model, lambda: model(x).square().mean(), steps=steps, optimizer=optimizer)
+        found[steps] = {event.parameter.rpartition(".")[0] for event in run.events if event.kind == "missing"}
+    assert found == {5: set(), 25: {"experts.3.0", "experts.3.2"}}
+
+
 @pytest.mark.parametrize("both", [False, True])
 def test_a_factor_of_zero_is_right_if_it_learns(both):
     """Of two factors that are both zero, neither ever changes."""

@@ -170,7 +170,7 @@ class Anomalies(Observer):
         for piece in pieces(out):
             array = piece._array
             if finite(array):
-                if suspects and array.dtype.kind in "fc":
+                if suspects:
                     self._take(values)
             elif not passing():
                 self._suspect(primitive, params, values, piece)
@@ -189,8 +189,8 @@ class Anomalies(Observer):
         if birth is None or not birth.new:
             here = _birth(primitive, params, values, array)
             birth = here if here.new or birth is None else birth
-        if not self.bad(array).any():
-            return
+        if not self.bad(array).any() or (piece._node is None and not birth.new):
+            return  # what the program supplied matters where it becomes part of a graph
         key = id(array)
         self.unseen = ALL_SEEN
         self.suspects[key] = Suspect(weakref.ref(array, functools.partial(self._gone, key)), birth)

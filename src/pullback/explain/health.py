@@ -154,10 +154,8 @@ def _factor(step: Step, term: Term) -> tuple[str, str] | None:
     column = int(np.ravel_multi_index(term.marks.element, term.to.shape)) if term.to.shape else 0
     column_of = local.dense()[:, column]
     flat = v.reshape(-1)
-    wrong = [
-        i for i, (a, b) in enumerate(zip(flat, column_of, strict=True)) if not np.isfinite(b) or not np.isfinite(a)
-    ]
-    row = wrong[0] if wrong else int(np.argmax(np.abs(column_of)))
+    bad = ~(np.isfinite(flat) & np.isfinite(column_of))
+    row = int(np.argmax(bad if bad.any() else np.abs(column_of)))
     return short(flat[row]), short(column_of[row])
 
 

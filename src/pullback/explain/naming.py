@@ -75,7 +75,7 @@ def rounds_at(frame: FrameType | None) -> str:
             value = each.f_locals.get(name)
             if isinstance(value, (int, str)) and not UNNAMED.match(name):
                 found.append(f"{name} = {shortened(str(value), 40)}")
-            held = [(value, "")] if isinstance(value, Carrier) else _held(value)
+            held = _held(value) if isinstance(value, (*SEVERAL, dict)) else [(value, "")]
             arrays = [(array, path) for tensor, path in held if (array := plain(tensor)) is not None]
             found += [f"{name}{path}: {described(array)}, {ranged(array)}" for array, path in arrays]
     return f" ({'; '.join(found)})" if found else ""

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._tape.node import Node
 from .._tensor.tensor import Tensor
-from ..nn.modules.container import ModuleList
+from ..nn import Module, ModuleList
 from .bounds import DIVERGED, FIXES
 from .naming import variables_in
 from .trace import Call, Finding
@@ -48,12 +48,13 @@ class Parameters:
         for name, module in values:
             if not hasattr(type(module), "named_parameters"):
                 continue
-            got = {id(tensor) for tensor in module.parameters() if tensor._node in present}
+            named = list(module.named_parameters())
+            got = {id(tensor) for _, tensor in named if tensor._node in present}
             self.reached |= got
             self.idle |= idle(module, got)
-            wanted = held or {id(tensor) for tensor in module.parameters() if tensor.requires_grad}
+            wanted = held or {id(tensor) for _, tensor in named if tensor.requires_grad}
             rest = wanted - got - frozen(module) - self.missing.keys()
-            for path, tensor in module.named_parameters() if got else ():
+            for path, tensor in named if got else ():
                 if id(tensor) in rest:
                     self.missing[id(tensor)] = Missing(tensor, f"{name}.{path}", self._reason(tensor, root))
 
@@ -98,7 +99,7 @@ def frozen(module: Any) -> set[int]:
 def idle(module: Any, got: set[int]) -> set[int]:
     """The parameters of members of a ModuleList that had no gradient while other members did: experts, heads, branches."""
     found: set[int] = set()
-    for each in module.modules():
+    for each in module.modules() if got and isinstance(module, Module) else ():
         members = [{*map(id, one.parameters())} for one in each.children()] if isinstance(each, ModuleList) else []
         if not got.isdisjoint(set().union(*members)):
             found.update(*(member for member in members if member.isdisjoint(got)))

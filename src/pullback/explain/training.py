@@ -87,10 +87,10 @@ class Training(Run):
         self._handles, self._before = [], []
         self.seconds = time.perf_counter() - self._start
         if error is None:
-            for number in sorted({*range(len(self._tensors))} - self._reached) if self.steps else ():
-                meant = any(id(self._tensors[number]) in frozen(module) for module in self._modules)
-                if not meant and (len(self.steps) >= ENOUGH or not self._is_idle(number)):
-                    reason = UNUSED if self._tensors[number].requires_grad else FROZEN
+            meant = set[int]().union(*map(frozen, self._modules), self._idle() if len(self.steps) < ENOUGH else ())
+            for number, tensor in enumerate(self._tensors if self.steps else ()):
+                if number not in self._reached and id(tensor) not in meant:
+                    reason = UNUSED if tensor.requires_grad else FROZEN
                     self._tell("missing", number, "it got no gradient in any recorded step", reason)
         else:
             self.failure = f"{type(error).__name__}: {error}"
@@ -218,15 +218,16 @@ class Training(Run):
                 self._tell(kind, i, why)
 
     def _lasts(self, kind: str, number: int, now: bool) -> bool:
-        """Whether something holds for the last recorded steps."""
+        """Whether something has held for so many recorded steps that it is told, once."""
         streak = self._streaks[kind, number] = self._streaks.get((kind, number), 0) + 1 if now else 0
-        return streak >= (ENOUGH if kind == "zero" and streak >= PATIENCE and self._is_idle(number) else PATIENCE)
+        late = kind == "zero" and streak == PATIENCE and id(self._tensors[number]) in self._idle()
+        return streak == ENOUGH or (streak == PATIENCE and not late)
 
-    def _is_idle(self, number: int) -> bool:
-        """True for a parameter of a member of a ModuleList, such as an expert, that gets no gradient while others do."""
-        last = self.steps.values[-1][1].gradient
+    def _idle(self) -> set[int]:
+        """The parameters of members of a ModuleList, such as experts, that got no gradient in the last step while others did."""
+        last = self.steps.values[-1][1].gradient if self.steps else ()
         got = {id(tensor) for tensor, norm in zip(self._tensors, last, strict=False) if norm}
-        return any(id(self._tensors[number]) in idle(module, got) for module in self._modules)
+        return set[int]().union(*(idle(module, got) for module in self._modules))
 
     def _tell(self, kind: str, number: int, why: str, fix: str = "", step: int | None = None) -> None:
         """Note a finding, once for each parameter."""
