@@ -141,7 +141,7 @@ check("14: the address restores step and v; a frame of its own page makes no exc
   }
   await closed(page);
   const cell = await open("notebook");
-  const frame = cell.frame({ url: "about:srcdoc" });
+  const frame = await (await cell.waitForSelector("iframe")).contentFrame();
   await frame.waitForSelector("#picture .box");
   await frame.click("#step");
   await closed(cell);
