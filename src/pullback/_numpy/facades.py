@@ -163,7 +163,7 @@ def lifted(result: Any, given: Any) -> Any:
         return type(result)(lifted(part, given) for part in result)
     if type(result) is not np.ndarray or result.dtype not in LIFTED or not result.flags.writeable:
         return result
-    owner = result
+    owner: Any = result
     while isinstance(owner, np.ndarray):
         owner = owner.base
     if owner is not None:
