@@ -33,6 +33,7 @@ DROPPED = {
         *("BOTH Call Custom Kept NOT_AN_INPUT NOT_RETURNED NO_BACKWARD NO_JVP OLD_FORM ONCE Run Slot".split()),
         *("among beneath edges_of losses places_of record slot".split()),
     },
+    "pullback.autograd.anomaly_mode": {"MIXING"},
     "pullback.distributions": {"INDEX"},
     "pullback.fft": {"Dims", "resized"},
     "pullback.nn.modules": {"LATER"},

@@ -17,7 +17,7 @@ X = [1.2, 2.2, 1.9]
 CASES = {
     "heat": ([1.0, 2.0, 3.0, 4.0], 0.1), "swapped": (X,), "augmented": (1.5,), "methods": (X,), "in_order": (X,),
     "rotation": (0.3,), "outputs": (X,), "kinds": (X,), "copied": (X,), "numbers_of_math": (X,), "constants": (X,),
-    "iterated": ([0.7, 3.1, -2.2],),
+    "iterated": ([0.7, 3.1, -2.2],), "flipped": (X,), "checked": (X,), "tabled": (X,),
 }  # fmt: skip
 
 
@@ -173,6 +173,12 @@ def test_the_block_belongs_to_the_thread():
     thread.join()
     assert isinstance(found["other"], pullback.Tensor)
     untouched()
+
+
+def test_what_functions_keep_for_later_calls_is_forgotten():
+    with pullback.numpy_programs(NAME):
+        assert isinstance(arrays.table(4), pullback.Tensor)
+    assert type(arrays.table(4)) is np.ndarray
 
 
 def test_modules_imported_inside():

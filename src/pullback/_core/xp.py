@@ -465,7 +465,8 @@ def stack(*arrays: Any, axis: int) -> Array:
 
 def einsum(*arrays: Any, equation: str) -> Any:
     """Sums of products over labelled axes."""
-    return in_order(np.einsum(equation, *arrays, optimize=len(arrays) > 2))
+    result = np.einsum(equation, *arrays, optimize=len(arrays) > 2)
+    return in_order(result) if result.base is None else result.copy()  # of one array NumPy's result may be a view
 
 
 def overwrite(x: Any, value: Any, *, path: Any) -> Array:

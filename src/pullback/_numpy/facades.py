@@ -17,8 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import ops
 from .._core.modes import mode
 from .._core.primitives import Carrier, Function
+from .._core.shapes import normalize_axes
 from .._tensor.creation import made
 from ..vocabulary.promotion import cast
 from . import names, scipy_names
@@ -26,12 +28,22 @@ from .operands import holds_tensor, joined, operand
 
 MODULES = {"numpy", "numpy.linalg", "numpy.fft", "numpy.lib.scimath", "math", "cmath", "numbers", "builtins"}
 TYPES: set[Any] = {float, complex, numbers.Number, numbers.Complex, numbers.Real, np.ndarray}
-TYPES |= {np.generic, np.number, np.inexact, np.floating, np.complexfloating}
+TYPES |= {np.generic, np.number, np.inexact, np.floating, np.complexfloating, np.integer, np.int64, np.bool_}
 TYPES |= {np.float32, np.float64, np.complex64, np.complex128}
 FUNCTIONS = (FunctionType, BuiltinFunctionType, np.ufunc, type(np.sum))
-JOINS = {np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack, np.block, np.select, np.choose}
-JOINS |= {np.piecewise, np.linalg.multi_dot}
-"""Functions of sequences of arrays: a list of tensors is not one array to them."""
+JOINS: dict[Any, int] = {
+    vars(np)[name]: 1
+    for name in ("concatenate stack vstack hstack dstack column_stack select choose piecewise".split())
+}
+JOINS |= {np.linalg.multi_dot: 1, np.block: 99}
+"""Functions of sequences of arrays, for which a list of tensors is not one array, and the depth of these sequences."""
+VIEWS = {
+    vars(np)[name]
+    for name in """reshape ravel transpose swapaxes moveaxis rollaxis squeeze expand_dims atleast_1d atleast_2d atleast_3d
+        diagonal real imag broadcast_to asarray asanyarray ascontiguousarray asfortranarray require real_if_close
+        flip flipud fliplr rot90 trim_zeros""".split()
+}
+"""Functions whose result may share memory with what they are given."""
 LIFTED = {np.dtype(name) for name in ("float32", "float64", "complex64", "complex128")}
 
 
@@ -68,7 +80,23 @@ def _is_scalar(element: Any) -> bool:
     return np.isscalar(element) or (isinstance(element, Carrier) and not element.ndim)
 
 
-OWN: dict[Any, Function] = {np.array: array, np.full: _full, np.isscalar: _is_scalar}
+def _flip(m: Any, axis: Any = None) -> Any:
+    """np.flip, whose result is a view, as NumPy's is."""
+    axes = range(m.ndim) if axis is None else normalize_axes(axis, m.ndim, "flip")
+    return m[tuple(slice(None, None, -1) if place in axes else slice(None) for place in range(m.ndim))]
+
+
+def _rotate(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
+    """np.rot90, whose result is a view, too."""
+    first, second = normalize_axes(axes, m.ndim, "rot90")
+    if k % 2 == 0:
+        return _flip(m, (first, second)) if k % 4 else m[...]
+    turned = np.swapaxes(m, first, second)
+    return _flip(turned, first if k % 4 == 1 else second)
+
+
+OWN: dict[Any, Function] = {np.array: array, np.rot90: _rotate, np.full: _full, np.isscalar: _is_scalar, np.flip: _flip}
+OWN |= {np.flipud: functools.partial(_flip, axis=0), np.fliplr: functools.partial(_flip, axis=1)}
 OWN |= dict.fromkeys((np.asarray, np.asanyarray, np.ascontiguousarray, np.asarray_chkfinite, np.require), _as_array)
 
 RENAMED = {"fabs": "abs", "pow": "power", "phase": "angle"}
@@ -91,8 +119,9 @@ def _math() -> None:
     own |= {name: scipy_names.FUNCTIONS[other] for name, other in SPECIAL.items()}
     own["remainder"] = lambda x, y: x - y * np.rint(x / y)
     own |= {"log": _log, "fsum": sum, "prod": functools.partial(functools.reduce, operator.mul)}
-    own |= {name: functools.partial(_of_values, vars(math)[name]) for name in VALUES}
-    OWN.update({vars(math)[name]: function for name, function in own.items() if name in vars(math)})
+    for name in own.keys() & vars(math).keys():
+        OWN[vars(math)[name]] = functools.partial(_of_numbers, vars(math)[name], own[name])
+    OWN.update({vars(math)[name]: functools.partial(_of_values, vars(math)[name]) for name in VALUES})
     for name in ("sin", "cos", "tan", "exp", "log", "sqrt", "sinh", "cosh", "tanh", "phase"):
         OWN[vars(cmath)[name]] = functools.partial(_of_complex, own[name])
     for name in ("sqrt", "log", "log10", "log2", "power"):
@@ -108,8 +137,17 @@ def _wider(function: Function, least: float, greatest: float, x: Any, *rest: Any
     return function(x + 0j if outside else x, *rest)
 
 
+def _of_numbers(function: Function, own: Function, *args: Any, **options: Any) -> Any:
+    """A function of `math`: where the result is not finite, the function itself says whether that is an error."""
+    result = own(*args, **options)
+    values = result._elements() if isinstance(result, Carrier) else None
+    if isinstance(values, np.ndarray) and values.size == 1 and not np.isfinite(values).all():
+        _of_values(function, *args, **options)
+    return result
+
+
 def _of_values(function: Function, *args: Any, **options: Any) -> Any:
-    return function(*[arg.detach() if isinstance(arg, Carrier) else arg for arg in args], **options)
+    return function(*[arg.detach().item() if isinstance(arg, Carrier) else arg for arg in args], **options)
 
 
 def _of_complex(function: Function, x: Any) -> Any:
@@ -170,10 +208,14 @@ class Called(Stand):
         if own is not None and any(map(holds_tensor, given)):
             return own(*args, **options)
         if any(map(_is_list, given)):
-            depth = self.real in JOINS
+            depth = JOINS.get(self.real, 0)
             args = tuple([_listed(arg, depth) for arg in args])
             options = {key: _listed(value, depth) for key, value in options.items()}
-        return lifted(self.real(*args, **options), given)
+        result = lifted(self.real(*args, **options), given)
+        if isinstance(result, Carrier) and self.real not in VIEWS and "out" not in options:
+            shared = result._base is not None or (args and result is args[0])
+            return ops.clone(result) if shared else result
+        return result
 
 
 def _is_list(value: Any) -> bool:
@@ -187,7 +229,7 @@ def _listed(value: Any, depth: int) -> Any:
     """A list of tensors as one, or as a list of such."""
     if not _is_list(value):
         return value
-    return [_listed(one, 0) for one in value] if depth else joined(value)
+    return [_listed(one, depth - 1) for one in value] if depth else joined(value)
 
 
 class Indexed(Stand):

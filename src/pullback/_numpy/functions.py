@@ -12,6 +12,7 @@ import numpy as np
 from .. import ops
 from .._core.primitives import Carrier, Function
 from .._core.shapes import normalize_axis
+from .._tape.views import write
 from ..vocabulary import arithmetic, later, rounding
 from ..vocabulary.promotion import fractional, inexact
 from .operands import concrete
@@ -72,6 +73,11 @@ def _real_if_close(a: Any, tol: float = 100) -> Any:
     return _complex["real"](a) if (np.abs(concrete(a).imag) < bound).all() else a
 
 
+def _finite(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    result = _nan_to_num(x, nan, posinf, neginf)
+    return result if copy else write(x, result, "nan_to_num")
+
+
 # fmt: off
 UFUNCS: dict[np.ufunc, Function] = {
     np.arccos: later("vocabulary.functions", "acos"), np.arccosh: later("vocabulary.functions", "acosh"), np.arcsin: later("vocabulary.functions", "asin"),
@@ -92,7 +98,7 @@ UFUNCS: dict[np.ufunc, Function] = {
 
 FUNCTIONS: dict[Function, Function] = {
     np.sinc: lambda x: _sinc(x), np.fix: lambda x, out=None: rounding.trunc(x),
-    np.nan_to_num: lambda x, copy=True, nan=0.0, posinf=None, neginf=None: _nan_to_num(x, nan, posinf, neginf),
+    np.nan_to_num: _finite,
     np.unwrap: _unwrap, np.i0: lambda x: _bessel(x), np.real_if_close: _real_if_close,
     np.angle: _angle, np.real: lambda val: _complex["real"](val), np.imag: _imag,
 }

@@ -22,10 +22,11 @@ from .._core.modes import mode
 from .._core.primitives import Function
 from .._tensor.tensor import Tensor
 from ..interpreters import Boxed
+from ..vocabulary import shapes
 from .construction import CONSTRUCTION
 from .operands import joined
 
-BY_NUMPY = """all any argmax argmin argpartition argsort clip conj conjugate cumprod cumsum diagonal dot max mean min nonzero copy prod ptp put
+BY_NUMPY = """all any argmax argmin argpartition argsort clip cumprod cumsum diagonal dot max mean min nonzero copy prod ptp put
     ravel repeat round searchsorted squeeze std sum swapaxes take trace var""".split()
 """Methods of arrays that are the functions of the same name."""
 IN_PLACE = "add and floordiv lshift mod mul or pow rshift sub truediv xor".split()
@@ -76,6 +77,28 @@ def _astype(x: Any, dtype: Any, *rest: Any, copy: bool = True, **options: Any) -
     return CONSTRUCTION["astype"](x, np.dtype(dtype), copy=copy)
 
 
+def _reshape(x: Any, *shape: Any, order: Any = "C") -> Any:
+    return np.reshape(x, shape[0] if len(shape) == 1 else shape, order)
+
+
+def _view(x: Any, *dtype: Any) -> Any:
+    if dtype:
+        raise TypeError(f"x.view({dtype[0]!r}) shows the memory in another form, which has no derivative: use x.astype")
+    return x[...]
+
+
+def _length(x: Any) -> Any:
+    if not x.ndim:
+        raise AttributeError("a number has no length")
+    return lambda: x.shape[0]
+
+
+def _elements(x: Any) -> Any:
+    if not x.ndim:
+        raise AttributeError("a number has no elements")
+    return lambda: iter([ops.clone(one) if x.ndim == 1 else one for one in shapes.unbind(x)])
+
+
 def _fill(x: Any, value: Any) -> None:
     x[...] = value
 
@@ -86,11 +109,19 @@ def _partition(x: Any, *args: Any, **options: Any) -> None:
 
 METHODS: dict[str, Any] = {name: vars(np)[name] for name in BY_NUMPY}
 METHODS |= {"transpose": _transpose, "flatten": _flatten, "sort": _sort, "partition": _partition, "fill": _fill}
-METHODS["astype"] = _astype
+METHODS |= {
+    "astype": _astype,
+    "reshape": _reshape,
+    "view": _view,
+    "__pos__": np.positive,
+    "conjugate": operator.methodcaller("conj"),
+}
 ATTRIBUTES: dict[str, Any] = {
     "dtype": operator.attrgetter("_dtype"),
     "imag": np.imag,
     "flags": lambda x: x._elements().flags,
+    "__len__": _length,
+    "__iter__": _elements,
 }
 
 
@@ -105,13 +136,6 @@ def _item(original: Function) -> Function:
 def _set_item(original: Function) -> Function:
     def method(self: Any, index: Any, value: Any) -> None:
         original(self, index, joined(value) if isinstance(value, (list, tuple)) and _asked() else value)
-
-    return method
-
-
-def _elements(original: Function) -> Function:
-    def method(self: Any) -> Any:
-        return map(ops.clone, original(self)) if self.ndim == 1 and _asked() else original(self)
 
     return method
 
@@ -139,7 +163,7 @@ def _rounded(x: Any, ndigits: int | None = None) -> Any:
 def exchange() -> list[tuple[type, str, Any]]:
     """Give tensors these methods; what they had, for `restore`."""
     new: dict[tuple[type, str], Any] = {}
-    for name, make in (("__getitem__", _item), ("__setitem__", _set_item), ("__iter__", _elements)):
+    for name, make in (("__getitem__", _item), ("__setitem__", _set_item)):
         new[Tensor, name] = make(getattr(Tensor, name))
     new[Tensor, "__round__"] = _rounded
     classes: tuple[Any, ...] = (Tensor, Boxed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import linecache
 import sys
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from .facades import facade
 
 REFUSED = {"numpy", "pullback", "builtins", "math"}
 MISSING = object()
+CACHED = type(functools.lru_cache(abs))
 
 
 class _Entered:
@@ -30,6 +32,7 @@ class _Entered:
         self.lock = forks.lock()
         self.entered: dict[str, int] = {}
         self.changed: list[tuple[str, dict[str, Any], str, Any, Any]] = []
+        self.caches: list[tuple[str, Any]] = []
         self.methods: list[Any] = []
 
     def enter(self, programs: list[str]) -> None:
@@ -57,6 +60,10 @@ class _Entered:
                         del namespace[name]
                     else:
                         namespace[name] = old
+            for program, cached in self.caches:
+                if program in gone:
+                    cached.cache_clear()  # what it keeps may be tensors
+            self.caches = [each for each in self.caches if each[0] not in gone]
             self.changed = [change for change in self.changed if change[0] not in gone]
             self.entered = {program: count for program, count in self.entered.items() if count > 0}
             if not self.entered and self in sys.meta_path:
@@ -71,6 +78,8 @@ class _Entered:
         namespace, replaced = vars(module), facade(program)
         found = {"float": float, "complex": complex} | {k: v for k, v in namespace.items() if not k.startswith("__")}
         for key, value in found.items():
+            if isinstance(value, CACHED):
+                self.caches.append((program, value))
             new = replaced(value)
             if new is not value:
                 self.changed.append((program, namespace, key, namespace.get(key, MISSING), new))

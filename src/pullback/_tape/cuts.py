@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 from collections.abc import Sequence
 from sys import _getframe
 from typing import Any
 from weakref import ref
 
-from .._core import errors
+import numpy as np
+
+from .._core import errors, xp as _xp
 from .._core.modes import losses, mode
-from .._core.primitives import Carrier
+from .._core.primitives import Carrier, Primitive
 from .._core.sites import Site, caller, internal
 from .node import Node, count
 
@@ -54,13 +57,29 @@ def cut(reason: str, tensors: Sequence[Any], asked: int = 0) -> Cut:
     return made
 
 
+@functools.cache
+def flat(primitive: Primitive) -> bool:
+    """True if the derivative is zero wherever it exists: by its kind, or because its rule, which saves nothing, maps 1 to 0."""
+    if primitive.kind != "elementwise" or primitive.saved:
+        return primitive.kind == "zero"
+    rules = [rule for rule in primitive.rules if rule is not None]
+    codes = [rule.__code__ for rule in rules]
+    plain = all(code.co_argcount == 2 and not code.co_kwonlyargcount for code in codes)
+    return plain and not any(rule(_xp, np.ones(())) for rule in rules)
+
+
 def escape(reason: str, tensor: Any, call: str) -> None:
     """Note that a tensor's values leave without its derivative, by a call that does not say so; inside no_escapes an error."""
     if tensor._followed:
         current = mode.get()
-        if current.escapes_refused and current.grad:
+        if current.escapes_refused and current.grad and not _constant(tensor._node):
             raise errors.escaped(tensor, call)
         cut(reason, (tensor,), asked=1)
+
+
+def _constant(node: Node | None) -> bool:
+    """True if a value is the result of a step function, such as floor: no gradient is lost by it."""
+    return node is not None and bool(node.edges) and flat(getattr(node, "primitive", None))
 
 
 def _origins(tensors: Sequence[Any]) -> tuple[ref[Node], ...]:

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import errors, xp as _xp
+from .._core import errors
 from .._core.modes import FieldBlock, Mode, mode, quiet
 from .._core.primitives import Carrier, Interpreter, Primitive, bind
 from .._core.shapes import sum_to
 from .._core.sites import Site
-from .cuts import Cut, cut, cut_off
+from .cuts import Cut, cut, cut_off, flat
 from .memory import Cell, cell_of, cell_with, keep_array, version
 from .node import AccumulateGrad, Node, hooks_of, make, node_class, outputs
 
@@ -195,18 +195,7 @@ def why_cut(primitive: Primitive, args: Sequence[Any], result: Any, tracked: boo
 
 def _leads_nowhere(primitive: Primitive, result: Any) -> bool:
     """True if a result has no derivative because of its dtype, or a derivative of zero."""
-    return _flat(primitive) or _kind(result) not in {"f", "c"}
-
-
-@functools.cache
-def _flat(primitive: Primitive) -> bool:
-    """True if the derivative is zero wherever it exists: by its kind, or because its rule, which saves nothing, maps 1 to 0."""
-    if primitive.kind != "elementwise" or primitive.saved:
-        return primitive.kind == "zero"
-    rules = [rule for rule in primitive.rules if rule is not None]
-    codes = [rule.__code__ for rule in rules]
-    plain = all(code.co_argcount == 2 and not code.co_kwonlyargcount for code in codes)
-    return plain and not any(rule(_xp, np.ones(())) for rule in rules)
+    return flat(primitive) or _kind(result) not in {"f", "c"}
 
 
 def _kind(result: Any) -> str:

@@ -72,26 +72,19 @@ def _elementwise(
     for place, tangent in enumerate(tangents):
         if tangent is not None:
             edges = tuple([_Edge(x.shape) if i == place else None for i, x in enumerate(primals)])
-            pull = partial(_pulled, xp, primitive, edges, params)
-            part = _firm(xp, primitive, tangent, pull(tangent, saved), params, saved, pull)[place]
+            results = primitive.pull(xp, tangent, edges, saved, params)
+            if mode.get().strong_zeros:
+                pull = partial(_pulled, xp, primitive, edges, params)
+                results = firm(xp, primitive, tangent, results, params, saved, pull)
+            part = results[place]
             total = part if total is None else total if part is None else total + part
     if total is None or total.shape == y.shape:
         return total
     return xp.broadcast_to(total, shape=tuple(y.shape))
 
 
-def _firm(xp: Any, primitive: Primitive, moving: Any, results: Any, *rest: Any) -> Any:
-    """Results, in strong_zeros without the terms of tangents that are zero."""
-    return firm(xp, primitive, moving, results, *rest) if mode.get().strong_zeros else results
-
-
 def _pulled(xp: Any, primitive: Primitive, edges: Any, params: Params, g: Any, saved: Any) -> Any:
     return primitive.pull(xp, g, edges, saved, params)
-
-
-def _product(xp: Any, primitive: Primitive, place: int, params: Params, tangent: Any, factors: Any) -> tuple[Any]:
-    values = [factor.array for factor in factors]
-    return (_applied(xp, primitive, (*values[:place], tangent, *values[place:]), params),)
 
 
 def _applied(xp: Any, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
@@ -114,15 +107,22 @@ def _jointly(
     return _applied(xp, primitive, filled, params)
 
 
+def _product(xp: Any, primitive: Primitive, place: int, params: Params, tangent: Any, factors: Any) -> tuple[Any]:
+    values = [factor.array for factor in factors]
+    return (_applied(xp, primitive, (*values[:place], tangent, *values[place:]), params),)
+
+
 def _multilinear(
     xp: Any, primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params
 ) -> Any:
     total: Any = None
     for place, tangent in enumerate(tangents):
         if tangent is not None:
-            factors = tuple(map(cell_with, (*primals[:place], *primals[place + 1 :])))
-            push = partial(_product, xp, primitive, place, params)
-            (part,) = _firm(xp, primitive, tangent, push(tangent, factors), params, factors, push)
+            part = _applied(xp, primitive, (*primals[:place], tangent, *primals[place + 1 :]), params)
+            if mode.get().strong_zeros:
+                factors = tuple(map(cell_with, (*primals[:place], *primals[place + 1 :])))
+                product = partial(_product, xp, primitive, place, params)
+                (part,) = firm(xp, primitive, tangent, (part,), params, factors, product)
             total = part if total is None else total + part
     return total
 

@@ -1,6 +1,7 @@
 """Programs as they are written for NumPy: new arrays, writes, views, scalars, checks of types."""
 
 import copy
+import functools
 import math
 import numbers
 from math import sqrt
@@ -114,6 +115,35 @@ def iterated(x):
             value /= 2.0  # noqa: PLW2901
         total += value
     return total
+
+
+def flipped(x):
+    y = x * 1.0
+    np.flip(y)[0] = 7.0 * x[0]
+    np.nan_to_num(y, copy=False)
+    z = y.copy()
+    np.flipud(z)[1:] += x[1]
+    return y + z
+
+
+def checked(x):
+    try:
+        first = math.sqrt(x[0] - 10.0)
+    except ValueError:
+        first = x[0] * 2
+    try:
+        return first + math.log(x[1] - x[1])
+    except ValueError:
+        return first * x[1]
+
+
+@functools.lru_cache
+def table(n):
+    return np.linspace(0.0, 1.0, n)
+
+
+def tabled(x):
+    return table(3) * x
 
 
 def vectorized(x):
