@@ -84,7 +84,7 @@ function search(model: Model, query: string): number[] {
 }
 
 function usePage(trace: Trace, engine: LayoutEngine): Page {
-  const hash = useRef(location.hash);
+  const hash = useRef(location.hash || document.documentElement.dataset["start"] || "");
   const [state, setState] = useState<State>(() => {
     const call = callIn(trace, hash.current);
     return first(trace, new Model(trace, trace.calls[call]!), call, hash.current);

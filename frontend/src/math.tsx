@@ -21,8 +21,10 @@ const LARGE: Record<string, string> = { sum: "∑", prod: "∏" };
 const row = (...inside: ComponentChildren[]) => <mrow>{inside}</mrow>;
 const sign = (text: string) => <mo>{text}</mo>;
 const plain = (show: VNode): Part => ({ show, bare: show });
-/** In brackets, which grow only with fractions: fonts without mathematics make them too large. */
-const enclosed = (inside: ComponentChildren, open = "(", close = ")", tall = false) => row(<mo stretchy={tall}>{open}</mo>, inside, <mo stretchy={tall}>{close}</mo>);
+/** A bracket. The attribute has to be there to be false, which Preact writes for texts only. */
+const bracket = (text: string, tall: boolean) => h("mo", { stretchy: String(tall) } as object, text);
+/** In brackets, which grow with fractions and sums only: fonts without mathematics make them too large. */
+const enclosed = (inside: ComponentChildren, open = "(", close = ")", tall = false) => row(bracket(open, tall), inside, bracket(close, tall));
 
 class Parser {
   private readonly tokens: string[];
@@ -80,7 +82,7 @@ class Parser {
       const start = this.at;
       const inside = this.expression(0).bare;
       const indices = this.tokens[start + 1] === "==" && this.at === start + 3;
-      const tall = this.tokens.slice(start, this.at).some((token) => token === "/" || token === "if");
+      const tall = this.isTall(start);
       this.next(")");
       return { show: indices ? enclosed(inside, "[", "]") : enclosed(inside, "(", ")", tall), bare: indices ? enclosed(inside, "[", "]") : inside };
     }
@@ -90,6 +92,10 @@ class Parser {
     if (this.tokens[this.at] === "(") return this.called(token);
     if (/^d[A-Za-z]/.test(token)) return plain(row(<mi>d</mi>, <mi>{token.slice(1)}</mi>));
     return plain(token === "..." ? sign("…") : <mi>{NAMES[token] ?? token}</mi>);
+  }
+
+  private isTall(start: number): boolean {
+    return this.tokens.slice(start, this.at).some((token) => ["/", "if", "sum", "prod"].includes(token));
   }
 
   private list(end: string): VNode[] {
@@ -104,14 +110,16 @@ class Parser {
 
   private called(name: string): Part {
     this.next("(");
+    const start = this.at;
     const parts = this.list(")");
+    const tall = this.isTall(start);
     const [first, second] = parts;
     if (name === "sqrt") return plain(<msqrt>{first}</msqrt>);
     if (name === "exp") return plain(<msup><mi>e</mi>{first}</msup>);
     if (name === "inv") return plain(<msup>{first}<mn>-1</mn></msup>);
-    if (name === "abs") return plain(enclosed(first, "|", "|"));
+    if (name === "abs") return plain(enclosed(first, "|", "|", tall));
     if (second && LARGE[name]) return plain(row(<munder>{sign(LARGE[name]!)}{second}</munder>, first));
-    return plain(row(<mi>{NAMES[name] ?? name}</mi>, enclosed(commas(parts))));
+    return plain(row(<mi>{NAMES[name] ?? name}</mi>, enclosed(commas(parts), "(", ")", tall)));
   }
 
   private postfix(base: Part): Part {
@@ -129,7 +137,7 @@ function commas(parts: VNode[]): ComponentChildren {
 
 function cases(one: Part, test: Part, other: Part): VNode {
   const line = (value: VNode, condition: ComponentChildren) => <mtr><mtd>{value}</mtd><mtd>{condition}</mtd></mtr>;
-  return row(<mo stretchy>{"{"}</mo>, <mtable>{line(one.bare, row(<mtext>if </mtext>, test.bare))}{line(other.bare, <mtext>else</mtext>)}</mtable>);
+  return row(bracket("{", true), <mtable>{line(one.bare, row(<mtext>if </mtext>, test.bare))}{line(other.bare, <mtext>else</mtext>)}</mtable>);
 }
 
 function combined(token: string, [level, text]: [number, string], left: Part, right: Part): Part {

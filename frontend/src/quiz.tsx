@@ -1,5 +1,5 @@
 // The quiz: the reader works out what a step sends before the page shows it.
-import { h } from "preact";
+import { Fragment, h } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { number, plural } from "./format";
 import type { Page } from "./page";
@@ -169,12 +169,44 @@ export function Ask({ page, at, term, label }: { page: Page; at: number; term: n
   );
 }
 
+/** All questions of the call, with their keys. */
+function everything(page: Page): { at: number; key: string }[] {
+  return page.call.steps.flatMap((step, at) => questions(page.call, step).map((term) => ({ at, key: questionKey(page.state.call, at, term) })));
+}
+
+/** Goes to the first question that is not answered, and into its first field. */
+function Next({ page, grab = false }: { page: Page; grab?: boolean }) {
+  const button = useRef<HTMLButtonElement>(null);
+  const next = everything(page).find(({ key }) => !(key in page.state.answers));
+  useEffect(() => {
+    // The form that had the focus is gone.
+    if (grab && document.activeElement === document.body) button.current?.focus();
+  }, []);
+  const go = () => {
+    page.set({ panel: "step" });
+    page.go(next!.at + 1);
+    setTimeout(() => document.querySelector<HTMLElement>(".ask input")?.focus(), 50);
+  };
+  return next ? <button ref={button} class="primary" onClick={go}>Next question</button> : null;
+}
+
+/** How an answered question went, or that a step is not asked. */
+export function Verdict({ page, at, term }: { page: Page; at: number; term: number }) {
+  if (!questions(page.call, page.call.steps[at]!).includes(term)) return <p class="muted">Not asked: more than {MOST_ASKED} numbers, or not all of them are stored.</p>;
+  const right = page.state.answers[questionKey(page.state.call, at, term)] === "right";
+  return (
+    <p class={`verdict ${right ? "good" : "muted"}`}>
+      {right ? <><span aria-hidden="true">✓</span> Right. </> : "Shown. "}
+      <Next page={page} grab />
+    </p>
+  );
+}
+
 /** In the place of the answer: how far the reader is. */
 export function Score({ page }: { page: Page }) {
   const { call, state, model } = page;
-  const all = call.steps.flatMap((step, at) => questions(call, step).map((term) => ({ at, key: questionKey(state.call, at, term) })));
+  const all = everything(page);
   const got = (how: "right" | "shown") => all.filter(({ key }) => state.answers[key] === how).length;
-  const next = all.find(({ key }) => !(key in state.answers));
   const skipped = call.steps.length - model.firstBackward - new Set(all.map(({ at }) => at)).size;
   const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => title.current?.focus(), []);
@@ -187,11 +219,11 @@ export function Score({ page }: { page: Page }) {
       </p>
       <p role="status"><b>{got("right")} right</b>, {got("shown")} shown, {all.length - got("right") - got("shown")} to go</p>
       <p class="fields">
-        {next && <button class="primary" onClick={() => page.go(next.at + 1)}>Next question</button>}
+        <Next page={page} />
         {got("right") + got("shown") > 0 && <button onClick={() => page.set({ answers: {}, position: model.firstBackward })}>Start again</button>}
         <button onClick={() => page.set({ quiz: false })}>End the quiz</button>
       </p>
-      {!next && <p class="well">{all.length ? "All questions are answered." : "No step of this call is small enough to be asked."}</p>}
+      {all.every(({ key }) => key in state.answers) && <p class="well">{all.length ? "All questions are answered." : "No step of this call is small enough to be asked."}</p>}
     </section>
   );
 }

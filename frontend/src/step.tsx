@@ -6,7 +6,7 @@ import { LARGEST, Matrix, Strip } from "./matrix";
 import { Formula, Prose } from "./math";
 import type { Page } from "./page";
 import { gradAt, groupCost } from "./picture";
-import { Ask, isAsked, MOST_ASKED, questions } from "./quiz";
+import { Ask, isAsked, MOST_ASKED, questions, Verdict } from "./quiz";
 import type { Sent } from "./replay";
 import { isZero, reals, row, values, type Arr, type Jacobian, type Step, type Tensor, type Term } from "./trace";
 
@@ -83,7 +83,6 @@ function TermBlock({ page, step, at, k }: { page: Page; step: Step; at: number; 
   const target = page.model.name(term.to);
   const arrivals = page.flow.arrived[at]!;
   const asked = isAsked(page, at, k);
-  const answer = page.state.answers[`${page.state.call}.${at}.${k}`];
   const slope = term.derivation === null ? null : page.trace.derivations[term.derivation]?.slope;
   return (
     <div class="term">
@@ -115,7 +114,7 @@ function TermBlock({ page, step, at, k }: { page: Page; step: Step; at: number; 
         ) : null,
       )}
       {asked && <Ask key={`${at} ${k}`} page={page} at={at} term={k} label="v @ J" />}
-      {page.state.quiz && !asked && <Verdict answer={answer} asked={questions(page.call, step).includes(k)} />}
+      {page.state.quiz && !asked && <Verdict page={page} at={at} term={k} />}
       {slope && !page.state.why && <p class="rule"><Formula text={slope} /></p>}
       {[shapeOf(term.jacobians[0] ?? null)].map((text) => text && <p class="muted" key="shape">{text}</p>)}
       {term.of > 1 && !asked && (
@@ -128,12 +127,6 @@ function TermBlock({ page, step, at, k }: { page: Page; step: Step; at: number; 
       {term.ran && step.terms.length > 1 && <p class="ran">what ran, with no J built: <code>{term.ran}</code></p>}
     </div>
   );
-}
-
-/** In the quiz: how an answered question went, or that a step is not asked. */
-function Verdict({ answer, asked }: { answer: "right" | "shown" | undefined; asked: boolean }) {
-  if (!asked) return <p class="muted">Not asked: more than {MOST_ASKED} numbers, or not all of them are stored.</p>;
-  return answer === "right" ? <p class="verdict good"><span aria-hidden="true">✓</span> Right.</p> : <p class="verdict muted">Shown.</p>;
 }
 
 function Accumulate({ page, step }: { page: Page; step: Step }) {
@@ -160,7 +153,7 @@ function Accumulate({ page, step }: { page: Page; step: Step }) {
         </tbody>
       </table>
       {asked && <Ask key={number} page={page} at={number} term={-1} label={`${x}.grad`} />}
-      {page.state.quiz && !asked && questions(call, step).length > 0 && <Verdict answer={page.state.answers[`${page.state.call}.${number}.-1`]} asked />}
+      {page.state.quiz && !asked && questions(call, step).length > 0 && <Verdict page={page} at={number} term={-1} />}
       <Why page={page} derivation={step.derivation} to={x} />
       <p class="muted">
         {call.kind === "explain" ? `explain only looks: ${x}.grad itself was not written.` : `Call backward again without ${x}.grad = None and these numbers are added once more.`}

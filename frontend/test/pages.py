@@ -268,6 +268,8 @@ def main():
     for program in (twice, invalid, wide, network, failing, overwritten, refused, several, deep, masked, layers):
         write(program.__name__, traced(program).to_dict())
     write("long", traced(long, 2000).to_dict())
+    start = traced(seed, pb.float64).to_html(step=8)
+    (FOLDER / "started.html").write_text(start, encoding="utf-8")
     write("huge", traced(long, 20_000, max_nodes=20_000).to_dict())
     write("hostile", hostile())
     write("redacted", traced(seed, redact=True).to_dict())

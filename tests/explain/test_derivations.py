@@ -319,6 +319,17 @@ def test_derivations_as_text_and_in_the_file():
     assert [step.derivation for step in again.steps] == [step.derivation for step in ex.steps]
 
 
+def test_a_page_opens_at_a_call_and_a_backward_step():
+    ex = recorded("mlp")
+    page = ex.to_html(call=1, step=2)
+    assert f'data-start="#call=1&amp;step={len(ex.calls[0].forward) + 2}"' in page
+    assert 'data-start=""' in ex.to_html()
+    with pytest.raises(ValueError, match="call=3: there are 2 calls"):
+        ex.to_html(call=3)
+    with pytest.raises(ValueError, match=r"step=0: the call has \d+ backward steps"):
+        ex.to_html(step=0)
+
+
 def test_a_rule_of_the_program_is_not_explained_away():
     class Twice(pb.autograd.Function):
         @staticmethod

@@ -28,10 +28,11 @@ SHOWN, TERMS = 3, 6
 
 
 class Derivation(NamedTuple):
-    """The derivation of a rule: its kind and what that implies, the operation and its slope as formulas, and a reason."""
+    """The derivation of a rule by one input: its kind and what that implies, the operation and its slope as formulas, and a reason."""
 
     kind: str
     why: str
+    input: str = "x"
     value: str | None = None
     slope: str | None = None
     reason: str | None = None
@@ -81,7 +82,10 @@ def _derived(primitive: Primitive, index: int, plain: tuple[tuple[str, Any], ...
     kind = entry.get("kind", primitive.kind)
     texts = [entry.get("value"), slope, entry.get("reason")]
     value, slope, reason = (_put(text, shown) if text else None for text in texts)
-    return Derivation(kind, table()[kind]["why"], value, slope, reason)
+    place = len(primitive.inputs) - 1
+    many = primitive.variadic and index >= place
+    by = f"{primitive.inputs[place]}[{index - place}]" if many else primitive.inputs[index]
+    return Derivation(kind, table()[kind]["why"], by, value, slope, reason)
 
 
 def _put(text: str, params: Mapping[str, str]) -> str | None:
@@ -111,14 +115,13 @@ def numbers(step: Any, term: Any) -> list[str]:
     lines = []
     if made.slope is None and made.kind in {"linear", "jointly linear"}:
         for row in dict.fromkeys(int(row) for row, _ in entries):
-            total = _total([(value, f"x{_at(place, to)}") for place, value in enumerate(matrix[row])])
+            total = _total([(value, f"{made.input}{_at(place, to)}") for place, value in enumerate(matrix[row])])
             lines += [f"y{_at(row, of)} = {total}"] if total else []
     else:
-        name = re.match(r"dy.*?/d(\w+)", made.slope or "dy/dx")
         for row, column in entries:
             put = _filled(made.slope, step, (int(row), of.shape), (int(column), to.shape))
             value = digits(matrix[row, column])
-            left = f"dy{_at(int(row), of)}/d{name[1] if name else 'x'}{_at(int(column), to)}"
+            left = f"dy{_at(int(row), of)}/d{made.input}{_at(int(column), to)}"
             lines.append(
                 f"{left} = {value}" if put is None or put.strip("()") == value else f"{left} = {put} = {value}"
             )
@@ -226,7 +229,8 @@ class _Filler(ast.NodeTransformer):
 
     def _value(self, name: str, index: tuple[int, ...]) -> ast.expr:
         value = self._saved(name)
-        return ast.Name(_factor(value[self._places(value, index)]))
+        element = value[self._places(value, index)]
+        return ast.Name(str(element) if value.dtype == bool else _factor(element))
 
     def _saved(self, name: str) -> Array:
         value = self.saved[SAVED_NAMES.get(name, name)]

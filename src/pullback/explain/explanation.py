@@ -217,9 +217,32 @@ class Explanation:
         """The graph as SVG, drawn by Graphviz's `dot`."""
         return to_svg(self.call, detail)
 
-    def to_html(self, *, title: str | None = None, theme: str = "auto") -> str:
-        """The explanation as one self-contained HTML page."""
-        return to_html(self.to_dict(title=title), theme=theme)
+    def to_html(
+        self, *, title: str | None = None, theme: str = "auto", call: int | None = None, step: int | None = None
+    ) -> str:
+        """The explanation as one self-contained HTML page.
+
+        It opens at a call and at one of its backward steps, both counted from 1, if they are given.
+
+        Raises
+        ------
+        ValueError
+            If there is no such call or step.
+        """
+        start = "" if call is None and step is None else self._address(call, step)
+        return to_html(self.to_dict(title=title), theme=theme, start=start)
+
+    def _address(self, call: int | None, step: int | None) -> str:
+        """The state of the page at a call and a backward step, as its address has it."""
+        number = self.primary + 1 if call is None else call
+        if not 1 <= number <= len(self.all_calls):
+            raise ValueError(f"call={call}: there are {len(self.all_calls)} calls, counted from 1")
+        steps = self.all_calls[number - 1].steps
+        if step is None:
+            return f"#call={number}"
+        if not 1 <= step <= len(steps):
+            raise ValueError(f"step={step}: the call has {len(steps)} backward steps, counted from 1")
+        return f"#call={number}&step={len(self.all_calls[number - 1].forward) + step}"
 
     def save(self, path: Any, *, title: str | None = None) -> None:
         """Write the explanation to a file, in the format given by its suffix.
@@ -242,9 +265,12 @@ class Explanation:
             raise ValueError(f"save({str(path)!r}): the suffix says what to write, one of {', '.join(SUFFIXES)}")
         file.write_text(makers[file.suffix.lower()](), encoding="utf-8", newline="\n")
 
-    def show(self) -> Path:
-        """Write the page to a temporary file and open it in a browser; without a browser, the path is printed."""
-        return browse(self.to_html())
+    def show(self, *, call: int | None = None, step: int | None = None) -> Path:
+        """Write the page to a temporary file and open it in a browser; without a browser, the path is printed.
+
+        `call` and `step` are those of `to_html`.
+        """
+        return browse(self.to_html(call=call, step=step))
 
     def plot(self, statistic: str = "norm", *, ax: Any = None) -> Any:
         """The sizes of the gradients as matplotlib's Axes: a bar for each leaf, or, for several calls, lines.

@@ -27,7 +27,7 @@ THEMES = ("auto", "light", "dark")
 _LIVE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 _PAGE = """<!doctype html>
-<html lang="en" data-theme="{theme}">
+<html lang="en" data-theme="{theme}" data-start="{start}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -66,8 +66,10 @@ def bundle() -> tuple[str, str]:
     return program.strip(), style.strip()
 
 
-def to_html(trace: dict[str, Any], *, theme: str = "auto") -> str:
+def to_html(trace: dict[str, Any], *, theme: str = "auto", start: str = "") -> str:
     """A trace, or training runs, as one HTML file; it sends no request and runs no program but its own.
+
+    `start` is the state in which it opens, written as in its address.
 
     Raises
     ------
@@ -91,6 +93,7 @@ def to_html(trace: dict[str, Any], *, theme: str = "auto") -> str:
     )
     parts = {
         "theme": theme,
+        "start": html.escape(start),
         "policy": policy,
         "title": html.escape(_title(trace)),
         "still": _still(trace),
