@@ -151,6 +151,13 @@ def test_new_arrays_of_floats_are_tensors_and_others_are_not():
     assert type(arrays.GRID) is np.ndarray
 
 
+def test_memory_of_others_stays_an_array():
+    memory = bytearray(16)
+    with pullback.numpy_programs(NAME):
+        assert type(arrays.from_buffer(memory)) is np.ndarray
+    assert np.frombuffer(memory)[0] == 3
+
+
 def test_the_block_belongs_to_the_thread():
     found = {}
     inside, leave = threading.Event(), threading.Event()

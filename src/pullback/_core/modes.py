@@ -216,7 +216,7 @@ class no_escapes(_Switch):
     number, and `t.item()`, `t.tolist()` and `copy.copy(t)` do so without a word. Inside, each of them is a RuntimeError
     for a tensor whose derivative is recorded, with functions of SciPy that ask for arrays, as always. What says that no
     gradient is wanted stays allowed: `detach()`, `data`, `numpy(force=True)`, and everything under `no_grad`. So do
-    comparisons, `bool(t)` and printing: the way a program takes has no derivative. The mode belongs to the thread. Works
+    comparisons, `bool(t)`, printing, and results of step functions, as in `int(t.floor())`: no derivative is lost. The mode belongs to the thread. Works
     as a decorator, too.
 
     >>> import math

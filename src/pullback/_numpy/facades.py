@@ -163,6 +163,11 @@ def lifted(result: Any, given: Any) -> Any:
         return type(result)(lifted(part, given) for part in result)
     if type(result) is not np.ndarray or result.dtype not in LIFTED or not result.flags.writeable:
         return result
+    owner: Any = result
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    if owner is not None:
+        return result  # the memory of a buffer or a file
     if any(isinstance(value, np.ndarray) and np.may_share_memory(value, result) for value in _flat(given)):
         return result
     return made(result, False)

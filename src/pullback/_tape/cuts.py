@@ -71,10 +71,15 @@ def flat(primitive: Primitive) -> bool:
 def escape(reason: str, tensor: Any, call: str) -> None:
     """Note that a tensor's values leave without its derivative, by a call that does not say so; inside no_escapes an error."""
     if tensor._followed:
-        current = mode.get()
-        if current.escapes_refused and current.grad and not _constant(tensor._node):
+        if refused() and not _constant(tensor._node):
             raise errors.escaped(tensor, call)
         cut(reason, (tensor,), asked=1)
+
+
+def refused() -> bool:
+    """Whether an escape is an error."""
+    current = mode.get()
+    return current.escapes_refused and current.grad
 
 
 def _constant(node: Node | None) -> bool:

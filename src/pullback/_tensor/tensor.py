@@ -21,7 +21,7 @@ from .._core.shapes import broadcast_shapes, expand_shape
 from .._core.sites import function_of, named, warn
 from .._core.values import concrete, shared
 from .._tape import shortcuts
-from .._tape.cuts import cut_off, escape
+from .._tape.cuts import cut_off, escape, refused
 from .._tape.memory import storage_of
 from .._tape.node import AccumulateGrad, Node, new
 from .._tape.recording import Tape
@@ -156,10 +156,11 @@ class Conversions(Autograd):
             if (function := function_of(_getframe(2))) is not None:
                 raise errors.tracked_number(function, self)
             escape("item", self, "conversion to a number")
-            warn(
-                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-                f"Consider using tensor.detach() first. The number has no gradient. {errors.KEEP}; for the value, x.item()."
-            )
+            if not refused():  # what is allowed there is meant
+                warn(
+                    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+                    f"Consider using tensor.detach() first. The number has no gradient. {errors.KEEP}; for the value, x.item()."
+                )
         if self.numel() != 1:
             raise ValueError(
                 f"one number is needed, and this tensor of shape {tuple(self.shape)} has {self.numel()}: index "

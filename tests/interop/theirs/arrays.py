@@ -167,6 +167,12 @@ def into(x, out):
     return out
 
 
+def from_buffer(memory):
+    values = np.frombuffer(memory)
+    values[0] = 3.0
+    return values
+
+
 def made():
     return np.zeros(2), np.arange(3), np.ones(2, bool), np.linspace(0, 1, 3), np.array([1.0, 2.0])
 
