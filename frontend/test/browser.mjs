@@ -429,7 +429,8 @@ check("a network: the sentence, the gradients as bars, sorted, unfolded, and a c
   const [own, triple] = [await of(""), await of("#v=-3")];
   assert.equal(own.length, 6);
   own.forEach(([norm, ratio, zeros], i) => {
-    assert.ok(Math.abs(triple[i][0] / norm - 3) < 0.02 && Math.abs(triple[i][1] / ratio - 3) < 0.1, `${triple[i]} of ${own[i]}`);
+    assert.ok(Math.abs(triple[i][0] / norm - 3) < 0.04 && Math.abs(triple[i][1] / ratio - 3) < 0.4, // three digits, and two
+      `${triple[i]} of ${own[i]}`);
     assert.equal(triple[i][2], zeros);
   });
   assert.ok((await of("#v=0")).every(([norm, , zeros]) => norm === 0 && zeros === 100));

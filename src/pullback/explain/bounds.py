@@ -55,11 +55,11 @@ def sizes(names: Sequence[str], shapes: Sequence[Sequence[int]], norms: Sequence
     )
     weights = [(size, i) for size, i in known if len(shapes[i]) > 1]
     most, largest = weights[-1] if weights else (0.0, 0)
-    why, than = "the gradient of {} {}: it is {}", f" of that of {names[largest]}"
+    why = "the gradient of {} {}: it is {}"
     return [
         *(Size("huge", i, why.format(names[i], "explodes", short(size))) for size, i in known[::-1] if size > HUGE),
         *(
-            Size("tiny", i, why.format(names[i], "vanishes", short(size / most, 2)) + than)
+            Size("tiny", i, why.format(names[i], "vanishes", f"{short(size / most, 2)} of that of {names[largest]}"))
             for size, i in weights
             if size <= VANISHED * most
         ),

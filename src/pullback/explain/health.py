@@ -12,7 +12,7 @@ import numpy as np
 from .._tape.diagnosis import POLES
 from .._tape.faults import MASKS, begins
 from .arrays import Kept, Marks, marks_of, ranged
-from .bounds import FIXES, FLAT, TINY, sizes
+from .bounds import FIXES, FLAT, TINY, Size, sizes
 from .numbers import short
 from .trace import Call, Finding, Step, Term, Traced
 
@@ -222,23 +222,22 @@ def _stopped(step: Step, term: Term, kind: str) -> str:
 
 def _sizes(call: Call) -> list[Finding]:
     """The leaf whose gradient is very large, or, against the others or by itself, very small."""
-    leaves = [leaf for leaf in call.leaves if leaf.flow is not None and 0 < leaf.flow.largest < np.inf]
-    if not leaves:
-        return []
-    last = {step.outputs[0]: step for step in call.steps if not step.terms}
-    names, shapes = [leaf.tensor.name for leaf in leaves], [leaf.tensor.shape for leaf in leaves]
-    found = sizes(names, shapes, [leaf.flow.norm for leaf in leaves if leaf.flow is not None])
+    flows = [
+        (each.tensor, each.flow) for each in call.leaves if each.flow is not None and 0 < each.flow.largest < np.inf
+    ]
+    tensors = [tensor for tensor, _ in flows]
+    found = sizes([each.name for each in tensors], [each.shape for each in tensors], [flow.norm for _, flow in flows])
+    if not found and flows:
+        most, i = max((flow.largest, i) for i, (_, flow) in enumerate(flows))
+        why = f"the largest element of all gradients, in that of {tensors[i].name}, is {short(most)}"
+        found = [Size("tiny", i, why)] if most < TINY else []
     if not found:
-        most, number = max((leaf.flow.largest, i) for i, leaf in enumerate(leaves) if leaf.flow is not None)
-        if most >= TINY:
-            return []
-        why = f"the largest element of all gradients, in that of {names[number]}, is {short(most)}"
-        return [Finding("tiny", "backward", last.get(leaves[number].tensor), leaves[number].tensor, None, why)]
-    kind, number, why = found[0]
+        return []
+    kind, i, why = found[0]
     more = sum(each.kind == kind for each in found) - 1
+    step = next((step for step in call.steps if not step.terms and step.outputs[0] is tensors[i]), None)
     why += f"; {more} more do so" if more else ""
-    tensor = leaves[number].tensor
-    return [Finding(kind, "backward", last.get(tensor), tensor, None, why, fix=FIXES[kind])]
+    return [Finding(kind, "backward", step, tensors[i], None, why, fix=FIXES[kind])]
 
 
 # 5. Activations

@@ -196,14 +196,12 @@ class Training(Run):
 
     def _examine(self, step: Step) -> None:
         """Find gradients and updates that cannot train."""
+        follows = bool(self._told & {("nan", -1), ("inf", -1)})  # a bad gradient, from a bad loss
         for i, norm in enumerate(step.gradient):
             wide, change = len(self.shapes[i]) > 1, step.update[i]
             if norm is not None:
                 self._reached.add(i)
-                if (bad := kind_of(norm)) is not None and not self._told & {
-                    ("nan", -1),
-                    ("inf", -1),
-                }:  # else of the loss
+                if (bad := kind_of(norm)) is not None and not follows:
                     self._tell(bad, i, f"its gradient has {bad}")
                 elif self._lasts("zero", i, wide and norm == 0):
                     self._tell("zero", i, "its gradient was zero in all of the last recorded steps")

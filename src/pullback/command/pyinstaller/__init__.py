@@ -25,5 +25,5 @@ def modules() -> list[str]:
 def data() -> list[tuple[str, str]]:
     """The files that are read at run time, those of `explain`, and the directory of each."""
     folder = _PACKAGE / "explain"
-    files = [folder / "schema.json", *(folder / "static").glob("*")]
+    files = [folder / "schema.json", folder / "derivations.toml", *(folder / "static").glob("*")]
     return [(str(file), str(file.parent.relative_to(_PACKAGE.parent))) for file in files]
