@@ -47,6 +47,7 @@ LAYERS = [
     ["func", "func.*", "optim", "optim.*", "sparsity", "sparsity.*"],
     ["autograd", "autograd.*", "compile", "compile.*"],
     ["distributions", "distributions.*", "utils", "utils.*"],
+    ["distributed", "distributed.*"],
     ["__init__"],
     ["compat", "compat.*"],
     ["explain", "explain.*"],

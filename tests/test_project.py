@@ -53,8 +53,8 @@ def test_the_package_says_that_it_is_typed() -> None:
 
 def test_no_extra_is_for_contributors_and_all_has_the_others() -> None:
     extras = PROJECT["optional-dependencies"]
-    assert extras.keys() == {"compile", "special", "io", "all"}
-    assert extras["all"] == ["pullback[compile,special,io]"]
+    assert extras.keys() == {"compile", "special", "io", "dask", "all"}
+    assert extras["all"] == ["pullback[compile,special,io,dask]"]
     assert GROUPS.keys() == {"test", "check", "docs", "release"}
 
 

@@ -84,6 +84,7 @@ from math import nan as nan
 from math import pi as pi
 from . import array_api as array_api
 from . import autograd as autograd
+from . import distributed as distributed
 from . import distributions as distributions
 from . import extend as extend
 from . import fft as fft

@@ -191,8 +191,11 @@ def test_what_the_collector_calls_does_not_count():
         def __del__(self):
             time.time()
 
-    def callback(phase, info):
+    def clock():
         time.time()
+
+    def callback(phase, info):
+        clock()  # in another function of the one who watches
 
     @pullback.compile
     def scaled(x):

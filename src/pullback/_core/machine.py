@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .forks import lock
 from .lazy import provider
 
 
@@ -98,6 +99,26 @@ def always() -> bool:
 def automatic() -> bool:
     """Whether bits of results may depend on what else the process computes."""
     return _chosen[0] == "auto"
+
+
+_blocks = [0]
+_guard = lock()
+
+
+@contextlib.contextmanager
+def repeatable() -> Iterator[None]:
+    """A block in which the same operations give the same bits in any process: "auto" is "never" there, in all threads."""
+    with _guard:
+        _blocks[0] += _chosen[0] == "auto" or _blocks[0] > 0
+        counted = _blocks[0] > 0
+        _chosen[0] = "never" if counted else _chosen[0]
+    try:
+        yield
+    finally:
+        with _guard:
+            _blocks[0] -= counted
+            if counted and not _blocks[0]:
+                _chosen[0] = "auto"
 
 
 SHORTEST, LONGEST = 16, 1 << 14

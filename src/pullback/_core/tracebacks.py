@@ -88,7 +88,7 @@ class Shortened:
             return
         cause, context = error.__cause__, error.__context__
         self.before[id(error)] = error, cause, context, error.__suppress_context__, error.__traceback__
-        runs = [list(run) for _, run in itertools.groupby(_entries(error.__traceback__), _of_library)]
+        runs = [list(run) for _, run in itertools.groupby(entries(error.__traceback__), of_library)]
         if runs and _is_ours(runs[-1]):
             if _is_fault(error, runs[-1][-1]):
                 return
@@ -101,7 +101,7 @@ class Shortened:
     def _joined(self, runs: Sequence[Run]) -> TracebackType | None:
         """The traceback of runs, without ours; if the last is, one line tells where the exception was raised."""
         ours = _is_ours(runs[-1]) if runs else False
-        kept = [entry for run in runs if not (_is_ours(run) or (ours and _of_library(run[0]))) for entry in run]
+        kept = [entry for run in runs if not (_is_ours(run) or (ours and of_library(run[0]))) for entry in run]
         last = [entry for entry in runs[-1] if entry.tb_frame.f_code.co_filename.startswith(PACKAGE)] if ours else []
         trace = _line(last[-1]) if last and kept and self.line else None
         for entry in reversed(kept):
@@ -109,13 +109,13 @@ class Shortened:
         return trace
 
 
-def _entries(trace: TracebackType | None) -> Iterator[TracebackType]:
+def entries(trace: TracebackType | None) -> Iterator[TracebackType]:
     while trace is not None:
         yield trace
         trace = trace.tb_next
 
 
-def _of_library(entry: TracebackType) -> bool:
+def of_library(entry: TracebackType) -> bool:
     """Whether an entry belongs to this package, or to what it stands on."""
     file = entry.tb_frame.f_code.co_filename
     standard = file.startswith(("<frozen ", _STANDARD)) and "-packages" not in file
@@ -134,7 +134,7 @@ def _of_program(error: BaseException | None) -> BaseException | None:
     """An exception that has passed through the program, or was put together without being raised; None for others."""
     if error is None or error.__traceback__ is None:
         return error
-    return None if all(map(_of_library, _entries(error.__traceback__))) else error
+    return None if all(map(of_library, entries(error.__traceback__))) else error
 
 
 def _is_fault(error: BaseException, entry: TracebackType) -> bool:

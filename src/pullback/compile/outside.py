@@ -120,16 +120,18 @@ def _by_user(frame: FrameType | None) -> bool:
     The collector of garbage, and what it finds, call functions at any moment: those are not the program's.
     """
     callbacks = [getattr(callback, "__code__", None) for callback in gc.callbacks]
+    found = False
     while frame is not None:
         root = _root(frame)
-        if frame.f_code in callbacks or frame.f_code.co_name == "__del__" or (root in REPORTING and of_library(root)):
+        if frame.f_code in callbacks or frame.f_code.co_name == "__del__":
             return False
         if root == "pullback":
-            return str(frame.f_globals.get("__name__")).startswith(OPEN)
-        if not of_library(root):
-            return True
+            return found or str(frame.f_globals.get("__name__")).startswith(OPEN)
+        if not found and root in REPORTING and of_library(root):
+            return False
+        found = found or not of_library(root)
         frame = frame.f_back
-    return False
+    return found
 
 
 def _root(frame: FrameType) -> str:
