@@ -24,6 +24,7 @@ from .._tensor.tensor import Tensor
 from ..interpreters import Boxed
 from ..vocabulary import shapes
 from .construction import CONSTRUCTION
+from .facades import belongs
 from .operands import joined
 
 BY_NUMPY = """all any argmax argmin argpartition argsort clip cumprod cumsum diagonal dot max mean min nonzero copy prod ptp put
@@ -32,16 +33,10 @@ BY_NUMPY = """all any argmax argmin argpartition argsort clip cumprod cumsum dia
 IN_PLACE = "add and floordiv lshift mod mul or pow rshift sub truediv xor".split()
 
 
-@functools.cache
-def belongs(module: str, programs: frozenset[str]) -> str | None:
-    """The program that a module is part of, if it is one of these."""
-    return next((name for name in programs if module == name or module.startswith(f"{name}.")), None)
-
-
 def _asked() -> bool:
     """Whether the method two frames up was called by a program whose block this thread is inside."""
     programs = mode.get().programs
-    return bool(programs) and belongs(sys._getframe(2).f_globals.get("__name__", ""), programs) is not None
+    return bool(programs) and belongs(sys._getframe(2).f_globals.get("__name__", ""), programs)
 
 
 class _Member:
