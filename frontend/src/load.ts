@@ -43,9 +43,13 @@ export function clean(trace: Trace): Trace {
       see(tensor, "op");
       for (const saved of tensor.saved) see(saved, "text");
     }
-    for (const step of call.steps) (see(step, "node"), see(step, "note"));
+    for (const step of call.steps) {
+      (see(step, "node"), see(step, "note"));
+      for (const term of step.terms) term.numbers = term.numbers.map(visibleText);
+    }
     for (const finding of call.findings) (see(finding, "why"), see(finding, "fix"));
   }
+  for (const made of trace.derivations) for (const key of ["why", "value", "slope", "reason"] as const) see(made, key);
   if (trace.error) (see(trace.error, "type"), see(trace.error, "message"));
   if (trace.error?.overwritten) see(trace.error.overwritten, "name");
   return trace;

@@ -15,7 +15,7 @@ const BINARY: Record<string, [number, string]> = {
   "==": [5, "="], "!=": [5, "≠"], "<": [5, "<"], ">": [5, ">"], "<=": [5, "≤"], ">=": [5, "≥"],
   "+": [6, "+"], "-": [6, "−"], "*": [7, "·"], "@": [7, "@"], "/": [7, "/"], "**": [9, ""],
 };
-const NAMES: Record<string, string> = { pi: "π", eps: "ε", sigmoid: "σ" };
+const NAMES: Record<string, string> = { pi: "π", inf: "∞", eps: "ε", sigmoid: "σ" };
 const LARGE: Record<string, string> = { sum: "∑", prod: "∏" };
 
 const row = (...inside: ComponentChildren[]) => <mrow>{inside}</mrow>;

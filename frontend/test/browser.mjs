@@ -362,7 +362,7 @@ check("18: two thousand nodes: boxes, first paint, unfolding, stepping, no long 
 });
 
 check("19: hostile names and sources are text", async () => {
-  for (const hash of ["#step=20", "#step=29&view=table", "#step=14&panel=cost"]) {
+  for (const hash of ["#step=20", "#step=20&why=1", "#step=29&view=table", "#step=14&panel=cost", "#step=20&quiz=1"]) {
     const page = await open("hostile", { hash });
     for (let i = 0; i < 16; i++) await page.keyboard.press("ArrowRight");
     await settled(page);

@@ -166,6 +166,10 @@ def hostile():
         source["lines"] = [f"{NASTY} {names[2]} {names[5]}"] * len(source["lines"])
     for step in call["steps"]:
         step["note"] = NASTY
+        for term in step["terms"]:
+            term["numbers"] = [NASTY, f"y = {names[2]}"]
+    for made in trace["derivations"]:
+        made.update(dict.fromkeys(("why", "value", "slope"), NASTY), reason=f"`{NASTY}` {names[2]}")
     return trace
 
 

@@ -154,6 +154,7 @@ def test_forward_and_backward_are_drawn_in_their_own_ways():
 
 
 def network(layers):
+    pullback.manual_seed(0)
     parts = [part for _ in range(layers) for part in (pullback.nn.Linear(4, 4), pullback.nn.Tanh())]
     model = pullback.nn.Sequential(*parts, pullback.nn.Linear(4, 1))
     loss = model(pullback.ones(2, 4)).mean()
@@ -260,6 +261,8 @@ def references_hold(document):
             assert all(each < index for each in tensor["inputs"])
         for step in steps:
             assert all(each < len(tensors) for each in step["outputs"])
+            made = [step["derivation"], *(term["derivation"] for term in step["terms"])]
+            assert all(each is None or each < len(document["derivations"]) for each in made)
             for term in step["terms"]:
                 assert len(term["jacobians"]) == len(step["v"]) == len(step["outputs"])
                 assert term["to"] in {i for output in step["outputs"] for i in tensors[output]["inputs"]}

@@ -188,6 +188,27 @@ def test_what_functions_keep_for_later_calls_is_forgotten():
     assert type(arrays.table(4)) is np.ndarray
 
 
+def test_blocks_of_two_threads_for_one_module_by_different_names():
+    inside, leave, found = threading.Event(), threading.Event(), []
+
+    def other():
+        with pullback.numpy_programs(NAME):
+            inside.set()
+            leave.wait(10)
+            found.append(arrays.made()[0])
+
+    thread = threading.Thread(target=other)
+    with pullback.numpy_programs(__package__):
+        thread.start()
+        inside.wait(10)
+        assert isinstance(arrays.made()[0], pullback.Tensor)
+    assert type(arrays.made()[0]) is np.ndarray
+    leave.set()
+    thread.join()
+    assert isinstance(found[0], pullback.Tensor)  # its block has gone on
+    untouched()
+
+
 def test_modules_imported_inside():
     name = f"{__package__}.theirs.late"
     sys.modules.pop(name, None)
@@ -206,6 +227,9 @@ def test_modules_may_be_given_themselves_and_others_are_left_alone():
         assert isinstance(arrays.made()[0], pullback.Tensor)
         assert type(np.zeros(2)) is np.ndarray
         assert pullback.tensor([1.0, 2.0]).max(0).indices == 1  # a call from here has torch's result
+        with pytest.raises(AttributeError, match="'no_such_method'"):
+            pullback.tensor([1.0]).no_such_method()
+        assert not hasattr(pullback.tensor(1.0), "conjugate")
 
 
 def test_state_in_classes():

@@ -177,16 +177,23 @@ def _flat(values: Any) -> list[Any]:
     return [leaf for value in values for leaf in (_flat(value) if isinstance(value, (list, tuple)) else [value])]
 
 
+@functools.cache
+def belongs(module: str, programs: frozenset[str]) -> bool:
+    """Whether a module is part of one of these packages."""
+    return any(module == name or module.startswith(f"{name}.") for name in programs)
+
+
 class Stand:
     """What stands for an object of NumPy's, with its attributes."""
 
-    def __init__(self, real: Any, program: str) -> None:
-        self.real, self.program = real, program
+    def __init__(self, real: Any, module: str) -> None:
+        self.real, self.module = real, module
 
     @property
     def active(self) -> bool:
-        """Whether this thread is inside a block for the program."""
-        return self.program in mode.get().programs
+        """Whether this thread is inside a block for the module in which it stands."""
+        programs = mode.get().programs
+        return bool(programs) and belongs(self.module, programs)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)
@@ -310,18 +317,18 @@ class Facade(ModuleType):
 
 
 @functools.cache
-def facade(program: str) -> Callable[[Any], Any]:
-    """The function that gives what stands for an object in the globals of a program: most stay what they are."""
+def facade(module: str) -> Callable[[Any], Any]:
+    """The function that gives what stands for an object in the globals of a module: most stay what they are."""
     stands: dict[int, Any] = {}
 
     def stand(value: Any) -> Any:
         if isinstance(value, ModuleType):
             return Facade(value, replaced) if value.__name__ in MODULES else value
         if isinstance(value, type):
-            return Kind(value, program) if value in TYPES else value
+            return Kind(value, module) if value in TYPES else value
         if value is np.r_ or value is np.c_:
-            return Indexed(value, program)
-        return Called(value, program) if _known(value) else value
+            return Indexed(value, module)
+        return Called(value, module) if _known(value) else value
 
     def replaced(value: Any) -> Any:
         if not isinstance(value, (ModuleType, type, *FUNCTIONS, type(np.r_), type(np.c_))):

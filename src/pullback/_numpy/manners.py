@@ -24,6 +24,7 @@ from .._tensor.tensor import Tensor
 from ..interpreters import Boxed
 from ..vocabulary import shapes
 from .construction import CONSTRUCTION
+from .facades import belongs
 from .operands import joined
 
 BY_NUMPY = """all any argmax argmin argpartition argsort clip cumprod cumsum diagonal dot max mean min nonzero copy prod ptp put
@@ -32,29 +33,23 @@ BY_NUMPY = """all any argmax argmin argpartition argsort clip cumprod cumsum dia
 IN_PLACE = "add and floordiv lshift mod mul or pow rshift sub truediv xor".split()
 
 
-@functools.cache
-def belongs(module: str, programs: frozenset[str]) -> str | None:
-    """The program that a module is part of, if it is one of these."""
-    return next((name for name in programs if module == name or module.startswith(f"{name}.")), None)
-
-
 def _asked() -> bool:
     """Whether the method two frames up was called by a program whose block this thread is inside."""
     programs = mode.get().programs
-    return bool(programs) and belongs(sys._getframe(2).f_globals.get("__name__", ""), programs) is not None
+    return bool(programs) and belongs(sys._getframe(2).f_globals.get("__name__", ""), programs)
 
 
 class _Member:
     """A method, or an attribute, that is another one to a program."""
 
-    def __init__(self, own: Any, original: Any) -> None:
-        self.own, self.original = own, original
+    def __init__(self, name: str, own: Any, original: Any) -> None:
+        self.name, self.own, self.original = name, own, original
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is not None and _asked():
             return self.own(instance)
         if self.original is None:
-            raise AttributeError("no attribute of tensors")
+            raise AttributeError(f"'Tensor' object has no attribute {self.name!r}", name=self.name, obj=instance)
         return self.original.__get__(instance, owner)
 
     def __set__(self, instance: Any, value: Any) -> None:
@@ -174,7 +169,9 @@ def exchange() -> list[tuple[type, str, Any]]:
     for name, method in (METHODS | ATTRIBUTES).items():
         getattr(Tensor, name, None)  # imported now: that would replace ours
         own = functools.partial(functools.partial, method)
-        new[Tensor, name] = _Member(own if name in METHODS else method, inspect.getattr_static(Tensor, name, None))
+        new[Tensor, name] = _Member(
+            name, own if name in METHODS else method, inspect.getattr_static(Tensor, name, None)
+        )
     before = [(cls, name, vars(cls).get(name)) for cls, name in new]
     for (cls, name), method in new.items():
         setattr(cls, name, method)

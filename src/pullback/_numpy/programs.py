@@ -14,7 +14,7 @@ from .._core import forks
 from .._core.modes import FieldBlock, ModeBlock, mode
 from .._core.sites import called, describe
 from . import manners
-from .facades import facade
+from .facades import belongs, facade
 
 REFUSED = {"numpy", "pullback", "builtins", "math"}
 MISSING = object()
@@ -53,41 +53,41 @@ class _Entered:
         with self.lock:
             for program in programs:
                 self.entered[program] = self.entered.get(program, 0) - 1
-            gone = {program for program, count in self.entered.items() if count <= 0}
-            for program, namespace, name, old, new in reversed(self.changed):
-                if program in gone and namespace.get(name) is new:
-                    if old is MISSING:
-                        del namespace[name]
-                    else:
-                        namespace[name] = old
-            for program, cached in self.caches:
-                if program in gone:
-                    cached.cache_clear()  # what it keeps may be tensors
-            self.caches = [each for each in self.caches if each[0] not in gone]
-            self.changed = [change for change in self.changed if change[0] not in gone]
             self.entered = {program: count for program, count in self.entered.items() if count > 0}
+            left = frozenset(self.entered)
+            for module, namespace, key, old, new in reversed(self.changed):
+                if belongs(module, left) or namespace.get(key) is not new:
+                    continue
+                if old is MISSING:
+                    del namespace[key]
+                else:
+                    namespace[key] = old
+            for module, cached in self.caches:
+                if not belongs(module, left):
+                    cached.cache_clear()  # what it keeps may be tensors
+            self.caches = [each for each in self.caches if belongs(each[0], left)]
+            self.changed = [each for each in self.changed if belongs(each[0], left)]
             if not self.entered and self in sys.meta_path:
                 sys.meta_path.remove(self)
                 manners.restore(self.methods)
 
     def change(self, name: str, module: Any, programs: frozenset[str]) -> None:
         """Change the names of one module, if it belongs to one of these programs."""
-        program = manners.belongs(name, programs)
-        if program is None or not isinstance(module, ModuleType):
+        if not (belongs(name, programs) and isinstance(module, ModuleType)):
             return
-        namespace, replaced = vars(module), facade(program)
+        namespace, replaced = vars(module), facade(name)
         found = {"float": float, "complex": complex} | {k: v for k, v in namespace.items() if not k.startswith("__")}
         for key, value in found.items():
             if isinstance(value, CACHED):
-                self.caches.append((program, value))
+                self.caches.append((name, value))
             new = replaced(value)
             if new is not value:
-                self.changed.append((program, namespace, key, namespace.get(key, MISSING), new))
+                self.changed.append((name, namespace, key, namespace.get(key, MISSING), new))
                 namespace[key] = new
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """The others' specification, with a loader that changes the module's names when it has run."""
-        if manners.belongs(name, frozenset(self.entered)) is None:
+        if not belongs(name, frozenset(self.entered)):
             return None
         for finder in sys.meta_path:
             spec = None if finder is self else finder.find_spec(name, path, target)
@@ -193,7 +193,7 @@ class numpy_programs(ModeBlock):
             else:
                 compiled = compiled or code.co_name
             at = at.tb_next
-        if found is None or manners.belongs(found.tb_frame.f_globals.get("__name__", ""), self._names) is None:
+        if found is None or not belongs(found.tb_frame.f_globals.get("__name__", ""), self._names):
             return
         site = (found.tb_frame.f_code, found.tb_lasti)
         if (function := compiled or called(site)) is not None and not getattr(error, "__notes__", None):
