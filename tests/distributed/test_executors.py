@@ -124,6 +124,7 @@ def test_a_partition_that_kills_its_process():
         assert digest(total(logistic, parts(), LIKE, engine=executor)(AT)) == REFERENCE
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="a system without SIGKILL")
 def test_a_process_that_is_killed():
     with processes() as executor:
         fit = total(logistic, late_parts(), LIKE, engine=executor)
