@@ -1,5 +1,6 @@
 """Losses and data that processes import by their names."""
 
+import functools
 import os
 import time
 
@@ -19,6 +20,16 @@ def data(number, rows=60, columns=5):
 
 def parts(count=20):
     return [data(number) for number in range(count)]
+
+
+def late(number):
+    time.sleep(0.05)
+    return data(number)
+
+
+def late_parts(count=20):
+    """Functions that take some time to load the same data."""
+    return [functools.partial(late, number) for number in range(count)]
 
 
 LIKE = {"w": np.zeros(5), "b": 0.0}
@@ -53,11 +64,6 @@ def branching(p, x, y):
     """Is not compiled: it asks for a number."""
     z = x @ p["w"] + p["b"]
     return (z.tanh() * y).sum() if float(z.detach().sum()) > 0 else (z.exp() * y).logsumexp(0)
-
-
-def slow(p, x, y):
-    time.sleep(0.05)
-    return logistic(p, x, y)
 
 
 def counted(p, x, y):

@@ -19,10 +19,10 @@ from tests.distributed.losses import (
     digest,
     drawn,
     failing,
+    late_parts,
     logistic,
     network,
     parts,
-    slow,
 )
 
 from pullback.distributed import PartitionError, chunked, total
@@ -126,7 +126,7 @@ def test_a_partition_that_kills_its_process():
 
 def test_a_process_that_is_killed():
     with processes() as executor:
-        fit = total(slow, parts(), LIKE, engine=executor)
+        fit = total(logistic, late_parts(), LIKE, engine=executor)
         pending = fit.start(AT)
         while not executor._processes:
             time.sleep(0.01)
@@ -139,7 +139,7 @@ def test_an_interruption_leaves_nothing_to_be_done():
     """SIGINT while the sum is waited for: what has not begun is cancelled, and the executor goes on."""
     with processes(1) as executor:
         total(logistic, parts(1), LIKE, engine=executor)(AT)  # the process is there
-        fit = total(slow, parts() * 4, LIKE, engine=executor)
+        fit = total(logistic, late_parts(80), LIKE, engine=executor)
         timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
         timer.start()
         with pytest.raises(KeyboardInterrupt):

@@ -188,6 +188,22 @@ def test_an_exploding_and_a_vanishing_gradient_are_found():
     assert kinds(run) == [("huge", 0, "one"), ("tiny", 2, "two")]
 
 
+@pytest.mark.parametrize(("lr", "found"), [(1e-3, 0), (1e-2, 0), (1.0, 1)])
+def test_a_step_that_changes_most_weights_by_half_of_their_norm_is_found_at_once(lr, found):
+    """The first step of Adam moves each element by the learning rate, whatever the gradient; a Linear's are about 0.2."""
+    pullback.manual_seed(0)
+    model = nn.Sequential(*(layer for _ in range(4) for layer in (nn.Linear(8, 8), nn.Tanh())))
+    optimizer = optim.Adam(model.parameters(), lr=lr)
+    x = pullback.randn(16, 8)
+    with record(model, optimizer, every=10) as run:
+        for _ in range(3):
+            optimizer.zero_grad()
+            ((model(x) - 1) ** 2).mean().backward()
+            optimizer.step()
+    events = [(event.kind, event.step, event.parameter) for event in run.events]
+    assert events == [("update", 0, "")] * found
+
+
 def test_updates_as_large_as_the_weights_are_found():
     assert ("update", 2, "w") in kinds(descent([1.0, -2.0, 2.0, -2.0], lr=0.7))
     assert kinds(descent([1.0, -1.0, 1.0, -1.0], lr=0.1)) == []

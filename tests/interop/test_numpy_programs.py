@@ -227,6 +227,9 @@ def test_modules_may_be_given_themselves_and_others_are_left_alone():
         assert isinstance(arrays.made()[0], pullback.Tensor)
         assert type(np.zeros(2)) is np.ndarray
         assert pullback.tensor([1.0, 2.0]).max(0).indices == 1  # a call from here has torch's result
+        with pytest.raises(AttributeError, match="'no_such_method'"):
+            pullback.tensor([1.0]).no_such_method()
+        assert not hasattr(pullback.tensor(1.0), "conjugate")
 
 
 def test_state_in_classes():

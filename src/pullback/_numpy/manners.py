@@ -42,14 +42,14 @@ def _asked() -> bool:
 class _Member:
     """A method, or an attribute, that is another one to a program."""
 
-    def __init__(self, own: Any, original: Any) -> None:
-        self.own, self.original = own, original
+    def __init__(self, name: str, own: Any, original: Any) -> None:
+        self.name, self.own, self.original = name, own, original
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is not None and _asked():
             return self.own(instance)
         if self.original is None:
-            raise AttributeError("no attribute of tensors")
+            raise AttributeError(f"'Tensor' object has no attribute {self.name!r}", name=self.name, obj=instance)
         return self.original.__get__(instance, owner)
 
     def __set__(self, instance: Any, value: Any) -> None:
@@ -169,7 +169,9 @@ def exchange() -> list[tuple[type, str, Any]]:
     for name, method in (METHODS | ATTRIBUTES).items():
         getattr(Tensor, name, None)  # imported now: that would replace ours
         own = functools.partial(functools.partial, method)
-        new[Tensor, name] = _Member(own if name in METHODS else method, inspect.getattr_static(Tensor, name, None))
+        new[Tensor, name] = _Member(
+            name, own if name in METHODS else method, inspect.getattr_static(Tensor, name, None)
+        )
     before = [(cls, name, vars(cls).get(name)) for cls, name in new]
     for (cls, name), method in new.items():
         setattr(cls, name, method)

@@ -6,6 +6,7 @@ worker.
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import importlib
 import itertools
@@ -191,7 +192,11 @@ def _same(value: Any) -> Any:
     return value
 
 
-def _scattered(keys: Sequence[str], dask_scheduler: Any) -> int:
+async def _scattered(keys: Sequence[str], dask_scheduler: Any) -> int:
     """How many of the keys stand for data, or depend on data, that the scheduler cannot compute."""
+    for _ in range(500):  # they reach it by another way than this question
+        if all(key in dask_scheduler.tasks for key in keys):
+            break
+        await asyncio.sleep(0.01)
     tasks = [dask_scheduler.tasks[key] for key in keys if key in dask_scheduler.tasks]
     return sum(any(part.run_spec is None for part in (task, *task.dependencies)) for task in tasks)

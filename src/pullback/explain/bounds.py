@@ -17,7 +17,9 @@ FLAT = {"units": 0.5, "elements": 0.9, "rows": 0.9}
 DIVERGED = 10
 """The factor by which a loss, and its gradient, exceed those of the first step when training has diverged."""
 LARGE_UPDATE = 0.5
-"""The share of its norm by which a weight must not change in one step, several times in a row."""
+"""The share of its norm by which a weight must not change in one step, several times in a row, nor most of the weights once."""
+SEVERAL = 4
+"""The number of weights of which most must not change by so much in a single step: of fewer, all may start near zero."""
 PATIENCE = 3
 """The number of recorded steps in a row for which an update must be large, or a gradient zero."""
 ENOUGH = 20

@@ -20,7 +20,7 @@ from .._core.primitives import Carrier
 from .._core.sites import internal
 from .._tape.faults import kind_of
 from ..optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
-from .bounds import DIVERGED, ENOUGH, FIXES, LARGE_UPDATE, PATIENCE, sizes
+from .bounds import DIVERGED, ENOUGH, FIXES, LARGE_UPDATE, PATIENCE, SEVERAL, sizes
 from .naming import rounds_at, variables_in
 from .numbers import counted, short
 from .parameters import FROZEN, UNUSED, frozen, idle
@@ -207,6 +207,13 @@ class Training(Run):
                     self._tell("zero", i, "its gradient was zero in all of the last recorded steps")
             if self._lasts("update", i, wide and change is not None and not change <= LARGE_UPDATE):
                 self._tell("update", i, f"one step changes it by {short(change, 2)} of its norm")
+        changes = sorted(
+            x for x, shape in zip(step.update, self.shapes, strict=True) if x is not None and len(shape) > 1
+        )
+        if len(changes) >= SEVERAL and (middle := changes[len(changes) // 2]) > LARGE_UPDATE:
+            self._tell(
+                "update", -1, f"one step changes most weights by {short(middle, 2)} of their norm", step=step.number
+            )
         norms = [None if norm == math.inf else norm for norm in step.gradient]
         found = sizes(self.parameters, self.shapes, norms)
         vanished = {size.number for size in found if size.kind == "tiny"}
