@@ -1199,8 +1199,8 @@ def randperm(n: _builtins.int, *, generator: _Generator | None = None, dtype: _D
     """A random permutation of the integers from 0 to n - 1."""
 def range(start: _Number, end: _Number | None = None, step: _Number = 1, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
     """Numbers from start to end, both included, of the default dtype; `arange` has replaced it."""
-def ravel(input: Tensor) -> Tensor:
-    """All elements along one axis, contiguous in memory."""
+def ravel(input: Tensor, order: str = 'C') -> Tensor:
+    """All elements along one axis, contiguous in memory; with order 'F' the first index changes fastest, as in NumPy."""
 def real(input: Tensor) -> Tensor:
     """The real part, as a view; a real tensor itself."""
 def reciprocal(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:

@@ -307,6 +307,7 @@ NESTED = {
 }
 WRITING = {"backward", "autograd.backward", "zero_", "requires_grad_", "retain_grad", "register_hook", "__setitem__"}
 WRITING |= {"asarray"}  # whose requires_grad=True makes the given tensor itself a leaf, as torch's does
+WRITING |= {"fill"}  # NumPy's spelling, which has no underscore
 
 
 def state(value):

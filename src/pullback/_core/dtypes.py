@@ -68,6 +68,21 @@ class dtype:
         """The NumPy dtype, where NumPy looks for it."""
         return self.numpy
 
+    @property
+    def kind(self) -> str:
+        """NumPy's character for the kind: 'b', 'i', 'u', 'f' or 'c'."""
+        return self.numpy.kind
+
+    @property
+    def char(self) -> str:
+        """NumPy's character for the dtype, such as 'd' for float64."""
+        return self.numpy.char
+
+    @property
+    def type(self) -> type[np.generic]:
+        """The type of NumPy's scalars."""
+        return self.numpy.type
+
     # NumPy's name for the same from 2.4 on, where `.dtype` is on its way out.
     __numpy_dtype__ = dtype
 

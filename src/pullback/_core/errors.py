@@ -36,6 +36,10 @@ class UncompiledError(Exception):
     """Raised by a hook that needs numbers while compile records a function: this call runs as it is, the next is tried again."""
 
 
+class AbsentError(RuntimeError, AttributeError):
+    """Raised by an attribute that only other tensors have: for torch's programs a RuntimeError; `hasattr` is False."""
+
+
 def kind(tensor: Any) -> str:
     """A tensor in one phrase: dtype, shape, and where it was made."""
     text = f"{str(tensor.dtype).rpartition('.')[2]} tensor of shape {tuple(tensor.shape)}"

@@ -124,6 +124,9 @@ class Conversions(Autograd):
         options = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
         return self.numpy().__dlpack__(**{key: value for key, value in options.items() if value is not None})
 
+    def __buffer__(self, flags: int) -> memoryview:
+        return memoryview(self.__array__())
+
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
 
@@ -463,6 +466,15 @@ class Tensor(Conversions):
     __ilshift__ = in_place(__lshift__)
     __irshift__ = in_place(__rshift__)
 
+    def __round__(self, ndigits: int = 0) -> Any:
+        return vocabulary.load("vocabulary.rounding", "round")(self, decimals=ndigits)
+
+    def __divmod__(self, other: Any) -> Any:
+        return NotImplemented if not isinstance(other, OPERANDS) else (self // other, self % other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return NotImplemented if not isinstance(other, OPERANDS) else (other // self, other % self)
+
     def __pos__(self) -> Any:
         return vocabulary.load("vocabulary.functions", "positive")(self)
 
@@ -484,16 +496,23 @@ class Tensor(Conversions):
 
     @property
     def imag(self) -> Any:
-        """The imaginary part of a complex tensor, as a view; assigning writes to it.
+        """The imaginary part of a complex tensor, as a view; assigning writes to it. That of a real one is zero, as in NumPy.
 
         >>> import pullback
         >>> pullback.tensor([1 + 2j]).imag
         tensor([2.])
         """
-        return vocabulary.load("vocabulary.complexes", "imag")(self)
+        if self._dtype.kind == "c":
+            return vocabulary.load("vocabulary.complexes", "imag")(self)
+        zeros = ops.zeros_like(self)
+        if (array := shared(zeros)) is not None:
+            array.flags.writeable = False  # there is no imaginary part to write to
+        return zeros
 
     @imag.setter
     def imag(self, value: Any) -> None:
+        if self._dtype.kind != "c":
+            raise RuntimeError(f"imag is not implemented for tensors with non-complex dtypes: this one is {self.dtype}")
         self.imag[...] = value.real if isinstance(value, Carrier) else value
 
     def where(self, condition: Any, other: Any) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._core import dtypes
+from .._core.errors import AbsentError
 from .._tensor.attributes import Attributes
 from .._tensor.creation import empty
 from .._tensor.tensor import Tensor
@@ -17,7 +18,7 @@ _slot: Any = Attributes.__dict__["_array"]
 """The attribute in which a tensor stores its array: an uninitialized one stores an empty array there, for its dtype."""
 
 
-class UninitializedError(RuntimeError, ValueError):
+class UninitializedError(AbsentError, ValueError):
     """The error for using the shape (in torch a RuntimeError) or the elements of a parameter or buffer without a shape."""
 
 

@@ -186,12 +186,14 @@ def _spread(
     keepdim: bool,
     *,
     correction: float | None = None,
+    ddof: float | None = None,
     axis: Dim = None,
     keepdims: bool = False,
 ) -> Any:
     """The implementation of var and std, which have the same arguments."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
+    correction = _one_of(primitive.name, "correction", correction, ddof)
     if correction is None:
         correction = 1 if unbiased is None else int(unbiased)
     if input._dtype.kind not in "fc":

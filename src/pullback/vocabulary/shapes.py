@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import ops
 from .._core import dtypes
+from .._core.errors import AbsentError
 from .._core.primitives import Carrier
 from .._core.shapes import Shape, expand_shape, infer_shape, normalize_axes, normalize_axis, parse_sizes, sum_to
 from .._core.values import require_tensor
@@ -101,14 +102,16 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     return reshape(input, *shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :])
 
 
-def ravel(input: Any) -> Any:
-    """All elements along one axis, contiguous in memory.
+def ravel(input: Any, order: str = "C") -> Any:
+    """All elements along one axis, contiguous in memory; with order 'F' the first index changes fastest, as in NumPy.
 
     >>> import pullback
     >>> pullback.ravel(pullback.tensor([[1, 2], [3, 4]]))
     tensor([1, 2, 3, 4])
     """
-    return reshape(input, -1).contiguous()
+    if order not in ("C", "F"):
+        raise ValueError(f"ravel: the order is 'C' or 'F', not {order!r}")
+    return reshape(input if order == "C" else reversed_axes(input), -1).contiguous()
 
 
 def unflatten(input: Any, dim: int, sizes: Any) -> Any:
@@ -242,7 +245,7 @@ def matrix_transpose(input: Any) -> Any:
 
 def _of_matrices(input: Any, name: str) -> Any:
     if input.ndim < 2:
-        raise RuntimeError(
+        raise AbsentError(
             f"tensor.{name} is only supported on matrices or batches of matrices. Got {input.ndim}-D tensor."
         )
     return _swapped(input, -2, -1, "TransposeBackward0")
@@ -272,7 +275,7 @@ def _adjoint_of_matrix(input: Any) -> Any:
             [3.-0.j]])
     """
     if input.ndim not in (0, 2):
-        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {input.ndim}-D tensor.")
+        raise AbsentError(f"tensor.H is only supported on matrices (2-D tensors). Got {input.ndim}-D tensor.")
     return _conjugate(reversed_axes(input))
 
 

@@ -16,6 +16,7 @@ from pullback._core.placement import layout as _layout
 from pullback._core.shapes import CallableInt as _CallableInt
 from pullback._core.shapes import Size as _Size
 from pullback._tape.node import RemovableHandle as _RemovableHandle
+from pullback._tensor.spellings import Flat as _Flat
 from pullback._tensor.storages import TypedStorage as _TypedStorage
 from pullback._tensor.storages import UntypedStorage as _UntypedStorage
 from typing import NamedTuple as _NamedTuple
@@ -257,6 +258,8 @@ class Tensor:
         """The inverse hyperbolic sine, elementwise."""
     def asinh_(self) -> Tensor:
         """The inverse hyperbolic sine, elementwise."""
+    def astype(self, dtype: _DType | None, order: str = 'K', casting: _Any = 'unsafe', subok: _builtins.bool = True, copy: _builtins.bool = True) -> Tensor:
+        """This tensor converted to a dtype; a copy even if it has that dtype already, unless `copy` is False."""
     def atan(self) -> Tensor:
         """The inverse tangent, elementwise."""
     def atan2(self, other: _TensorLike) -> Tensor:
@@ -369,6 +372,8 @@ class Tensor:
         """The complex conjugate; a real tensor as it is."""
     def contiguous(self, memory_format: object | None = None) -> Tensor:
         """This tensor, or a contiguous copy of it."""
+    def copy(self, order: str = 'C') -> Tensor:
+        """A recorded copy, as `clone`."""
     def copy_(self, other: _TensorLike, non_blocking: _builtins.bool = False) -> Tensor:
         """Copy the elements of another tensor or array to this one, broadcast and converted, in place."""
     def copysign(self, other: _TensorLike) -> Tensor:
@@ -527,6 +532,8 @@ class Tensor:
         """exp(input) - 1, exact for small inputs."""
     def exponential_(self, lambd: _builtins.float = 1, *, generator: _Generator | None = None) -> Tensor:
         """Samples of the exponential distribution with rate `lambd`."""
+    def fill(self, value: _Number | Tensor) -> None:
+        """Set all elements to one value, a number or a 0-d tensor; as in NumPy the result is None, that of `fill_` the tensor."""
     def fill_(self, value: _TensorLike) -> Tensor:
         """Set all elements to one value, a number or a 0-d tensor, in place."""
     def fill_diagonal_(self, fill_value: _Number, wrap: _builtins.bool = False) -> Tensor:
@@ -1088,8 +1095,8 @@ class Tensor:
         """Radians as degrees."""
     def random_(self, start: _Number | None = None, to: _Any = ..., *, generator: _Generator | None = None) -> Tensor:
         """Uniformly distributed integers in [start, to), [0, to), or the range of consecutive integers of the dtype."""
-    def ravel(self) -> Tensor:
-        """All elements along one axis, contiguous in memory."""
+    def ravel(self, order: str = 'C') -> Tensor:
+        """All elements along one axis, contiguous in memory; with order 'F' the first index changes fastest, as in NumPy."""
     def reciprocal(self) -> Tensor:
         """1 / input, elementwise."""
     def reciprocal_(self) -> Tensor:
@@ -1510,6 +1517,12 @@ class Tensor:
     def dtype(self) -> _dtype:
         """The dtype of the elements, one of pullback's own dtype objects."""
     @_builtins.property
+    def flags(self) -> _Any:
+        """What NumPy says of the memory: whether it is contiguous, and writeable."""
+    @_builtins.property
+    def flat(self) -> _Flat:
+        """The elements in order: to iterate over, to index, and to assign to."""
+    @_builtins.property
     def grad(self) -> Tensor | None:
         """The gradient accumulated by backward passes: None before the first; settable."""
     @grad.setter
@@ -1524,7 +1537,7 @@ class Tensor:
         """The node of the operation that computed this tensor; None for a leaf."""
     @_builtins.property
     def imag(self) -> Tensor:
-        """The imaginary part of a complex tensor, as a view; assigning writes to it."""
+        """The imaginary part of a complex tensor, as a view; assigning writes to it. That of a real one is zero, as in NumPy."""
     @imag.setter
     def imag(self, value: _Any, /) -> None: ...
     @_builtins.property
@@ -1570,3 +1583,6 @@ class Tensor:
     @_builtins.property
     def size(self) -> _CallableInt:
         """The number of elements, as in NumPy; if called, the shape or the length of one axis, as in torch."""
+    @_builtins.property
+    def strides(self) -> tuple[_builtins.int, ...]:
+        """The number of bytes between neighbours along each axis; `stride()` counts elements."""
