@@ -32,7 +32,8 @@ REPOSITORY = "https://github.com/pullback-autograd/pullback/blob/main/"
 MODULES = (
     "pullback array_api array_api.fft array_api.linalg array_api.special autograd autograd.forward_ad "
     "autograd.functional autograd.graph compat.autograd compat.torch compile distributions "
-    "distributions.constraints explain extend fft files func interpreters linalg masked nn nn.functional nn.init "
+    "distributions.constraints explain extend fft files func interop.einops interop.scipy "
+    "interpreters linalg masked nn nn.functional nn.init "
     "nn.utils nn.utils.parametrizations nn.utils.parametrize nn.utils.prune nn.utils.rnn optim optim.lr_scheduler "
     "optim.swa_utils signal.windows sparsity special utils.checkpoint utils.data"
 ).split()

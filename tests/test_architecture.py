@@ -43,7 +43,7 @@ LAYERS = [
     ["files", "files.*"],
     ["nn", "nn.*", "linalg", "fft", "special", "masked", "signal", "signal.*"],
     ["_numpy", "_numpy.*"],
-    ["array_api", "array_api.*"],
+    ["array_api", "array_api.*", "interop", "interop.*"],
     ["func", "func.*", "optim", "optim.*", "sparsity", "sparsity.*"],
     ["autograd", "autograd.*", "compile", "compile.*"],
     ["distributions", "distributions.*", "utils", "utils.*"],

@@ -90,6 +90,7 @@ from . import extend as extend
 from . import fft as fft
 from . import files as files
 from . import func as func
+from . import interop as interop
 from . import interpreters as interpreters
 from . import linalg as linalg
 from . import masked as masked

@@ -294,11 +294,18 @@ def _set_rules(**changes: Any) -> None:
 
 _set_rules()
 _NUMPY = Rules(float64, "standard")
+_blocks = False
+
+
+def expect_programs(now: bool) -> None:
+    """Say whether some thread is inside a block of numpy_programs: only then is each asked for its mode."""
+    global _blocks  # noqa: PLW0603  # of the process
+    _blocks = now
 
 
 def rules() -> Rules:
     """The rules now in force, NumPy's in numpy_programs: compiled functions are recorded anew under others."""
-    return _NUMPY if mode.get().programs else _rules
+    return _NUMPY if _blocks and mode.get().programs else _rules
 
 
 def get_promotion() -> str:

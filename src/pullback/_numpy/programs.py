@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from .._core import forks
+from .._core.dtypes import expect_programs
 from .._core.modes import FieldBlock, ModeBlock, mode
 from .._core.sites import called, describe
 from . import manners
@@ -45,6 +46,7 @@ class _Entered:
             if first:
                 sys.meta_path.insert(0, self)
                 self.methods = manners.exchange()
+                expect_programs(True)
             for name, module in list(sys.modules.items()) if fresh else ():
                 self.change(name, module, fresh)
 
@@ -70,6 +72,7 @@ class _Entered:
             if not self.entered and self in sys.meta_path:
                 sys.meta_path.remove(self)
                 manners.restore(self.methods)
+                expect_programs(False)
 
     def change(self, name: str, module: Any, programs: frozenset[str]) -> None:
         """Change the names of one module, if it belongs to one of these programs."""

@@ -175,9 +175,9 @@ class Dask:
             found = re.search(r"-[0-9a-f]{32}-(\d+)$", str(error.task))
             number = int(found[1]) if found else None
             what = (
-                f"partition {number} of {total}: the workers that computed it died, one after another: it is too large "
+                f"partition {number} of {total}: the workers that computed it died, one after another: it, or one "
+                "computed beside it, is too large for their memory, or its code ends the process"
             )
-            what += "for their memory, or its code ends the process"
         elif self.client.status != "running" or isinstance(error, OSError):
             what = "the connection to Dask's scheduler is lost: make a new client, and the sum again"
         elif kind in {"CancelledError", "FutureCancelledError"}:

@@ -1,0 +1,109 @@
+"""interop.scipy: SciPy's and scikit-learn's functions on tensors. Each test is a process of its own: SciPy reads once."""
+
+import importlib.util
+import inspect
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import pullback.interop.scipy
+
+NO_LEARN = pytest.mark.skipif(importlib.util.find_spec("sklearn") is None, reason="scikit-learn is not installed")
+
+
+def run(program, **more):
+    environment = {**os.environ, **more}
+    if not more:
+        environment.pop("SCIPY_ARRAY_API", None)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_the_example_of_the_docstring():
+    text = inspect.getdoc(pullback.interop.scipy.enable)
+    assert run(text.partition("::\n")[2]) == "tensor([0.2689, 0.7311])"
+
+
+def test_values_and_gradients_are_those_of_a_formula():
+    program = """
+        import numpy as np, pullback, pullback.interop.scipy
+        pullback.interop.scipy.enable()
+        pullback.interop.scipy.enable()
+        from scipy import stats
+        x = pullback.tensor([1.0, 2.5, 4.0, -1.0], dtype=pullback.float64, requires_grad=True)
+        with pullback.no_escapes():
+            weights = pullback.tensor([1.0, -2.0, 0.5, 3.0], dtype=pullback.float64)
+            (stats.zscore(x) * weights).sum().backward()
+        a, w = x.detach().numpy(), weights.numpy()
+        d, s = a - a.mean(), a.std()
+        np.testing.assert_allclose(x.grad.numpy(), (w - w.mean() - d * (w @ d) / (len(a) * s * s)) / s, rtol=1e-12)
+        """
+    run(program)
+
+
+def test_too_late_is_refused_with_the_fix_and_nothing_is_changed():
+    program = """
+        import os, sys, scipy.special, pullback.interop.scipy
+        found = list(sys.meta_path)
+        try:
+            pullback.interop.scipy.enable()
+        except RuntimeError as error:
+            print(error)
+        assert "SCIPY_ARRAY_API" not in os.environ and sys.meta_path == found
+        """
+    said = run(program)
+    assert "SciPy was imported before" in said
+    assert "SCIPY_ARRAY_API=1" in said
+
+
+def test_a_process_that_was_started_with_the_variable_is_not_too_late():
+    run("import scipy.special, pullback.interop.scipy; pullback.interop.scipy.enable()", SCIPY_ARRAY_API="1")
+
+
+def test_nothing_is_imported():
+    program = """
+        import sys, pullback.interop.scipy
+        pullback.interop.scipy.enable()
+        assert not {"scipy", "sklearn", "scipy.special"} & set(sys.modules)
+        """
+    run(program)
+
+
+def test_from_several_threads():
+    program = """
+        import sys, threading, pullback.interop.scipy as interop
+        threads = [threading.Thread(target=interop.enable) for _ in range(8)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        assert sum(finder is interop._Finder for finder in sys.meta_path) == 1
+        """
+    run(program)
+
+
+@NO_LEARN
+@pytest.mark.parametrize("first", [True, False])
+def test_scikit_learn_dispatches_in_all_threads(first):
+    lines = ["import sklearn", "pullback.interop.scipy.enable()"][:: 1 if first else -1]
+    program = (
+        "import sys, threading, pullback.interop.scipy\n"
+        + "\n".join(lines)
+        + textwrap.dedent("""
+        found = [sklearn.get_config()["array_api_dispatch"]]
+        thread = threading.Thread(target=lambda: found.append(sklearn.get_config()["array_api_dispatch"]))
+        thread.start(); thread.join()
+        assert found == [True, True], found
+        assert not any(finder is pullback.interop.scipy._Finder for finder in sys.meta_path)
+        """)
+    )
+    run(program, **({"SCIPY_ARRAY_API": "1"} if first else {"PATH": os.environ["PATH"]}))
