@@ -281,3 +281,16 @@ def test_bad_names_are_refused(packages, error):
     with pytest.raises(error, match="numpy_programs"):
         pullback.numpy_programs(*packages)
     untouched()
+
+
+def test_compiled_modules_of_a_package_keep_their_own_names():
+    """Their code takes what NumPy's functions return for arrays unseen, so a tensor there would end the process."""
+    compiled = pytest.importorskip("scipy.interpolate._interpnd")
+    interpolate = importlib.import_module("scipy.interpolate")
+    points = pullback.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], dtype=pullback.float64)
+    values = pullback.ones(4, dtype=pullback.float64, requires_grad=True)
+    before = {**vars(compiled)}
+    with pullback.numpy_programs("scipy"):
+        assert all(vars(compiled)[name] is value for name, value in before.items())
+        with pytest.raises(RuntimeError, match="hold no gradients"):
+            interpolate.LinearNDInterpolator(points.requires_grad_(), values)

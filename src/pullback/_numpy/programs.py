@@ -7,6 +7,7 @@ import functools
 import linecache
 import sys
 from collections.abc import Callable
+from importlib.machinery import ExtensionFileLoader
 from types import ModuleType
 from typing import Any
 
@@ -76,7 +77,7 @@ class _Entered:
 
     def change(self, name: str, module: Any, programs: frozenset[str]) -> None:
         """Change the names of one module, if it belongs to one of these programs."""
-        if not (belongs(name, programs) and isinstance(module, ModuleType)):
+        if not (belongs(name, programs) and isinstance(module, ModuleType)) or _is_compiled(module):
             return
         namespace, replaced = vars(module), facade(name)
         found = {"float": float, "complex": complex} | {k: v for k, v in namespace.items() if not k.startswith("__")}
@@ -109,6 +110,11 @@ class _Entered:
                 self.change(name, module, frozenset(self.entered))
 
         return exec_module
+
+
+def _is_compiled(module: ModuleType) -> bool:
+    """True for an extension module: its code may take what NumPy's functions return for an array without a look."""
+    return isinstance(getattr(module, "__loader__", None), ExtensionFileLoader)
 
 
 _entered = _Entered()
