@@ -89,7 +89,7 @@ def test_containers_and_numbers():
         "floats": [0.5, -0.0, float("inf"), 1e-320],
         "texts": ["", "é", "\U0001f600", "a\nb", b"", b"\0\xff"],
         "others": (None, True, False, 1 + 2j, pb.float16, pb.Size([2, 3]), pb.device("cpu")),
-        "sets": [{1, 2}, frozenset("ab"), Counter("aab"), set()],
+        "sets": [{1, 2}, frozenset("a"), Counter("aab"), set()],
         "empty": ([], (), {}, OrderedDict()),
         "shared": [inner, inner],
         7: OrderedDict(b=1, a=(1, {"x": [2]})),
