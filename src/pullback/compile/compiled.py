@@ -13,7 +13,7 @@ import numpy as np
 
 from .._core import dtypes as _dtypes
 from .._core.errors import UncompiledError
-from .._core.forks import give_way
+from .._core.forks import exchanging, give_way, swapping
 from .._core.modes import FieldBlock, innermost, mode
 from .._core.primitives import Carrier
 from .._core.sites import depth
@@ -25,7 +25,7 @@ from .._tape.views import view
 from .._tape.walk import pull_back
 from .._tensor.tensor import Tensor
 from ..nn.modules.module import Module
-from .capture import Run, turn
+from .capture import Run
 from .costs import peak, works
 from .holders import meaning
 from .machinery import Machinery
@@ -73,8 +73,8 @@ class Prepared:
         arrays = []
         for place, value in zip(record.places, record.program.inputs, strict=True):
             array = place.array(leaves)
-            if array.shape != value.shape or array.dtype != value.dtype:
-                return None
+            if type(array) is not ndarray or array.shape != value.shape or array.dtype != value.dtype:
+                return None  # another thread records, perhaps
             arrays.append(array)
         return arrays
 
@@ -263,20 +263,27 @@ class Compiled:
         if key in self.refused:
             self._rest = 0 if self.records else REST
             return self.function(*args, **kwargs)
-        known = [*self.records.get(key, ())]
-        for prepared in known:
+        answer = self._known(key, leaves, structure)
+        if answer is not GIVEN_UP:
+            return answer
+        give_way()
+        with swapping, exchanging:
+            answer = self._known(
+                key, leaves, structure
+            )  # now that no other thread holds recorded values, or has recorded it
+            if answer is GIVEN_UP and key not in self.refused:
+                answer = self._record(key, leaves, structure)
+            if isinstance(answer, Prepared):
+                answer = self._run(answer, key, leaves, structure)
+        return self.function(*args, **kwargs) if answer is GIVEN_UP else answer
+
+    def _known(self, key: Any, leaves: list[Any], structure: Any) -> Any:
+        """What a record that is there gives; GIVEN_UP where none holds."""
+        for prepared in [*self.records.get(key, ())]:
             answer = self._run(prepared, key, leaves, structure)
             if answer is not GIVEN_UP:
                 return answer
-        give_way()
-        with turn:
-            late = key in self.refused or known != self.records.get(key, [])  # another thread has recorded it meanwhile
-            answer = GIVEN_UP if late else self._record(key, leaves, structure)
-            if isinstance(answer, Prepared):
-                answer = self._run(answer, key, leaves, structure)
-        if answer is GIVEN_UP:
-            return self(*args, **kwargs) if late else self.function(*args, **kwargs)
-        return answer
+        return GIVEN_UP
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
