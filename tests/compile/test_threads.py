@@ -5,6 +5,7 @@ import io
 import pickle
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -144,6 +145,24 @@ def test_functional_calls_in_threads_take_turns():
         for name, g in job.result().items():
             np.testing.assert_allclose(g, expected[number][name], rtol=1e-5)
     assert all(map(pb.equal, model.parameters(), before))
+
+
+class Slow(nn.Linear):
+    def forward(self, x):
+        first = super().forward(x)
+        time.sleep(0.005)
+        return first * self.weight.sum()
+
+
+def test_a_functional_call_waits_for_the_one_of_another_thread():
+    layer, x, line = Slow(2, 2), pb.tensor([1.0, 2.0]), threading.Barrier(4)
+
+    def call(scale):
+        line.wait()
+        return pb.func.functional_call(layer, {"weight": scale * pb.ones(2, 2), "bias": pb.zeros(2)}, (x,)).tolist()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert [*pool.map(call, range(4))] == [[12.0 * i * i] * 2 for i in range(4)]
 
 
 def test_first_calls_with_many_shapes_beside_eager_threads():

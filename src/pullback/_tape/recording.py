@@ -62,8 +62,6 @@ class Tape(Interpreter):
         if (compute := mode.get().compute) is not None:
             return compute(self, primitive, args, edges, values, params, tracked)
         if nested:
-            if any(isinstance(value, Carrier) and value.interpreter.ended() for value in values):
-                return self.process(primitive, args, params)
             result = self.beneath(primitive, values, params)
         else:
             result = quiet.copy().run(primitive.forward, *values, **params)
