@@ -226,17 +226,6 @@ class Recorded(Boxed):
         """CaptureError where it is recorded; tensors never ask for it."""
         return self._elsewhere("the array of a tensor is needed (by numpy() or np.asarray())").view(*args, **options)
 
-    def numpy(self, *, force: bool = False) -> Any:
-        """CaptureError where it is recorded."""
-        return self.view()
-
-    @property
-    def __array_interface__(self) -> Any:
-        return self.view().__array_interface__
-
-    def __reduce__(self) -> Any:
-        return self.view().__reduce__()
-
     # Other threads, which reach a tensor while this one records, and whatever has outlived its recording
 
     def settled(self) -> Array:
@@ -244,6 +233,18 @@ class Recorded(Boxed):
         memory, recorder = self._memory, self.interpreter
         recorder.ended()
         return self._array if memory.outside is None or recorder.here else replay(memory.outside, path=self.steps)
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """RuntimeError where it is recorded."""
+        return super().numpy() if self.interpreter.here else self.settled().view()
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "__array_interface__" or self.interpreter.here:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self.settled().__array_interface__
+
+    def __reduce__(self) -> Any:
+        return super().__reduce__() if self.interpreter.here else self.settled().__reduce__()
 
     def _elsewhere(self, request: str) -> Array:
         """The numbers, for other threads; in that which records a request has no answer."""
