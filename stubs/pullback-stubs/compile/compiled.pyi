@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 from .._core import dtypes as _dtypes
 from .._core.errors import UncompiledError
-from .._core.forks import give_way
+from .._core.forks import exchanging, give_way, swapping
 from .._core.modes import FieldBlock, innermost, mode
 from .._core.primitives import Carrier
 from .._core.sites import depth
@@ -47,7 +47,7 @@ from .._tape.views import view
 from .._tape.walk import pull_back
 from .._tensor.tensor import Tensor
 from ..nn.modules.module import Module
-from .capture import Run, turn
+from .capture import Run
 from .costs import peak, works
 from .holders import meaning
 from .machinery import Machinery
@@ -128,6 +128,9 @@ class Compiled:
         ...
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        ...
+
+    def _known(self, key: Any, leaves: list[Any], structure: Any) -> Any:
         ...
 
     def __get__(self, instance: Any, owner: Any=None) -> Any:
