@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from . import elements, matrices, moving, sums, windows  # noqa: F401  # they fill the table
+from ..._core.modes import quiet
 from .words import SILENT, STANDARD, WORDS, LoweringError, Word
 
 SPECIAL = {
-    "lgamma": "gammaln", "airy": "airy_ai", "bessel_j": "bessel_j{order} j{order}", "bessel_y": "bessel_y{order} y{order}",
+    "lgamma": "gammaln", "bessel_j": "bessel_j{order} j{order}", "bessel_y": "bessel_y{order} y{order}",
     "bessel_i": "i{order}", "bessel_k": "modified_bessel_k{order} k{order}", "scaled_bessel_i": "i{order}e",
     "scaled_bessel_k": "scaled_modified_bessel_k{order} k{order}e", "zeta": "zeta{order}", "polygamma": "polygamma",
     **{name: name for name in """beta betainc betaln betaincc betaincinv binom dawsn digamma ellipe ellipk erf erfc erfcinv
@@ -433,11 +434,13 @@ class Cupy(Engine):
 
 
 class Dask(Engine):
-    """dask.array: lazy, chunk by chunk; elementwise operations without words run on the chunks as they are."""
+    """dask.array: lazy. What goes chunk by chunk does, and all else computes as it does on the host, with whole arrays."""
 
     def __init__(self) -> None:
-        super().__init__(Names(importlib.import_module("dask.array"), OLDER), importlib.import_module("dask.array"))
-        self.name, self.array = "dask", self.library.Array
+        self.dask = importlib.import_module("dask")
+        array = importlib.import_module("dask.array")
+        super().__init__(Names(array, OLDER), array)
+        self.name, self.array = "dask", array.Array
 
     def astype(self, x: Any, dtype: np.dtype[Any]) -> Any:
         """x in a dtype."""
@@ -448,16 +451,29 @@ class Dask(Engine):
         return np.asarray(x.compute())
 
     def find(self, e: Any) -> Word:
-        """The words of an equation's primitive, or its forward function on chunks."""
-        if e.primitive.kind == "elementwise" and e.name not in WORDS | self.own:
-            return lambda w, e, *arrays, **params: w.library.map_blocks(
-                functools.partial(e.primitive.forward, **params), *arrays, dtype=e.output.dtype
-            )
-        return super().find(e)
+        """The words for chunks, or the forward function, of elements or of whole arrays."""
+        if e.name in CHUNKED:
+            return super().find(e)
+        forward = functools.partial(quiet.run, functools.partial(e.primitive.forward, **e.params))
+        if e.primitive.kind == "elementwise" or e.name in STANDARD:
+            return lambda w, e, *arrays, **_: w.library.core.elemwise(forward, *arrays, dtype=e.output.dtype)
+        return lambda w, e, *arrays, **_: w.whole(forward, arrays, e.outputs)
 
-    own = {  # noqa: RUF012  # of the class, and never changed
-        "einsum": lambda w, e, *arrays, equation: w.library.einsum(equation, *arrays)
-    }
+    def whole(self, forward: Callable[..., Any], arrays: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, ...]:
+        """The outputs of a function of whole arrays."""
+        found = self.dask.delayed(_several)(forward, *arrays)
+        return tuple(
+            self.library.from_delayed(found[i], value.shape, value.dtype) for i, value in enumerate(outputs)
+        )
+
+
+def _several(forward: Callable[..., Any], *arrays: Any) -> list[Any]:
+    found = forward(*arrays)
+    return [np.asarray(each) for each in (found if isinstance(found, tuple) else (found,))]
+
+
+CHUNKED = set("sum total amax amin largest smallest matmul permute_dims matrix_transpose astype tied attached clone".split())
+"""Operations that are done chunk by chunk in words of dask's."""
 
 
 ENGINES: dict[str, Callable[[], Engine]] = {"jax": Jax, "torch": Torch, "cupy": Cupy, "dask": Dask}
@@ -471,6 +487,8 @@ def engine(what: Any) -> Engine:
     ValueError
         If there is none of that name.
     """
+    if isinstance(what, Engine):
+        return what
     if not isinstance(what, str):
         return Engine(Names(what, OLDER), what)
     if what not in ENGINES:
