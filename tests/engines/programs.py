@@ -9,7 +9,6 @@ import math
 import numpy as np
 
 import pullback
-import pullback.nn.functional as F
 from pullback import cond, func, nn, optim, scan, while_loop
 
 PROGRAMS = {}
@@ -47,7 +46,7 @@ def classified(width, classes, rows=6):
 def mlp():
     module = nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 3))
     how = optim.SGD(module.parameters(), lr=0.1, momentum=0.9)
-    return trained(module, how, lambda m, x, y: F.cross_entropy(m(x), y)), classified(5, 3)
+    return trained(module, how, lambda m, x, y: nn.functional.cross_entropy(m(x), y)), classified(5, 3)
 
 
 @program
@@ -55,7 +54,7 @@ def activations():
     module = nn.Sequential(nn.Linear(5, 8), nn.GELU(approximate="tanh"), nn.Linear(8, 8), nn.SiLU(), nn.Linear(8, 8), nn.ELU(),
                            nn.Linear(8, 8), nn.Softplus(), nn.Linear(8, 3), nn.LogSoftmax(dim=1))  # fmt: skip
     how = optim.AdamW(module.parameters(), lr=0.01)
-    return trained(module, how, lambda m, x, y: F.nll_loss(m(x), y)), classified(5, 3)
+    return trained(module, how, lambda m, x, y: nn.functional.nll_loss(m(x), y)), classified(5, 3)
 
 
 @program
@@ -64,7 +63,7 @@ def convnet():
                            nn.BatchNorm2d(4), nn.Tanh(), nn.Flatten(), nn.Linear(4, 3))  # fmt: skip
     how = optim.Adam(module.parameters(), lr=0.01)
     data = batches(lambda rng: (rng.standard_normal((4, 2, 8, 8)), rng.integers(0, 3, 4)))
-    return trained(module, how, lambda m, x, y: F.cross_entropy(m(x), y)), data
+    return trained(module, how, lambda m, x, y: nn.functional.cross_entropy(m(x), y)), data
 
 
 @program
@@ -73,7 +72,9 @@ def autoencoder():
                            nn.ConvTranspose1d(3, 2, 4, stride=2, padding=1), nn.Sigmoid(), nn.Upsample(scale_factor=2),
                            nn.Conv1d(2, 1, 1))  # fmt: skip
     how = optim.RMSprop(module.parameters(), lr=0.01)
-    return trained(module, how, lambda m, x: F.mse_loss(m(x), x)), batches(lambda rng: (rng.standard_normal((3, 1, 8)),))
+    return trained(module, how, lambda m, x: nn.functional.mse_loss(m(x), x)), batches(
+        lambda rng: (rng.standard_normal((3, 1, 8)),)
+    )
 
 
 @program
@@ -89,7 +90,7 @@ def lstm():
     module = Model()
     how = optim.Adam(module.parameters(), lr=0.01)
     data = batches(lambda rng: (rng.standard_normal((4, 6, 3)), rng.standard_normal((4, 1))))
-    return trained(module, how, lambda m, x, y: F.mse_loss(m(x), y)), data
+    return trained(module, how, lambda m, x, y: nn.functional.mse_loss(m(x), y)), data
 
 
 @program
@@ -112,7 +113,7 @@ class Block(nn.Module):
         rows, length, width = x.shape
         parts = self.into(self.first(x)).chunk(3, dim=-1)
         q, k, v = (part.view(rows, length, self.heads, -1).transpose(1, 2) for part in parts)
-        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        mixed = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         x = x + self.out(mixed.transpose(1, 2).reshape(rows, length, width))
         return x + self.more(self.second(x))
 
@@ -132,7 +133,7 @@ def gpt():
     module = Model()
     how = optim.AdamW(module.parameters(), lr=0.01)
     data = batches(lambda rng: (rng.integers(0, 11, (2, 6)), rng.integers(0, 11, (2, 6))))
-    return trained(module, how, lambda m, x, y: F.cross_entropy(m(x).reshape(-1, 11), y.reshape(-1))), data
+    return trained(module, how, lambda m, x, y: nn.functional.cross_entropy(m(x).reshape(-1, 11), y.reshape(-1))), data
 
 
 @program
@@ -210,7 +211,9 @@ def neural_ode():
 @program
 def reversed_scan():
     def step(x, decay):
-        return func.grad(lambda d: scan(lambda c, row: (c * d + row, c.sin()), x[0] * 0, x, reverse=True)[1].sum())(decay)
+        return func.grad(lambda d: scan(lambda c, row: (c * d + row, c.sin()), x[0] * 0, x, reverse=True)[1].sum())(
+            decay
+        )
 
     return step, batches(lambda rng: (rng.standard_normal((6, 3)), rng.uniform(0.1, 0.9, 3)))
 
@@ -243,8 +246,8 @@ def ctc():
     how = optim.SGD(module.parameters(), lr=0.05)
 
     def loss(m, x, targets):
-        logs = F.log_softmax(m(x), -1)
-        return F.ctc_loss(logs, targets, (7, 7), (3, 3))
+        logs = nn.functional.log_softmax(m(x), -1)
+        return nn.functional.ctc_loss(logs, targets, (7, 7), (3, 3))
 
     data = batches(lambda rng: (rng.standard_normal((7, 2, 4)), rng.integers(1, 5, (2, 3))))
     return trained(module, how, loss), data
@@ -280,7 +283,9 @@ def indexing():
 @program
 def spectrum():
     def step(x):
-        return func.grad(lambda x: (pullback.fft.rfft(x).abs() ** 2)[..., :3].sum() + pullback.fft.fft(x).real.sin().sum())(x)
+        return func.grad(
+            lambda x: (pullback.fft.rfft(x).abs() ** 2)[..., :3].sum() + pullback.fft.fft(x).real.sin().sum()
+        )(x)
 
     return step, batches(lambda rng: (rng.standard_normal((2, 8)),))
 
@@ -302,7 +307,7 @@ def linear_algebra():
 def dropout():
     module = nn.Sequential(nn.Linear(5, 16), nn.Dropout(0.5), nn.Linear(16, 3))
     how = optim.SGD(module.parameters(), lr=0.1)
-    return trained(module, how, lambda m, x, y: F.cross_entropy(m(x), y)), classified(5, 3)
+    return trained(module, how, lambda m, x, y: nn.functional.cross_entropy(m(x), y)), classified(5, 3)
 
 
 @program

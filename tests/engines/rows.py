@@ -110,4 +110,3 @@ def compared(w, name, makers, params, *, rtol=1e-9):
     found = computed(w, name, arrays, outputs, params)
     for mine, true in zip(settled(name, found), settled(name, outputs), strict=True):
         np.testing.assert_allclose(mine, true, rtol=rtol, atol=1e-10, strict=True)
-

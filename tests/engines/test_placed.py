@@ -150,7 +150,7 @@ def test_a_function_on_an_engine_is_not_pickled():
 
 
 def test_inside_a_transform_it_computes_on_the_host():
-    module, step = network()
+    module, _ = network()
     placed = pullback.compile(module).on(np)
     expected = placed(X)
     again = pullback.func.vmap(lambda x: x * float(placed(X).sum()))(pullback.ones(3))

@@ -14,8 +14,8 @@ from pullback.compile.engines.libraries import engine
 pytest.importorskip("jax", reason="jax is not installed: programs run on it where it is")
 pytest.importorskip("torch", reason="torch is not installed: programs run on it where it is")
 
-import jax  # noqa: E402
-import torch  # noqa: E402
+import jax
+import torch
 
 LEAST = {"jax": 300, "torch": 290}
 """Primitives that have words on an engine, at least."""

@@ -86,6 +86,12 @@ def hold(lock: Any) -> Any:
     return lock
 
 
+swapping = lock()
+"""For the thread in which a module has other tensors for some time: `functional_call`, and the first run of a compiled function."""
+exchanging = lock()
+"""For the thread that writes `.grad`, or in which tensors hold recorded values: taken after `swapping`, if at all."""
+
+
 def _nothing() -> None:
     pass
 

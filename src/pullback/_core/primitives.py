@@ -332,6 +332,10 @@ class Interpreter:
             f"autograd.grad inside {type(self).__name__}: its values have no graph; use pullback.func.grad"
         )
 
+    def ended(self) -> bool:
+        """True if tensors hold this interpreter's values no more, after a wait for the thread whose values they are."""
+        return False
+
     def adopt(self, made: Any) -> Any:
         """The tensor that replaces one newly created while this interpreter is the innermost: by default, the tensor itself."""
         return made

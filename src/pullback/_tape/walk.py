@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import forks, xp as _xp
+from .._core import xp as _xp
+from .._core.forks import exchanging
 from .._core.lazy import provider
 from .._core.modes import FieldBlock, asking, mode, quiet, running
 from .._core.primitives import Carrier
@@ -283,7 +284,6 @@ def pull_back(
 # The handler of a signal may raise an exception between any two instructions of Python. So everything is prepared first;
 # what is left are steps that run no instruction of Python, and one call of a function written in C carries out all of them.
 
-_turn = forks.lock()
 _set_grad = vars(AccumulateGrad)["grad"].__set__  # that of a slot, written in C
 
 
@@ -334,7 +334,7 @@ def commit(walker: Pass, roots: Sequence[tuple[Node, Any]]) -> None:
     held = {id(g) for _, g in roots}
     if walker.seen:
         held.update(map(id, walker.seen))
-    with _turn:  # around a call: CPython 3.13 leaves the jump at the end of a loop outside of its block
+    with exchanging:  # around a call: CPython 3.13 leaves the jump at the end of a loop outside of its block
         hooked = _write(walker, held)
     if hooked:
         for leaf, _ in walker.leaves:

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from .._core import forks
 from .._core.dtypes import dtype, rules
 from .._core.machine import once
 from .._core.modes import FieldBlock, mode
@@ -42,8 +41,6 @@ from .records import Place, Record, set_grad, signature
 from .state import State, hooks_on
 
 ndarray = np.ndarray
-turn = forks.lock()
-"""For who records: meanwhile what the function reaches holds recorded values."""
 RATED = {"params", "lr"}
 """The entries by which an optimizer's group of parameters is known."""
 
@@ -252,6 +249,8 @@ class Run:
     def _finished(self, result: Any) -> tuple[Record | None, str]:
         """The record of the run, or why there is none."""
         recorder = self.recorder
+        if recorder.overheard:
+            return None, "another thread used its tensors while it was recorded"
         values: dict[Value, int] = {}
         record = Record(recorder.program((), ()), self.places, self.state)
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from .._core import dtypes as _dtypes
 from .._core.errors import UncompiledError
+from .._core.forks import exchanging, give_way, swapping
 from .._core.lazy import provider
-from .._core.forks import give_way
 from .._core.modes import FieldBlock, innermost, mode
 from .._core.primitives import Carrier
 from .._core.sites import depth
@@ -26,7 +26,7 @@ from .._tape.views import view
 from .._tape.walk import pull_back
 from .._tensor.tensor import Tensor
 from ..nn.modules.module import Module
-from .capture import Run, turn
+from .capture import Run
 from .costs import peak, works
 from .holders import meaning
 from .machinery import Machinery
@@ -76,8 +76,8 @@ class Prepared:
         arrays = []
         for place, value in zip(record.places, record.program.inputs, strict=True):
             array = place.array(leaves)
-            if array.shape != value.shape or array.dtype != value.dtype:
-                return None
+            if type(array) is not ndarray or array.shape != value.shape or array.dtype != value.dtype:
+                return None  # another thread records, perhaps
             arrays.append(array)
         return arrays
 
@@ -265,25 +265,32 @@ class Compiled:
         leaves, structure = flatten((args, kwargs))
         now = mode.get()
         if innermost.get() is not None or now.pack is not None or now.compute is not None:
-            return self._plainly(leaves, structure)
+            return self._uncompiled(args, kwargs)
         key = (_typed(structure), tuple(map(_kind, leaves)), _aliases(leaves), now, _dtypes.rules())
         if key in self.refused:
             self._rest = 0 if self.records else REST
-            return self._plainly(leaves, structure)
-        known = [*self.records.get(key, ())]
-        for prepared in known:
+            return self._uncompiled(args, kwargs)
+        answer = self._known(key, leaves, structure)
+        if answer is not GIVEN_UP:
+            return answer
+        give_way()
+        with swapping, exchanging:
+            answer = self._known(
+                key, leaves, structure
+            )  # now that no other thread holds recorded values, or has recorded it
+            if answer is GIVEN_UP and key not in self.refused:
+                answer = self._record(key, leaves, structure)
+            if isinstance(answer, Prepared):
+                answer = self._run(answer, key, leaves, structure)
+        return self._uncompiled(args, kwargs) if answer is GIVEN_UP else answer
+
+    def _known(self, key: Any, leaves: list[Any], structure: Any) -> Any:
+        """What a record that is there gives; GIVEN_UP where none holds."""
+        for prepared in [*self.records.get(key, ())]:
             answer = self._run(prepared, key, leaves, structure)
             if answer is not GIVEN_UP:
                 return answer
-        give_way()
-        with turn:
-            late = key in self.refused or known != self.records.get(key, [])  # another thread has recorded it meanwhile
-            answer = GIVEN_UP if late else self._record(key, leaves, structure)
-            if isinstance(answer, Prepared):
-                answer = self._run(answer, key, leaves, structure)
-        if answer is GIVEN_UP:
-            return self(*args, **kwargs) if late else self._plainly(leaves, structure)
-        return answer
+        return GIVEN_UP
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -317,8 +324,11 @@ class Compiled:
         return answer
 
     def _plainly(self, leaves: Sequence[Any], structure: Any) -> Any:
+        """What the function itself gives, for containers made anew."""
+        return self._uncompiled(*unflatten(structure, leaves))
+
+    def _uncompiled(self, args: Any, kwargs: Any) -> Any:
         """What the function itself gives."""
-        args, kwargs = unflatten(structure, leaves)
         return self.function(*args, **kwargs)
 
     def _record(self, key: Any, leaves: list[Any], structure: Any) -> Any:

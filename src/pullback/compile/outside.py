@@ -2,7 +2,8 @@
 
 Such answers may be different at the next call, and nothing can watch them. So while a function runs to be recorded, a
 profile function sees each call of a function written in C, and raises RefusedError before it is carried out: the compiled
-function runs as it is. Calls made by pullback itself, by imports, and for logs and warnings do not count.
+function runs as it is. So it does where it starts another thread or waits for one, which may itself wait for tensors
+that are recorded. Calls made by pullback itself, by imports, and for logs and warnings do not count.
 """
 
 from __future__ import annotations
@@ -26,8 +27,11 @@ MODULES = {
 """Modules written in C whose functions ask the system, but for those that only compute."""
 COMPUTING = {"collect", "fspath", "_path_normpath", "_path_splitroot", "_path_splitroot_ex", "struct_time"}
 """Functions of these modules that only compute, or whose effect a program does not see."""
-NAMED = {("io", "open"), ("_io", "open"), ("_io", "open_code"), ("builtins", "input"), ("builtins", "breakpoint")}
-"""Functions of other modules that read what is outside."""
+NAMED = {
+    ("io", "open"), ("_io", "open"), ("_io", "open_code"), ("builtins", "input"), ("builtins", "breakpoint"),
+    ("_thread", "start_new_thread"), ("_thread", "start_joinable_thread"),
+}  # fmt: skip
+"""Functions of other modules that read what is outside, or begin it."""
 SETTINGS = {
     "getrecursionlimit",
     "getswitchinterval",
@@ -108,10 +112,20 @@ def _changes(function: Any, frame: FrameType) -> bool:
             return name == "get" and _root(frame) in {"numpy", "decimal"}
         if owner is sys:
             return name in SETTINGS
+        if _waits(owner, name):
+            return True
         return name == "__subclasses__" or (name in CLOCKS and isinstance(owner, type) and issubclass(owner, dt.date))
     if module == "sys":
         return name in SETTINGS
     return (module in MODULES and name not in COMPUTING) or (module, name) in NAMED or name == "_get_extobj_dict"
+
+
+def _waits(owner: Any, name: str) -> bool:
+    """True if a method waits for another thread: of a lock that is held, an empty queue, or a thread."""
+    if type(owner).__module__ == "_queue":
+        return name == "get" and owner.empty()
+    held = name == "acquire" and getattr(owner, "locked", bool)()
+    return type(owner).__module__ == "_thread" and (held or name == "join")
 
 
 def _by_user(frame: FrameType | None) -> bool:

@@ -12,6 +12,7 @@ its block to it; a write makes a new value of the whole block.
 from __future__ import annotations
 
 import math
+from _thread import get_ident
 from collections.abc import Sequence
 from typing import Any, Self
 from weakref import ref
@@ -19,6 +20,7 @@ from weakref import ref
 import numpy as np
 
 from .. import ops
+from .._core.forks import exchanging
 from .._core.modes import FieldBlock, innermost, quiet
 from .._core.primitives import Primitive
 from .._core.shapes import Size, size_of
@@ -39,6 +41,8 @@ ndarray = np.ndarray
 LARGEST_CONSTANT = 1 << 24
 NUMBERS = (bool, int, float, complex)
 BENEATH = -1000
+COURTESY = 10.0
+"""Seconds that a thread waits for what another one records, which may itself wait for this thread."""
 SHAPED_BY_VALUES = {"unique", "unique_consecutive"}
 
 
@@ -195,7 +199,9 @@ class Recorded(Boxed):
         return self
 
     def _concrete(self, operation: str = "nonzero") -> Any:
-        raise RefusedError(f"the shape of the result of {operation} depends on values, at {describe(caller())}")
+        if self.interpreter.here:
+            raise RefusedError(f"the shape of the result of {operation} depends on values, at {describe(caller())}")
+        return self.settled()
 
     def __bool__(self) -> bool:
         return bool(self.interpreter.guarded(self))
@@ -209,16 +215,42 @@ class Recorded(Boxed):
     __index__ = __int__
 
     def item(self) -> Any:
-        """RefusedError: the number is another one at each call."""
-        raise asked("the value of a tensor is needed (by if, item(), int(), float() or bool())")
+        """CaptureError where it is recorded: the number is another one at each call."""
+        return self._elsewhere("the value of a tensor is needed (by if, item(), int(), float() or bool())").item()
 
     def tolist(self) -> Any:
-        """RefusedError: the numbers are others at each call."""
-        raise asked("tolist()")
+        """CaptureError where it is recorded: the numbers are others at each call."""
+        return self._elsewhere("tolist()").tolist()
 
     def view(self, *args: Any, **options: Any) -> Any:
-        """RefusedError to NumPy; tensors never ask for it."""
-        raise asked("the array of a tensor is needed (by numpy() or np.asarray())")
+        """CaptureError where it is recorded; tensors never ask for it."""
+        return self._elsewhere("the array of a tensor is needed (by numpy() or np.asarray())").view(*args, **options)
+
+    # Other threads, which reach a tensor while this one records, and whatever has outlived its recording
+
+    def settled(self) -> Array:
+        """The numbers, for other threads: those of the caller's own array, which is written only after the recording."""
+        memory, recorder = self._memory, self.interpreter
+        recorder.ended()
+        return self._array if memory.outside is None or recorder.here else replay(memory.outside, path=self.steps)
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """RuntimeError where it is recorded."""
+        return super().numpy() if self.interpreter.here else self.settled().view()
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "__array_interface__" or self.interpreter.here:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self.settled().__array_interface__
+
+    def __reduce__(self) -> Any:
+        return super().__reduce__() if self.interpreter.here else self.settled().__reduce__()
+
+    def _elsewhere(self, request: str) -> Array:
+        """The numbers, for other threads; in that which records a request has no answer."""
+        if self.interpreter.here:
+            raise asked(request)
+        return self.settled()
 
 
 # 2. Recording
@@ -245,11 +277,13 @@ class Recorder(Interpreter):
         self.tensors: list[ref[Any]] = []
         self.drawn: list[Any] = []
         self.numbers: list[ref[Number]] = []
-        self.layouts_asked = False
+        self.layouts_asked = self.overheard = False
+        self._thread = 0
         self._constants: dict[int, tuple[Any, Value]] = {}
 
     def __enter__(self) -> Self:
         self._tokens.append(innermost.set(self))
+        self._thread = get_ident()
         self._mode = FieldBlock(compute=self._compute, born=self._born)
         self._mode.__enter__()
         return self
@@ -258,6 +292,20 @@ class Recorder(Interpreter):
         self._mode.__exit__(*exc)
         del self._mode
         super().__exit__(*exc)
+
+    @property
+    def here(self) -> bool:
+        """True in the thread that records, until it ends."""
+        return self.entered and self._thread == get_ident()
+
+    def ended(self) -> bool:
+        """True if another thread has recorded until now; the record is not kept if that waits, and this thread cannot."""
+        if not self.entered or self.here:
+            return False
+        if exchanging.acquire(timeout=COURTESY):
+            exchanging.release()
+        self.overheard = self.entered
+        return not self.entered
 
     # Values
 
@@ -346,6 +394,9 @@ class Recorder(Interpreter):
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """Compute one operation and write it down."""
+        if not self.here:
+            settled = [arg.settled() if isinstance(arg, Recorded) else arg for arg in args]
+            return quiet.copy().run(primitive.forward, *settled, **params)
         if primitive.name in SHAPED_BY_VALUES or (
             primitive.name == "index" and any(arg.dtype == bool for arg in args[1:])
         ):
@@ -359,8 +410,6 @@ class Recorder(Interpreter):
             return made
         arrays = [arg._array if isinstance(arg, Recorded) else arg for arg in args]
         result = quiet.copy().run(primitive.forward, *arrays, **params)
-        if not self._tokens:
-            return result  # a value that has outlived its recording
         if type(result) is tuple:
             return self._several(primitive, args, params, result)
         result = np.asarray(result)
@@ -372,7 +421,7 @@ class Recorder(Interpreter):
 
     def _put_off(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The result of an operation that is written down and not computed yet; None where it is to be computed now."""
-        if not self.patient or not self._tokens:
+        if not self.patient:
             return None
         long = primitive.kind == "elementwise" and math.prod(map(_size, args)) >= LARGE
         if not (self.deferred.memories or long or primitive.name == "scan_loop"):
@@ -429,6 +478,10 @@ class Recorder(Interpreter):
 
     def assign(self, target: Recorded, given: Any) -> None:
         """Write values, of the target's shape and dtype, into the memory of a recorded value."""
+        if not self.here:
+            with exchanging:
+                np.copyto(target.settled(), given.settled() if isinstance(given, Recorded) else given)
+            return
         array = given._array if isinstance(given, Recorded) else np.asarray(given)
         view = target._array
         if array.shape != view.shape or array.dtype != view.dtype:
@@ -459,6 +512,8 @@ class Recorder(Interpreter):
 
     def guarded(self, held: Recorded) -> Any:
         """The number in a recorded value of one element; the program will hold only where it is the same."""
+        if not self.here:
+            return held.settled().item()
         if held._array.size != 1:
             raise ValueError("The truth value of an array with more than one element is ambiguous")
         found = held._array.item()

@@ -113,12 +113,15 @@ def _written(path: tuple[Any, ...]) -> str:
 
 def array_of(tensor: Any, path: tuple[Any, ...]) -> Any:
     """The array of a tensor; refused inside a transform."""
-    if tensor.level or not isinstance(tensor._array, np.ndarray):
+    array = tensor._array
+    if isinstance(array, Carrier) and array.interpreter.ended():
+        array = tensor._array
+    if tensor.level or not isinstance(array, np.ndarray):
         raise RuntimeError(
             f"save(): the tensor at {_written(path)} belongs to a transform, and has no values of its own there: save "
             "what the transform returns"
         )
-    return tensor._array
+    return array
 
 
 def refusal(value: Any, path: tuple[Any, ...]) -> TypeError:

@@ -55,7 +55,11 @@ def tensor_of(value: Any) -> Any:
 
 def inner(tensor: Any) -> Any:
     """The value that a level computes with for a tensor: its array if no tape or transform needs the tensor itself."""
-    return lend(tensor) if type(tensor) is Tensor and tensor._node is None else tensor
+    if type(tensor) is not Tensor or tensor._node is not None:
+        return tensor
+    if type(tensor._array) is not ndarray:
+        tensor._array.interpreter.ended()  # or waits for the thread that records it
+    return lend(tensor)
 
 
 def beside(value: Any, given: Sequence[Any]) -> Any:

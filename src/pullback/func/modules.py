@@ -24,7 +24,8 @@ def functional_call(
     The tensors are given by their paths, in one dictionary or several. The module's own tensors are used for names that
     are left out, and are unchanged afterwards. `args` is a tuple of arguments, or a single argument. Parameters with
     several names are replaced under all of them, unless `tie_weights` is False. Tensors that the module updates, such
-    as running statistics, are updated in the dictionary.
+    as running statistics, are updated in the dictionary. Calls in several threads take turns; a thread that uses the
+    module in another way meanwhile finds the tensors that are given here.
 
     Raises
     ------

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from . import elements, matrices, moving, sums, windows  # noqa: F401  # they fill the table
 from ..._core.modes import quiet
+from . import elements, matrices, moving, sums, windows  # noqa: F401  # they fill the table
 from .words import SILENT, STANDARD, WORDS, LoweringError, Word
 
 SPECIAL = {
@@ -63,6 +63,7 @@ class Names:
         except TypeError:
             return self._module.argsort(x, axis=axis, kind="stable")
 
+
 class TorchNames(Names):
     """The functions of the standard in torch."""
 
@@ -93,12 +94,10 @@ class Engine:
     """A library by its namespace of the standard, and what a program needs besides."""
 
     own: dict[str, Word] = {}  # noqa: RUF012  # of the class, and never changed
-    special: str | None = None
 
-    def __init__(self, xp: Any, library: Any = None) -> None:
-        self.xp, self.library = xp, library or xp
+    def __init__(self, xp: Any, library: Any = None, special: Any = None) -> None:
+        self.xp, self.library, self.special = xp, library or xp, special
         self.name = self.library.__name__
-        self.functions = importlib.import_module(self.special) if self.special else None
         self.array: Any = type(self.xp.asarray(0.0))
 
     # 1. Arrays
@@ -218,7 +217,7 @@ class Engine:
         if name in STANDARD:
             return lambda w, e, *arrays: getattr(w.xp, e.name)(*arrays)
         for candidate in SPECIAL.get(name, "").format(**{"order": "", **e.params}).split():
-            function = getattr(self.functions, candidate.removesuffix("0") if name == "zeta" else candidate, None)
+            function = getattr(self.special, candidate.removesuffix("0") if name == "zeta" else candidate, None)
             if function is not None and name == "polygamma":
                 return lambda w, e, x, *, n: function(n, x)
             if function is not None:
@@ -242,7 +241,7 @@ class Engine:
         return self.find(e)(self, e, *arrays, **params)
 
 
-APART = {"ldexp", "masked_fill", "copy", "fill", "max_places", "searchsorted", "permutation", "orthogonal_polynomial"}
+APART = {"ldexp", "masked_fill", "copy", "fill", "max_places", "searchsorted", "orthogonal_polynomial"}
 """Operations whose operands have dtypes of their own."""
 
 
@@ -272,11 +271,9 @@ def _dims(window: Any) -> str:
 class Jax(Engine):
     """JAX: programs and their loops are compiled by XLA."""
 
-    special = "jax.scipy.special"
-
     def __init__(self) -> None:
         self.jax = importlib.import_module("jax")
-        super().__init__(importlib.import_module("jax.numpy"))
+        super().__init__(importlib.import_module("jax.numpy"), special=importlib.import_module("jax.scipy.special"))
         self.name, self.array = "jax", self.jax.Array
 
     def mode(self) -> AbstractContextManager[Any]:
@@ -314,7 +311,9 @@ class Jax(Engine):
 
     def repeat(self, test: Callable[..., Any], step: Callable[..., Any], carries: Sequence[Any]) -> tuple[Any, ...]:
         """A loop of XLA's."""
-        return tuple(self.jax.lax.while_loop(lambda c: self.xp.reshape(test(*c), ()), lambda c: tuple(step(*c)), tuple(carries)))
+        return tuple(
+            self.jax.lax.while_loop(lambda c: self.xp.reshape(test(*c), ()), lambda c: tuple(step(*c)), tuple(carries))
+        )
 
     def convolution(self, x: Any, weight: Any, window: Any) -> Any:
         """XLA's convolution."""
@@ -330,12 +329,17 @@ class Jax(Engine):
 
     own = {  # noqa: RUF012  # of the class, and never changed
         "convolve": lambda w, e, x, weight, *, window: w.convolution(x, weight, window),
-        "convolve_transpose": _covering(lambda w, e, y, weight, *, size, window: w.transposed(
-            lambda x: w.convolution(x, weight, window), e.output.shape, y
-        )),
-        "convolve_weight": _covering(lambda w, e, x, y, *, kernel, window: w.transposed(
-            lambda weight: w.convolution(x, weight, window), e.output.shape, y
-        )),
+        "convolve_transpose": _covering(
+            lambda w, e, y, weight, *, size, window: w.transposed(
+                lambda x: w.convolution(x, weight, window), e.output.shape, y
+            )
+        ),
+        "convolve_weight": _covering(
+            lambda w, e, x, y, *, kernel, window: w.transposed(
+                lambda weight: w.convolution(x, weight, window), e.output.shape, y
+            )
+        ),
+        "matrix_exp": lambda w, e, x: w.jax.scipy.linalg.expm(x),
         "complex_of": lambda w, e, a, b: w.jax.lax.complex(*w.xp.broadcast_arrays(a, b)),
         "einsum": lambda w, e, *arrays, equation: w.xp.einsum(equation, *arrays),
     }
@@ -344,11 +348,9 @@ class Jax(Engine):
 class Torch(Engine):
     """torch: eager, on the device where the arrays are."""
 
-    special = "torch.special"
-
     def __init__(self) -> None:
         torch = importlib.import_module("torch")
-        super().__init__(TorchNames(torch), torch)
+        super().__init__(TorchNames(torch), torch, torch.special)
 
     def astype(self, x: Any, dtype: np.dtype[Any]) -> Any:
         """x in a dtype."""
@@ -387,9 +389,15 @@ class Torch(Engine):
                 x, e.output.shape, y, window.stride, window.padding, window.dilation, window.groups
             )
         ),
-        "fft": lambda w, e, x, *, axes, inverse, scale: scale * (
-            (w.library.fft.ifftn if inverse else w.library.fft.fftn)(x, dim=axes, norm="forward" if inverse else "backward")
-            if axes else x
+        "fft": lambda w, e, x, *, axes, inverse, scale: (
+            scale
+            * (
+                (w.library.fft.ifftn if inverse else w.library.fft.fftn)(
+                    x, dim=axes, norm="forward" if inverse else "backward"
+                )
+                if axes
+                else x
+            )
         ),
         "complex_of": lambda w, e, a, b: w.library.complex(*w.library.broadcast_tensors(a, b)),
         "einsum": lambda w, e, *arrays, equation: w.library.einsum(equation, *arrays),
@@ -403,11 +411,9 @@ class Torch(Engine):
 class Cupy(Engine):
     """CuPy: eager, on NVIDIA's and AMD's GPUs."""
 
-    special = "cupyx.scipy.special"
-
     def __init__(self) -> None:
         cupy = importlib.import_module("cupy")
-        super().__init__(Names(cupy, OLDER), cupy)
+        super().__init__(Names(cupy, OLDER), cupy, importlib.import_module("cupyx.scipy.special"))
 
     def astype(self, x: Any, dtype: np.dtype[Any]) -> Any:
         """x in a dtype."""
@@ -462,9 +468,7 @@ class Dask(Engine):
     def whole(self, forward: Callable[..., Any], arrays: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, ...]:
         """The outputs of a function of whole arrays."""
         found = self.dask.delayed(_several)(forward, *arrays)
-        return tuple(
-            self.library.from_delayed(found[i], value.shape, value.dtype) for i, value in enumerate(outputs)
-        )
+        return tuple(self.library.from_delayed(found[i], value.shape, value.dtype) for i, value in enumerate(outputs))
 
 
 def _several(forward: Callable[..., Any], *arrays: Any) -> list[Any]:
@@ -472,7 +476,9 @@ def _several(forward: Callable[..., Any], *arrays: Any) -> list[Any]:
     return [np.asarray(each) for each in (found if isinstance(found, tuple) else (found,))]
 
 
-CHUNKED = set("sum total amax amin largest smallest matmul permute_dims matrix_transpose astype tied attached clone".split())
+CHUNKED = set(
+    "sum total amax amin largest smallest matmul permute_dims matrix_transpose astype tied attached clone".split()
+)
 """Operations that are done chunk by chunk in words of dask's."""
 
 
@@ -492,7 +498,9 @@ def engine(what: Any) -> Engine:
     if not isinstance(what, str):
         return Engine(Names(what, OLDER), what)
     if what not in ENGINES:
-        raise ValueError(f"there is no engine {what!r}: engines are {', '.join(ENGINES)}, or a namespace of the array API")
+        raise ValueError(
+            f"there is no engine {what!r}: engines are {', '.join(ENGINES)}, or a namespace of the array API"
+        )
     return _made(what)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -51,21 +50,6 @@ def _cofactor(w: Any, e: Any, x: Any) -> Any:
     return turn[..., None, None] * w.xp.matrix_transpose(adjugate)
 
 
-@word("cofactor_slope")
-def _cofactor_slope(w: Any, e: Any, given: Any, x: Any) -> Any:
-    """By singular values: products of all but two."""
-    u, s, vh = w.xp.linalg.svd(x)
-    turned = w.xp.matmul(_adjoint(w, u), w.xp.matmul(w.astype(given, e.output.dtype), _adjoint(w, vh)))
-    same = np.eye(x.shape[-1], dtype=bool)
-    rest = w.xp.prod(w.xp.where(w.constant(same[:, None] | same), 1.0, s[..., None, None, :]), axis=-1)
-    own = w.xp.sum(w.xp.where(w.constant(same), turned, w.xp.zeros_like(turned)), axis=-1)
-    diagonal = w.xp.sum(w.xp.where(w.constant(same), 0.0, rest) * own[..., None, :], axis=-1)
-    slope = w.xp.where(w.constant(same), diagonal[..., None], -rest * w.xp.matrix_transpose(turned))
-    turn = w.xp.linalg.det(u) * w.xp.linalg.det(vh)
-    sides = [w.xp.matrix_transpose(_adjoint(w, each)) for each in (u, vh)]
-    return turn[..., None, None] * w.xp.matmul(sides[0], w.xp.matmul(slope, sides[1]))
-
-
 @word("pinv")
 def _pinv(w: Any, e: Any, x: Any, least: Any, relative: Any, *, hermitian: bool) -> Any:
     if hermitian:
@@ -80,26 +64,6 @@ def _pinv(w: Any, e: Any, x: Any, least: Any, relative: Any, *, hermitian: bool)
     return w.xp.matmul(_adjoint(w, vh) * inverse[..., None, :], _adjoint(w, u))
 
 
-TERMS, HALVINGS = 18, 64
-
-
-@word("matrix_exp")
-def _matrix_exp(w: Any, e: Any, x: Any) -> Any:
-    """Taylor's series of a matrix halved until its norm is below 1/2, and squared as often again."""
-    xp, identity = w.xp, w.constant(np.eye(e.inputs[0].shape[-1], dtype=e.output.dtype))
-    if not e.inputs[0].size:
-        return x
-    norm = xp.max(xp.sum(xp.abs(x), axis=-1), axis=-1)[..., None, None]
-    count = xp.ceil(xp.log2(xp.where(norm > 0.5, norm, 0.5))) + 1
-    x = x / xp.pow(w.constant(np.asarray(2, w.part(e.output.dtype))), count)
-    total = identity + xp.zeros_like(x)
-    for k in range(TERMS, 0, -1):
-        total = identity + xp.matmul(x, total) / k
-    for k in range(HALVINGS):
-        total = xp.where(count > k, xp.matmul(total, total), total)
-    return total
-
-
 @word("pivot_info", "minor_info")
 def _info(w: Any, e: Any, x: Any, y: Any, **_: Any) -> Any:
     """0 where a matrix has its inverse or factor, and -1 where it has not: which pivot it was, engines do not say."""
@@ -112,20 +76,6 @@ def _check_phase(w: Any, e: Any, g: Any, vectors: Any, *, real: bool = False, **
     if e.inputs[0].dtype.kind == "c":
         raise w.refusal("of complex vectors")
     return w.constant(np.zeros(()))
-
-
-@word("permutation")
-def _permutation(w: Any, e: Any, pivots: Any, x: Any) -> Any:
-    """The identity with rows exchanged, one exchange after another."""
-    size, xp = e.inputs[1].shape[-2], w.xp
-    count = w.constant(np.arange(size))
-    rows = count + w.astype(pivots[..., :1] * 0, np.dtype(np.int64))
-    for j in range(e.inputs[0].shape[-1]):
-        chosen = w.astype(pivots[..., j : j + 1] - 1, np.dtype(np.int64))
-        there = xp.sum(xp.where(count == chosen, rows, 0), axis=-1, keepdims=True)
-        here = rows[..., j : j + 1]
-        rows = xp.where(count == j, there, xp.where(count == chosen, here, rows))
-    return w.astype(count[:, None] == rows[..., None, :], e.output.dtype)
 
 
 @word("eig")

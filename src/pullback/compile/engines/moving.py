@@ -21,13 +21,11 @@ def moved(w: Any, e: Any, *arrays: Any, **_: Any) -> Any:
     """The result of an operation that moves elements, or leaves zeros where there are none."""
     stops = np.cumsum([1, *[value.size for value in e.inputs]])
     numbers = [
-        np.arange(start, start + value.size).reshape(value.shape)
-        for start, value in zip(stops, e.inputs, strict=False)
+        np.arange(start, start + value.size).reshape(value.shape) for start, value in zip(stops, e.inputs, strict=False)
     ]
     made = e.primitive.forward(*numbers, **e.params)
     elements = [w.astype(w.xp.reshape(x, (-1,)), e.outputs[0].dtype) for x in arrays]
-    found = taken(w, w.xp.concat(elements, axis=0) if len(elements) > 1 else elements[0], made, 0)
-    return found
+    return taken(w, w.xp.concat(elements, axis=0) if len(elements) > 1 else elements[0], made, 0)
 
 
 def taken(w: Any, x: Any, numbers: Any, axis: int) -> Any:
@@ -89,7 +87,11 @@ def _overwrite(w: Any, e: Any, x: Any, value: Any, *, path: Any) -> Any:
 def _written(w: Any, e: Any, x: Any, value: Any, index: Any) -> Any:
     entries = index if isinstance(index, tuple) else (index,)
     plain = all(entry is not None and (not isinstance(entry, slice) or (entry.step or 1) > 0) for entry in entries)
-    return w.put(x, w.basic(entries, x.shape), value) if plain else moved(w, e, *([value] if len(e.inputs) < 2 else [x, value]))
+    return (
+        w.put(x, w.basic(entries, x.shape), value)
+        if plain
+        else moved(w, e, *([value] if len(e.inputs) < 2 else [x, value]))
+    )
 
 
 # Places that are data

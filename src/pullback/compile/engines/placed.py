@@ -21,7 +21,7 @@ from ..compiled import Compiled, Prepared
 from ..machinery import Machinery
 from ..program import DepartedError, Program, acts
 from ..recorder import clash
-from ..records import Float, Rate
+from ..records import Float, Rate, Record
 from .libraries import Engine, engine
 from .running import check, lowered
 
@@ -103,6 +103,10 @@ class Lowered(Machinery):
 class PlacedProgram(Prepared):
     """A record whose program runs on an engine."""
 
+    def __init__(self, twins: Twins, record: Record, function: Callable[[Sequence[Any]], Any]) -> None:
+        self.twins = twins
+        super().__init__(record, lambda program: Lowered(twins, program), function)
+
     def clashes(self, leaves: Sequence[Any], arrays: list[Any]) -> bool:
         """Whether memory that is written is that of another input."""
         targets = [arrays[number] for number, _ in self.record.program.writes]
@@ -110,7 +114,7 @@ class PlacedProgram(Prepared):
 
     def run(self, leaves: Sequence[Any], arrays: list[Any]) -> Any:
         """Run the program; what was written on the host since the last call is brought to the engine before."""
-        twins, places = self.machinery.twins, self.record.places
+        twins, places = self.twins, self.record.places
         for place, array in zip(places, arrays, strict=True):
             if not isinstance(place, (Float, Rate)):
                 twins.of(array, version(place.tensor(leaves)))
@@ -122,8 +126,7 @@ class PlacedProgram(Prepared):
 
     def copied(self, array: Array) -> Array:
         """Another array that stands for the same numbers."""
-        twins = self.machinery.twins
-        return twins.standing(twins.of(array))
+        return self.twins.standing(self.twins.of(array))
 
 
 class Placed(Compiled):
@@ -190,18 +193,18 @@ class Placed(Compiled):
         self.twins.fetch()
         return super()._record(key, leaves, structure)
 
-    def _prepared(self, record: Any, function: Any) -> Prepared:
-        return PlacedProgram(record, lambda program: Lowered(self.twins, program), function)
+    def _prepared(self, record: Record, function: Any) -> Prepared:
+        return PlacedProgram(self.twins, record, function)
 
     def _make_quick(self, prepared: Prepared, leaves: list[Any], structure: Any) -> None:
         """Nothing: each call goes by the twins."""
 
-    def _plainly(self, leaves: Sequence[Any], structure: Any) -> Any:
+    def _uncompiled(self, args: Any, kwargs: Any) -> Any:
         """What the function itself gives, on the host; an error of the engine's is raised as it is."""
         if (error := sys.exception()) is not None:
             raise error
         self.twins.fetch()
-        return super()._plainly(leaves, structure)
+        return super()._uncompiled(args, kwargs)
 
 
 def placed(compiled: Compiled, what: Any) -> Placed:

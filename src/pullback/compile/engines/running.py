@@ -20,7 +20,9 @@ def check(program: Program, w: Engine) -> None:
     """
     for e in program.equations:
         if acts(e) and (e.name in LOOPS or e.inputs):
-            raise LoweringError("draw in a loop or a branch, or with parameters that are tensors, has no words for engines")
+            raise LoweringError(
+                "draw in a loop or a branch, or with parameters that are tensors, has no words for engines"
+            )
         for body in bodies(e.params):
             check(body, w)
         if not acts(e) and e.name not in LOOPS:

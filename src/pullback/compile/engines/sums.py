@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.losses import IMPOSSIBLE
 from .words import WORDS, word
 
 
@@ -137,18 +138,9 @@ def _median(w: Any, e: Any, x: Any, *, axis: Any, skip: bool, keepdims: bool = F
     places = order(w, x, axis)
     if e.name == "argmedian":
         return w.xp.take_along_axis(places, middle, axis=axis)
-    return w.xp.reshape(w.xp.take_along_axis(x, w.xp.take_along_axis(places, middle, axis=axis), axis=axis), e.output.shape)
-
-
-@word("argmode")
-def _argmode(w: Any, e: Any, x: Any, *, axis: int) -> Any:
-    xp, places, before = w.xp, order(w, x, axis), (slice(None),) * axis
-    ordered, count = xp.take_along_axis(x, places, axis=axis), _counted(w, x, axis)
-    same = ordered[(*before, slice(1, None), ...)] == ordered[(*before, slice(0, x.shape[axis] - 1), ...)]
-    edge = xp.zeros((*x.shape[:axis], 1, *x.shape[axis + 1 :]), dtype=same.dtype)
-    begins = xp.where(xp.concat([edge, same], axis=axis), xp.zeros_like(count), count)
-    length = count - running(w, xp.maximum, begins, axis, 0)
-    return xp.take_along_axis(places, xp.argmax(length, axis=axis, keepdims=True), axis=axis)
+    return w.xp.reshape(
+        w.xp.take_along_axis(x, w.xp.take_along_axis(places, middle, axis=axis), axis=axis), e.output.shape
+    )
 
 
 @word("searchsorted")
@@ -162,7 +154,9 @@ def _searchsorted(w: Any, e: Any, ordered: Any, values: Any, *, right: bool) -> 
 
 
 @word("fft", "rfft", "irfft")
-def _fft(w: Any, e: Any, x: Any, *, scale: float, axes: Any = (), inverse: bool = False, axis: int = 0, n: int = 0) -> Any:
+def _fft(
+    w: Any, e: Any, x: Any, *, scale: float, axes: Any = (), inverse: bool = False, axis: int = 0, n: int = 0
+) -> Any:
     if e.name == "rfft":
         return w.xp.fft.rfft(x, axis=axis) * scale
     if e.name == "irfft":
@@ -175,8 +169,6 @@ def _fft(w: Any, e: Any, x: Any, *, scale: float, axes: Any = (), inverse: bool 
 
 @word("ctc_step")
 def _ctc_step(w: Any, e: Any, before: Any, emission: Any, skips: Any) -> Any:
-    from ...ops.losses import IMPOSSIBLE
-
     size, skips = before.shape[-1], w.astype(skips, e.output.dtype)
     edge = w.xp.full((*before.shape[:-1], 2), IMPOSSIBLE, dtype=before.dtype)
     wide = w.xp.concat([edge, before], axis=-1)
@@ -192,7 +184,7 @@ def _einsum(w: Any, e: Any, *arrays: Any, equation: str) -> Any:
     labels = result + "".join(sorted({*terms} - {*result, ","}))
     product: Any = None
     for term, x in zip(terms.split(","), arrays, strict=True):
-        inner = sorted(range(len(term)), key=lambda i: labels.index(term[i]))  # noqa: B023
+        inner = sorted(range(len(term)), key=lambda i: labels.index(term[i]))
         form = tuple(x.shape[term.index(label)] if label in term else 1 for label in labels)
         factor = w.xp.reshape(w.xp.permute_dims(x, tuple(inner)), form)
         product = factor if product is None else product * factor

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..._core.forks import give_way, swapping
 from ..._core.primitives import Carrier
 from ..._core.sites import warn
 from ..modules.members import type_name
@@ -89,8 +90,9 @@ def called(module: Any, tensors: dict[str, Any], args: Any, kwargs: Any, *, tie_
     full = _with_tied(module, tensors) if tie_weights else dict(tensors)
     if strict:
         _check_keys(module, full)
+    give_way()
     try:
-        with _replaced(module, full):
+        with swapping, _replaced(module, full):
             return module(*args, **(kwargs or {}))
     finally:
         tensors.update((name, full[name]) for name in tensors)
