@@ -34,7 +34,8 @@ def attempted(what, row):
 
 @libraries
 def test_words_give_what_the_forward_functions_give(what):
-    found = {row[0]: attempted(what, row) for row in ROWS}
+    rows = ROWS if what == "torch" else {row[0]: row for row in reversed(ROWS)}.values()  # XLA takes 0.1 s for each
+    found = {row[0]: attempted(what, row) for row in rows}
     assert sum(found.values()) >= LEAST[what]
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from ..program import LOOPS, Program, acts, bodies
 from .libraries import Engine
@@ -30,17 +33,19 @@ def check(program: Program, w: Engine) -> None:
 
 
 def lowered(program: Program, w: Engine) -> Callable[..., list[Any]]:
-    """The function of an engine's arrays that computes what a program needs: outputs, writes, guards.
+    """The function of an engine's arrays that computes what a program needs: outputs, writes, guards; and checks.
 
-    Random numbers, which the host draws, are further arguments.
+    Random numbers, which the host draws, are further arguments. Where the host's functions raise an error, those of engines
+    may give NaN: a check is True where finite operands have finite results.
     """
     constants = {value: w.constant(array) for value, array in program.constants.items()}
-    inner = {id(body): lowered(body, w) for e in program.equations for body in bodies(e.params)}
+    inner = {id(body): _within(body, w) for e in program.equations for body in bodies(e.params)}
     draws = [e.output for e in program.equations if acts(e)]
     kept, last = {*program.needed, *constants}, {value: e for e in program.equations for value in e.inputs}
 
     def call(*arrays: Any) -> list[Any]:
         held = {**constants, **dict(zip((*program.inputs, *draws), arrays, strict=True))}
+        checks = []
         for e in program.equations:
             if acts(e):
                 continue
@@ -51,12 +56,26 @@ def lowered(program: Program, w: Engine) -> Callable[..., list[Any]]:
                 raise LoweringError(f"{error} has no words for {w.name}: {e.name}") from None
             for value, array in zip(e.outputs, made if isinstance(made, tuple) else (made,), strict=True):
                 held[value] = w.astype(array, value.dtype)
+            if e.params.get("operation"):
+                results = [held[value] for value in e.outputs]
+                checks.append(_finite(w, results) | ~_finite(w, given))
             for value in e.inputs:
                 if last[value] is e and value not in kept:
                     held.pop(value, None)
-        return [held[value] for value in program.needed]
+        return [*[held[value] for value in program.needed], *checks]
 
     return call
+
+
+def _within(body: Program, w: Engine) -> Callable[..., list[Any]]:
+    """The function of a program within, without its checks."""
+    function, count = lowered(body, w), len(body.outputs)
+    return lambda *arrays: function(*arrays)[:count]
+
+
+def _finite(w: Engine, arrays: list[Any]) -> Any:
+    """Whether all elements of arrays are finite."""
+    return math.prod([w.astype(w.xp.all(w.xp.isfinite(x)), np.dtype(np.int64)) for x in arrays]) != 0
 
 
 def _loop(w: Engine, e: Any, given: list[Any], inner: dict[int, Callable[..., Any]]) -> Any:
