@@ -39,6 +39,7 @@ _of_index, _dir, _others = _index(globals(), _INDEX, _MODULES)
 _PROVIDERS.update(
     {
         "machine code": "pullback.compile.machine",
+        "engines": "pullback.compile.engines.placed",
         "batches of cotangents": "pullback.func.rows",
         "numpy functions": "pullback._numpy",
         "array namespace": "pullback.array_api",

@@ -13,6 +13,7 @@ import numpy as _np
 from pullback._core.dtypes import dtype as _dtype
 from pullback._numerics.random import Generator as _Generator
 from pullback._core.shapes import Size as _Size
+from pullback.compile import LoweringError as _LoweringError
 from pullback.compile.compiled import Compiled as _Compiled
 from pullback.compile.recorder import CaptureError as _CaptureError
 from pullback.explain.arrays import Limits as _Limits
@@ -162,6 +163,7 @@ class _Compile:
     def __call__(self, model: None=None, *, fullgraph: bool=False, dynamic: bool | None=None, backend: object=None, mode: str | None=None, options: _Mapping[str, object] | None=None, disable: bool=False, fuse: bool=True, lenient: bool=False) -> _Callable[[_T], _T]:
         ...
     Compiled = _Compiled
+    LoweringError = _LoweringError
     CaptureError = _CaptureError
 compile: _Compile
 class _Explain:

@@ -783,7 +783,7 @@ pb.optim.SGD([w], lr=0.1)
     "cuda": Mistake(
         "pb.ones(3, device='cuda')",
         "RuntimeError: pullback computes on the CPU: there is no device 'cuda';",
-        "or write 'cpu'",
+        'pullback.compile(f).on("cupy")',
     ),
     "to cuda": Mistake(
         "nn.Linear(2, 2).to('cuda')",

@@ -111,7 +111,10 @@ def here(place: Any) -> device:
     """
     found = device(place)
     if found.type != "cpu":
-        raise RuntimeError(f"pullback computes on the CPU: there is no device {str(place)!r}; omit it or write 'cpu'")
+        raise RuntimeError(
+            f"pullback computes on the CPU: there is no device {str(place)!r}; omit it or write 'cpu'. Compiled functions run "
+            'on GPUs as pullback.compile(f).on("cupy") or .on("jax"), with arrays of those libraries'
+        )
     return found
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from .._core import dtypes as _dtypes
 from .._core.errors import UncompiledError
 from .._core.forks import exchanging, give_way, swapping
+from .._core.lazy import provider
 from .._core.modes import FieldBlock, innermost, mode
 from .._core.primitives import Carrier
 from .._core.sites import depth
@@ -30,7 +31,7 @@ from .costs import peak, works
 from .holders import meaning
 from .machinery import Machinery
 from .numbers import Escaped, Root
-from .program import DepartedError, acts
+from .program import DepartedError, Program, acts
 from .quick import GIVEN_UP, quick
 from .recorder import CaptureError, RefusedError, clash, overlaps
 from .records import Argument, Gradient, Place, Rate, Record, signature
@@ -49,15 +50,17 @@ PATIENCE = 8  # records for one kind of call, before a function is said to chang
 class Prepared:
     """A record, and what runs its program."""
 
-    def __init__(self, record: Record, fuse: bool, function: Callable[[Sequence[Any]], Any]) -> None:
+    def __init__(
+        self, record: Record, made: Callable[[Program], Machinery], function: Callable[[Sequence[Any]], Any]
+    ) -> None:
         self.record = record
         self.function = function
         self.quickened = 0
-        self.machinery = Machinery(record.program, fuse=fuse)
+        self.machinery = made(record.program)
         self.execute = self.machinery.execute
         if record.drawn and record.program.guards:
             self.execute = functools.partial(_undone, self.execute, record.drawn)
-        self.back = None if record.way is None else Machinery(record.way.program, fuse=fuse)
+        self.back = None if record.way is None else made(record.way.program)
 
     def arrays(self, leaves: Sequence[Any]) -> list[Any] | None:
         """The arrays for the program, if the record holds for this call."""
@@ -134,16 +137,20 @@ class Prepared:
             elif kind == "spent":
                 answers.append(_spent(results[what]))
             else:
-                answers.append(wrap(results[what].copy() if what in given else results[what], None))
+                answers.append(wrap(self.copied(results[what]) if what in given else results[what], None))
                 given.add(what)
         for i, (place, number) in enumerate(record.effects):
             if i in record.shared:
                 place.put(leaves, answers[record.shared[i]])
                 continue
-            array = None if number is None else results[number].copy() if number in given else results[number]
+            array = None if number is None else self.copied(results[number]) if number in given else results[number]
             place.put(leaves, None if array is None else wrap(array, None))
             given.add(number)
         return unflatten(record.structure, answers)
+
+    def copied(self, array: Any) -> Any:
+        """A result for a second place."""
+        return array.copy()
 
     def _recorded(self, leaves: Sequence[Any], results: list[Any]) -> dict[int, Any]:
         """The outputs that require grad, as results of one operation on the tape."""
@@ -258,11 +265,11 @@ class Compiled:
         leaves, structure = flatten((args, kwargs))
         now = mode.get()
         if innermost.get() is not None or now.pack is not None or now.compute is not None:
-            return self.function(*args, **kwargs)
+            return self._uncompiled(args, kwargs)
         key = (_typed(structure), tuple(map(_kind, leaves)), _aliases(leaves), now, _dtypes.rules())
         if key in self.refused:
             self._rest = 0 if self.records else REST
-            return self.function(*args, **kwargs)
+            return self._uncompiled(args, kwargs)
         answer = self._known(key, leaves, structure)
         if answer is not GIVEN_UP:
             return answer
@@ -275,7 +282,7 @@ class Compiled:
                 answer = self._record(key, leaves, structure)
             if isinstance(answer, Prepared):
                 answer = self._run(answer, key, leaves, structure)
-        return self.function(*args, **kwargs) if answer is GIVEN_UP else answer
+        return self._uncompiled(args, kwargs) if answer is GIVEN_UP else answer
 
     def _known(self, key: Any, leaves: list[Any], structure: Any) -> Any:
         """What a record that is there gives; GIVEN_UP where none holds."""
@@ -317,8 +324,11 @@ class Compiled:
         return answer
 
     def _plainly(self, leaves: Sequence[Any], structure: Any) -> Any:
+        """What the function itself gives, for containers made anew."""
+        return self._uncompiled(*unflatten(structure, leaves))
+
+    def _uncompiled(self, args: Any, kwargs: Any) -> Any:
         """What the function itself gives."""
-        args, kwargs = unflatten(structure, leaves)
         return self.function(*args, **kwargs)
 
     def _record(self, key: Any, leaves: list[Any], structure: Any) -> Any:
@@ -349,9 +359,13 @@ class Compiled:
         number = record.numbers and any(other.record.numbers != record.numbers for other in known)
         changed = "a float that is part of the program" if number else "state that it reads"
         self.reasons.append("a first call" if tries == 1 else f"{changed} has changed")
-        prepared = Prepared(record, self.fuse, lambda leaves: self._plainly(leaves, structure))
+        prepared = self._prepared(record, lambda leaves: self._plainly(leaves, structure))
         known.insert(0, prepared)
         return prepared
+
+    def _prepared(self, record: Record, function: Callable[[Sequence[Any]], Any]) -> Prepared:
+        """A record made ready to run."""
+        return Prepared(record, functools.partial(Machinery, fuse=self.fuse), function)
 
     def _made(self, key: Any, leaves: list[Any], structure: Any) -> Any:
         """A run of the function, with floats that are constant where they cannot be traced."""
@@ -371,6 +385,23 @@ class Compiled:
             else:
                 self._constant[key] = constant
                 return made
+
+    def on(self, engine: Any) -> Any:
+        """The function on another library's arrays: its programs in the functions of that library.
+
+        Parameters
+        ----------
+        engine
+            "jax", "torch", "cupy" or "dask", or a namespace of the array API standard.
+
+        Its arguments, and its results, hold that library's arrays in the place of tensors. See `docs/how-to/engines.md`.
+
+        >>> import numpy, pullback
+        >>> slope = pullback.compile(pullback.func.grad(lambda x: (x**3).sum())).on(numpy)
+        >>> slope(numpy.asarray([1.0, 2.0]))
+        array([ 3., 12.])
+        """
+        return provider("engines").placed(self, engine)
 
     # What it is made of
 
@@ -505,6 +536,10 @@ class CompiledModule(Module):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module gives."""
         return self.__dict__["_compiled"](*args, **kwargs)
+
+    def on(self, engine: Any) -> Any:
+        """Calls of the module on another library's arrays; parameters stay on the engine from call to call."""
+        return self.__dict__["_compiled"].on(engine)
 
     def __getattr__(self, name: str) -> Any:
         try:

@@ -42,7 +42,11 @@ class Machinery:
         self.recorded = program
         self.program = _decided(simplify(program, fuse=fuse))
         self.executable: Any = None
-        self.execute: Execute = self._made() if fuse and available() else _with_numpy(self.program)
+        self.execute: Execute = self.ready(fuse=fuse)
+
+    def ready(self, *, fuse: bool) -> Execute:
+        """What runs the program."""
+        return self._made() if fuse and available() else _with_numpy(self.program)
 
     def _made(self) -> Execute:
         """Machine code; NumPy calls where that fails, which is a defect, and is told."""

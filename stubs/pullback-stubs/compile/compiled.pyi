@@ -36,6 +36,7 @@ import numpy as np
 from .._core import dtypes as _dtypes
 from .._core.errors import UncompiledError
 from .._core.forks import exchanging, give_way, swapping
+from .._core.lazy import provider
 from .._core.modes import FieldBlock, innermost, mode
 from .._core.primitives import Carrier
 from .._core.sites import depth
@@ -52,7 +53,7 @@ from .costs import peak, works
 from .holders import meaning
 from .machinery import Machinery
 from .numbers import Escaped, Root
-from .program import DepartedError, acts
+from .program import DepartedError, Program, acts
 from .quick import GIVEN_UP, quick
 from .recorder import CaptureError, RefusedError, clash, overlaps
 from .records import Argument, Gradient, Place, Rate, Record, signature
@@ -67,7 +68,7 @@ PATIENCE = 8
 class Prepared:
     ...
 
-    def __init__(self, record: Record, fuse: bool, function: Callable[[Sequence[Any]], Any]) -> None:
+    def __init__(self, record: Record, made: Callable[[Program], Machinery], function: Callable[[Sequence[Any]], Any]) -> None:
         ...
 
     def arrays(self, leaves: Sequence[Any]) -> list[Any] | None:
@@ -83,6 +84,9 @@ class Prepared:
         ...
 
     def run(self, leaves: Sequence[Any], arrays: list[Any]) -> Any:
+        ...
+
+    def copied(self, array: Any) -> Any:
         ...
 
     def _recorded(self, leaves: Sequence[Any], results: list[Any]) -> dict[int, Any]:
@@ -145,10 +149,19 @@ class Compiled:
     def _plainly(self, leaves: Sequence[Any], structure: Any) -> Any:
         ...
 
+    def _uncompiled(self, args: Any, kwargs: Any) -> Any:
+        ...
+
     def _record(self, key: Any, leaves: list[Any], structure: Any) -> Any:
         ...
 
+    def _prepared(self, record: Record, function: Callable[[Sequence[Any]], Any]) -> Prepared:
+        ...
+
     def _made(self, key: Any, leaves: list[Any], structure: Any) -> Any:
+        ...
+
+    def on(self, engine: Any) -> Any:
         ...
 
     def _newest(self) -> Prepared:
@@ -206,6 +219,9 @@ class CompiledModule(Module):
         ...
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
+        ...
+
+    def on(self, engine: Any) -> Any:
         ...
 
     def __getattr__(self, name: str) -> Any:

@@ -1,0 +1,509 @@
+"""Libraries: what an engine is, and which words each library has of its own.
+
+An engine is a namespace of the standard and what the standard lacks: loops, sums at places, special functions,
+convolutions. `Engine` does all of it in the standard's words, as well as they can; a library that has a function for it
+uses that.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import math
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from ..._core.modes import quiet
+from . import elements, matrices, moving, sums, windows  # noqa: F401  # they fill the table
+from .words import SILENT, STANDARD, WORDS, LoweringError, Word
+
+SPECIAL = {
+    "lgamma": "gammaln", "bessel_j": "bessel_j{order} j{order}", "bessel_y": "bessel_y{order} y{order}",
+    "bessel_i": "i{order}", "bessel_k": "modified_bessel_k{order} k{order}", "scaled_bessel_i": "i{order}e",
+    "scaled_bessel_k": "scaled_modified_bessel_k{order} k{order}e", "zeta": "zeta{order}", "polygamma": "polygamma",
+    **{name: name for name in """beta betainc betaln betaincc betaincinv binom dawsn digamma ellipe ellipk erf erfc erfcinv
+        erfcx erfi erfinv exp1 expi expn gamma gammainc gammaincc gammaincinv gammainccinv hyp1f1 hyp2f1 log_ndtr ndtr ndtri
+        poch wrightomega""".split()},
+}  # fmt: skip
+"""Names that libraries of special functions have for primitives; `{order}` stands for metadata, where 0 is left out of zeta's."""
+
+OLDER = {
+    "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan", "atan2": "arctan2",
+    "atanh": "arctanh", "concat": "concatenate", "permute_dims": "transpose", "pow": "power", "bool": "bool_",
+    "cumulative_sum": "cumsum", "cumulative_prod": "cumprod", "bitwise_left_shift": "left_shift",
+    "bitwise_right_shift": "right_shift",
+}  # fmt: skip
+"""Names that functions of the standard have in libraries that follow NumPy before its version 2."""
+
+
+class Names:
+    """The functions of the standard in a library that has them under other names; what is defined here it has otherwise."""
+
+    def __init__(self, module: Any, others: dict[str, str]) -> None:
+        self._module, self._others = module, others
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._module, self._others.get(name, name), None) or getattr(self._module, name, None)
+        if found is None:
+            raise LoweringError(f"{self._module.__name__} has no function {name}, which")
+        setattr(self, name, found)
+        return found
+
+    def matrix_transpose(self, x: Any) -> Any:
+        """The last two axes exchanged."""
+        return self.permute_dims(x, (*range(len(x.shape) - 2), len(x.shape) - 1, len(x.shape) - 2))
+
+    def argsort(self, x: Any, *, axis: int, stable: bool) -> Any:
+        """The places that sort x."""
+        try:
+            return self._module.argsort(x, axis=axis, stable=stable)
+        except TypeError:
+            return self._module.argsort(x, axis=axis, kind="stable")
+
+
+class TorchNames(Names):
+    """The functions of the standard in torch."""
+
+    def __init__(self, module: Any) -> None:
+        super().__init__(
+            module, {"equal": "eq", "permute_dims": "permute", "max": "amax", "min": "amin", "cumulative_sum": "cumsum",
+                     "cumulative_prod": "cumprod"}
+        )  # fmt: skip
+
+    def argsort(self, x: Any, *, axis: int, stable: bool) -> Any:
+        """The places that sort x."""
+        return self._module.argsort(x, dim=axis, stable=stable)
+
+    def take(self, x: Any, indices: Any, *, axis: int) -> Any:
+        """Slices along an axis."""
+        return x.index_select(axis, indices)
+
+    def flip(self, x: Any, *, axis: Any) -> Any:
+        """x in the opposite order along axes."""
+        return x.flip(axis if isinstance(axis, tuple) else (axis,))
+
+    def take_along_axis(self, x: Any, indices: Any, *, axis: int) -> Any:
+        """One element along an axis for each place along the others."""
+        return self._module.take_along_dim(x, indices, axis)
+
+
+class Engine:
+    """A library by its namespace of the standard, and what a program needs besides."""
+
+    own: dict[str, Word] = {}  # noqa: RUF012  # of the class, and never changed
+
+    def __init__(self, xp: Any, library: Any = None, special: Any = None) -> None:
+        self.xp, self.library, self.special = xp, library or xp, special
+        self.name = self.library.__name__
+        self.array: Any = type(self.xp.asarray(0.0))
+
+    # 1. Arrays
+
+    def mode(self) -> AbstractContextManager[Any]:
+        """Settings under which dtypes mean what they say."""
+        return nullcontext()
+
+    def dtype(self, dtype: Any) -> Any:
+        """The library's dtype."""
+        return getattr(self.xp, "bool" if dtype.kind == "b" else dtype.name)
+
+    def kind(self, x: Any) -> np.dtype[Any]:
+        """The dtype of an array as NumPy's."""
+        return np.dtype(str(x.dtype).rpartition(".")[2])
+
+    def part(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """The dtype of a complex number's parts."""
+        return np.empty(0, dtype).real.dtype
+
+    def astype(self, x: Any, dtype: np.dtype[Any]) -> Any:
+        """x in a dtype."""
+        return x if self.kind(x) == dtype else self.xp.astype(x, self.dtype(dtype))
+
+    def constant(self, array: Any) -> Any:
+        """An array of the host's, on the engine."""
+        return self.xp.asarray(np.array(array), dtype=self.dtype(array.dtype))
+
+    def host(self, x: Any) -> Any:
+        """An array of the engine's, on the host."""
+        return np.asarray(x)
+
+    def truth(self, x: Any) -> Any:
+        """Where numbers are not zero."""
+        return x if self.kind(x).kind == "b" else x != 0
+
+    # 2. What the standard lacks
+
+    def basic(self, index: Any, shape: Any) -> Any:
+        """A basic index with an entry for each axis, within its bounds."""
+        missing = len(shape) - sum(entry is not None and entry is not Ellipsis for entry in index)
+        place = next((i for i, entry in enumerate(index) if entry is Ellipsis), len(index))
+        full = [*index[:place], *[slice(None)] * missing, *index[place + 1 :]]
+        sizes = iter(shape)
+        return tuple([entry if entry is None else _within(entry, next(sizes)) for entry in full])
+
+    def inside(self, indices: Any, size: int) -> Any:
+        """Indices counted from the front."""
+        indices = self.astype(indices, np.dtype(np.int64))
+        return self.xp.where(indices < 0, indices + size, indices)
+
+    def put(self, x: Any, index: Any, value: Any) -> Any:
+        """x with a value at a basic index."""
+        x = x.copy() if hasattr(x, "copy") else self.xp.asarray(x, copy=True)
+        x[index] = value
+        return x
+
+    def combine(self, how: str, x: Any, places: Any, values: Any) -> Any:
+        """A line of elements with values combined at places: by a comparison of all places with all elements."""
+        count = self.constant(np.arange(x.shape[0]))
+        same = places[:, None] == count
+        if how == "put":
+            number = self.constant(np.arange(values.shape[0])[:, None])
+            last = self.xp.max(self.xp.where(same, number, -1), axis=0) if values.shape[0] else count * 0 - 1
+            found = self.xp.take(self.xp.concat([values, x[:1]], axis=0), self.inside(last, values.shape[0]), axis=0)
+            return self.xp.where(last >= 0, found, x)
+        kind = self.kind(values)
+        bound = math.inf if kind.kind in "fc" else np.iinfo(kind).max
+        neutral = {"add": 0, "multiply": 1, "maximum": -bound, "minimum": bound}[how]
+        name = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}[how]
+        if not values.shape[0]:
+            return x
+        spread = self.xp.where(same, values[:, None], self.constant(np.asarray(neutral, kind)))
+        return getattr(self.xp, how)(x, getattr(self.xp, name)(spread, axis=0))
+
+    # 3. Programs
+
+    def ready(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of arrays, prepared to be called often."""
+        return function
+
+    def scan(self, step: Callable[..., Any], arrays: Sequence[Any], loop: Any) -> tuple[Any, ...]:
+        """A loop of Python's."""
+        carries, ends = list(arrays[: loop.carries]), loop.carries + loop.columns
+        kept = []
+        for number in reversed(range(loop.length)) if loop.reverse else range(loop.length):
+            found = step(*carries, *[column[number, ...] for column in arrays[loop.carries : ends]], *arrays[ends:])
+            carries = found[: loop.carries]
+            kept.append(found[loop.carries :])
+        stacks = zip(*(reversed(kept) if loop.reverse else kept), strict=True)
+        return (*carries, *[self.xp.stack(list(stack), axis=0) for stack in stacks])
+
+    def branch(self, predicate: Any, sides: Sequence[Callable[..., Any]], arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """A branch of Python's."""
+        return tuple(sides[0 if bool(predicate) else 1](*arrays))
+
+    def repeat(self, test: Callable[..., Any], step: Callable[..., Any], carries: Sequence[Any]) -> tuple[Any, ...]:
+        """A loop of Python's, as long as a test holds."""
+        while bool(test(*carries)):
+            carries = step(*carries)
+        return tuple(carries)
+
+    # 4. Words
+
+    def find(self, e: Any) -> Word:
+        """The words of an equation's primitive.
+
+        Raises
+        ------
+        LoweringError
+            If there are none.
+        """
+        name = e.name
+        found = self.own.get(name) or WORDS.get(name)
+        if found is not None:
+            return found
+        if name in STANDARD:
+            return lambda w, e, *arrays: getattr(w.xp, e.name)(*arrays)
+        for candidate in SPECIAL.get(name, "").format(**{"order": "", **e.params}).split():
+            function = getattr(self.special, candidate.removesuffix("0") if name == "zeta" else candidate, None)
+            if function is not None and name == "polygamma":
+                return lambda w, e, x, *, n: function(n, x)
+            if function is not None:
+                return lambda w, e, *arrays, **_: function(*arrays)
+        raise LoweringError(f"{name} has no words for {self.name}")
+
+    def refusal(self, case: str) -> LoweringError:
+        """The error for a case that has no words."""
+        return LoweringError(f"a case {case}")
+
+    def compute(self, e: Any, arrays: Sequence[Any]) -> Any:
+        """What an equation gives; operands of several dtypes are converted to that of all, as NumPy does."""
+        if e.primitive.kind in {"elementwise", "zero", "multilinear"} and e.name not in APART:
+            numbers = [value.dtype for value in e.inputs if value.dtype.kind != "b"]
+            if len({value.dtype for value in e.inputs}) > 1 and numbers:
+                common, skip = np.result_type(*numbers), int(e.name in {"where", "select"})
+                arrays = [x if i < skip else self.astype(x, common) for i, x in enumerate(arrays)]
+        if e.name.startswith("logical"):
+            arrays = [self.truth(x) for x in arrays]
+        params = {name: value for name, value in e.params.items() if name not in SILENT}
+        return self.find(e)(self, e, *arrays, **params)
+
+
+APART = {"ldexp", "masked_fill", "copy", "fill", "max_places", "searchsorted", "orthogonal_polynomial"}
+"""Operations whose operands have dtypes of their own."""
+
+
+def _within(entry: Any, size: int) -> Any:
+    """An entry of a basic index that is within the bounds of an axis."""
+    return slice(*entry.indices(size)) if isinstance(entry, slice) else int(entry)
+
+
+# Libraries
+
+
+def _covering(own: Word) -> Word:
+    """A library's transpose of a convolution, for outputs that cover the whole image; for others the standard's words."""
+
+    def chosen(w: Engine, e: Any, a: Any, b: Any, **params: Any) -> Any:
+        y, size, kernel = (a, params["size"], b.shape[2:]) if "size" in params else (b, a.shape[2:], params["kernel"])
+        whole = params["window"].lengths(tuple(size), tuple(kernel)) == tuple(y.shape[2:])
+        return (own if whole else WORDS[e.name])(w, e, a, b, **params)
+
+    return chosen
+
+
+def _dims(window: Any) -> str:
+    return f"conv{len(window.stride)}d"
+
+
+class Jax(Engine):
+    """JAX: programs and their loops are compiled by XLA."""
+
+    def __init__(self) -> None:
+        self.jax = importlib.import_module("jax")
+        super().__init__(importlib.import_module("jax.numpy"), special=importlib.import_module("jax.scipy.special"))
+        self.name, self.array = "jax", self.jax.Array
+
+    def mode(self) -> AbstractContextManager[Any]:
+        """Dtypes of 64 bits are not cut to 32."""
+        return self.jax.enable_x64(True)  # type: ignore[no-any-return]  # jax has no types here
+
+    def put(self, x: Any, index: Any, value: Any) -> Any:
+        """x with a value at a basic index."""
+        return x.at[index].set(value)
+
+    def combine(self, how: str, x: Any, places: Any, values: Any) -> Any:
+        """A line of elements with values combined at places."""
+        name = {"put": "set", "maximum": "max", "minimum": "min"}.get(how, how)
+        return getattr(x.at[places], name)(values)
+
+    def ready(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of arrays, compiled when it is first called."""
+        return self.jax.jit(function)  # type: ignore[no-any-return]  # jax has no types here
+
+    def scan(self, step: Callable[..., Any], arrays: Sequence[Any], loop: Any) -> tuple[Any, ...]:
+        """A loop of XLA's."""
+        ends = loop.carries + loop.columns
+
+        def one(carries: Any, columns: Any) -> Any:
+            found = step(*carries, *columns, *arrays[ends:])
+            return tuple(found[: loop.carries]), tuple(found[loop.carries :])
+
+        carries, columns = tuple(arrays[: loop.carries]), tuple(arrays[loop.carries : ends])
+        carries, kept = self.jax.lax.scan(one, carries, columns, length=loop.length, reverse=loop.reverse)
+        return (*carries, *kept)
+
+    def branch(self, predicate: Any, sides: Sequence[Callable[..., Any]], arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """A branch of XLA's."""
+        return tuple(self.jax.lax.cond(self.xp.reshape(predicate, ()), *sides, *arrays))
+
+    def repeat(self, test: Callable[..., Any], step: Callable[..., Any], carries: Sequence[Any]) -> tuple[Any, ...]:
+        """A loop of XLA's."""
+        return tuple(
+            self.jax.lax.while_loop(lambda c: self.xp.reshape(test(*c), ()), lambda c: tuple(step(*c)), tuple(carries))
+        )
+
+    def convolution(self, x: Any, weight: Any, window: Any) -> Any:
+        """XLA's convolution."""
+        return self.jax.lax.conv_general_dilated(
+            x, weight, window.stride, [(p, p) for p in window.padding], rhs_dilation=window.dilation,
+            feature_group_count=window.groups,
+        )  # fmt: skip
+
+    def transposed(self, function: Callable[[Any], Any], shape: Any, given: Any) -> Any:
+        """The transpose of a linear function of an array of a shape."""
+        like = self.jax.ShapeDtypeStruct(tuple(shape), given.dtype)
+        return self.jax.linear_transpose(function, like)(given)[0]
+
+    own = {  # noqa: RUF012  # of the class, and never changed
+        "convolve": lambda w, e, x, weight, *, window: w.convolution(x, weight, window),
+        "convolve_transpose": _covering(
+            lambda w, e, y, weight, *, size, window: w.transposed(
+                lambda x: w.convolution(x, weight, window), e.output.shape, y
+            )
+        ),
+        "convolve_weight": _covering(
+            lambda w, e, x, y, *, kernel, window: w.transposed(
+                lambda weight: w.convolution(x, weight, window), e.output.shape, y
+            )
+        ),
+        "matrix_exp": lambda w, e, x: w.jax.scipy.linalg.expm(x),
+        "complex_of": lambda w, e, a, b: w.jax.lax.complex(*w.xp.broadcast_arrays(a, b)),
+        "einsum": lambda w, e, *arrays, equation: w.xp.einsum(equation, *arrays),
+    }
+
+
+class Torch(Engine):
+    """torch: eager, on the device where the arrays are."""
+
+    def __init__(self) -> None:
+        torch = importlib.import_module("torch")
+        super().__init__(TorchNames(torch), torch, torch.special)
+
+    def astype(self, x: Any, dtype: np.dtype[Any]) -> Any:
+        """x in a dtype."""
+        return x.to(self.dtype(dtype))
+
+    def host(self, x: Any) -> Any:
+        """An array of the engine's, on the host."""
+        return x.detach().cpu().resolve_conj().numpy()
+
+    def put(self, x: Any, index: Any, value: Any) -> Any:
+        """x with a value at a basic index."""
+        x = x.clone()
+        x[index] = value
+        return x
+
+    def combine(self, how: str, x: Any, places: Any, values: Any) -> Any:
+        """A line of elements with values combined at places."""
+        if how == "put":
+            return x.scatter(0, places, values)
+        if how == "add":
+            return x.index_add(0, places, values)
+        name = {"multiply": "prod", "maximum": "amax", "minimum": "amin"}[how]
+        return x.scatter_reduce(0, places, values, name)
+
+    own = {  # noqa: RUF012  # of the class, and never changed
+        "convolve": lambda w, e, x, weight, *, window: getattr(w.library, _dims(window))(
+            x, weight, None, window.stride, window.padding, window.dilation, window.groups
+        ),
+        "convolve_transpose": _covering(
+            lambda w, e, y, weight, *, size, window: getattr(w.library.nn.grad, f"{_dims(window)}_input")(
+                e.output.shape, weight, y, window.stride, window.padding, window.dilation, window.groups
+            )
+        ),
+        "convolve_weight": _covering(
+            lambda w, e, x, y, *, kernel, window: getattr(w.library.nn.grad, f"{_dims(window)}_weight")(
+                x, e.output.shape, y, window.stride, window.padding, window.dilation, window.groups
+            )
+        ),
+        "fft": lambda w, e, x, *, axes, inverse, scale: (
+            scale
+            * (
+                (w.library.fft.ifftn if inverse else w.library.fft.fftn)(
+                    x, dim=axes, norm="forward" if inverse else "backward"
+                )
+                if axes
+                else x
+            )
+        ),
+        "complex_of": lambda w, e, a, b: w.library.complex(*w.library.broadcast_tensors(a, b)),
+        "einsum": lambda w, e, *arrays, equation: w.library.einsum(equation, *arrays),
+        "solve_triangular": lambda w, e, a, b, *, upper, unitriangular=False: w.library.linalg.solve_triangular(
+            a, b, upper=upper, unitriangular=unitriangular
+        ),
+        "matrix_exp": lambda w, e, x: w.library.linalg.matrix_exp(x),
+    }
+
+
+class Cupy(Engine):
+    """CuPy: eager, on NVIDIA's and AMD's GPUs."""
+
+    def __init__(self) -> None:
+        cupy = importlib.import_module("cupy")
+        super().__init__(Names(cupy, OLDER), cupy, importlib.import_module("cupyx.scipy.special"))
+
+    def astype(self, x: Any, dtype: np.dtype[Any]) -> Any:
+        """x in a dtype."""
+        return x.astype(dtype, copy=False)
+
+    def host(self, x: Any) -> Any:
+        """An array of the engine's, on the host."""
+        return x.get()
+
+    def combine(self, how: str, x: Any, places: Any, values: Any) -> Any:
+        """A line of elements with values combined at places."""
+        if how == "multiply":
+            return super().combine(how, x, places, values)
+        x = x.copy()
+        if how == "put":
+            x[places] = values
+        else:
+            getattr(self.library, how).at(x, places, values)
+        return x
+
+    own = {  # noqa: RUF012  # of the class, and never changed
+        "einsum": lambda w, e, *arrays, equation: w.library.einsum(equation, *arrays)
+    }
+
+
+class Dask(Engine):
+    """dask.array: lazy. What goes chunk by chunk does, and all else computes as it does on the host, with whole arrays."""
+
+    def __init__(self) -> None:
+        self.dask = importlib.import_module("dask")
+        array = importlib.import_module("dask.array")
+        super().__init__(Names(array, OLDER), array)
+        self.name, self.array = "dask", array.Array
+
+    def astype(self, x: Any, dtype: np.dtype[Any]) -> Any:
+        """x in a dtype."""
+        return x.astype(dtype)
+
+    def host(self, x: Any) -> Any:
+        """An array of the engine's, computed."""
+        return np.asarray(x.compute())
+
+    def find(self, e: Any) -> Word:
+        """The words for chunks, or the forward function, of elements or of whole arrays."""
+        if e.name in CHUNKED:
+            return super().find(e)
+        forward = functools.partial(quiet.run, functools.partial(e.primitive.forward, **e.params))
+        if e.primitive.kind == "elementwise" or e.name in STANDARD:
+            return lambda w, e, *arrays, **_: w.library.core.elemwise(forward, *arrays, dtype=e.output.dtype)
+        return lambda w, e, *arrays, **_: w.whole(forward, arrays, e.outputs)
+
+    def whole(self, forward: Callable[..., Any], arrays: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, ...]:
+        """The outputs of a function of whole arrays."""
+        found = self.dask.delayed(_several)(forward, *arrays)
+        return tuple(self.library.from_delayed(found[i], value.shape, value.dtype) for i, value in enumerate(outputs))
+
+
+def _several(forward: Callable[..., Any], *arrays: Any) -> list[Any]:
+    found = forward(*arrays)
+    return [np.asarray(each) for each in (found if isinstance(found, tuple) else (found,))]
+
+
+CHUNKED = set(
+    "sum total amax amin largest smallest matmul permute_dims matrix_transpose astype tied attached clone".split()
+)
+"""Operations that are done chunk by chunk in words of dask's."""
+
+
+ENGINES: dict[str, Callable[[], Engine]] = {"jax": Jax, "torch": Torch, "cupy": Cupy, "dask": Dask}
+
+
+def engine(what: Any) -> Engine:
+    """The engine of a name, or of a namespace of the standard.
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name.
+    """
+    if isinstance(what, Engine):
+        return what
+    if not isinstance(what, str):
+        return Engine(Names(what, OLDER), what)
+    if what not in ENGINES:
+        raise ValueError(
+            f"there is no engine {what!r}: engines are {', '.join(ENGINES)}, or a namespace of the array API"
+        )
+    return _made(what)
+
+
+@functools.cache
+def _made(name: str) -> Engine:
+    return ENGINES[name]()

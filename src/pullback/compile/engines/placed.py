@@ -1,0 +1,215 @@
+"""Placed functions: `compile(f).on(...)`, whose programs run on another library's arrays.
+
+The compiler sees tensors on the host, as always. Each array that a program reads or writes has a twin, the engine's array
+that holds its numbers; the host's array only stands for it. So what is recorded, and what becomes of results, is that of
+every compiled function.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._core.trees import flatten, unflatten
+from ..._tape.memory import version
+from ..._tensor.tensor import Tensor
+from ..compiled import Compiled, Prepared
+from ..machinery import Machinery
+from ..program import DepartedError, Program, acts
+from ..recorder import clash
+from ..records import Float, Rate, Record
+from .libraries import Engine, engine
+from .running import check, lowered
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class Twins:
+    """The engine's arrays, by the host's arrays that stand for them."""
+
+    def __init__(self, w: Engine) -> None:
+        self.w = w
+        self.held: dict[int, tuple[weakref.ref[Any], Any, int]] = {}
+
+    def of(self, host: Array, written: int | None = None) -> Any:
+        """The engine's array; it is made from the host's numbers if there is none, or if those were written meanwhile."""
+        known = self.held.get(id(host))
+        if known is None or written not in {None, known[2]}:
+            return self.set(host, self.w.constant(host), written or 0)
+        return known[1]
+
+    def set(self, host: Array, array: Any, written: int = 0) -> Any:
+        """Have the host's array, which was written so often, stand for an array of the engine's."""
+        key, held = id(host), self.held
+        held[key] = (weakref.ref(host, lambda _: held.pop(key, None)), array, written)
+        return array
+
+    def standing(self, array: Any) -> Array:
+        """A new array of the host's that stands for one of the engine's; its own numbers are NaN."""
+        dtype = self.w.kind(array)
+        host: Array = np.empty(tuple(array.shape), dtype)
+        _unknown(host)
+        self.set(host, array)
+        return host
+
+    def fetch(self) -> None:
+        """Have the host's arrays hold the numbers themselves again."""
+        for reference, array, _ in [*self.held.values()]:
+            host = reference()
+            if host is not None:
+                np.copyto(host, self.w.host(array))
+        self.held.clear()
+
+
+def _unknown(host: Array) -> None:
+    """NaN, where there is one, in the place of numbers that are elsewhere."""
+    if host.dtype.kind in "fc":
+        host.fill(np.nan)
+
+
+class Lowered(Machinery):
+    """A program made ready for an engine."""
+
+    def __init__(self, twins: Twins, program: Program) -> None:
+        self.twins = twins
+        super().__init__(program)
+
+    def ready(self, *, fuse: bool) -> Callable[..., list[Any]]:
+        """A function of the host's arrays, whose twins it computes with."""
+        w, twins, program = self.twins.w, self.twins, self.program
+        check(program, w)
+        compute, draws = w.ready(lowered(program, w)), [e for e in program.equations if acts(e)]
+        ends = len(program.outputs), len(program.outputs) + len(program.writes)
+
+        def execute(*arrays: Array) -> list[Array]:
+            drawn = [w.constant(np.asarray(e.primitive.forward(**e.params))) for e in draws]
+            with np.errstate(all="ignore"):
+                found = compute(*map(twins.of, arrays), *drawn)
+            guards = itertools.zip_longest(
+                [expected for _, expected in program.guards], found[ends[1] :], fillvalue=True
+            )
+            if any(w.host(array).item() != expected for expected, array in guards):
+                raise DepartedError("a guard does not hold")
+            for (place, _), array in zip(program.writes, found[ends[0] : ends[1]], strict=True):
+                _unknown(arrays[place])
+                twins.set(arrays[place], array)
+            return list(map(twins.standing, found[: ends[0]]))
+
+        return execute
+
+
+class PlacedProgram(Prepared):
+    """A record whose program runs on an engine."""
+
+    def __init__(self, twins: Twins, record: Record, function: Callable[[Sequence[Any]], Any]) -> None:
+        self.twins = twins
+        super().__init__(record, lambda program: Lowered(twins, program), function)
+
+    def clashes(self, leaves: Sequence[Any], arrays: list[Any]) -> bool:
+        """Whether memory that is written is that of another input."""
+        targets = [arrays[number] for number, _ in self.record.program.writes]
+        return bool(targets) and (len(set(map(id, arrays))) < len(arrays) or clash(targets, arrays))
+
+    def run(self, leaves: Sequence[Any], arrays: list[Any]) -> Any:
+        """Run the program; what was written on the host since the last call is brought to the engine before."""
+        twins, places = self.twins, self.record.places
+        for place, array in zip(places, arrays, strict=True):
+            if not isinstance(place, (Float, Rate)):
+                twins.of(array, version(place.tensor(leaves)))
+        answer = super().run(leaves, arrays)
+        for place, _ in self.record.written:
+            tensor = place.tensor(leaves)
+            twins.set(tensor._array, twins.of(tensor._array), version(tensor))
+        return answer
+
+    def copied(self, array: Array) -> Array:
+        """Another array that stands for the same numbers."""
+        return self.twins.standing(self.twins.of(array))
+
+
+class Placed(Compiled):
+    """A compiled function of another library's arrays: what `compile(f).on(...)` returns.
+
+    The function is recorded when it is first called; then its numbers are on the host. Later calls compute with the
+    engine's arrays alone. Tensors that the function reaches by itself, as parameters and an optimizer's state, stay on the
+    engine from call to call; meanwhile they hold NaN here, until `fetch` brings their numbers back.
+
+    >>> import numpy, pullback
+    >>> namespace = numpy  # or the name of a library: "jax", "torch", "cupy", "dask"
+    >>> slope = pullback.compile(pullback.func.grad(lambda x: (x**2).sum())).on(namespace)
+    >>> slope(numpy.asarray([1.0, 2.0]))
+    array([2., 4.])
+    """
+
+    def __init__(self, function: Callable[..., Any], what: Any) -> None:
+        super().__init__(function, fullgraph=True)
+        self.engine = engine(what)
+        self.twins = Twins(self.engine)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function gives, in the engine's arrays; and the arguments as it leaves them, if it writes any."""
+        leaves, structure = flatten((args, kwargs))
+        with self.engine.mode():
+            given = [self._taken(leaf) for leaf in leaves]
+            before = [version(leaf) if isinstance(leaf, Tensor) else 0 for leaf in given]
+            positional, named = unflatten(structure, given)
+            result = self._given(super().__call__(*positional, **named))
+            after = [version(leaf) if isinstance(leaf, Tensor) else 0 for leaf in given]
+            return result if after == before else (result, self._given(unflatten(structure, given)[0]))
+
+    def fetch(self) -> None:
+        """Bring the numbers of all tensors that the function has written back to the host.
+
+        Later calls begin with what the tensors hold then.
+        """
+        with self.engine.mode():
+            self.twins.fetch()
+
+    def on(self, engine: Any) -> Placed:
+        """The same function on another engine."""
+        return Placed(self.function, engine)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a function on an engine is not pickled: pickle the function, and place it again")
+
+    def _taken(self, leaf: Any) -> Any:
+        """A tensor that stands for an engine's array; any other argument as it is."""
+        if isinstance(leaf, self.engine.array):
+            return Tensor.interpreter.wrap(self.twins.standing(leaf), None)
+        if isinstance(leaf, (Tensor, np.ndarray)):
+            raise TypeError(f"a function on {self.engine.name} takes its arrays, not a {type(leaf).__name__}")
+        return leaf
+
+    def _given(self, result: Any) -> Any:
+        """A result with the engine's arrays in the place of tensors."""
+        leaves, structure = flatten(result)
+        found = [self.twins.of(leaf.detach()._array) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+        return unflatten(structure, found)
+
+    def _record(self, key: Any, leaves: list[Any], structure: Any) -> Any:
+        """Record the function with the true numbers on the host."""
+        self.twins.fetch()
+        return super()._record(key, leaves, structure)
+
+    def _prepared(self, record: Record, function: Any) -> Prepared:
+        return PlacedProgram(self.twins, record, function)
+
+    def _make_quick(self, prepared: Prepared, leaves: list[Any], structure: Any) -> None:
+        """Nothing: each call goes by the twins."""
+
+    def _uncompiled(self, args: Any, kwargs: Any) -> Any:
+        """What the function itself gives, on the host; an error of the engine's is raised as it is."""
+        if (error := sys.exception()) is not None:
+            raise error
+        self.twins.fetch()
+        return super()._uncompiled(args, kwargs)
+
+
+def placed(compiled: Compiled, what: Any) -> Placed:
+    """A compiled function on an engine."""
+    return Placed(compiled.function, what)

@@ -1,0 +1,95 @@
+"""Programs in an engine's words, equation by equation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..program import LOOPS, Program, acts, bodies
+from .libraries import Engine
+from .words import LoweringError
+
+
+def check(program: Program, w: Engine) -> None:
+    """Nothing, if an engine has words for all of a program.
+
+    Raises
+    ------
+    LoweringError
+        If it has none for one of the primitives, or if random numbers are drawn by a loop or from computed parameters.
+    """
+    for e in program.equations:
+        if acts(e) and (e.name in LOOPS or e.inputs):
+            raise LoweringError(
+                "draw in a loop or a branch, or with parameters that are tensors, has no words for engines"
+            )
+        for body in bodies(e.params):
+            check(body, w)
+        if not acts(e) and e.name not in LOOPS:
+            w.find(e)
+
+
+def lowered(program: Program, w: Engine) -> Callable[..., list[Any]]:
+    """The function of an engine's arrays that computes what a program needs: outputs, writes, guards; and checks.
+
+    Random numbers, which the host draws, are further arguments. Where the host's functions raise an error, those of engines
+    may give NaN: a check is True where finite operands have finite results.
+    """
+    constants = {value: w.constant(array) for value, array in program.constants.items()}
+    inner = {id(body): _within(body, w) for e in program.equations for body in bodies(e.params)}
+    draws = [e.output for e in program.equations if acts(e)]
+    kept, last = {*program.needed, *constants}, {value: e for e in program.equations for value in e.inputs}
+
+    def call(*arrays: Any) -> list[Any]:
+        held = {**constants, **dict(zip((*program.inputs, *draws), arrays, strict=True))}
+        checks = []
+        for e in program.equations:
+            if acts(e):
+                continue
+            given = [held[value] for value in e.inputs]
+            try:
+                made = _loop(w, e, given, inner) if e.name in LOOPS else w.compute(e, given)
+            except LoweringError as error:
+                raise LoweringError(f"{error} has no words for {w.name}: {e.name}") from None
+            for value, array in zip(e.outputs, made if isinstance(made, tuple) else (made,), strict=True):
+                held[value] = w.astype(array, value.dtype)
+            if e.params.get("operation"):
+                results = [held[value] for value in e.outputs]
+                checks.append(_finite(w, results) | ~_finite(w, given))
+            for value in e.inputs:
+                if last[value] is e and value not in kept:
+                    held.pop(value, None)
+        return [*[held[value] for value in program.needed], *checks]
+
+    return call
+
+
+def _within(body: Program, w: Engine) -> Callable[..., list[Any]]:
+    """The function of a program within, without its checks."""
+    function, count = lowered(body, w), len(body.outputs)
+    return lambda *arrays: function(*arrays)[:count]
+
+
+def _finite(w: Engine, arrays: list[Any]) -> Any:
+    """Whether all elements of arrays are finite."""
+    return math.prod([w.astype(w.xp.all(w.xp.isfinite(x)), np.dtype(np.int64)) for x in arrays]) != 0
+
+
+def _loop(w: Engine, e: Any, given: list[Any], inner: dict[int, Callable[..., Any]]) -> Any:
+    """What a loop or a branch gives."""
+    if e.name == "scan_loop":
+        loop = e.params["loop"]
+        return w.scan(inner[id(loop.body)], given, loop)
+    if e.name == "branch":
+        return w.branch(given[0], [inner[id(body)] for body in e.params["bodies"]], given[1:])
+    test, step, tested = inner[id(e.params["test"])], inner[id(e.params["body"])], e.params["tested"]
+    count = e.params["carries"]
+    shared = given[count:]
+    return w.repeat(
+        lambda *carries: test(*carries, *shared[:tested])[0],
+        lambda *carries: step(*carries, *shared[tested:]),
+        given[:count],
+    )

@@ -1,0 +1,210 @@
+"""Words of reductions, running sums, orders and Fourier transforms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...ops.losses import IMPOSSIBLE
+from .words import WORDS, word
+
+
+def _axes(axis: Any) -> Any:
+    return tuple(axis) if isinstance(axis, tuple | list) else axis
+
+
+def _reduced(name: str) -> Any:
+    """A reduction; over no axes, the elements themselves."""
+
+    def reduction(w: Any, e: Any, x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+        if axis == ():
+            return x
+        more = {"dtype": w.dtype(e.output.dtype)} if name in {"sum", "prod"} else {}
+        return getattr(w.xp, name)(x, axis=_axes(axis), keepdims=keepdims, **more)
+
+    return reduction
+
+
+def _mean(w: Any, e: Any, x: Any, *, axis: Any, keepdims: bool) -> Any:
+    if e.output.dtype.itemsize < 4:
+        x = w.astype(x, np.dtype(np.float32))
+    total = x if axis == () else w.xp.sum(x, axis=_axes(axis), keepdims=keepdims)
+    return total / math.prod([x.shape[i] for i in axis])
+
+
+@word("var", "std")
+def _variance(w: Any, e: Any, x: Any, *, axis: Any, correction: float, keepdims: bool) -> Any:
+    if e.inputs[0].dtype.itemsize < 4:
+        x = w.astype(x, np.dtype(np.float32))
+    size = w.xp.abs(x - _mean(w, e, x, axis=axis, keepdims=True))
+    total = w.xp.sum(size * size, axis=_axes(axis), keepdims=keepdims) if axis else size * size
+    count = math.prod([x.shape[i] for i in axis]) - correction
+    variance = total / w.constant(np.asarray(max(count, 0), w.kind(total)))
+    return variance if e.name == "var" else w.xp.sqrt(variance)
+
+
+@word("vector_norm")
+def _norm(w: Any, e: Any, x: Any, *, order: float, axis: Any, keepdims: bool) -> Any:
+    xp, size, how = w.xp, w.xp.abs(x), {"axis": _axes(axis), "keepdims": keepdims}
+    if not axis:
+        return w.astype(x != 0, e.output.dtype) if order == 0 else size
+    if abs(order) == math.inf:
+        return xp.max(size, **how) if order > 0 else xp.min(size, **how)
+    if order in {0, 1}:
+        return xp.sum(size if order else w.astype(x != 0, e.output.dtype), **how)
+    if order == 2:
+        return xp.sqrt(xp.sum(size * size, **how))
+    powers = [w.constant(np.asarray(power, e.output.dtype)) for power in (order, 1 / order)]
+    return xp.pow(xp.sum(xp.pow(size, powers[0]), **how), powers[1])
+
+
+@word("logsumexp")
+def _logsumexp(w: Any, e: Any, x: Any, *, axis: Any, keepdims: bool) -> Any:
+    xp, axis = w.xp, _axes(axis)
+    if not e.inputs[0].size:
+        return xp.log(xp.sum(xp.exp(x), axis=axis, keepdims=keepdims))
+    top = xp.max(xp.real(x) if e.output.dtype.kind == "c" else x, axis=axis, keepdims=True)
+    shift = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
+    total = xp.log(xp.sum(xp.exp(x - shift), axis=axis, keepdims=True)) + shift
+    return xp.reshape(total, e.output.shape)
+
+
+def running(w: Any, function: Callable[[Any, Any], Any], x: Any, axis: int, first: Any) -> Any:
+    """What a function of two numbers accumulates along an axis, by doubling, from its neutral element on."""
+    before, length, step = (slice(None),) * axis, x.shape[axis], 1
+    while step < length:
+        edge = w.xp.full((*x.shape[:axis], step, *x.shape[axis + 1 :]), first, dtype=x.dtype)
+        x = function(x, w.xp.concat([edge, x[(*before, slice(0, length - step), ...)]], axis=axis))
+        step *= 2
+    return x
+
+
+@word("cumprod")
+def _cumprod(w: Any, e: Any, x: Any, *, axis: int, exclusive: bool) -> Any:
+    if exclusive:
+        edge = w.xp.ones((*x.shape[:axis], 1, *x.shape[axis + 1 :]), dtype=x.dtype)
+        x = w.xp.concat([edge, x[(*[slice(None)] * axis, slice(0, max(x.shape[axis] - 1, 0)), ...)]], axis=axis)
+        x = x if e.output.shape[axis] else x[(*[slice(None)] * axis, slice(0, 0), ...)]
+    return w.xp.cumulative_prod(x, axis=axis)
+
+
+@word("logcumsumexp")
+def _logcumsumexp(w: Any, e: Any, x: Any, *, axis: int) -> Any:
+    return running(w, lambda a, b: WORDS["logaddexp"](w, e, a, b), x, axis, -math.inf)
+
+
+@word("arglast")
+def _arglast(w: Any, e: Any, x: Any, *, axis: int, largest: bool) -> Any:
+    xp, function = w.xp, w.xp.maximum if largest else w.xp.minimum
+    kind = e.inputs[0].dtype
+    bounds = (-math.inf, math.inf) if kind.kind == "f" else (np.iinfo(kind).min, np.iinfo(kind).max)
+    extreme = running(w, function, x, axis, bounds[0 if largest else 1])
+    count = _counted(w, x, axis)
+    found = xp.where((x == extreme) | (x != x), count, xp.zeros_like(count))  # noqa: PLR0124
+    return running(w, xp.maximum, found, axis, 0)
+
+
+def _counted(w: Any, x: Any, axis: int) -> Any:
+    form = [-1 if i == axis % len(x.shape) else 1 for i in range(len(x.shape))]
+    return w.constant(np.arange(x.shape[axis]).reshape(form))
+
+
+def order(w: Any, x: Any, axis: int, *, descending: bool = False) -> Any:
+    """The places that sort x along an axis, stable for equal elements; NaN counts as the largest."""
+    if not descending:
+        return w.xp.argsort(x, axis=axis, stable=True)
+    found = w.xp.argsort(w.xp.flip(x, axis=axis), axis=axis, stable=True)
+    return x.shape[axis] - 1 - w.xp.flip(found, axis=axis)
+
+
+def _argtop(w: Any, e: Any, x: Any, *, axis: int, k: int, largest: bool) -> Any:
+    return order(w, x, axis, descending=largest)[(*[slice(None)] * axis, slice(0, k), ...)]
+
+
+@word("argmedian", "median")
+def _median(w: Any, e: Any, x: Any, *, axis: Any, skip: bool, keepdims: bool = False) -> Any:
+    """The lower median: of the valid numbers if NaNs are skipped; else of all, or the first NaN if there is one."""
+    if e.name == "median":
+        rest = e.inputs[0].shape[: len(x.shape) - len(axis)]
+        x, axis = w.xp.reshape(x, (*rest, math.prod(x.shape[len(rest) :]))), len(rest)
+    size, absent = x.shape[axis], w.astype(x != x, np.dtype(np.int64))  # noqa: PLR0124
+    valid = size - w.xp.sum(absent, axis=axis, keepdims=True)
+    middle = w.xp.where(valid > 0, valid - 1, valid) // 2
+    if not skip:
+        middle = w.xp.where(valid < size, valid, middle)
+    places = order(w, x, axis)
+    if e.name == "argmedian":
+        return w.xp.take_along_axis(places, middle, axis=axis)
+    return w.xp.reshape(
+        w.xp.take_along_axis(x, w.xp.take_along_axis(places, middle, axis=axis), axis=axis), e.output.shape
+    )
+
+
+@word("searchsorted")
+def _searchsorted(w: Any, e: Any, ordered: Any, values: Any, *, right: bool) -> Any:
+    """How many of the ordered numbers come before: of all, since there is no function for rows; NaN is the last."""
+    first, other = ordered[..., None, :], values[..., None]
+    behind = first > other if right else first >= other
+    known = (first == first) | ((other != other) & (not right))  # noqa: PLR0124
+    before = ~behind & known if right else (~behind & (first == first)) | ((other != other) & (first == first))  # noqa: PLR0124
+    return w.xp.sum(w.astype(before, np.dtype(np.int64)), axis=-1)
+
+
+@word("fft", "rfft", "irfft")
+def _fft(
+    w: Any, e: Any, x: Any, *, scale: float, axes: Any = (), inverse: bool = False, axis: int = 0, n: int = 0
+) -> Any:
+    if e.name == "rfft":
+        return w.xp.fft.rfft(x, axis=axis) * scale
+    if e.name == "irfft":
+        return w.xp.fft.irfft(x, n=n, axis=axis) * (scale * n)
+    if not axes:
+        return x * scale
+    count = math.prod([x.shape[i] for i in axes])
+    return w.xp.fft.ifftn(x, axes=axes) * (scale * count) if inverse else w.xp.fft.fftn(x, axes=axes) * scale
+
+
+@word("ctc_step")
+def _ctc_step(w: Any, e: Any, before: Any, emission: Any, skips: Any) -> Any:
+    size, skips = before.shape[-1], w.astype(skips, e.output.dtype)
+    edge = w.xp.full((*before.shape[:-1], 2), IMPOSSIBLE, dtype=before.dtype)
+    wide = w.xp.concat([edge, before], axis=-1)
+    ways = w.xp.stack([before, wide[..., 1 : size + 1], wide[..., :size] + skips], axis=0)
+    top = w.xp.max(ways, axis=0)
+    return emission + w.xp.log(w.xp.sum(w.xp.exp(ways - top), axis=0)) + top
+
+
+@word("einsum")
+def _einsum(w: Any, e: Any, *arrays: Any, equation: str) -> Any:
+    """Products over all labels and their sums, for libraries that have no function for it."""
+    terms, _, result = equation.partition("->")
+    labels = result + "".join(sorted({*terms} - {*result, ","}))
+    product: Any = None
+    for term, x in zip(terms.split(","), arrays, strict=True):
+        inner = sorted(range(len(term)), key=lambda i: labels.index(term[i]))
+        form = tuple(x.shape[term.index(label)] if label in term else 1 for label in labels)
+        factor = w.xp.reshape(w.xp.permute_dims(x, tuple(inner)), form)
+        product = factor if product is None else product * factor
+    axes = tuple(range(len(result), len(labels)))
+    return w.xp.sum(product, axis=axes) if axes else product
+
+
+WORDS |= {
+    "sum": _reduced("sum"),
+    "total": lambda w, e, x, *, axis: _reduced("sum")(w, e, x, axis=axis, keepdims=True),
+    "mean": _mean,
+    "prod": _reduced("prod"),
+    **dict.fromkeys(("amax", "largest"), _reduced("max")),
+    **dict.fromkeys(("amin", "smallest"), _reduced("min")),
+    "all": _reduced("all"),
+    "any": _reduced("any"),
+    "argmax": _reduced("argmax"),
+    "argmin": _reduced("argmin"),
+    "cumsum": lambda w, e, x, *, axis: w.xp.cumulative_sum(x, axis=axis, dtype=w.dtype(e.output.dtype)),
+    "argsort": lambda w, e, x, *, axis, descending: order(w, x, axis, descending=descending),
+    "argtop": _argtop,
+    "argkth": lambda w, e, x, *, axis, k: order(w, x, axis)[(*[slice(None)] * axis, slice(k, k + 1), ...)],
+}  # fmt: skip

@@ -1,0 +1,41 @@
+"""The table of words: what a primitive means in the functions of the array API standard.
+
+`WORDS` has, by the name of a primitive, a function of the engine, the equation, the arrays and the metadata. A function of
+the standard that has a primitive's name means that primitive, and needs no entry. Most composed operations need none,
+either: the passes of the compiler have decomposed them before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Word = Callable[..., Any]
+WORDS: dict[str, Word] = {}
+
+STANDARD = set(
+    """abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_or bitwise_xor ceil conj copysign cos cosh divide
+    equal exp expm1 floor floor_divide greater greater_equal hypot isfinite isinf isnan less less_equal log log10 log1p log2
+    logical_and logical_not logical_or logical_xor matmul matrix_transpose maximum minimum multiply negative nextafter
+    not_equal pow reciprocal remainder signbit sin sinh sqrt square subtract tan tanh trunc where zeros_like""".split()
+)
+"""Primitives that are functions of the standard, by the same name and with the same arguments."""
+
+SILENT = {"label", "given", "source", "known", "nans"}
+"""Metadata that have no part in what a primitive computes from arrays."""
+
+
+class LoweringError(NotImplementedError):
+    """The error for an operation that an engine has no words for; it names the operation's primitive."""
+
+    __module__ = "pullback.compile"
+
+
+def word(*names: str) -> Callable[[Word], Word]:
+    """The decorator that makes a function the words of primitives."""
+
+    def register(function: Word) -> Word:
+        WORDS.update(dict.fromkeys(names, function))
+        return function
+
+    return register
