@@ -1,7 +1,10 @@
+import importlib.util
 import os
 import sys
 import tempfile
+import tracemalloc
 
+import pytest
 from hypothesis import settings
 
 from pullback._core import machine
@@ -18,9 +21,34 @@ machine._multiplied[0] = machine.PRODUCTS
 machine.PORTION = sys.maxsize
 
 
+# WebAssembly has neither threads nor processes, and tells it in these words. Tests that need them are skipped there.
+LACKING = {
+    "threads": "can't start new thread",
+    "processes": "does not support processes",
+    "multiprocessing": "No module named '_multiprocessing'",
+    "forks": "module 'os' has no attribute 'fork'",
+}
+if sys.platform in {"emscripten", "wasi"}:
+    vars(os).pop("fork", None)  # python-wasm has one, whose child crashes
+    tracemalloc.start = lambda *_: pytest.skip("needs tracemalloc, which ends this interpreter")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call():
+        try:
+            return (yield)
+        except Exception as error:
+            said = f"{error} {error.__cause__ or error.__context__}"
+            for name, words in LACKING.items():
+                if words in said:
+                    pytest.skip(f"needs {name}, which this platform does not have")
+            raise
+
+
 def pytest_configure(config):
     """Compiled code of the tests is kept in a folder of their own, for this run, and for all its processes."""
     if "PULLBACK_CACHE" not in os.environ:
         folder = tempfile.TemporaryDirectory(prefix="pullback-tests-")
         os.environ["PULLBACK_CACHE"] = folder.name
         config.add_cleanup(folder.cleanup)
+    if importlib.util.find_spec("llvmlite") is None:  # compiled functions say so once, which is no fault
+        config.addinivalue_line("filterwarnings", "ignore:compile. llvmlite is not installed:UserWarning")
