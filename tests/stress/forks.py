@@ -7,8 +7,10 @@ threads were doing, checks the numbers, and ends.
 """
 
 import argparse
+import concurrent.futures.thread  # noqa: F401  # see below
 import faulthandler
 import importlib
+import logging  # noqa: F401  # see below
 import os
 import random
 import re
@@ -20,6 +22,9 @@ import threading
 import time
 from pathlib import Path
 
+# `logging` and `concurrent.futures` register with `os.register_at_fork` when they are imported. If another thread forks at that
+# moment, Python lets go a lock in the parent that it has not taken, and says so on stderr: Python's, and so both are imported
+# before.
 LIMIT = 30.0
 """Seconds that a child has: it needs one or two."""
 

@@ -406,10 +406,15 @@ def put_along_axis(g: Any, indices: Array, *, axis: int, shape: tuple[int, ...])
     return out
 
 
+def indexing(indices: Any) -> Any:
+    """Integers as `take`, `repeat` and `bincount` want them, which on 32-bit systems do not accept int64."""
+    return indices.astype(np.intp, copy=False)
+
+
 def in_rows(x: Array, indices: Array) -> Any:
     """Where the elements of a contiguous array lie that `indices` takes of each of its rows, counted from its first."""
     *outer, size = x.shape
-    return (few_starts if x.size < SMALL else _starts)(math.prod(outer), size) + indices
+    return indexing((few_starts if x.size < SMALL else _starts)(math.prod(outer), size) + indices)
 
 
 def _starts(rows: int, length: int) -> Any:

@@ -112,7 +112,7 @@ def _slogdet_forward(x: Any) -> Any:
 def _cofactor_forward(x: Any) -> Any:
     """The cofactors: det(x) times the transposed inverse, also defined for singular x."""
     try:
-        return np.linalg.det(x)[..., None, None] * lapack.transposed(np.linalg.inv(x))
+        return np.linalg.det(x)[..., None, None] * lapack.transposed(lapack.computed(np.linalg.inv, x))
     except np.linalg.LinAlgError:
         u, s, vh = np.linalg.svd(x)
         others = np.where(np.eye(x.shape[-1], dtype=bool), 1, s[..., None, :]).prod(-1)
@@ -128,7 +128,7 @@ def _cofactor_slope_forward(given: Any, x: Any) -> Any:
     two.
     """
     try:
-        inverse = np.linalg.inv(x)
+        inverse = lapack.computed(np.linalg.inv, x)
         inexact = not np.all(
             np.linalg.norm(x, axis=(-2, -1)) * np.linalg.norm(inverse, axis=(-2, -1)) < WELL_CONDITIONED
         )
@@ -165,7 +165,7 @@ def svd_forward(x: Any, *, full: bool) -> Any:
 
 def _converging(name: str, function: Any, *args: Any) -> tuple[Any, ...]:
     try:
-        return tuple(function(*args))
+        return tuple(lapack.computed(function, *args))
     except np.linalg.LinAlgError:
         x = args[0]
         failed = ~np.isfinite(x).all((-2, -1))

@@ -190,7 +190,7 @@ def known_losses(x: Any, indices: Any) -> tuple[Any, Any, Any] | None:
         shifted = x - x.take(starts + x.argmax(1))[:, None]
         shares = np.exp(shifted, order="C")
         sums = shares.dot(_xp.ones(x.shape[1], x.dtype))
-        places = starts + indices
+        places = _xp.indexing(starts + indices)
     else:
         shares = np.empty(x.shape, x.dtype)
         shifted, sums = _exponentials(x, shares, 1, PLAIN_LOGARITHMS)

@@ -5,13 +5,15 @@ its matrices is singular; here such a matrix gives infinities, and an error only
 of the operation for the message.
 """
 
+import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
+Result = TypeVar("Result")
 
 BLOCK = 48  # columns factorised one by one, before matrix products update the rest
 
@@ -37,6 +39,29 @@ def stacked(x: Array) -> Array:
     return x.reshape(math.prod(x.shape[:-2]), *x.shape[-2:])
 
 
+@functools.cache
+def _told() -> bool:
+    """True if NumPy says that it has failed, which it learns from a floating-point flag; WebAssembly has none."""
+    try:
+        np.linalg.inv(np.zeros((1, 1)))
+    except np.linalg.LinAlgError:
+        return True
+    return False
+
+
+def computed(function: Callable[..., Result], x: Array, *args: Any) -> Result:
+    """The result of one of NumPy's functions for stacks of matrices; np.linalg.LinAlgError if it fails for one of them."""
+    result = function(x, *args)
+    if not _told() and not _finite(result) and _finite(x, *args):
+        raise np.linalg.LinAlgError(f"{function.__name__} failed")
+    return result
+
+
+def _finite(*values: Any) -> bool:
+    pieces = (piece for each in values for piece in (each if isinstance(each, tuple) else (each,)))
+    return all(np.isfinite(piece).all() for piece in pieces if isinstance(piece, np.ndarray))
+
+
 # 1. Systems of equations
 
 
@@ -45,26 +70,26 @@ def solve(a: Array, b: Array, *, operation: str = "") -> Array:
     if b.ndim < a.ndim:
         b = b[(None,) * (a.ndim - b.ndim)]
     try:
-        return np.linalg.solve(a, b)
+        return computed(np.linalg.solve, a, b)
     except np.linalg.LinAlgError:
         _refuse_singular(operation, "The solver failed because the input matrix is singular.", a)
     shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     pairs = (stacked(np.broadcast_to(x, shape + x.shape[-2:])) for x in (a, b))
-    found = [_or_infinite(lambda: np.linalg.solve(*pair), pair[1]) for pair in zip(*pairs, strict=True)]  # noqa: B023
+    found = [_or_infinite(lambda: computed(np.linalg.solve, *pair), pair[1]) for pair in zip(*pairs, strict=True)]  # noqa: B023
     return np.stack(found).reshape(shape + b.shape[-2:])
 
 
 def inv(x: Array, *, operation: str = "") -> Array:
     """The inverse; given a name, a singular matrix raises torch's error."""
     try:
-        return np.linalg.inv(x)
+        return computed(np.linalg.inv, x)
     except np.linalg.LinAlgError:
         text = (
             "The diagonal element {info} is zero, the inversion could not be completed because the input matrix is "
             "singular."
         )
         _refuse_singular(operation, text, x)
-    found = [_or_infinite(lambda: np.linalg.inv(each), each) for each in stacked(x)]  # noqa: B023
+    found = [_or_infinite(lambda: computed(np.linalg.inv, each), each) for each in stacked(x)]  # noqa: B023
     return np.stack(found).reshape(x.shape)
 
 
@@ -292,7 +317,7 @@ def cholesky(x: Array, *, upper: bool = False, operation: str = "") -> Array:
     if upper:
         x = adjoint(x)
     try:
-        return np.linalg.cholesky(x)
+        return computed(np.linalg.cholesky, x)
     except np.linalg.LinAlgError:
         if operation:
             text = (
@@ -305,7 +330,7 @@ def cholesky(x: Array, *, upper: bool = False, operation: str = "") -> Array:
 
 def _factor(x: Array) -> Array:
     try:
-        return np.linalg.cholesky(x)
+        return computed(np.linalg.cholesky, x)
     except np.linalg.LinAlgError:
         return np.full_like(x, np.nan)
 

@@ -47,7 +47,7 @@ def _embedding_forward(x: Any, indices: Any, *, padding: int | None = None, by_f
 
 def _index_counts(indices: Any) -> Any:
     """How often each index occurs, in the smallest float dtype, so that dividing by it does not change other dtypes."""
-    return np.bincount(indices.reshape(-1))[indices][..., None].astype(np.float32)
+    return np.bincount(_xp.indexing(indices.reshape(-1)))[indices][..., None].astype(np.float32)
 
 
 def _scatter_rows_forward(g: Any, indices: Any, *, rows: int) -> Any:

@@ -65,7 +65,7 @@ def elements_along(size: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -
 
 def places_of(along: list[Any], size: Sizes) -> Any:
     """Indices in a flattened image of the elements of all windows, (kernel, windows), both flattened."""
-    found = np.zeros((1, 1), np.int64)
+    found = np.zeros((1, 1), np.intp)
     for each, step in zip(along, _steps(size), strict=True):
         found = (found[:, None, :, None] + each[None, :, None, :] * step).reshape(len(found) * len(each), -1)
     return found
@@ -93,7 +93,7 @@ def _table(shape: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> _Tabl
     order, windows = np.arange(math.prod(results)).reshape(results), None
     apart = bool(np.bincount(elements.reshape(-1)).max() == 1)
     if apart and entries == size:
-        windows = np.empty(shape, np.int64)
+        windows = np.empty(shape, np.intp)
         _xp.reshaped_view(windows, -1)[elements] = order
     return _Table(elements, order, windows, apart)
 
@@ -352,7 +352,7 @@ def _max_pool(xp: Any, g: Any, x: Any, y: Any, *, kernel: Sizes, window: Window,
 def _flat(indices: Any, shape: tuple[int, ...], size: int) -> Any:
     """Indices within the last axis as indices into the flattened array."""
     rows = np.arange(shape[0] * shape[1]).reshape(*shape[:2], 1) * size
-    return indices + rows
+    return _xp.indexing(indices + rows)
 
 
 def _gather_forward(x: Any, indices: Any) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 from .._core import errors
 from .._core.modes import FieldBlock
 from .._core.primitives import Carrier
+from .._core.xp import indexing
 from .._tape import backward, reasons
 from .._tape.walk import youngest_first
 from .._tensor.creation import as_tensor
@@ -209,7 +210,7 @@ def _check_filled(matrix: SparseMatrix, product: Any) -> None:
     """Refuse a reused pattern that lacks an entry, by comparing the products of the matrix with a random vector."""
     v = np.random.default_rng(0).uniform(1, 2, matrix.shape[0])
     terms = v[matrix.rows] * matrix.data
-    sums, sizes = (np.bincount(matrix.cols, part, matrix.shape[1]) for part in (terms, np.abs(terms)))
+    sums, sizes = (np.bincount(indexing(matrix.cols), part, matrix.shape[1]) for part in (terms, np.abs(terms)))
     expected = product(v)
     allowed = np.sqrt(np.finfo(matrix.data.dtype).eps) * np.maximum(sizes, np.abs(expected).max(initial=0))
     missing = np.flatnonzero(~(np.abs(sums - expected) <= allowed) & np.isfinite(expected))

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core.xp import indexing
+
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -47,7 +49,7 @@ def apart(lines: Array, crossings: Array, count: int, width: int) -> Array:
     """
     colors = np.full(count, -1)
     order = np.argsort(lines, kind="stable")
-    sizes = np.bincount(lines, minlength=count)
+    sizes = np.bincount(indexing(lines), minlength=count)
     ends = np.cumsum(sizes).tolist()
     crossed = crossings[order].tolist()
     taken = [0] * width
@@ -69,7 +71,7 @@ def star(rows: Array, columns: Array, count: int) -> Array:
     colors[rows[rows == columns]] = 0
     off = rows != columns
     order = np.argsort(rows[off], kind="stable")
-    sizes = np.bincount(rows[off], minlength=count)
+    sizes = np.bincount(indexing(rows[off]), minlength=count)
     ends = np.cumsum(sizes).tolist()
     neighbours = columns[off][order].tolist()
     near = [0] * count  # the colours of each vertex's neighbours, as bit masks
@@ -119,7 +121,7 @@ def best(rows: Array, columns: Array, shape: tuple[int, int]) -> Coloring:
 
 def _left_out(crossings: Array, count: int) -> tuple[int, Array]:
     """The least number of colours needed if the fullest crossings are left out, and these crossings."""
-    sizes = np.bincount(crossings, minlength=count)
+    sizes = np.bincount(indexing(crossings), minlength=count)
     order = np.argsort(-sizes, kind="stable")
     bounds = np.append(sizes[order], 0) + np.arange(count + 1)
     number = int(bounds.argmin())

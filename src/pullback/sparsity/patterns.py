@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from .._core.xp import indexing
+
 Array = np.ndarray[Any, np.dtype[Any]]
 Shape = tuple[int, ...]
 
@@ -56,7 +58,7 @@ class Pattern:
 
     def pairs(self) -> tuple[Array, Array]:
         """Every pair of an output and an element that it depends on."""
-        return self.members, np.repeat(np.arange(self.size, dtype=np.int64), np.diff(self.starts))
+        return self.members, np.repeat(np.arange(self.size, dtype=np.int64), indexing(np.diff(self.starts)))
 
 
 def identity(shape: Shape, dtype: np.dtype[Any]) -> Pattern:
@@ -87,7 +89,7 @@ def _rows(pattern: Pattern, numbers: Array) -> tuple[Array, Array]:
     starts = np.zeros(numbers.size + 1, np.int64)
     np.cumsum(counts, out=starts[1:])
     _check(int(starts[-1]))
-    places = np.arange(starts[-1]) + np.repeat(first - starts[:-1], counts)
+    places = np.arange(starts[-1]) + np.repeat(first - starts[:-1], indexing(counts))
     return starts, pattern.members[places]
 
 
@@ -101,7 +103,7 @@ def united(parts: Sequence[tuple[Pattern, Array, Array]], shape: Shape, dtype: n
     for pattern, sources, targets in parts:
         sent = (sources >= 0) & (targets >= 0)
         starts, members = _rows(pattern, sources[sent])
-        keys.append(np.repeat(targets[sent].astype(np.int64), np.diff(starts)) * width + members)
+        keys.append(np.repeat(targets[sent].astype(np.int64), indexing(np.diff(starts))) * width + members)
     _check(sum(map(len, keys)))
     key = np.concatenate(keys)
     key.sort(kind="stable")

@@ -60,13 +60,13 @@ def cast(operand: Any, dtype: np.dtype[Any]) -> Any:
     return array if array.dtype == dtype else quiet.run(array.astype, dtype)
 
 
-CALLED = {"e": "c10::Half", "f": "float", "d": "double", "i": "int"}
+CALLED = {"float16": "c10::Half", "float32": "float", "float64": "double", "int32": "int"}
 """The names of dtypes in torch's errors that do not end in _t."""
 
 
 def overflow(value: Any, dtype: np.dtype[Any]) -> RuntimeError:
     """The error for a number that a dtype cannot hold."""
-    name = CALLED.get(dtype.char, f"{dtype.name}_t")
+    name = CALLED.get(dtype.name, f"{dtype.name}_t")
     return RuntimeError(f"value cannot be converted to type {name} without overflow: {value} for {dtype.name}")
 
 

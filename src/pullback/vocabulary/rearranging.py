@@ -182,7 +182,7 @@ def _counts(repeats: Any) -> Any:
 
 def _repeated(places: Any, counts: Any, output_size: Any) -> Any:
     _check_output(int(counts.sum()), output_size)
-    return np.repeat(places, counts)
+    return np.repeat(places, _xp.indexing(counts))
 
 
 def _check_output(size: int, output_size: Any) -> None:

@@ -397,7 +397,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
                 f"bincount: weights should be 1-d and have the same length as input: {list(weights.shape)}, "
                 f"{list(input.shape)}"
             )
-    counts = np.bincount(values.astype(np.int64), _value(weights), minlength)
+    counts = np.bincount(values.astype(np.intp), _value(weights), minlength)
     if weights is not None and weights._dtype == np.float32:
         counts = counts.astype(np.float32)
     return input.interpreter.wrap(counts, None)
