@@ -11,7 +11,11 @@ import subprocess
 import sys
 import time
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+
+import pullback
 
 SIZES = {"small": (64, 64, 128, 10), "middle": (256, 256, 512, 10), "large": (512, 784, 1024, 10)}
 SIDES = ("hand", "program", "call")
@@ -28,8 +32,6 @@ def data(size):
 
 def by_hand():
     """The step as one writes it in jax."""
-    import jax
-    import jax.numpy as jnp
 
     def loss(p, x, y):
         a = jax.nn.relu(x @ p[0] + p[1])
@@ -47,7 +49,6 @@ def by_hand():
 
 def placed():
     """The same in pullback, on jax."""
-    import pullback
 
     def loss(p, x, y):
         a = (x @ p[0] + p[1]).relu()
@@ -63,8 +64,6 @@ def placed():
 
 def timed(side, size):
     """Microseconds of a step, and the loss that it arrives at."""
-    import jax
-
     with jax.enable_x64(True):
         p, x, y = jax.tree.map(jax.numpy.asarray, data(size))
         step = by_hand() if side == "hand" else placed()
