@@ -78,6 +78,18 @@ def test_state_stays_on_the_engine_until_it_is_fetched():
     np.testing.assert_allclose(other.weight.detach().numpy(), expected, rtol=1e-5)
 
 
+def test_functions_on_one_engine_share_state():
+    module, step = network()
+    train, evaluate = pullback.compile(step).on(np), pullback.compile(module).on(np)
+    for _ in range(3):
+        train(X)
+        found = evaluate(X)
+    train.fetch()
+    np.testing.assert_allclose(found, module(pullback.tensor(X)).detach().numpy(), rtol=1e-5)
+    module.load_state_dict({name: pullback.ones_like(value) for name, value in module.state_dict().items()})
+    np.testing.assert_allclose(evaluate(X), X.sum(1, keepdims=True) + np.ones((1, 2)), rtol=1e-5)
+
+
 def test_what_is_written_on_the_host_between_calls_is_seen():
     scale = pullback.ones(3)
     placed = pullback.compile(lambda x: x * scale).on(np)

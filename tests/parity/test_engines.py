@@ -67,6 +67,11 @@ def test_a_guard_of_jax_is_looked_at_on_the_host():
         placed(jax.numpy.asarray(-right))
 
 
+def test_torchs_own_gradients_are_left_out():
+    given = torch.ones(3, requires_grad=True)
+    assert not pullback.compile(lambda x: x * 2).on("torch")(given).requires_grad
+
+
 def test_special_functions_are_the_librarys_own():
     x = np.linspace(0.5, 3, 7)
     for what, asarray in (("jax", jax.numpy.asarray), ("torch", torch.asarray)):

@@ -11,7 +11,7 @@ import functools
 import importlib
 import math
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 import numpy as np
@@ -98,12 +98,13 @@ class Engine:
     def __init__(self, xp: Any, library: Any = None, special: Any = None) -> None:
         self.xp, self.library, self.special = xp, library or xp, special
         self.name = self.library.__name__
+        self._kinds: dict[Any, np.dtype[Any]] = {}
         self.array: Any = type(self.xp.asarray(0.0))
 
     # 1. Arrays
 
-    def mode(self) -> AbstractContextManager[Any]:
-        """Settings under which dtypes mean what they say."""
+    def mode(self, arrays: Sequence[Any] = ()) -> AbstractContextManager[Any]:
+        """Settings for computing with arrays: dtypes mean what they say, and new arrays are where those are."""
         return nullcontext()
 
     def dtype(self, dtype: Any) -> Any:
@@ -112,7 +113,11 @@ class Engine:
 
     def kind(self, x: Any) -> np.dtype[Any]:
         """The dtype of an array as NumPy's."""
-        return np.dtype(str(x.dtype).rpartition(".")[2])
+        dtype = x.dtype
+        found = self._kinds.get(dtype)
+        if found is None:
+            found = self._kinds[dtype] = np.dtype(str(dtype).rpartition(".")[2])
+        return found
 
     def part(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
         """The dtype of a complex number's parts."""
@@ -120,7 +125,9 @@ class Engine:
 
     def astype(self, x: Any, dtype: np.dtype[Any]) -> Any:
         """x in a dtype."""
-        return x if self.kind(x) == dtype else self.xp.astype(x, self.dtype(dtype))
+        if self.kind(x) == dtype:
+            return x
+        return x.astype(dtype) if hasattr(x, "astype") else self.xp.astype(x, self.dtype(dtype))
 
     def constant(self, array: Any) -> Any:
         """An array of the host's, on the engine."""
@@ -276,7 +283,7 @@ class Jax(Engine):
         super().__init__(importlib.import_module("jax.numpy"), special=importlib.import_module("jax.scipy.special"))
         self.name, self.array = "jax", self.jax.Array
 
-    def mode(self) -> AbstractContextManager[Any]:
+    def mode(self, arrays: Sequence[Any] = ()) -> AbstractContextManager[Any]:
         """Dtypes of 64 bits are not cut to 32."""
         return self.jax.enable_x64(True)  # type: ignore[no-any-return]  # jax has no types here
 
@@ -352,6 +359,14 @@ class Torch(Engine):
         torch = importlib.import_module("torch")
         super().__init__(TorchNames(torch), torch, torch.special)
 
+    def mode(self, arrays: Sequence[Any] = ()) -> AbstractContextManager[Any]:
+        """Without torch's own gradients, and on the device of the arrays."""
+        stack = ExitStack()
+        stack.enter_context(self.library.no_grad())
+        for array in arrays[:1]:
+            stack.enter_context(self.library.device(array.device))
+        return stack
+
     def astype(self, x: Any, dtype: np.dtype[Any]) -> Any:
         """x in a dtype."""
         return x.to(self.dtype(dtype))
@@ -415,10 +430,6 @@ class Cupy(Engine):
         cupy = importlib.import_module("cupy")
         super().__init__(Names(cupy, OLDER), cupy, importlib.import_module("cupyx.scipy.special"))
 
-    def astype(self, x: Any, dtype: np.dtype[Any]) -> Any:
-        """x in a dtype."""
-        return x.astype(dtype, copy=False)
-
     def host(self, x: Any) -> Any:
         """An array of the engine's, on the host."""
         return x.get()
@@ -447,10 +458,6 @@ class Dask(Engine):
         array = importlib.import_module("dask.array")
         super().__init__(Names(array, OLDER), array)
         self.name, self.array = "dask", array.Array
-
-    def astype(self, x: Any, dtype: np.dtype[Any]) -> Any:
-        """x in a dtype."""
-        return x.astype(dtype)
 
     def host(self, x: Any) -> Any:
         """An array of the engine's, computed."""
@@ -495,9 +502,7 @@ def engine(what: Any) -> Engine:
     """
     if isinstance(what, Engine):
         return what
-    if not isinstance(what, str):
-        return Engine(Names(what, OLDER), what)
-    if what not in ENGINES:
+    if isinstance(what, str) and what not in ENGINES:
         raise ValueError(
             f"there is no engine {what!r}: engines are {', '.join(ENGINES)}, or a namespace of the array API"
         )
@@ -505,5 +510,5 @@ def engine(what: Any) -> Engine:
 
 
 @functools.cache
-def _made(name: str) -> Engine:
-    return ENGINES[name]()
+def _made(what: Any) -> Engine:
+    return ENGINES[what]() if isinstance(what, str) else Engine(Names(what, OLDER), what)

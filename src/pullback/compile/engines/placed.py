@@ -7,6 +7,7 @@ every compiled function.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import sys
 import weakref
@@ -50,10 +51,8 @@ class Twins:
         return array
 
     def standing(self, array: Any) -> Array:
-        """A new array of the host's that stands for one of the engine's; its own numbers are NaN."""
-        dtype = self.w.kind(array)
-        host: Array = np.empty(tuple(array.shape), dtype)
-        _unknown(host)
+        """A new array of the host's that stands for one of the engine's, with no numbers of its own."""
+        host: Array = np.empty(array.shape, self.w.kind(array))
         self.set(host, array)
         return host
 
@@ -66,24 +65,30 @@ class Twins:
         self.held.clear()
 
 
+shared = functools.cache(Twins)
+"""The twins of an engine: functions on it that share tensors share their numbers there."""
+
+
 def _unknown(host: Array) -> None:
-    """NaN, where there is one, in the place of numbers that are elsewhere."""
-    if host.dtype.kind in "fc":
+    """NaN, where there is one, in the place of numbers that are elsewhere; those that are away already begin with it."""
+    if host.dtype.kind in "fc" and host.size and not np.isnan(host.flat[0]):
         host.fill(np.nan)
 
 
 class Lowered(Machinery):
     """A program made ready for an engine."""
 
-    def __init__(self, twins: Twins, program: Program) -> None:
-        self.twins = twins
+    def __init__(self, twins: Twins, program: Program, kept: set[int | None]) -> None:
+        self.twins, self.kept = twins, kept
         super().__init__(program)
 
     def ready(self, *, fuse: bool) -> Callable[..., list[Any]]:
         """A function of the host's arrays, whose twins it computes with."""
         w, twins, program = self.twins.w, self.twins, self.program
+        kept = [number for number in self.kept if number is not None]
         check(program, w)
         compute, draws = w.ready(lowered(program, w)), [e for e in program.equations if acts(e)]
+        self.compute = compute
         ends = len(program.outputs), len(program.outputs) + len(program.writes)
 
         def execute(*arrays: Array) -> list[Array]:
@@ -98,7 +103,10 @@ class Lowered(Machinery):
             for (place, _), array in zip(program.writes, found[ends[0] : ends[1]], strict=True):
                 _unknown(arrays[place])
                 twins.set(arrays[place], array)
-            return list(map(twins.standing, found[: ends[0]]))
+            results = list(map(twins.standing, found[: ends[0]]))
+            for number in kept:
+                _unknown(results[number])
+            return results
 
         return execute
 
@@ -108,7 +116,8 @@ class PlacedProgram(Prepared):
 
     def __init__(self, twins: Twins, record: Record, function: Callable[[Sequence[Any]], Any]) -> None:
         self.twins = twins
-        super().__init__(record, lambda program: Lowered(twins, program), function)
+        kept = {number for _, number in record.effects}
+        super().__init__(record, lambda program: Lowered(twins, program, kept), function)
 
     def clashes(self, leaves: Sequence[Any], arrays: list[Any]) -> bool:
         """Whether memory that is written is that of another input."""
@@ -149,12 +158,12 @@ class Placed(Compiled):
     def __init__(self, function: Callable[..., Any], what: Any) -> None:
         super().__init__(function, fullgraph=True)
         self.engine = engine(what)
-        self.twins = Twins(self.engine)
+        self.twins = shared(self.engine)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives, in the engine's arrays; and the arguments as it leaves them, if it writes any."""
         leaves, structure = flatten((args, kwargs))
-        with self.engine.mode():
+        with self.engine.mode([leaf for leaf in leaves if isinstance(leaf, self.engine.array)]):
             given = [self._taken(leaf) for leaf in leaves]
             before = [version(leaf) if isinstance(leaf, Tensor) else 0 for leaf in given]
             positional, named = unflatten(structure, given)
@@ -163,7 +172,7 @@ class Placed(Compiled):
             return result if after == before else (result, self._given(unflatten(structure, given)[0]))
 
     def fetch(self) -> None:
-        """Bring the numbers of all tensors that the function has written back to the host.
+        """Bring the numbers of all tensors that functions on this engine have written back to the host.
 
         Later calls begin with what the tensors hold then.
         """
