@@ -206,7 +206,7 @@ def run(machine: Machine, files: list[str]) -> None:
     with tempfile.TemporaryDirectory(prefix="foreign-") as temporary:
         command = started(machine, Path(temporary))
         for name in files:
-            told = machine.results / f"{name.replace('/', '.')}.jsonl"
+            told = told_of(machine, name)
             told.unlink(missing_ok=True)
             log = told.with_suffix(".log")
             environment = {
@@ -256,6 +256,15 @@ def once(command: list[str], environment: dict[str, str], log: Path, seconds: in
             except ProcessLookupError:
                 pass
             process.wait()
+
+
+def told_of(machine: Machine, name: str) -> Path:
+    return machine.results / f"{name.replace('/', '.')}.jsonl"
+
+
+def done(told: Path) -> bool:
+    """True if a file of tests has been run, with no failure by our fault."""
+    return told.exists() and not any(line["kind"] == "failed" and reason(line["why"]) == "ours" for line in lines_of(told))
 
 
 def lines_of(told: Path) -> list[dict]:
@@ -347,7 +356,7 @@ def main() -> None:
     parser = argparse.ArgumentParser("scripts/test-foreign")
     parser.add_argument("machine", choices=MACHINES)
     parser.add_argument("files", nargs="*", help="of tests; else those of tests/foreign/files.toml")
-    parser.add_argument("--rest", action="store_true", help="only files that have no results yet")
+    parser.add_argument("--rest", action="store_true", help="only files without results, and with failures by our fault")
     parser.add_argument("--only-say", action="store_true", help="nothing is run: what is known from before")
     parser.add_argument("--table", action="store_true", help="write the row of docs/reference/platforms.md")
     parser.add_argument("--pin", action="store_true", help="write tests/foreign/debian.txt anew, from the archive")
@@ -365,8 +374,7 @@ def main() -> None:
         if not given.files and not given.rest:
             shutil.rmtree(machine.results, ignore_errors=True)
         files = given.files or files_of(machine)
-        done = {each.stem for each in machine.results.glob("*.jsonl")} if given.rest else set()
-        run(machine, [name for name in files if name.replace("/", ".") not in done])
+        run(machine, [name for name in files if not given.rest or not done(told_of(machine, name))])
     found = outcome(machine)
     for line in found.ours:
         print(f"ours: {line['test']}\n    {line['why'].strip().splitlines()[-1][:200]}")
