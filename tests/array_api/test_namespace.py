@@ -15,7 +15,7 @@ from pullback import array_api as xp
 RANDOM = np.random.default_rng(3)
 X, Y = RANDOM.uniform(0.2, 0.9, (3, 4)), RANDOM.uniform(1.1, 1.9, (3, 4))
 SQUARE = RANDOM.uniform(0.1, 1, (3, 3)) + 2 * np.eye(3)
-WHOLE = np.array([[3, 0, -2], [1, 5, 0]])
+WHOLE = np.array([[3, 0, -2], [1, 5, 0]], np.int64)
 
 needs_numpy_of_the_standard = pytest.mark.skipif(
     not hasattr(np, "cumulative_sum"), reason="NumPy has the names from 2.1"

@@ -63,7 +63,8 @@ LACKS = {
     "no processes": r"does not support processes|No module named '_multiprocessing'|module 'os' has no attribute 'fork'",
     "no sockets": r"No module named '_socket'|module 'socket' has no attribute",
     "no SciPy": r"No module named 'scipy|SciPy is not installed",
-    "NumPy before 1.26": r"No module named 'numpy\.exceptions'|module 'numpy(\.\w+)?' has no attribute",
+    "no floating-point flags": r"DID NOT RAISE .*FloatingPointError|DID NOT WARN.*RuntimeWarning",
+    "NumPy 1.24": r"unexpected keyword argument 'strict'|ufunc 'ldexp' not supported|module 'numpy(\.\w+)?' has no attribute",
     "the interpreter crashed": r"^crashed: ",
     "not done in time": r"^late: ",
 }
@@ -361,7 +362,7 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="write the row of docs/reference/platforms.md")
     parser.add_argument("--pin", action="store_true", help="write tests/foreign/debian.txt anew, from the archive")
     parser.add_argument("--seconds", type=int, help="that one file may take")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     machine = MACHINES[given.machine]
     machine.seconds = given.seconds or machine.seconds
     if given.pin:

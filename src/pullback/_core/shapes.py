@@ -11,8 +11,6 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import Any, Self, SupportsIndex, overload
 
-import numpy as np
-
 from .dtypes import qualified
 from .sites import caller, describe
 
@@ -146,7 +144,7 @@ def normalize_axis(dim: SupportsIndex, ndim: int, operation: str = "") -> int:
 
 def _int(value: Any) -> int | None:
     """The value as an int; None for a bool, a float and anything else that is not an integer."""
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, bool):
         return None
     try:
         return operator.index(value)

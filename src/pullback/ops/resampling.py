@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core import xp as _xp
 from .._core.lazy import computed
 from .._core.primitives import linear
 
@@ -58,7 +59,7 @@ class Taps:
             chosen = rank == number
             full = np.count_nonzero(chosen) == self.length
             layers.append(
-                (None if full else rows[chosen], columns[chosen], None if weights is None else weights[chosen])
+                (None if full else rows[chosen], _xp.indexing(columns[chosen]), None if weights is None else weights[chosen])
             )
         return layers
 

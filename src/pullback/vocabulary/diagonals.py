@@ -3,8 +3,6 @@
 import operator
 from typing import Any
 
-import numpy as np
-
 from .. import ops
 from .._core.shapes import normalize_axis
 from .._core.values import require_tensor
@@ -151,9 +149,8 @@ def _triangle(primitive: Any, input: Any, diagonal: Any) -> Any:
         raise RuntimeError(
             f"{primitive.name}: input tensor must have at least 2 dimensions, and has shape {tuple(input.shape)}"
         )
-    if isinstance(diagonal, float | np.bool_):
-        found = type(diagonal).__name__
-        raise TypeError(f"{primitive.name}(): argument 'diagonal' (position 1) must be int, not {found}")
+    if isinstance(diagonal, float):
+        raise TypeError(f"{primitive.name}(): argument 'diagonal' (position 1) must be int, not float")
     return primitive(input, k=operator.index(diagonal))
 
 
