@@ -300,7 +300,7 @@ def test_what_cannot_be_saved():
         pullback.save({"net": [nn.Linear(1, 1)]}, io.BytesIO())
     with pytest.raises(TypeError, match="function"):
         pullback.save(lambda: 0, io.BytesIO())
-    with pytest.raises(TypeError, match="dtype [<>]U1"):
+    with pytest.raises(TypeError, match=r"dtype [<>]U1"):
         pullback.save([np.array(["a"])], io.BytesIO())
     endless = []
     endless.append(endless)

@@ -2,6 +2,7 @@
 
 import argparse
 import collections
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -58,25 +59,16 @@ MACHINES = {
     )
 }
 
-# 1. What failed for want of something that the machine does not have, by the error; everything else is our fault
+# 1. What failed for want of something that the machine does not have; everything else is our fault
 
-LACKS = {
-    "no threads": r"can't start new thread",
-    "no processes": r"does not support processes|No module named '_multiprocessing'|module 'os' has no attribute 'fork'",
-    "no sockets": r"No module named '_socket'|module 'socket' has no attribute",
-    "no SciPy": r"No module named 'scipy|SciPy is not installed",
-    "no floating-point flags": r"DID NOT RAISE .*FloatingPointError|DID NOT WARN.*RuntimeWarning",
-    "NumPy 1.24": r"argument 'strict'|ufunc 'ldexp' not supported|module 'numpy\S*' has no attribute|<__array_fun",
-    "the interpreter crashed": r"^crashed: ",
-    "not done in time": r"^late: ",
-}
+ENDED = {"crashed": "^crashed: ", "late": "^late: "}
+CAUSES = {"ours": "by our fault", "crashed": "as the interpreter crashed", "late": "not done in time"}
 
 
-def reason(line: dict, named: dict[str, list[str]]) -> str:
-    """What the machine lacks for a test that failed, by its error or because files.toml says so; or "ours"."""
-    by_name = (name for name, tests in named.items() if line["test"] in tests)
-    by_error = (name for name, error in LACKS.items() if re.search(error, line["why"]))
-    return next(by_name, None) or next(by_error, "ours")
+def reason(line: dict, lacks: dict[str, str]) -> str:
+    """What the machine lacks for a test that failed, by the words of files.toml in its name or error; or "ours"."""
+    said = f"{line['test']}\n{line['why']}"
+    return next((name for name, words in {**ENDED, **lacks}.items() if re.search(words, said, re.MULTILINE)), "ours")
 
 
 # 2. The lanes: made once, of pinned packages whose checksums are checked
@@ -252,17 +244,21 @@ def once(command: list[str], environment: dict[str, str], log: Path, seconds: in
     """How a process ended that may take some time, and whose group is ended after it."""
     with log.open("wb") as file:
         process = subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdout=file, stderr=file, stdin=subprocess.DEVNULL, start_new_session=True
+            command,
+            cwd=ROOT,
+            env=environment,
+            stdout=file,
+            stderr=file,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
         )
         try:
             return f"crashed: status {process.wait(seconds)}"
         except subprocess.TimeoutExpired:
             return f"late: {seconds} s"
         finally:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, 9)
-            except ProcessLookupError:
-                pass
             process.wait()
 
 
@@ -270,10 +266,10 @@ def told_of(machine: Machine, name: str) -> Path:
     return machine.results / f"{name.replace('/', '.')}.jsonl"
 
 
-def done(told: Path, named: dict[str, list[str]]) -> bool:
+def done(told: Path, lacks: dict[str, str]) -> bool:
     """True if a file of tests has been run, with no failure by our fault."""
     lines = lines_of(told)
-    ours = any(line["kind"] == "failed" and reason(line, named) == "ours" for line in lines)
+    ours = any(line["kind"] == "failed" and reason(line, lacks) == "ours" for line in lines)
     return not ours and any(line["kind"] == "done" for line in lines)
 
 
@@ -306,7 +302,7 @@ class Outcome:
     ours: list[dict]
 
 
-def outcome(machine: Machine, named: dict[str, list[str]]) -> Outcome:
+def outcome(machine: Machine, lacks: dict[str, str]) -> Outcome:
     """The sum of all results in the machine's folder."""
     found = Outcome({}, 0, collections.Counter(), collections.Counter(), [])
     for told in sorted(machine.results.glob("*.jsonl")):
@@ -320,7 +316,7 @@ def outcome(machine: Machine, named: dict[str, list[str]]) -> Outcome:
         for line in last.values():
             found.counts[line["kind"]] += 1
             if line["kind"] == "failed":
-                cause = reason(line, named)
+                cause = reason(line, lacks)
                 found.lacks[cause] += 1
                 if cause == "ours":
                     found.ours.append(line)
@@ -329,8 +325,12 @@ def outcome(machine: Machine, named: dict[str, list[str]]) -> Outcome:
 
 def row(machine: Machine, found: Outcome) -> str:
     with_it = [f"NumPy {found.machine['numpy']}"]
-    with_it += [f"{title} {found.machine[key]}" for key, title in (("scipy", "SciPy"), ("llvmlite", "llvmlite")) if found.machine[key]]
-    causes = [f"{count} {'by our fault' if cause == 'ours' else cause}" for cause, count in found.lacks.most_common()]
+    with_it += [
+        f"{title} {found.machine[key]}"
+        for key, title in (("scipy", "SciPy"), ("llvmlite", "llvmlite"))
+        if found.machine[key]
+    ]
+    causes = [f"{count} {CAUSES.get(cause, f'without {cause}')}" for cause, count in found.lacks.most_common()]
     failed = f"{found.counts['failed']}{': ' if causes else ''}{', '.join(causes)}"
     cells = [
         machine.label,
@@ -365,7 +365,9 @@ def main() -> None:
     parser = argparse.ArgumentParser("scripts/test-foreign")
     parser.add_argument("machine", choices=MACHINES)
     parser.add_argument("files", nargs="*", help="of tests; else those of tests/foreign/files.toml")
-    parser.add_argument("--rest", action="store_true", help="only files without results, and with failures by our fault")
+    parser.add_argument(
+        "--rest", action="store_true", help="only files without results, and with failures by our fault"
+    )
     parser.add_argument("--only-say", action="store_true", help="nothing is run: what is known from before")
     parser.add_argument("--table", action="store_true", help="write the row of docs/reference/platforms.md")
     parser.add_argument("--pin", action="store_true", help="write tests/foreign/debian.txt anew, from the archive")
@@ -384,7 +386,10 @@ def main() -> None:
         if not given.files and not given.rest:
             shutil.rmtree(machine.results, ignore_errors=True)
         files = given.files or files_of(chosen)
-        run(machine, [name for name in files if not given.rest or not done(told_of(machine, name), chosen.get("lacks", {}))])
+        run(
+            machine,
+            [name for name in files if not given.rest or not done(told_of(machine, name), chosen.get("lacks", {}))],
+        )
     found = outcome(machine, chosen.get("lacks", {}))
     for line in found.ours:
         print(f"ours: {line['test']}\n    {line['why'].strip().splitlines()[-1][:200]}")

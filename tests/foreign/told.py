@@ -45,6 +45,10 @@ def pytest_runtest_logreport(report):
     if report.failed:
         write(kind="failed", test=report.nodeid, why=str(report.longrepr)[-2000:])
     elif report.skipped:
-        write(kind="skipped", test=report.nodeid, why=str(report.longrepr[2] if isinstance(report.longrepr, tuple) else ""))
+        write(
+            kind="skipped",
+            test=report.nodeid,
+            why=str(report.longrepr[2] if isinstance(report.longrepr, tuple) else ""),
+        )
     elif report.when == "call":
         write(kind="passed", test=report.nodeid)

@@ -21,7 +21,11 @@ sys.path[:0] = [
     f"{lane}/site",
 ]
 os.chdir(root)
-with open(os.environ["FOREIGN_LOG"], "w", encoding="utf-8") as log, contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
+with (
+    open(os.environ["FOREIGN_LOG"], "w", encoding="utf-8") as log,
+    contextlib.redirect_stdout(log),
+    contextlib.redirect_stderr(log),
+):
     try:
         import pytest
 

@@ -40,9 +40,7 @@ def names(pullback):
         for place in places
     ]
     return sorted(
-        name
-        for name in found
-        if not name.endswith(("__main__", "__init__")) and not re.search(NEITHER, name)
+        name for name in found if not name.endswith(("__main__", "__init__")) and not re.search(NEITHER, name)
     )
 
 

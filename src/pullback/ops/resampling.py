@@ -59,7 +59,11 @@ class Taps:
             chosen = rank == number
             full = np.count_nonzero(chosen) == self.length
             layers.append(
-                (None if full else rows[chosen], _xp.indexing(columns[chosen]), None if weights is None else weights[chosen])
+                (
+                    None if full else rows[chosen],
+                    _xp.indexing(columns[chosen]),
+                    None if weights is None else weights[chosen],
+                )
             )
         return layers
 
