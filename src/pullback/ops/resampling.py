@@ -51,7 +51,7 @@ class Taps:
     def layers(self) -> Sequence[Layer]:
         """The matrix as a sum of layers with at most one entry in each row: rows (None for all), columns, weights."""
         order = np.argsort(self.rows, kind="stable")
-        rows, columns = self.rows[order], self.columns[order]
+        rows, columns = self.rows[order], _xp.indexing(self.columns[order])
         weights = None if self.weights is None else self.weights[order]
         rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
         layers: list[Layer] = []
@@ -59,11 +59,7 @@ class Taps:
             chosen = rank == number
             full = np.count_nonzero(chosen) == self.length
             layers.append(
-                (
-                    None if full else rows[chosen],
-                    _xp.indexing(columns[chosen]),
-                    None if weights is None else weights[chosen],
-                )
+                (None if full else rows[chosen], columns[chosen], None if weights is None else weights[chosen])
             )
         return layers
 
