@@ -73,7 +73,9 @@ class Conversions(Autograd):
     __slots__ = ()
 
     def numpy(self, *, force: bool = False) -> Any:
-        """The tensor's NumPy array, which shares its memory; with `force`, also for a tensor that requires grad.
+        """The tensor's NumPy array, which shares its memory.
+
+        A tensor that requires grad has one only with `force`, or where nothing is recorded, as inside `no_grad`.
 
         >>> import pullback
         >>> x = pullback.tensor([1.0, 2.0])
@@ -81,7 +83,7 @@ class Conversions(Autograd):
         >>> x
         tensor([10.,  2.])
         """
-        if self._node is not None and not force:
+        if self._node is not None and not force and mode.get().grad:
             raise errors.tracked_numpy(self, "numpy()")
         if self._node is not None or (self._cut is not None and self._cut.hides):
             cut_off("numpy", (self,), asked=2)
@@ -89,8 +91,6 @@ class Conversions(Autograd):
         return self._array.view()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        if self._node is not None:
-            raise errors.tracked_numpy(self, "numpy()")
         array = self.numpy()
         if dtype is not None and array.dtype != dtype:
             if copy is False:

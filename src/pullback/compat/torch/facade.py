@@ -10,15 +10,24 @@ from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .places import ABSENT, COMPANIONS, PLACES
+from .places import ABSENT, NAMED, PLACES
 
 _MISSING = object()
+_KEPT: Any = vars(ModuleType)["__dict__"]
 _WHERE = "https://github.com/pullback-autograd/pullback/tree/main/docs/reference lists what there is"
 
 
 def _lacking(path: str) -> str:
     """The error message for a missing name, with the reason, if there is one for it or for its module."""
     return f"{path} is not in pullback: {ABSENT.get(path) or ABSENT.get(path.rpartition('.')[0], _WHERE)}"
+
+
+class _Unusable(type):
+    """A class that torch has and pullback lacks: programs may import it and derive from it, but there are no instances."""
+
+    def __call__(cls, *args: Any, **options: Any) -> Any:
+        """Raises RuntimeError, which says what is missing, and why."""
+        raise RuntimeError(_lacking(next(each.__doc__ for each in cls.__mro__ if "__lacking__" in vars(each)) or ""))
 
 
 class Facade(ModuleType):
@@ -28,8 +37,16 @@ class Facade(ModuleType):
         super().__init__(name, f"{name}, as pullback has it.")
         self._sources = tuple(sources)
 
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]  # what a module has, when it is asked for
+        """All names with what they stand for: programs go through those of `torch.distributions`."""
+        for name in dir(self):
+            getattr(self, name, None)
+        kept: dict[str, Any] = _KEPT.__get__(self)
+        return kept
+
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name != "__version__":
+        if name.startswith("__") and f"{self.__name__}.{name}" not in {"torch.__version__", "torch.__config__"}:
             if name == "__all__":
                 listed: list[Any] = [getattr(source, "__all__", None) for source in self._sources]
                 told = [] if None in listed else [each for names in listed for each in names or ()]
@@ -58,13 +75,17 @@ class Facade(ModuleType):
                 found = importlib.import_module(path) if _places(path) is not None else _MISSING
             if found is not _MISSING:
                 return found
+        if name in NAMED.get(self.__name__, "").split():
+            return _Unusable(
+                name, (), {"__module__": self.__name__, "__doc__": f"{self.__name__}.{name}", "__lacking__": True}
+            )
         return _MISSING
 
     def __dir__(self) -> list[str]:
         names = {name for source in self._sources for name in dir(source) if self._find(name) is not _MISSING}
         prefix = f"{self.__name__}."
         below = {path.removeprefix(prefix) for path in PLACES if path.startswith(prefix) and _places(path) is not None}
-        return sorted(names | {name for name in below if "." not in name} | {*vars(self)})
+        return sorted(names | {name for name in below if "." not in name} | {*_KEPT.__get__(self)})
 
 
 def _source(place: str) -> Any:
@@ -115,6 +136,14 @@ class Finder:
         return ModuleSpec(name, cls, origin="pullback", is_package=True)  # type: ignore[arg-type]  # the class is one
 
     @staticmethod
+    def find_distributions(context: Any) -> Iterable[Any]:
+        """What `importlib.metadata` says of torch: its version, and its modules."""
+        if context.name not in {None, "torch"}:
+            return []
+        found: Iterable[Any] = importlib.import_module("pullback.compat.torch.packaged").found()
+        return found
+
+    @staticmethod
     def create_module(spec: ModuleSpec) -> ModuleType:
         """The stand-in, with its sources imported."""
         return Facade(spec.name, map(_source, _places(spec.name) or ()))
@@ -122,15 +151,3 @@ class Finder:
     @staticmethod
     def exec_module(module: ModuleType) -> None:
         """Does nothing: names are looked up on access."""
-
-
-class Companions:
-    """The last import finder: it reports that packages that extend torch are not part of pullback."""
-
-    @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
-        """ModuleNotFoundError for a companion of torch that is not installed."""
-        if name in COMPANIONS:
-            raise ModuleNotFoundError(
-                f"No module named {name!r}: pullback stands in for torch alone, and {name} is not installed", name=name
-            )

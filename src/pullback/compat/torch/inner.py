@@ -3,11 +3,17 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from ..._core import dtypes, placement
+from ..._core.primitives import Carrier
+from ..._numerics import blocks
 from ..._numerics.random import Generator as Generator
 from ..._tape.node import AccumulateGrad
 from ..._tensor.tensor import Tensor as Tensor
 from ...func import vmap
 from ...vocabulary.shapes import cat
+from .inert import no
 
 _vmap = vmap
 
@@ -60,6 +66,44 @@ class fx:
     def wrap(fn_or_name: Any) -> Any:
         """The function, or name, itself."""
         return fn_or_name
+
+
+class onnx:
+    """torch.onnx: there is no export."""
+
+    is_in_onnx_export = staticmethod(no)
+
+
+class fake:
+    """torch._subclasses.fake_tensor: all tensors have numbers."""
+
+    is_fake = staticmethod(no)
+
+
+class config:
+    """torch.__config__: how the library was built."""
+
+    show: Callable[[], str] = staticmethod(lambda: f"pullback in the place of torch, on NumPy {np.__version__}")
+    parallel_info: Callable[[], str] = staticmethod(lambda: f"pullback::get_num_threads() : {blocks.get_num_threads()}")
+
+
+class inside:
+    """torch._C._nn: functions of layers."""
+
+    @staticmethod
+    def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
+        """What the arguments of `Module.to` say: the device, the dtype, `non_blocking`, and the memory format."""
+        given = [*args, *(kwargs.get(name) for name in ("device", "dtype", "tensor"))]
+        dtype = next((each.dtype if isinstance(each, Carrier) else each for each in given if _tells(each)), None)
+        devices = [each for each in given if isinstance(each, (str, placement.device))]
+        flags = [each for each in given if isinstance(each, bool)]
+        device = placement.device(devices[0]) if devices else None
+        return device, dtype, kwargs.get("non_blocking", bool(flags[:1] == [True])), kwargs.get("memory_format")
+
+
+def _tells(value: Any) -> bool:
+    """True for an argument that says a dtype."""
+    return isinstance(value, (Carrier, dtypes.dtype))
 
 
 class processes:

@@ -44,7 +44,8 @@ PLACES: dict[str, str] = {
     },
     "torch.distributed.nn": f"{_HERE}.processes:distributed",
     **dict.fromkeys(
-        ("torch.distributed.tensor", "torch.distributed.optim", "torch.distributed.fsdp"), f"{_HERE}.inner:processes"
+        ("torch.distributed.tensor", "torch.distributed._tensor", "torch.distributed.optim", "torch.distributed.fsdp"),
+        f"{_HERE}.inner:processes",
     ),
     "torch.futures": f"{_HERE}.futures",
     # private modules
@@ -98,9 +99,28 @@ PLACES: dict[str, str] = {
     "torch.utils.tensorboard": "tensorboardX",
     # modules that programs import but may never use
     **dict.fromkeys(
-        ("torch.onnx", "torch.hub", "torch.utils.model_zoo", "torch.export", "torch.quantization", "torch.ao"), ""
+        (
+            "torch.utils.model_zoo",
+            "torch.export",
+            "torch.quantization",
+            "torch.ao",
+            "torch._subclasses",
+            "torch.nn.attention.flex_attention",
+            "torch._dynamo.eval_frame",
+            "torch.utils._python_dispatch",
+        ),
+        "",
     ),
+    "torch.onnx": f"{_HERE}.inner:onnx",
     "torch.fx": f"{_HERE}.inner:fx",
+    "torch._subclasses.fake_tensor": f"{_HERE}.inner:fake",
+    "torch.ops": f"{_HERE}.operators:ops",
+    "torch.hub": f"{_HERE}.hub",
+    "torch.library": f"{_HERE}.library",
+    "torch.quasirandom": f"{_HERE}.quasirandom",
+    "torch.__config__": f"{_HERE}.inner:config",
+    "torch._C._nn": f"{_HERE}.inner:inside",
+    "torch.utils.tensorboard.writer": "tensorboardX",
     "torch.testing": f"{_HERE}.closeness {_HERE}.made pullback.testing",
 }
 
@@ -109,7 +129,6 @@ _NO_NETWORK = "pullback downloads nothing: load weights from a file, with torch.
 
 ABSENT: dict[str, str] = {
     "torch.utils.tensorboard": "it is the package tensorboardX here, which is not installed",
-    "torch.hub": _NO_NETWORK,
     "torch.utils.model_zoo": _NO_NETWORK,
     "torch.onnx": "there is no export to ONNX",
     "torch.export": "there is no export of programs",
@@ -123,4 +142,21 @@ ABSENT: dict[str, str] = {
 }
 """Names that do not exist, with the explanation for the error message, which also applies to names below them."""
 
-COMPANIONS = {"torchvision", "torchaudio", "torchtext", "torchdata", "torchmetrics"}
+NAMED: dict[str, str] = {
+    "torch": "SymInt SymBool SymFloat Stream Event ScriptObject",
+    "torch.cuda": "Stream StreamContext Event CUDAGraph ExternalStream MemPool",
+    "torch.fx": (
+        "Graph GraphModule Interpreter Node Proxy Tracer Transformer CodeGen PH ProxyableClassMeta symbolic_trace "
+        "replace_pattern subgraph_rewriter"
+    ),
+    "torch.nn.attention.flex_attention": (
+        "BlockMask flex_attention create_block_mask create_mask and_masks or_masks noop_mask create_nested_block_mask"
+    ),
+    "torch._dynamo": "OptimizedModule",
+    "torch._dynamo.eval_frame": "OptimizedModule",
+    "torch._subclasses.fake_tensor": "FakeTensor FakeTensorMode",
+    "torch.overrides": "TorchFunctionMode BaseTorchFunctionMode",
+    "torch.utils._python_dispatch": "TorchDispatchMode",
+    "torch._C": "ScriptObject ScriptModule ScriptMethod Graph Value",
+}
+"""Classes of torch that programs import, or derive from, and that raise when they are called; by their modules."""

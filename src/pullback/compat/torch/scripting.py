@@ -52,6 +52,7 @@ class jit:
     trace_module = staticmethod(_as_python("torch.jit.trace_module"))
     freeze = optimize_for_inference = staticmethod(_same)
     script_method = export = ignore = unused = interface = script_if_tracing = staticmethod(_same)
+    _overload = _overload_method = _script_if_tracing = staticmethod(_same)
     is_scripting = is_tracing = staticmethod(no)
     ScriptModule = RecursiveScriptModule = ScriptModule
     ScriptFunction = ScriptFunction
