@@ -208,7 +208,7 @@ def of_tensors(function: Function, takes_out: bool = False) -> Function:
                 isinstance(x, (bool, int, float)) for x in (input, other)
             ):
                 raise errors.no_tensor(function.__name__, "input", 1, input)
-            input = load("_tensor.creation", "tensor")(input)
+            input = provider("numbers").tensor(input)
         if out is not None:
             return written(out, takes_out, function, input, other, *args, **options)
         return function(input, other, *args, **options) if options else function(input, other, *args)

@@ -20,7 +20,10 @@ _WHERE = "https://github.com/pullback-autograd/pullback/tree/main/docs/reference
 
 def _lacking(path: str) -> str:
     """The error message for a missing name, with the reason, if there is one for it or for its module."""
-    return f"{path} is not in pullback: {ABSENT.get(path) or ABSENT.get(path.rpartition('.')[0], _WHERE)}"
+    place = path
+    while place and place not in ABSENT:
+        place = place.rpartition(".")[0]
+    return f"{path} is not in pullback: {ABSENT.get(place, _WHERE)}"
 
 
 class _Unusable(type):

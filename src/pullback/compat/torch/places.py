@@ -126,6 +126,8 @@ _NO_NETWORK = "pullback downloads nothing: load weights from a file, with torch.
 ABSENT: dict[str, str] = {
     "torch.utils.tensorboard": "it is the package tensorboardX here, which is not installed",
     "torch.utils.model_zoo": _NO_NETWORK,
+    "torch.distributed": "tensors and optimizers are not divided among processes",
+    "torch.overrides": "functions are not dispatched to modes",
     "torch.onnx": "there is no export to ONNX",
     "torch.export": "there is no export of programs",
     "torch.fx": "programs are not rewritten as graphs",
