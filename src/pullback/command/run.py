@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import runpy
 import sys
@@ -11,10 +12,14 @@ from ..compat.torch import install
 
 USAGE = """usage: pullback run SCRIPT [ARGUMENT ...]
        pullback run -m MODULE [ARGUMENT ...]
+       pullback run --check SCRIPT
 
 Runs a program as `python SCRIPT` or `python -m MODULE` does, with pullback in the place of torch: `import torch` and the
 imports of its modules give pullback, in this process and in those that the program starts with multiprocessing.
-Its exit code is the program's."""
+Its exit code is the program's.
+
+With --check nothing runs: the names of torch that the script and the packages it imports use, and that pullback lacks, are
+printed, and the exit code is 1 if there are any. What is tried with a way out, or asked for by hasattr, is left out."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -30,14 +35,17 @@ def main(arguments: Sequence[str]) -> int:
     if given and given[0] in {"-h", "--help"}:
         print(USAGE)
         return 0
-    as_module = given[:1] == ["-m"]
-    given = given[as_module:]
+    as_module, only_names = given[:1] == ["-m"], given[:1] == ["--check"]
+    given = given[as_module or only_names :]
     if not given or (given[0].startswith("-") and not os.path.exists(given[0])):
         print(USAGE, file=sys.stderr)
         return 2
     if not as_module and not os.path.exists(given[0]):
         print(f"pullback run: can't open file {given[0]!r}: there is none", file=sys.stderr)
         return 2
+    if only_names:
+        code: int = importlib.import_module("pullback.command.names").check(given[0])
+        return code
     install()
     sys.argv = given
     try:

@@ -15,18 +15,18 @@ from .places import ABSENT, HOLLOW, NAMED, PLACES
 
 _MISSING = object()
 _KEPT: Any = vars(ModuleType)["__dict__"]
-_WHERE = "https://github.com/pullback-autograd/pullback/tree/main/docs/reference lists what there is"
+WHERE = "https://github.com/pullback-autograd/pullback/tree/main/docs/reference lists what there is"
 
 
-def _lacking(path: str) -> str:
+def lacking(path: str) -> str:
     """The error message for a missing name, with the reason, if there is one for it or for its module."""
     place = path
     while place and place not in ABSENT:
         place = place.rpartition(".")[0]
-    return f"{path} is not in pullback: {ABSENT.get(place, _WHERE)}"
+    return f"{path} is not in pullback: {ABSENT.get(place, WHERE)}"
 
 
-class _Unusable(type):
+class Unusable(type):
     """A class of names that torch has and pullback lacks: programs may import them, and derive from them.
 
     Their attributes are such names, too. Calling one raises RuntimeError, which says what is missing, and why; as a decorator
@@ -38,17 +38,19 @@ class _Unusable(type):
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return _unusable(f"{cls.path}.{name}")
+        return unusable(f"{cls.path}.{name}")
 
     def __call__(cls, *args: Any, **options: Any) -> Any:
+        """Raises RuntimeError, or gives a function that does so, if the only argument is one."""
         if len(args) == 1 and isinstance(args[0], FunctionType) and not options:
             return functools.wraps(args[0])(lambda *_, **__: cls())
-        raise RuntimeError(_lacking(cls.path))
+        raise RuntimeError(lacking(cls.path))
 
 
-def _unusable(path: str) -> _Unusable:
+def unusable(path: str) -> Unusable:
+    """The class in the place of a name that pullback lacks."""
     module, _, name = path.rpartition(".")
-    return _Unusable(name, (), {"__module__": module, "__doc__": f"{path}, which pullback lacks.", "path": path})
+    return Unusable(name, (), {"__module__": module, "__doc__": f"{path}, which pullback lacks.", "path": path})
 
 
 class Facade(ModuleType):
@@ -78,7 +80,7 @@ class Facade(ModuleType):
         if (path in PLACES or path in HOLLOW) and _places(path) is not None and not isinstance(found, FunctionType):
             found = importlib.import_module(path)  # a function precedes the module of its name, as in torch
         if found is _MISSING:
-            raise AttributeError(_lacking(path), name=name, obj=self)
+            raise AttributeError(lacking(path), name=name, obj=self)
         setattr(self, name, found)
         return found
 
@@ -97,7 +99,7 @@ class Facade(ModuleType):
             if found is not _MISSING:
                 return found
         if name in NAMED.get(self.__name__, "").split() or (_hollow(self.__name__) and not name.startswith("__")):
-            return _unusable(f"{self.__name__}.{name}")
+            return unusable(f"{self.__name__}.{name}")
         return _MISSING
 
     def __dir__(self) -> list[str]:
@@ -158,7 +160,7 @@ class Finder:
         if name.partition(".")[0] not in {"torch", "functorch"}:
             return None
         if _places(name) is None:
-            raise ModuleNotFoundError(_lacking(name), name=name)
+            raise ModuleNotFoundError(lacking(name), name=name)
         return ModuleSpec(name, cls, origin="pullback", is_package=True)  # type: ignore[arg-type]  # the class is one
 
     @staticmethod
