@@ -125,8 +125,8 @@ def modules(script: Path) -> Iterator[_Reader]:
         file, package = waiting.pop()
         text = file.read_text(encoding="utf-8", errors="replace")
         reader = _Reader(file, package)
-        if file == script or "torch" in text:
-            reader.visit(ast.parse(text, str(file)))
+        reader.visit(ast.parse(text, str(file)))
+        if file == script or reader.uses:
             yield reader
         for name in reader.imported:
             top = name.partition(".")[0]
