@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 LAUNCHERS = (
     ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),  # MPICH, Intel MPI, Microsoft MPI
@@ -39,7 +39,7 @@ def launched() -> Launch | None:
 
 def announce(launch: Launch) -> None:
     """Set the environment variables from which programs written for torchrun read their rank, where they are not set."""
-    told = {"RANK": launch.rank, "WORLD_SIZE": launch.size, "LOCAL_RANK": launch.local_rank}
+    told: dict[str, Any] = {"RANK": launch.rank, "WORLD_SIZE": launch.size, "LOCAL_RANK": launch.local_rank}
     told |= {"LOCAL_WORLD_SIZE": launch.local_size, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": 29500}
     for name, value in told.items():
         os.environ.setdefault(name, str(value))
@@ -67,5 +67,5 @@ def watched(launch: Launch) -> int | None:
     if code >= 0:
         return code
     name, where = signal.Signals(-code).name, f"process {child} on {socket.gethostname()}"
-    print(f"rank {launch.rank} of {launch.size} ({where}) was ended by {name}, so the job ends", file=sys.stderr)
+    sys.stderr.write(f"rank {launch.rank} of {launch.size} ({where}) was ended by {name}, so the job ends\n")
     return 128 - code

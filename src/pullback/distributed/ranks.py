@@ -95,7 +95,9 @@ class Ranks:
         for kind in dict.fromkeys(array.dtype for array in arrays):
             places = [place for place, array in enumerate(arrays) if array.dtype == kind]
             whole = self._together(np.concatenate([arrays[place].ravel() for place in places]), operation)
-            for place, part in zip(places, np.split(whole, np.cumsum([arrays[p].size for p in places])[:-1]), strict=True):
+            for place, part in zip(
+                places, np.split(whole, np.cumsum([arrays[p].size for p in places])[:-1]), strict=True
+            ):
                 results[place] = part.reshape(arrays[place].shape)
         return results
 
@@ -125,6 +127,21 @@ class Ranks:
         self.agree(name, f"from rank {source}")
         return self.comm.scatter(values, source)
 
+    def sent(self, value: Any, target: int, tag: int) -> None:
+        """Send a value to another rank, which calls `received`."""
+        if target == self.rank:
+            raise ValueError("send: destination rank should not be the same as the rank of the current process")
+        self.comm.send(value, target, tag)
+
+    def received(self, source: int | None, tag: int) -> tuple[Any, int]:
+        """A value that another rank sends, and its rank."""
+        if source == self.rank or self.size == 1:
+            raise ValueError("recv: source rank should not be the same as the rank of the current process")
+        mpi = importlib.import_module("mpi4py.MPI")
+        status = mpi.Status()
+        value = self.comm.recv(None, mpi.ANY_SOURCE if source is None else source, tag, status)
+        return value, status.Get_source()
+
     def group(self, members: Sequence[int]) -> Ranks:
         """Those of the members, if this rank is one; called by all ranks."""
         self.agree("new_group", str([*members]))
@@ -138,7 +155,7 @@ class Ranks:
         def failed(kind: Any, error: Any, trace: Any) -> None:
             before(kind, error, trace)
             sys.stdout.flush()
-            print(f"rank {self.rank} of {self.size} has failed ({kind.__name__}), so the job ends", file=sys.stderr)
+            sys.stderr.write(f"rank {self.rank} of {self.size} has failed ({kind.__name__}), so the job ends\n")
             sys.stderr.flush()
             self.comm.Abort(1)
 
@@ -223,11 +240,15 @@ def all_reduce(tree: Any, operation: str = "sum", *, comm: Any = None) -> Any:
     places = [place for place, leaf in enumerate(leaves) if leaf is not None]
     if any(isinstance(leaf, Carrier) and leaf.requires_grad for leaf in leaves):
         raise RuntimeError("all_reduce has no derivative: reduce gradients, or give it tensor.detach()")
-    arrays = [leaf.numpy() if isinstance(leaf, Carrier) else np.asarray(leaf) for leaf in map(leaves.__getitem__, places)]
+    arrays = [
+        leaf.numpy() if isinstance(leaf, Carrier) else np.asarray(leaf) for leaf in map(leaves.__getitem__, places)
+    ]
     ranks = world() if comm is None else Ranks(comm)
     for place, array in zip(places, ranks.reduced(arrays, operation, "all_reduce"), strict=True):
         kind = type(leaves[place])
-        leaves[place] = array if kind is np.ndarray else array[()] if issubclass(kind, np.generic) else _like(kind, array)
+        leaves[place] = (
+            array if kind is np.ndarray else array[()] if issubclass(kind, np.generic) else _like(kind, array)
+        )
     return unflatten(structure, leaves)
 
 

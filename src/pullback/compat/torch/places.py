@@ -36,16 +36,24 @@ PLACES: dict[str, str] = {
     "torch._inductor": f"{_HERE}.scripting:inductor",
     "torch._inductor.config": f"{_HERE}.scripting:inductor_config",
     # processes
-    "torch.distributed": f"{_HERE}.processes:distributed",
+    "torch.distributed": f"{_HERE}.collectives {_HERE}.collectives:absent",
+    "torch.distributed.distributed_c10d": f"{_HERE}.collectives",
     "torch.multiprocessing": f"{_HERE}.processes:multiprocessing multiprocessing",
     **{
         f"torch.nn.parallel{name}": f"{_HERE}.processes"
         for name in ("", ".distributed", ".data_parallel", ".scatter_gather")
     },
-    "torch.distributed.nn": f"{_HERE}.processes:distributed",
     **dict.fromkeys(
-        ("torch.distributed.tensor", "torch.distributed.optim", "torch.distributed.fsdp"), f"{_HERE}.inner:processes"
+        ("torch.distributed.tensor", "torch.distributed.optim", "torch.distributed.fsdp"),
+        f"{_HERE}.collectives:absent_classes",
     ),
+    **dict.fromkeys(
+        ("torch.distributed.nn", "torch.distributed.nn.functional"), f"{_HERE}.collectives:absent_derivatives"
+    ),
+    **{
+        f"torch.distributed.elastic{name}": f"{_HERE}.inner:elastic"
+        for name in ("", ".multiprocessing", ".multiprocessing.errors")
+    },
     "torch.futures": f"{_HERE}.futures",
     # private modules
     **dict.fromkeys(("torch._C", "torch._tensor", "torch._utils", "torch._vmap_internals"), f"{_HERE}.inner"),
@@ -92,9 +100,10 @@ PLACES: dict[str, str] = {
     "torch.utils.benchmark": f"{_HERE}.benchmark",
     "torch.utils.dlpack": f"{_HERE}.exchange",
     **{
-        f"torch.utils.data.{name}": "pullback.utils.data"
+        f"torch.utils.data.{name}": f"{_HERE}.sampling pullback.utils.data"
         for name in "dataset dataloader sampler distributed _utils _utils.collate".split()
     },
+    "torch.utils.data": f"{_HERE}.sampling pullback.utils.data",
     "torch.utils.tensorboard": "tensorboardX",
     # modules that programs import but may never use
     **dict.fromkeys(
@@ -104,7 +113,6 @@ PLACES: dict[str, str] = {
     "torch.testing": f"{_HERE}.closeness {_HERE}.made pullback.testing",
 }
 
-_ONE_DEVICE = "pullback computes on the CPU, in one process"
 _NO_NETWORK = "pullback downloads nothing: load weights from a file, with torch.load"
 
 ABSENT: dict[str, str] = {
@@ -119,7 +127,7 @@ ABSENT: dict[str, str] = {
     "torch.ao": "there are no quantized tensors",
     "torch.bfloat16": "NumPy has no bfloat16",
     "torch.utils.cpp_extension": "nothing is compiled from C++",
-    "torch.distributed.rpc": _ONE_DEVICE,
+    "torch.distributed.rpc": "processes do not call each other's functions",
 }
 """Names that do not exist, with the explanation for the error message, which also applies to names below them."""
 
