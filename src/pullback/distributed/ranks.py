@@ -29,7 +29,7 @@ _ENDED = ("the end of its program",)
 
 
 class Alone:
-    """A communicator of this process alone, with the methods of mpi4py's that are used here."""
+    """A communicator of this process alone, with the methods of mpi4py's that one process needs."""
 
     rank, size = 0, 1
 
@@ -37,51 +37,34 @@ class Alone:
         """The values of all ranks."""
         return [value]
 
-    def gather(self, value: Any, root: int) -> list[Any] | None:
-        """The values of all ranks, in rank `root`."""
-        return [value]
-
-    def bcast(self, value: Any, root: int) -> Any:
-        """The value of rank `root`."""
-        return value
-
-    def scatter(self, values: Any, root: int) -> Any:
-        """This rank's of the values that rank `root` has."""
-        return values[0]
-
     def Split(self, color: int, key: int) -> Alone:  # noqa: N802  # mpi4py's name
         """A communicator of the ranks that give the same color."""
         return self
-
-    def Alltoall(self, sent: Any, received: Any) -> None:  # noqa: N802
-        """A part of each rank's array for each rank."""
-        received[:] = sent
-
-    Allgather = Alltoall
 
 
 class Ranks:
     """The processes of a communicator, and what they do together.
 
     >>> from pullback.distributed.ranks import world
-    >>> world().rank, world().size, world().gathered("here", "all_gather")
-    (0, 1, ['here'])
+    >>> world().rank, world().size, world().told("this", "say something")
+    (0, 1, ['this'])
     """
 
     def __init__(self, comm: Any) -> None:
         self.comm, self.rank, self.size = comm, comm.rank, comm.size
 
-    def agree(self, *call: str) -> None:
-        """Have all ranks say what they are about to do: a name, and more words; RuntimeError in all if they differ."""
-        calls = self.comm.allgather(call)
+    def told(self, value: Any, *call: str) -> list[Any]:
+        """The values of all ranks, which also say what they are doing: RuntimeError in all of them if that differs."""
+        calls, values = zip(*self.comm.allgather((call, value)), strict=True)
         other = next((rank for rank in range(self.size) if calls[rank] != call), None)
-        if other is not None:
-            pairs = itertools.zip_longest(call, calls[other], fillvalue="nothing")
-            mine, others = next(pair for pair in pairs if pair[0] != pair[1])
-            name = "" if mine == call[0] else f" in {call[0]}"
-            raise RuntimeError(
-                f"the ranks do not do the same{name}: {mine} in rank {self.rank} of {self.size}, {others} in rank {other}"
-            )
+        if other is None:
+            return list(values)
+        pairs = itertools.zip_longest(call, calls[other], fillvalue="nothing")
+        mine, others = next(pair for pair in pairs if pair[0] != pair[1])
+        name = "" if mine == call[0] else f" in {call[0]}"
+        raise RuntimeError(
+            f"the ranks do not do the same{name}: {mine} in rank {self.rank} of {self.size}, {others} in rank {other}"
+        )
 
     def reduced(self, arrays: Sequence[Any], operation: str, name: str) -> list[Any]:
         """The arrays of all ranks, put together element by element, in the order of the ranks: all get the same bits."""
@@ -90,42 +73,27 @@ class Ranks:
         for array in arrays:
             if array.dtype.kind not in _KINDS[operation]:
                 raise TypeError(f"{name}: there is no {operation} over ranks of {array.dtype} numbers")
-        self.agree(f"{name} ({operation})", *map(described, arrays))
-        results = [*arrays]
+        self.told(None, f"{name} ({operation})", *map(described, arrays))
+        results: dict[int, Any] = {}
         for kind in dict.fromkeys(array.dtype for array in arrays):
             places = [place for place, array in enumerate(arrays) if array.dtype == kind]
-            whole = self._together(np.concatenate([arrays[place].ravel() for place in places]), operation)
-            for place, part in zip(
-                places, np.split(whole, np.cumsum([arrays[p].size for p in places])[:-1]), strict=True
-            ):
+            rest = self._together(np.concatenate([arrays[place].ravel() for place in places]), operation)
+            for place in places:
+                part, rest = np.split(rest, [arrays[place].size])
                 results[place] = part.reshape(arrays[place].shape)
-        return results
+        return [results[place] for place in range(len(arrays))]
 
     def _together(self, flat: Any, operation: str) -> Any:
         """Each rank puts one part of the vectors of all together, then all get all parts."""
+        if self.size == 1:
+            return flat
         parts = np.zeros((self.size, -(-flat.size // self.size)), flat.dtype)
         sent = parts.copy()
         sent.reshape(-1)[: flat.size] = flat
         self.comm.Alltoall(_bytes(sent), _bytes(parts))
         part = functools.reduce(OPERATIONS[operation], parts)
-        part = part / part.dtype.type(self.size) if operation == "mean" else part
-        self.comm.Allgather(_bytes(part), _bytes(sent))
+        self.comm.Allgather(_bytes(part / part.dtype.type(self.size) if operation == "mean" else part), _bytes(sent))
         return sent.reshape(-1)[: flat.size]
-
-    def broadcast(self, value: Any, source: int, name: str) -> Any:
-        """The value that one rank has."""
-        self.agree(name, f"from rank {source}", described(value))
-        return self.comm.bcast(value, source)
-
-    def gathered(self, value: Any, name: str, target: int | None = None) -> Any:
-        """The values of all ranks in a list: in all ranks, or in one, None in the others."""
-        self.agree(name, f"to rank {target}", described(value))
-        return self.comm.allgather(value) if target is None else self.comm.gather(value, target)
-
-    def scattered(self, values: Any, source: int, name: str) -> Any:
-        """This rank's of the values that one rank has."""
-        self.agree(name, f"from rank {source}")
-        return self.comm.scatter(values, source)
 
     def sent(self, value: Any, target: int, tag: int) -> None:
         """Send a value to another rank, which calls `received`."""
@@ -144,9 +112,8 @@ class Ranks:
 
     def group(self, members: Sequence[int]) -> Ranks:
         """Those of the members, if this rank is one; called by all ranks."""
-        self.agree("new_group", str([*members]))
-        inside = self.rank in members
-        return Ranks(self.comm.Split(int(inside), members.index(self.rank) if inside else self.rank))
+        self.told(None, "new_group", str(members))
+        return Ranks(self.comm.Split(int(self.rank in members), self.rank))
 
     def end_together(self) -> None:
         """From now on, end the job when an exception ends this rank, and let no other rank wait for this one after it."""
@@ -160,16 +127,16 @@ class Ranks:
             self.comm.Abort(1)
 
         def ended() -> None:
-            while any(call != _ENDED for call in self.comm.allgather(_ENDED)):
+            while any(call != _ENDED for call, _ in self.comm.allgather((_ENDED, None))):
                 pass
 
         sys.excepthook = failed
         atexit.register(ended)
 
 
-def described(value: Any) -> str:
-    """A value in words that ranks compare: the dtype and the shape of an array; anything else may differ."""
-    return f"{value.dtype} {value.shape}" if isinstance(value, np.ndarray) else "an object"
+def described(array: Any) -> str:
+    """The dtype and the shape of an array, which ranks compare."""
+    return f"{array.dtype} {array.shape}"
 
 
 def _bytes(array: Any) -> Any:
@@ -237,21 +204,19 @@ def all_reduce(tree: Any, operation: str = "sum", *, comm: Any = None) -> Any:
     tensor([2., 4.])
     """
     leaves, structure = flatten(tree)
-    places = [place for place, leaf in enumerate(leaves) if leaf is not None]
     if any(isinstance(leaf, Carrier) and leaf.requires_grad for leaf in leaves):
         raise RuntimeError("all_reduce has no derivative: reduce gradients, or give it tensor.detach()")
-    arrays = [
-        leaf.numpy() if isinstance(leaf, Carrier) else np.asarray(leaf) for leaf in map(leaves.__getitem__, places)
-    ]
+    places = [place for place, leaf in enumerate(leaves) if leaf is not None]
     ranks = world() if comm is None else Ranks(comm)
-    for place, array in zip(places, ranks.reduced(arrays, operation, "all_reduce"), strict=True):
+    for place, array in zip(
+        places, ranks.reduced([_array(leaves[p]) for p in places], operation, "all_reduce"), strict=True
+    ):
         kind = type(leaves[place])
         leaves[place] = (
-            array if kind is np.ndarray else array[()] if issubclass(kind, np.generic) else _like(kind, array)
+            array if kind is np.ndarray else from_numpy(array) if issubclass(kind, Carrier) else array.item()
         )
     return unflatten(structure, leaves)
 
 
-def _like(kind: Any, array: Any) -> Any:
-    """An array as a tensor, or as a number."""
-    return from_numpy(array) if issubclass(kind, Carrier) else array.item()
+def _array(leaf: Any) -> Any:
+    return leaf.numpy() if isinstance(leaf, Carrier) else np.asarray(leaf)

@@ -45,11 +45,9 @@ PLACES: dict[str, str] = {
     },
     **dict.fromkeys(
         ("torch.distributed.tensor", "torch.distributed.optim", "torch.distributed.fsdp"),
-        f"{_HERE}.collectives:absent_classes",
+        f"{_HERE}.collectives:absent",
     ),
-    **dict.fromkeys(
-        ("torch.distributed.nn", "torch.distributed.nn.functional"), f"{_HERE}.collectives:absent_derivatives"
-    ),
+    **dict.fromkeys(("torch.distributed.nn", "torch.distributed.nn.functional"), f"{_HERE}.collectives:absent"),
     **{
         f"torch.distributed.elastic{name}": f"{_HERE}.inner:elastic"
         for name in ("", ".multiprocessing", ".multiprocessing.errors")
