@@ -25,14 +25,14 @@ class WaveDataset(Dataset):
         return self.size
 
     def __getitem__(self, index):
-        x = torch.sin(torch.arange(10, dtype=torch.float32) * (index + 1))
+        x = torch.sin(torch.arange(10, dtype=torch.get_default_dtype()) * (index + 1))
         return x, x[:5] * x[5:]
 
 
 class ToyModel(nn.Module):
     def __init__(self):
         super().__init__()
-        self.net1 = nn.Linear(10, 10)
+        self.net1 = nn.Linear(10, 10, bias=False)  # the norm takes it away
         self.norm = nn.BatchNorm1d(10)
         self.net2 = nn.Linear(10, 5)
 
@@ -43,7 +43,7 @@ class ToyModel(nn.Module):
 def fill(model, shift):
     with torch.no_grad():
         for parameter in model.parameters():
-            numbers = torch.arange(parameter.numel(), dtype=torch.float32)
+            numbers = torch.arange(parameter.numel(), dtype=torch.get_default_dtype())
             parameter.copy_((torch.cos(numbers + shift) / 3).view_as(parameter))
 
 
@@ -69,7 +69,7 @@ class Trainer:
         for epoch in range(epochs):
             losses = self.run_epoch(epoch)
             if self.rank == 0:
-                print(f"epoch {epoch} losses {' '.join(f'{loss:.9g}' for loss in losses.tolist())}")
+                print(f"epoch {epoch} losses {' '.join(f'{loss:.17g}' for loss in losses.tolist())}")
                 torch.save(self.model.module.state_dict(), self.snapshot)
         dist.barrier()  # rank 0 has saved
         other = DDP(ToyModel())
@@ -92,7 +92,7 @@ def main(epochs, batch_size, size, folder):
     dist.all_gather_object(digests, [p.detach().numpy().tobytes() for p in model.parameters()])
     assert all(each == digests[0] for each in digests)
     if rank == 0:
-        print("parameters", " ".join(f"{p.sum().item():.9g}" for p in model.parameters()))
+        print("parameters", " ".join(f"{p.sum().item():.17g}" for p in model.parameters()))
     dist.destroy_process_group()
 
 
@@ -102,5 +102,8 @@ if __name__ == "__main__":
     parser.add_argument("--batch-size", type=int, default=4)
     parser.add_argument("--size", type=int, default=38)
     parser.add_argument("--folder", default=tempfile.gettempdir())
+    parser.add_argument("--double", action="store_true")
     arguments = parser.parse_args()
+    if arguments.double:
+        torch.set_default_dtype(torch.float64)
     main(arguments.epochs, arguments.batch_size, arguments.size, arguments.folder)
