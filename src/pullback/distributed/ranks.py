@@ -10,7 +10,9 @@ import atexit
 import functools
 import importlib
 import itertools
+import multiprocessing
 import sys
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,6 +28,18 @@ OPERATIONS = {"sum": np.add, "mean": np.add, "product": np.multiply, "min": np.m
 """How the values of two ranks are put together; a mean is divided by the number of ranks afterwards."""
 _KINDS = {"sum": "iufc", "mean": "fc", "product": "iufc", "min": "biuf", "max": "biuf"}
 _ENDED = ("the end of its program",)
+
+
+PATIENCE = 5.0
+"""The seconds for which a rank lets another one report what all have found, and end the job."""
+
+
+class DisagreementError(RuntimeError):
+    """What all ranks raise when they do not do the same; `patience` says for how long others report it."""
+
+    def __init__(self, text: str, patience: float) -> None:
+        super().__init__(text)
+        self.patience = patience
 
 
 class Alone:
@@ -54,7 +68,7 @@ class Ranks:
         self.comm, self.rank, self.size = comm, comm.rank, comm.size
 
     def told(self, value: Any, *call: str) -> list[Any]:
-        """The values of all ranks, which also say what they are doing: RuntimeError in all of them if that differs."""
+        """The values of all ranks, which also say what they are doing: DisagreementError in all of them if that differs."""
         calls, values = zip(*self.comm.allgather((call, value)), strict=True)
         other = next((rank for rank in range(self.size) if calls[rank] != call), None)
         if other is None:
@@ -62,8 +76,10 @@ class Ranks:
         pairs = itertools.zip_longest(call, calls[other], fillvalue="nothing")
         mine, others = next(pair for pair in pairs if pair[0] != pair[1])
         name = "" if mine == call[0] else f" in {call[0]}"
-        raise RuntimeError(
-            f"the ranks do not do the same{name}: {mine} in rank {self.rank} of {self.size}, {others} in rank {other}"
+        first = next(rank for rank in range(self.size) if calls[rank] != _ENDED)
+        raise DisagreementError(
+            f"the ranks do not do the same{name}: {mine} in rank {self.rank} of {self.size}, {others} in rank {other}",
+            0 if self.rank == first else PATIENCE,
         )
 
     def reduced(self, arrays: Sequence[Any], operation: str, name: str) -> list[Any]:
@@ -120,6 +136,7 @@ class Ranks:
         before = sys.excepthook
 
         def failed(kind: Any, error: Any, trace: Any) -> None:
+            time.sleep(error.patience if isinstance(error, DisagreementError) else 0)
             before(kind, error, trace)
             sys.stdout.flush()
             sys.stderr.write(f"rank {self.rank} of {self.size} has failed ({kind.__name__}), so the job ends\n")
@@ -153,11 +170,13 @@ def world() -> Ranks:
     Raises
     ------
     RuntimeError
-        If mpi4py is missing, or belongs to another MPI than the launcher.
+        If mpi4py is missing, or belongs to another MPI than the launcher; and in a process that a rank has started.
     """
     launch = launched()
     if launch is None and "mpi4py.MPI" not in sys.modules:
         return Ranks(Alone())
+    if multiprocessing.parent_process() is not None:
+        raise RuntimeError("this process is no rank: a rank has started it, and mpiexec the rank")
     try:
         mpi = importlib.import_module("mpi4py.MPI")
     except (ImportError, RuntimeError) as error:

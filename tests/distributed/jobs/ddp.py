@@ -92,7 +92,7 @@ def main(epochs, batch_size, size, folder):
     dist.all_gather_object(digests, [p.detach().numpy().tobytes() for p in model.parameters()])
     assert all(each == digests[0] for each in digests)
     if rank == 0:
-        print("parameters", " ".join(f"{p.sum().item():.17g}" for p in model.parameters()))
+        print("parameters", " ".join(f"{p.norm().item():.17g}" for p in model.parameters()))
     dist.destroy_process_group()
 
 
