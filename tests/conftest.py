@@ -1,7 +1,11 @@
+import importlib.util
 import os
+import re
 import sys
 import tempfile
+import tracemalloc
 
+import pytest
 from hypothesis import settings
 
 from pullback._core import machine
@@ -18,9 +22,33 @@ machine._multiplied[0] = machine.PRODUCTS
 machine.PORTION = sys.maxsize
 
 
+# What there is not here, and the words in which a test that needs it fails: it is skipped instead.
+PACKAGES = [name for name in ("llvmlite", "scipy") if importlib.util.find_spec(name) is None]
+LACKING = {name: f"No module named '{name}|{name} is not installed" for name in PACKAGES}
+if sys.platform in {"emscripten", "wasi"}:
+    LACKING["threads"] = "can't start new thread"
+    LACKING["processes"] = "does not support processes|No module named '_multiprocessing'|'os' has no attribute 'fork'"
+    vars(os).pop("fork", None)  # python-wasm has one, whose child crashes
+    tracemalloc.start = lambda *_: pytest.skip("needs tracemalloc, which ends this interpreter")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call():
+    try:
+        return (yield)
+    except Exception as error:
+        said = f"{error} {error.__cause__ or error.__context__}"
+        for name, words in LACKING.items():
+            if re.search(words, said):
+                pytest.skip(f"needs {name}, which is not here")
+        raise
+
+
 def pytest_configure(config):
     """Compiled code of the tests is kept in a folder of their own, for this run, and for all its processes."""
     if "PULLBACK_CACHE" not in os.environ:
         folder = tempfile.TemporaryDirectory(prefix="pullback-tests-")
         os.environ["PULLBACK_CACHE"] = folder.name
         config.add_cleanup(folder.cleanup)
+    if "llvmlite" in LACKING:  # compiled functions say so once, which is no fault
+        config.addinivalue_line("filterwarnings", "ignore:compile. llvmlite is not installed:UserWarning")

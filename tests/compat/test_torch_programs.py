@@ -200,12 +200,12 @@ def test_what_pullback_lacks_is_said_by_name():
         raises(AttributeError, "torch.frobnicate is not in pullback: https://", lambda: torch.frobnicate)
         raises(AttributeError, "torch.nn.Frobnicate is not in pullback", lambda: torch.nn.Frobnicate)
         import torch.onnx, torch.hub
-        raises(AttributeError, "torch.hub.load is not in pullback: pullback downloads nothing", lambda: torch.hub.load)
+        raises(FileNotFoundError, "pullback downloads nothing", lambda: torch.hub.load("owner/name", "model"))
         raises(AttributeError, "torch.nested is not in pullback: the rows of a tensor have one length", lambda: torch.nested)
         raises(AttributeError, "_dtypes", lambda: torch._dtypes)
         raises(ImportError, "torch.utils.cpp_extension is not", lambda: exec("import torch.utils.cpp_extension"))
         raises(ImportError, "Frobnicate", lambda: exec("from torch.nn import Frobnicate"))
-        raises(ModuleNotFoundError, "No module named 'torchtext': pullback", lambda: exec("import torchtext"))
+        raises(ModuleNotFoundError, "No module named 'torchtext'", lambda: exec("import torchtext"))
         assert not hasattr(torch, "frobnicate") and getattr(torch, "frobnicate", None) is None
         import os.path, email.mime.text  # other imports go on as ever
     """)
@@ -314,9 +314,10 @@ def test_one_process_is_a_world_of_one():
         raises(ValueError, "Global rank 3 is not part of group", lambda: dist.broadcast(x, 3))
         raises(ValueError, "there are float32 (3,), but the tensors", lambda: dist.all_gather([torch.ones(2)], x))
         raises(TypeError, "Expected parameter of type torch.Tensor", lambda: dist.all_reduce([1]))
-        raises(NotImplementedError, "no TCPStore here", lambda: dist.TCPStore("localhost", 1))
-        raises(NotImplementedError, "no all_to_all here", lambda: dist.all_to_all([x], [x]))
-        raises(NotImplementedError, "no all_reduce here", lambda: torch.distributed.nn.functional.all_reduce(x))
+        words = "torch.distributed.{} is not in pullback: there are all_reduce and the like"
+        raises(RuntimeError, words.format("TCPStore"), lambda: dist.TCPStore("localhost", 1))
+        raises(RuntimeError, words.format("all_to_all"), lambda: dist.all_to_all([x], [x]))
+        raises(RuntimeError, words.format("nn.all_reduce"), lambda: torch.distributed.nn.all_reduce(x))
         torch.manual_seed(0)
         plain = torch.nn.Linear(3, 2)
         torch.manual_seed(0)
@@ -336,13 +337,15 @@ def test_one_process_is_a_world_of_one():
 
 def test_the_order_of_a_distributed_sampler_is_torchs():
     """`list(DistributedSampler(range(11), 3, 1, seed=seed))` of torch 2.13.0, after `set_epoch(epoch)`."""
-    installed("""
+    installed(
+        """
         from torch.utils.data import DistributedSampler
         for seed, epoch, order in ORDERS:
             sampler = DistributedSampler(range(11), 3, 1, seed=seed)
             sampler.set_epoch(epoch)
             assert list(sampler) == order, (seed, epoch, list(sampler))
-    """.replace("ORDERS", repr(ORDERS)))
+    """.replace("ORDERS", repr(ORDERS))
+    )
 
 
 def test_compilers():
@@ -734,8 +737,8 @@ def test_names_that_programs_import_from_within_torch():
         assert _addindent("a\\nb", 2) == "a\\n  b" and Module is torch.nn.Module
         assert torch.fx.wrap(len) is len and isinstance(torch.__version__, TorchVersion)
         assert not isinstance(tensors[0], torch.distributed.tensor.DTensor)
-        raises(NotImplementedError, "has no ZeroRedundancyOptimizer here", ZeroRedundancyOptimizer)
-        raises(ModuleNotFoundError, "torch._C._nn is not in pullback", lambda: __import__("torch._C._nn"))
+        raises(RuntimeError, "ZeroRedundancyOptimizer is not in pullback", ZeroRedundancyOptimizer)
+        raises(ModuleNotFoundError, "torch._C._absent is not in pullback", lambda: __import__("torch._C._absent"))
     """)
 
 
@@ -789,7 +792,7 @@ def test_capsules_carry_memory():
         x = torch.zeros(3)
         assert torch.to_dlpack is to_dlpack
         assert from_dlpack(to_dlpack(x)).equal(x) and from_dlpack(x).equal(x)
-        if np.lib.NumpyVersion(np.__version__) >= "2.1.0":  # before, what comes from a capsule is a copy
+        if np.from_dlpack(np.ones(1)).flags.writeable:  # else, what comes from a capsule is a copy
             from_dlpack(to_dlpack(x))[0] = 2
             from_dlpack(np.asarray(x))[2] = 4
             assert x.tolist() == [2, 0, 4]

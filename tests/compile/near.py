@@ -40,7 +40,7 @@ def slack(program, arrays):
     def shaken(equation, given):
         result = equation.primitive.forward(*[moved(np.asarray(x), rng) for x in given], **equation.params)
         if equation.name in LOGARITHMS:
-            result = result + (moved(np.ones_like(result), rng) - 1)
+            result = np.asarray(result + (moved(np.ones_like(result), rng) - 1), result.dtype)
         return result
 
     with np.errstate(all="ignore"):

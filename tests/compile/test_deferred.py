@@ -237,6 +237,7 @@ def test_random_programs(seed, patience):
 
 
 def test_what_is_recorded_does_not_count_as_often_met(monkeypatch):
+    pytest.importorskip("llvmlite")
     monkeypatch.setattr(machine, "met", [0])
     x = large(1 << 7, 1 << 10)
 

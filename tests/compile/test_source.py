@@ -62,7 +62,7 @@ def test_text_computes_what_the_program_does(drawn, simple):
     program = simplify(program, fuse=False) if simple else program
     expected = run(program, arrays)
     assert_same(called(write(program), program, arrays), expected, signs=signed(program))
-    assert_same(compile_source(program)(*arrays), expected)
+    assert_same(compile_source(program)(*arrays), expected, signs=signed(program))
 
 
 @settings(max_examples=25)

@@ -19,7 +19,9 @@ from pullback.compile.program import Equation, Program, Value
 from .programs import one_equation, random_program
 
 POSIX = hasattr(os, "geteuid")
-only_posix = pytest.mark.skipif(not POSIX, reason="owners and modes are those of POSIX")
+only_posix = pytest.mark.skipif(
+    not POSIX or sys.platform in {"emscripten", "wasi"}, reason="owners and modes are those of POSIX"
+)
 
 
 @pytest.fixture

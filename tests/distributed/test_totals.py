@@ -221,7 +221,7 @@ def test_parameters_of_another_form_are_refused():
         with pytest.raises(ValueError, match="nested and shaped as `like`"):
             fit(other)
     with pytest.raises(TypeError, match="dtype int64"):
-        total(logistic, parts(1), {"w": np.zeros(5, int), "b": 0.0})
+        total(logistic, parts(1), {"w": np.zeros(5, np.int64), "b": 0.0})
 
 
 # Failures

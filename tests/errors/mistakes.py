@@ -1,5 +1,6 @@
 """Mistakes as users make them: a program, the beginning of the message, and the fix or the fact that it names."""
 
+import errno
 from typing import NamedTuple
 
 
@@ -1002,7 +1003,7 @@ with pb.detect_anomaly():
     ),
     "missing file": Mistake(
         "pb.load('no_such_file.pt')",
-        "FileNotFoundError: [Errno 2] No such file or directory: 'no_such_file.pt'",
+        f"FileNotFoundError: [Errno {errno.ENOENT}] No such file or directory: 'no_such_file.pt'",
         "'no_such_file.pt'",
     ),
     "foreign file": Mistake(

@@ -275,7 +275,9 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
     assert [each.name for each in tmp_path.iterdir()] == ["x.st"]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="permissions and links as POSIX has them")
+@pytest.mark.skipif(
+    os.name != "posix" or sys.platform in {"emscripten", "wasi"}, reason="permissions and links as POSIX has them"
+)
 def test_permissions_and_links_stay(tmp_path):
     path, link = tmp_path / "x.st", tmp_path / "link.st"
     pullback.save(pullback.ones(2), path)
@@ -298,7 +300,7 @@ def test_what_cannot_be_saved():
         pullback.save({"net": [nn.Linear(1, 1)]}, io.BytesIO())
     with pytest.raises(TypeError, match="function"):
         pullback.save(lambda: 0, io.BytesIO())
-    with pytest.raises(TypeError, match="dtype <U1"):
+    with pytest.raises(TypeError, match=r"dtype [<>]U1"):
         pullback.save([np.array(["a"])], io.BytesIO())
     endless = []
     endless.append(endless)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize, rosen, rosen_der
 
 import pullback as pb
 from pullback import func
@@ -126,6 +125,8 @@ def test_value_and_grad_of_several_and_of_nested_arguments():
 
 
 def test_scipy_minimizes_it():
+    from scipy.optimize import minimize, rosen, rosen_der
+
     def rosenbrock(x, a):
         return ((1 - x[:-1]) ** 2 + a * (x[1:] - x[:-1] ** 2) ** 2).sum()
 

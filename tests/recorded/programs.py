@@ -69,7 +69,9 @@ class Names(dict):
     def i(self, *shape, high=4):
         """Whole numbers from 0 on."""
         self.calls += 1
-        return self.t.tensor((np.arange(np.prod(shape, dtype=int)) * 7 + self.calls).reshape(shape) % high)
+        return self.t.tensor(
+            (np.arange(np.prod(shape, dtype=int), dtype=np.int64) * 7 + self.calls).reshape(shape) % high
+        )
 
     def z(self, *shape):
         """Complex numbers."""

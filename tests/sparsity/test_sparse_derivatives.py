@@ -378,7 +378,7 @@ def places(draw, rows, columns):
 def test_lines_of_one_colour_never_cross_at_one_place(data, rows, columns, full_row, full_column):
     r, c = places(data.draw, rows, columns)
     colors = apart(r, c, rows, columns)
-    assert ((colors >= 0) == (np.bincount(r, minlength=rows) > 0)).all()
+    assert ((colors >= 0) == (np.bincount(r.astype(np.intp), minlength=rows) > 0)).all()
     assert len({*zip(colors[r].tolist(), c.tolist(), strict=True)}) == r.size
     there = np.zeros((rows, columns), bool)
     there[r, c] = True

@@ -9,7 +9,7 @@ threads were doing, checks the numbers, and ends.
 import argparse
 import concurrent.futures.thread  # noqa: F401  # see below
 import faulthandler
-import importlib
+import importlib.util
 import logging  # noqa: F401  # see below
 import os
 import random
@@ -25,6 +25,9 @@ from pathlib import Path
 # `logging` and `concurrent.futures` register with `os.register_at_fork` when they are imported. If another thread forks at that
 # moment, Python lets go a lock in the parent that it has not taken, and says so on stderr: Python's, and so both are imported
 # before.
+NEITHER = r"[.](compat|machine)[.]"
+if importlib.util.find_spec("llvmlite") is None:
+    NEITHER += r"|[.]mathematics[.]|[.]scalars$"
 LIMIT = 30.0
 """Seconds that a child has: it needs one or two."""
 
@@ -37,9 +40,7 @@ def names(pullback):
         for place in places
     ]
     return sorted(
-        name
-        for name in found
-        if not name.endswith(("__main__", "__init__")) and not re.search("[.](compat|machine)[.]", name)
+        name for name in found if not name.endswith(("__main__", "__init__")) and not re.search(NEITHER, name)
     )
 
 

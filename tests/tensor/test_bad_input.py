@@ -25,7 +25,7 @@ CLEAR = (
 )
 """Errors that say what is wrong: the last only where torch has it, and with a text, which our own assertions lack."""
 REFUSED_BY_NUMPY_2 = (
-    "In future, it will be an error for 'np.bool_' scalars to be interpreted as an index",
+    "In future, it will be an error for 'np.bool_?' scalars to be interpreted as an index",
     "The truth value of an empty array is ambiguous",
     "Conversion of an array with ndim > 0 to a scalar is deprecated",
     "in the future the `.dtype` attribute of a given datatype object must be a valid dtype",

@@ -1,4 +1,4 @@
-"""Trees: values nested in tuples, lists, dicts, named tuples and dataclasses, flattened to lists of leaves and rebuilt.
+"""Trees: values nested in tuples, lists, dicts, deques, named tuples and dataclasses, flattened to lists of leaves and rebuilt.
 
 A leaf is any other object, None included. A dict keeps the order of its keys; two structures are equal when they nest the
 same containers with the same keys.
@@ -8,17 +8,36 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
+
+Keys = tuple[Any, ...]
+Opened = tuple[Keys, Sequence[Any], Any]
+
+
+class Kind(NamedTuple):
+    """How containers of one class are taken apart and built.
+
+    `open` returns the keys and the children of a container, and what else is needed to build it: its context. `close` builds
+    one from its class, keys, children and context. `by_index` is true if a child is written as `tree[key]`, else `tree.key`.
+    """
+
+    open: Callable[[Any], Opened]
+    close: Callable[[Any, Keys, list[Any], Any], Any]
+    by_index: bool = True
 
 
 class Structure(NamedTuple):
-    """The structure of a tree: the container's class, its keys, and the structure of each child; the class of a leaf is None."""
+    """The structure of a tree: the container's class, its keys, the structure of each child, and what else its class keeps.
+
+    The class of a leaf is None.
+    """
 
     kind: type | None
-    keys: tuple[Any, ...] = ()
+    keys: Keys = ()
     children: tuple[Structure, ...] = ()
+    context: Any = None
 
     def __str__(self) -> str:
         parts = list(map(str, self.children))
@@ -40,37 +59,74 @@ class Structure(NamedTuple):
 LEAF = Structure(None)
 
 
-Parts = tuple[tuple[Any, ...], Sequence[Any]]
+def _close_dataclass(kind: Any, keys: Keys, values: list[Any], _: Any) -> Any:
+    fields = dict(zip(keys, values, strict=True))
+    declared = dataclasses.fields(kind)
+    made = kind(**{field.name: fields[field.name] for field in declared if field.init})
+    for field in declared:
+        if not field.init:
+            object.__setattr__(made, field.name, fields[field.name])
+    return made
+
+
+def _open_dataclass(tree: Any) -> Opened:
+    names = tuple(field.name for field in dataclasses.fields(tree))
+    return names, [getattr(tree, name) for name in names], None
+
+
+_SEQUENCE = Kind(lambda tree: (tuple(range(len(tree))), tree, None), lambda kind, _, values, __: kind(values))
+_MAPPING = Kind(
+    lambda tree: (tuple(tree), list(tree.values()), None),
+    lambda kind, keys, values, _: kind(zip(keys, values, strict=True)),
+)
+_NAMED = Kind(lambda tree: (tuple(tree._fields), tree, None), lambda kind, _, values, __: kind(*values), by_index=False)
+_DATACLASS = Kind(_open_dataclass, _close_dataclass, by_index=False)
+_DEFAULTS = Kind(
+    lambda tree: (tuple(tree), list(tree.values()), tree.default_factory),
+    lambda kind, keys, values, factory: kind(factory, zip(keys, values, strict=True)),
+)
+_QUEUE = Kind(
+    lambda tree: (tuple(range(len(tree))), list(tree), tree.maxlen),
+    lambda kind, _, values, length: kind(values, maxlen=length),
+)
+KINDS: dict[type, Kind] = {
+    **dict.fromkeys((tuple, list), _SEQUENCE), **dict.fromkeys((dict, OrderedDict), _MAPPING),
+    defaultdict: _DEFAULTS, deque: _QUEUE,
+}  # fmt: skip
+"""The classes whose instances are containers, besides named tuples and dataclasses; `register` adds to them."""
 
 
 @functools.lru_cache(maxsize=1024)
-def _opener(kind: Any) -> Callable[[Any], Parts] | None:
-    """The function that returns the keys and the children of a container of this class; None if the class is a leaf."""
-    if kind in (dict, OrderedDict):
-        return lambda tree: (tuple(tree), list(tree.values()))
-    if kind in (tuple, list):
-        return lambda tree: (tuple(range(len(tree))), tree)
+def kind_of(kind: Any) -> Kind | None:
+    """How containers of a class are opened and closed; None if its instances are leaves."""
+    if kind in KINDS:
+        return KINDS[kind]
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        return lambda tree: (tuple(tree._fields), tree)
-    if dataclasses.is_dataclass(kind):
-        names = tuple(field.name for field in dataclasses.fields(kind))
-        return lambda tree: (names, [getattr(tree, name) for name in names])
-    return None
+        return _NAMED
+    return _DATACLASS if dataclasses.is_dataclass(kind) else None
+
+
+def register(kind: type, how: Kind | None) -> None:
+    """Let instances of a class be containers, in all functions that take trees; with None, no longer."""
+    KINDS.pop(kind, None)
+    if how is not None:
+        KINDS[kind] = how
+    kind_of.cache_clear()
 
 
 def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], Structure]:
     """The leaves of a tree, in order, and its structure; containers for which `is_leaf` is true are leaves, too."""
-    opened = _opener(type(tree))  # type: ignore[arg-type]  # a class is hashable
-    if opened is None or (is_leaf is not None and is_leaf(tree)):
+    how = kind_of(type(tree))  # type: ignore[arg-type]  # a class is hashable
+    if how is None or (is_leaf is not None and is_leaf(tree)):
         return [tree], LEAF
-    keys, values = opened(tree)
+    keys, values, context = how.open(tree)
     leaves: list[Any] = []
     children = []
     for value in values:
         found, structure = flatten(value, is_leaf)
         leaves += found
         children.append(structure)
-    return leaves, Structure(type(tree), keys, tuple(children))
+    return leaves, Structure(type(tree), keys, tuple(children), context)
 
 
 def unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
@@ -83,19 +139,15 @@ def _built(structure: Structure, leaves: Iterator[Any]) -> Any:
     if kind is None:
         return next(leaves)
     values = [_built(child, leaves) for child in structure.children]
-    if kind in (tuple, list):
-        return kind(values)
-    if kind in (dict, OrderedDict):
-        return kind(zip(structure.keys, values, strict=True))
-    if issubclass(kind, tuple):
-        return kind(*values)
-    fields = dict(zip(structure.keys, values, strict=True))
-    declared = dataclasses.fields(cast("Any", kind))
-    made = kind(**{field.name: fields[field.name] for field in declared if field.init})
-    for field in declared:
-        if not field.init:
-            object.__setattr__(made, field.name, fields[field.name])
-    return made
+    return _known(kind).close(kind, structure.keys, values, structure.context)
+
+
+def _known(kind: type) -> Kind:
+    """How containers of a class that have been opened are closed."""
+    how = kind_of(kind)
+    if how is None:
+        raise TypeError(f"{kind.__name__} is registered as a container no longer")
+    return how
 
 
 def paths(structure: Structure, name: str = "") -> list[str]:
@@ -103,7 +155,7 @@ def paths(structure: Structure, name: str = "") -> list[str]:
     kind = structure.kind
     if kind is None:
         return [name]
-    by_index = kind in (tuple, list, dict, OrderedDict)
+    by_index = _known(kind).by_index
     found = []
     for key, child in zip(structure.keys, structure.children, strict=True):
         found += paths(child, f"{name}[{key!r}]" if by_index else f"{name}.{key}")
@@ -118,11 +170,11 @@ def mapped(function: Callable[..., Any], tree: Any) -> Any:
 
 def spread(prefix: Any, structure: Structure) -> list[Any] | None:
     """The leaves of a prefix tree, each repeated for all leaves of the structure below it; None if it is not a prefix."""
-    opened = _opener(type(prefix))  # type: ignore[arg-type]  # as above
-    if opened is None:
+    how = kind_of(type(prefix))  # type: ignore[arg-type]  # as above
+    if how is None:
         return [prefix] * structure.leaf_count()
-    keys, values = opened(prefix)
-    if structure.kind is not type(prefix) or structure.keys != keys:
+    keys, values, context = how.open(prefix)
+    if structure[:2] != (type(prefix), keys) or structure.context != context:
         return None
     found: list[Any] = []
     for value, child in zip(values, structure.children, strict=True):

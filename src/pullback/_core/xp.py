@@ -411,6 +411,16 @@ def indexing(indices: Any) -> Any:
     return indices.astype(np.intp, copy=False)
 
 
+def long(found: Any) -> Any:
+    """Indices and counts that NumPy has found as int64, torch's dtype of them; on 32-bit systems NumPy's is int32."""
+    return found.astype(np.int64, copy=False)
+
+
+def longs(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with its results as int64."""
+    return functools.wraps(function)(lambda *args, **options: long(function(*args, **options)))
+
+
 def in_rows(x: Array, indices: Array) -> Any:
     """Where the elements of a contiguous array lie that `indices` takes of each of its rows, counted from its first."""
     *outer, size = x.shape

@@ -271,7 +271,7 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
         if not np.all(totals > 0):
             raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
         found = _with_replacement(rows / totals, shape[-1], rng) if replacement else _race(rows, shape[-1], rng)
-        return _xp.in_order(found.reshape(shape))
+        return _xp.in_order(_xp.long(found).reshape(shape))
 
     return made(random.sampled(draw, (*input.shape[:-1], num_samples), input, generator=generator), False)
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import ops
-from .._core import dtypes
+from .._core import dtypes, xp as _xp
 from .._core.modes import quiet
 from .._core.placement import accept
 from .._core.primitives import Carrier
@@ -21,14 +21,21 @@ def _numpy(dtype: Any) -> Any:
     return None if dtype is None else dtypes.as_dtype(dtype).numpy
 
 
+def _array(values: Any, wanted: Any = None) -> Any:
+    """Python numbers and sequences as an array: Python ints become int64, also where NumPy's default is int32."""
+    found = np.asarray(values, wanted)
+    own = wanted is None and isinstance(values, (int, list, tuple)) and found.dtype == np.dtype(int)
+    return _xp.long(found) if own else found
+
+
 def _joined(values: Any) -> Any:
     """Nested sequences as an array, or, if there are tensors in them, as one tensor that is computed from these."""
     if not isinstance(values, (list, tuple)):
         return values
     parts = [_joined(value) for value in values]
     if not any(isinstance(part, Carrier) for part in parts):
-        return np.asarray(values)
-    wrapped = [part if isinstance(part, Carrier) else made(np.asarray(part), False) for part in parts]
+        return _array(values)
+    wrapped = [part if isinstance(part, Carrier) else made(_array(part), False) for part in parts]
     return shapes.stack(together("asarray", *wrapped))
 
 
@@ -55,7 +62,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     given = _joined(obj)
     if not isinstance(given, Carrier):
         foreign = hasattr(given, "__dlpack__") and not hasattr(given, "__array__")
-        given = np.from_dlpack(given) if foreign else np.asarray(given, wanted if _is_python(given) else None)
+        given = np.from_dlpack(given) if foreign else _array(given, wanted if _is_python(given) else None)
     own = given._dtype if isinstance(given, Carrier) else given.dtype
     if copy is False and (_is_python(obj) or wanted not in (None, own)):
         raise ValueError(f"asarray with copy=False: there is no tensor of dtype {wanted or own} in the data's memory")
@@ -135,7 +142,8 @@ def arange(
     """
     start, stop = (0, start) if stop is None else (start, stop)
     numbers: Any = np.arange
-    return asarray(numbers(start, stop, step, _numpy(dtype)), device=device)
+    found = numbers(start, stop, step, _numpy(dtype))
+    return asarray(_xp.long(found) if dtype is None and found.dtype.kind == "i" else found, device=device)
 
 
 def linspace(

@@ -32,6 +32,8 @@ NAMED = {
     ("_thread", "start_new_thread"), ("_thread", "start_joinable_thread"),
 }  # fmt: skip
 """Functions of other modules that read what is outside, or begin it."""
+ERROR_STATE = {"_get_extobj_dict", "geterrobj"}
+"""NumPy's function that reads its error state, from 2.0 on and before."""
 SETTINGS = {
     "getrecursionlimit",
     "getswitchinterval",
@@ -46,6 +48,7 @@ CLOCKS = {"now", "utcnow", "today"}
 ASKING = {
     "threading": ("current_thread", "active_count", "enumerate"),
     "logging": ("Logger.isEnabledFor", "Logger.getEffectiveLevel"),
+    "numpy.core.arrayprint": ("get_printoptions", "_make_options_dict"),  # NumPy 1
     "pullback": ("get_num_threads", "initial_seed", "get_machine_code"),
 }
 """Functions of Python whose answers may change."""
@@ -117,7 +120,7 @@ def _changes(function: Any, frame: FrameType) -> bool:
         return name == "__subclasses__" or (name in CLOCKS and isinstance(owner, type) and issubclass(owner, dt.date))
     if module == "sys":
         return name in SETTINGS
-    return (module in MODULES and name not in COMPUTING) or (module, name) in NAMED or name == "_get_extobj_dict"
+    return (module in MODULES and name not in COMPUTING) or (module, name) in NAMED or name in ERROR_STATE
 
 
 def _waits(owner: Any, name: str) -> bool:

@@ -25,7 +25,7 @@ from .constraints import (
     simplex,
     unit_interval,
 )
-from .distribution import Distribution, ExponentialFamily, alias, broadcast_all, clamped
+from .distribution import Distribution, ExponentialFamily, alias, broadcast_all, clamped, derived
 
 
 class OfOdds(Distribution):
@@ -39,15 +39,16 @@ class OfOdds(Distribution):
         self.__dict__[name] = self._param
         super().__init__(self._param.shape, validate_args=validate_args)
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "logits":
-            probs = clamped(self.__dict__["probs"])
-            found = probs.log() - (-probs).log1p()
-        elif name == "probs":
-            found = self.__dict__["logits"].sigmoid()
-        else:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return found
+    @derived
+    def logits(self) -> Any:
+        """The log-odds."""
+        probs = clamped(self.__dict__["probs"])
+        return probs.log() - (-probs).log1p()
+
+    @derived
+    def probs(self) -> Any:
+        """The probabilities."""
+        return self.__dict__["logits"].sigmoid()
 
     @property
     def param_shape(self) -> Size:
@@ -296,14 +297,15 @@ class OfChoices(Distribution):
         """The shape of one value: a vector over the categories."""
         return self._param.shape[-1:]
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "logits":
-            found = clamped(self.__dict__["probs"]).log()
-        elif name == "probs":
-            found = functional.softmax(self.__dict__["logits"], -1)
-        else:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return found
+    @derived
+    def logits(self) -> Any:
+        """The logarithms of the probabilities."""
+        return clamped(self.__dict__["probs"]).log()
+
+    @derived
+    def probs(self) -> Any:
+        """The probabilities."""
+        return functional.softmax(self.__dict__["logits"], -1)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same distribution with its parameters broadcast to another batch shape."""

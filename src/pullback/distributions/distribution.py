@@ -5,7 +5,7 @@ shape `sample_shape + batch_shape + event_shape`.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import attrgetter, mul
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ from .._tape.backward import grad
 from .._tensor.creation import scalar_tensor
 from .._tensor.sampling import rand
 from ..vocabulary.joining import broadcast_tensors
-from .constraints import Constraint
+from .constraints import Constraint, is_dependent
 
 
 def broadcast_all(*values: Any) -> tuple[Any, ...]:
@@ -34,6 +34,19 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
             )
     tensors = [value if isinstance(value, Carrier) else scalar_tensor(value, dtype=dtype) for value in values]
     return tuple(broadcast_tensors(*tensors))
+
+
+class derived:  # a decorator, as `property`
+    """A parameter of a distribution that follows from those given; an instance that was given it has it as an attribute."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function, self.__doc__ = function, function.__doc__
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        given = vars(instance).get(self.function.__name__)  # asked for by super(), in a property of the same name
+        return self.function(instance) if given is None else given
 
 
 class Distribution:
@@ -70,7 +83,7 @@ class Distribution:
 
     def _check_parameters(self) -> None:
         for name, constraint in self.arg_constraints.items():
-            if name not in self.__dict__ or constraint.check is None:
+            if name not in self.__dict__ or is_dependent(constraint):
                 continue
             value = getattr(self, name)
             valid = constraint.check(value)

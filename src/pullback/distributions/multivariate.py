@@ -11,7 +11,7 @@ from .._tensor.functions import logsumexp
 from . import constraints
 from .constraints import Constraint
 from .discrete import Categorical
-from .distribution import LOG_ROOT_TAU, Distribution, alias, summed
+from .distribution import LOG_ROOT_TAU, Distribution, alias, derived, summed
 
 
 def given_matrix(covariance_matrix: Any, precision_matrix: Any, scale_tril: Any, error: type[Exception]) -> Any:
@@ -41,13 +41,25 @@ class _Factored(Distribution):
         factor = matrix if name == "scale_tril" else _factor(matrix, inverse=name == "precision_matrix")
         self._unbroadcasted_scale_tril = factor
 
-    def __getattr__(self, name: str) -> Any:
-        factor = self.__dict__.get("_unbroadcasted_scale_tril")
-        if factor is None or name not in {"covariance_matrix", "precision_matrix", "scale_tril"}:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        found = factor if name == "scale_tril" else factor @ factor.mT
-        found = linalg.inv(found) if name == "precision_matrix" else found
-        return found.expand(self._batch_shape + found.shape[-2:])
+    @derived
+    def scale_tril(self) -> Any:
+        """The Cholesky factor of the covariance."""
+        return self._of_batch(self._unbroadcasted_scale_tril)
+
+    @derived
+    def covariance_matrix(self) -> Any:
+        """The covariance."""
+        factor = self._unbroadcasted_scale_tril
+        return self._of_batch(factor @ factor.mT)
+
+    @derived
+    def precision_matrix(self) -> Any:
+        """The inverse of the covariance."""
+        factor = self._unbroadcasted_scale_tril
+        return self._of_batch(linalg.inv(factor @ factor.mT))
+
+    def _of_batch(self, matrix: Any) -> Any:
+        return matrix.expand(self._batch_shape + matrix.shape[-2:])
 
     def _half_log_det(self) -> Any:
         return self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)

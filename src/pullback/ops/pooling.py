@@ -258,6 +258,7 @@ def _steps(size: Sizes) -> Sizes:
     return tuple(math.prod(size[i + 1 :]) for i in range(len(size)))
 
 
+@_xp.longs
 def _max_places_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any:
     """The index in the flattened image of each window's maximum: the first of equal elements, the last NaN."""
     if (table := _few(x, y.shape[2:], kernel, window)) is not None:

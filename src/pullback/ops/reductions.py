@@ -209,6 +209,6 @@ vector_norm = general("vector_norm", _norm,        forward=_norm_forward,       
 cumsum      = linear("cumsum",      lambda xp, g, *, axis: xp.flip(xp.cumsum(xp.flip(g, axis=axis), axis=axis), axis=axis))
 all         = zero("all",    forward=_reduced_by(np.logical_and))
 any         = zero("any",    forward=_reduced_by(np.logical_or))
-argmax      = zero("argmax", forward=lambda x, *, axis, keepdims=False: x.argmax(axis, keepdims=keepdims))
-argmin      = zero("argmin", forward=lambda x, *, axis, keepdims=False: x.argmin(axis, keepdims=keepdims))
+argmax      = zero("argmax", forward=lambda x, *, axis, keepdims=False: _xp.long(x.argmax(axis, keepdims=keepdims)))
+argmin      = zero("argmin", forward=lambda x, *, axis, keepdims=False: _xp.long(x.argmin(axis, keepdims=keepdims)))
 # fmt: on

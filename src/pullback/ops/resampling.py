@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core import xp as _xp
 from .._core.lazy import computed
 from .._core.primitives import linear
 
@@ -50,7 +51,7 @@ class Taps:
     def layers(self) -> Sequence[Layer]:
         """The matrix as a sum of layers with at most one entry in each row: rows (None for all), columns, weights."""
         order = np.argsort(self.rows, kind="stable")
-        rows, columns = self.rows[order], self.columns[order]
+        rows, columns = self.rows[order], _xp.indexing(self.columns[order])
         weights = None if self.weights is None else self.weights[order]
         rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
         layers: list[Layer] = []

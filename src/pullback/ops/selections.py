@@ -103,7 +103,7 @@ def _searchsorted(ordered: Any, values: Any, *, right: bool) -> Any:
 def _unique(x: Any, *, axis: int | None) -> Any:
     """The sorted distinct elements or slices, the index of each input among them, and their counts."""
     found, inverse, counts = np.unique(x, return_inverse=True, return_counts=True, axis=axis, equal_nan=False)
-    return found, inverse.reshape(x.shape if axis is None else -1), counts
+    return found, _xp.long(inverse).reshape(x.shape if axis is None else -1), _xp.long(counts)
 
 
 def _unique_consecutive(x: Any, *, axis: int | None) -> Any:
@@ -115,17 +115,17 @@ def _unique_consecutive(x: Any, *, axis: int | None) -> Any:
     kept = rows[starts]
     found = kept if axis is None else np.moveaxis(kept, 0, axis)
     counts = np.diff(np.append(np.flatnonzero(starts), len(rows)))
-    return found, inverse.reshape(x.shape if axis is None else -1), counts
+    return found, _xp.long(inverse).reshape(x.shape if axis is None else -1), _xp.long(counts)
 
 
 # fmt: off
-argsort            = zero("argsort",            forward=_argsort)
-arglast            = zero("arglast",            forward=_arglast)
-argtop             = zero("argtop",             forward=_argtop)
-argkth             = zero("argkth",             forward=_argkth)
-argmedian          = zero("argmedian",          forward=_argmedian)
-argmode            = zero("argmode",            forward=_argmode)
-searchsorted       = zero("searchsorted",       forward=_searchsorted,       inputs=("ordered", "values"))
+argsort            = zero("argsort",            forward=_xp.longs(_argsort))
+arglast            = zero("arglast",            forward=_xp.longs(_arglast))
+argtop             = zero("argtop",             forward=_xp.longs(_argtop))
+argkth             = zero("argkth",             forward=_xp.longs(_argkth))
+argmedian          = zero("argmedian",          forward=_xp.longs(_argmedian))
+argmode            = zero("argmode",            forward=_xp.longs(_argmode))
+searchsorted       = zero("searchsorted",       forward=_xp.longs(_searchsorted),       inputs=("ordered", "values"))
 unique             = zero("unique",             forward=_unique)
 unique_consecutive = zero("unique_consecutive", forward=_unique_consecutive)
 median             = general("median", _extreme, forward=_median_forward)

@@ -234,9 +234,9 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     require_tensor("nonzero", "input", input)
     wrap = input.interpreter.wrap
     if not as_tuple:
-        return wrap(np.argwhere(input._concrete("nonzero")), None)
+        return wrap(_xp.long(np.argwhere(input._concrete("nonzero"))), None)
     indices = np.nonzero(np.atleast_1d(input._concrete("nonzero")))
-    return tuple(wrap(np.ascontiguousarray(index), None) for index in indices)
+    return tuple(wrap(np.ascontiguousarray(index, np.int64), None) for index in indices)
 
 
 def argwhere(input: Any) -> Any:

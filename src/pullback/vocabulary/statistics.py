@@ -398,6 +398,5 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
                 f"{list(input.shape)}"
             )
     counts = np.bincount(values.astype(np.intp), _value(weights), minlength)
-    if weights is not None and weights._dtype == np.float32:
-        counts = counts.astype(np.float32)
-    return input.interpreter.wrap(counts, None)
+    kind = np.int64 if weights is None else np.float32 if weights._dtype == np.float32 else counts.dtype
+    return input.interpreter.wrap(counts.astype(kind, copy=False), None)

@@ -37,4 +37,6 @@ if __name__ == "__main__":
         [python, "-c", "import torch; print(torch.__version__)"], capture_output=True, text=True, check=True
     )
     answers = {f"{' '.join(job)} on {size}": run(python, job, size, "/tmp") for job in JOBS for size in (1, 2, 4)}
-    RECORD.write_text(json.dumps({"torch": version.stdout.strip(), "answers": answers}, indent=1) + "\n", encoding="utf-8")
+    RECORD.write_text(
+        json.dumps({"torch": version.stdout.strip(), "answers": answers}, indent=1) + "\n", encoding="utf-8"
+    )

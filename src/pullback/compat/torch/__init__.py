@@ -49,7 +49,6 @@ def install() -> None:
             "first `import torch`, or start the program with `pullback run`"
         )
     sys.meta_path.insert(0, facade.Finder)
-    sys.meta_path.append(facade.Companions)
     sys.path.insert(1, _PATH)
     sys.modules["torch"] = facade.made("torch")
     dtypes.set_package("torch")
@@ -61,9 +60,8 @@ def uninstall() -> None:
 
     Modules that imported torch in between keep the objects they imported.
     """
-    for finder in (facade.Finder, facade.Companions):
-        if finder in sys.meta_path:
-            sys.meta_path.remove(finder)
+    if facade.Finder in sys.meta_path:
+        sys.meta_path.remove(facade.Finder)
     if _PATH in sys.path:
         sys.path.remove(_PATH)
     for name, module in list(sys.modules.items()):

@@ -42,9 +42,15 @@ class _Accelerator:
     reset_accumulated_memory_stats = ipc_collect = set_per_process_memory_fraction = staticmethod(does_nothing)
     current_device = set_device = get_device_name = get_device_capability = staticmethod(_refuse)
     get_device_properties = mem_get_info = utilization = init = current_stream = staticmethod(_refuse)
-    Stream = Event = default_stream = set_rng_state = set_rng_state_all = get_rng_state = staticmethod(_refuse)
+    default_stream = set_rng_state = get_rng_state = staticmethod(_refuse)
     stream = device_of = staticmethod(block)
     get_arch_list = get_rng_state_all = staticmethod(none_found)
+
+    @staticmethod
+    def set_rng_state_all(new_states: Any) -> None:
+        """Set the states of all devices, of which there are none."""
+        if len(new_states):
+            _refuse()
 
 
 class OutOfMemoryError(RuntimeError):

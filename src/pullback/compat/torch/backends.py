@@ -94,4 +94,4 @@ class quantized(_Backend):
 class cpu(_Backend):
     """torch.backends.cpu."""
 
-    get_cpu_capability: Callable[[], str] = staticmethod(lambda: "NumPy")
+    get_cpu_capability: Callable[[], str] = staticmethod(lambda: "DEFAULT")

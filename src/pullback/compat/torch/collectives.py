@@ -11,7 +11,6 @@ import importlib.util
 import inspect
 import os
 from collections.abc import Callable, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -288,20 +287,3 @@ def recv(tensor: Any, src: Any = None, group: Any = None, tag: int = 0) -> int:
     found, source = group.ranks.received(None if src is None else group.place(src), tag)
     _write([tensor], [found])
     return int(group.members[source])
-
-
-def _refusing(name: str) -> type:
-    """A class, which also stands for a function, that raises when it is called."""
-    text = f"torch.distributed has no {name} here, but all_reduce and the like, and torch.nn.parallel DistributedDataParallel"
-
-    def refuse(cls: Any, *args: Any, **options: Any) -> Any:
-        raise NotImplementedError(text)
-
-    return type(name, (), {"__new__": refuse, "__doc__": f"{name}, which is not in pullback."})
-
-
-_LACKING = """DTensor FileStore FullyShardedDataParallel HashStore P2POp PrefixStore Store TCPStore ZeroRedundancyOptimizer
-    all_gather all_gather_into_tensor all_reduce all_to_all all_to_all_single batch_isend_irecv broadcast gather gather_object
-    irecv isend monitored_barrier reduce reduce_scatter reduce_scatter_tensor scatter scatter_object_list"""
-absent = SimpleNamespace(**{name: _refusing(name) for name in _LACKING.split()})
-"""What can be imported and raises when it is used; in `torch.distributed.nn` also what would have derivatives."""

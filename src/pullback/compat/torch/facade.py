@@ -3,6 +3,7 @@
 `places` lists them; a module that is not listed there, `torch.a.b`, has the names of `pullback.a.b`.
 """
 
+import functools
 import importlib
 import importlib.util
 from collections.abc import Iterable, Sequence
@@ -10,15 +11,44 @@ from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .places import ABSENT, COMPANIONS, PLACES
+from .places import ABSENT, HOLLOW, NAMED, PLACES
 
 _MISSING = object()
+_KEPT: Any = vars(ModuleType)["__dict__"]
 _WHERE = "https://github.com/pullback-autograd/pullback/tree/main/docs/reference lists what there is"
 
 
 def _lacking(path: str) -> str:
     """The error message for a missing name, with the reason, if there is one for it or for its module."""
-    return f"{path} is not in pullback: {ABSENT.get(path) or ABSENT.get(path.rpartition('.')[0], _WHERE)}"
+    place = path
+    while place and place not in ABSENT:
+        place = place.rpartition(".")[0]
+    return f"{path} is not in pullback: {ABSENT.get(place, _WHERE)}"
+
+
+class _Unusable(type):
+    """A class of names that torch has and pullback lacks: programs may import them, and derive from them.
+
+    Their attributes are such names, too. Calling one raises RuntimeError, which says what is missing, and why; as a decorator
+    it gives a function that does so.
+    """
+
+    path: str
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _unusable(f"{cls.path}.{name}")
+
+    def __call__(cls, *args: Any, **options: Any) -> Any:
+        if len(args) == 1 and isinstance(args[0], FunctionType) and not options:
+            return functools.wraps(args[0])(lambda *_, **__: cls())
+        raise RuntimeError(_lacking(cls.path))
+
+
+def _unusable(path: str) -> _Unusable:
+    module, _, name = path.rpartition(".")
+    return _Unusable(name, (), {"__module__": module, "__doc__": f"{path}, which pullback lacks.", "path": path})
 
 
 class Facade(ModuleType):
@@ -28,8 +58,16 @@ class Facade(ModuleType):
         super().__init__(name, f"{name}, as pullback has it.")
         self._sources = tuple(sources)
 
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]  # what a module has, when it is asked for
+        """All names with what they stand for: programs go through those of `torch.distributions`."""
+        for name in dir(self):
+            getattr(self, name, None)
+        kept: dict[str, Any] = _KEPT.__get__(self)
+        return kept
+
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name != "__version__":
+        if name.startswith("__") and f"{self.__name__}.{name}" not in {"torch.__version__", "torch.__config__"}:
             if name == "__all__":
                 listed: list[Any] = [getattr(source, "__all__", None) for source in self._sources]
                 told = [] if None in listed else [each for names in listed for each in names or ()]
@@ -37,7 +75,7 @@ class Facade(ModuleType):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         path = f"{self.__name__}.{name}"
         found = self._find(name)
-        if path in PLACES and _places(path) is not None and not isinstance(found, FunctionType):
+        if (path in PLACES or path in HOLLOW) and _places(path) is not None and not isinstance(found, FunctionType):
             found = importlib.import_module(path)  # a function precedes the module of its name, as in torch
         if found is _MISSING:
             raise AttributeError(_lacking(path), name=name, obj=self)
@@ -58,13 +96,15 @@ class Facade(ModuleType):
                 found = importlib.import_module(path) if _places(path) is not None else _MISSING
             if found is not _MISSING:
                 return found
+        if name in NAMED.get(self.__name__, "").split() or (_hollow(self.__name__) and not name.startswith("__")):
+            return _unusable(f"{self.__name__}.{name}")
         return _MISSING
 
     def __dir__(self) -> list[str]:
         names = {name for source in self._sources for name in dir(source) if self._find(name) is not _MISSING}
         prefix = f"{self.__name__}."
         below = {path.removeprefix(prefix) for path in PLACES if path.startswith(prefix) and _places(path) is not None}
-        return sorted(names | {name for name in below if "." not in name} | {*vars(self)})
+        return sorted(names | {name for name in below if "." not in name} | {*_KEPT.__get__(self)})
 
 
 def _source(place: str) -> Any:
@@ -80,11 +120,18 @@ def _installed(place: str) -> bool:
     return package == "pullback" or importlib.util.find_spec(package) is not None
 
 
+def _hollow(name: str) -> bool:
+    """True for a module, or one below it, whose names are all such that they raise when they are called."""
+    return any(name == each or name.startswith(f"{each}.") for each in HOLLOW)
+
+
 def _places(name: str) -> Sequence[str] | None:
     """The sources of a module of torch; None if there is no such module."""
     if name in PLACES:
         places = PLACES[name].split()
         return places if all(map(_installed, places)) else None
+    if _hollow(name):
+        return []
     ours = "pullback" + name.removeprefix("torch")
     if any(part.startswith("_") for part in name.split(".")) or name in ABSENT:
         return None
@@ -115,6 +162,14 @@ class Finder:
         return ModuleSpec(name, cls, origin="pullback", is_package=True)  # type: ignore[arg-type]  # the class is one
 
     @staticmethod
+    def find_distributions(context: Any) -> Iterable[Any]:
+        """What `importlib.metadata` says of torch: its version, and its modules."""
+        if context.name not in {None, "torch"}:
+            return []
+        found: Iterable[Any] = importlib.import_module("pullback.compat.torch.packaged").found()
+        return found
+
+    @staticmethod
     def create_module(spec: ModuleSpec) -> ModuleType:
         """The stand-in, with its sources imported."""
         return Facade(spec.name, map(_source, _places(spec.name) or ()))
@@ -122,15 +177,3 @@ class Finder:
     @staticmethod
     def exec_module(module: ModuleType) -> None:
         """Does nothing: names are looked up on access."""
-
-
-class Companions:
-    """The last import finder: it reports that packages that extend torch are not part of pullback."""
-
-    @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
-        """ModuleNotFoundError for a companion of torch that is not installed."""
-        if name in COMPANIONS:
-            raise ModuleNotFoundError(
-                f"No module named {name!r}: pullback stands in for torch alone, and {name} is not installed", name=name
-            )

@@ -3,13 +3,30 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from ..._core import dtypes, placement
+from ..._core.primitives import Carrier
+from ..._numerics import blocks, printing
 from ..._numerics.random import Generator as Generator
 from ..._tape.node import AccumulateGrad
 from ..._tensor.tensor import Tensor as Tensor
 from ...func import vmap
 from ...vocabulary.shapes import cat
+from .inert import no
 
 _vmap = vmap
+
+
+_TensorMeta = type(Tensor)
+
+
+def _undispatched(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """The function's own result: what `__torch_function__ = ...` says in a class that does not dispatch."""
+    return func(*args, **(kwargs or {}))
+
+
+globals()["_disabled_torch_function_impl"] = _undispatched
 
 
 class Value:
@@ -38,6 +55,21 @@ def _unflatten_dense_tensors(flat: Any, tensors: Sequence[Any]) -> tuple[Any, ..
     """The parts of a vector in the shapes of tensors."""
     pieces = flat.split([tensor.numel() for tensor in tensors])
     return tuple(piece.reshape(tensor.shape) for piece, tensor in zip(pieces, tensors, strict=True))
+
+
+class _PrintOptions:
+    """How tensors are printed: what `set_printoptions` has chosen."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(printing._options, name)
+
+
+PRINT_OPTS = _PrintOptions()
+
+
+def _tensor_str(tensor: Any, indent: int) -> str:
+    """The numbers of a tensor as they are printed."""
+    return repr(tensor)[7:-1]
 
 
 def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int:
@@ -69,3 +101,52 @@ class elastic:
     def record(fn: Any, error_handler: Any = None) -> Any:
         """The function itself."""
         return fn
+
+
+class onnx:
+    """torch.onnx: there is no export."""
+
+    is_in_onnx_export = staticmethod(no)
+
+
+class fake:
+    """torch._subclasses.fake_tensor: all tensors have numbers."""
+
+    is_fake = staticmethod(no)
+
+
+class config:
+    """torch.__config__: how the library was built."""
+
+    show: Callable[[], str] = staticmethod(lambda: f"pullback in the place of torch, on NumPy {np.__version__}")
+    parallel_info: Callable[[], str] = staticmethod(lambda: f"pullback::get_num_threads() : {blocks.get_num_threads()}")
+
+
+class data:
+    """torch.utils.data.dataloader: names for annotations, and classes without instances."""
+
+    _collate_fn_t = _worker_init_fn_t = Callable[..., Any]
+
+    class _BaseDataLoaderIter:
+        """The base of torch's iterators, which those of pullback do not have."""
+
+    _SingleProcessDataLoaderIter = _MultiProcessingDataLoaderIter = _BaseDataLoaderIter
+
+
+class inside:
+    """torch._C._nn: functions of layers."""
+
+    @staticmethod
+    def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
+        """What the arguments of `Module.to` say: the device, the dtype, `non_blocking`, and the memory format."""
+        given = [*args, *(kwargs.get(name) for name in ("device", "dtype", "tensor"))]
+        dtype = next((each.dtype if isinstance(each, Carrier) else each for each in given if _tells(each)), None)
+        devices = [each for each in given if isinstance(each, (str, placement.device))]
+        flags = [each for each in given if isinstance(each, bool)]
+        device = placement.device(devices[0]) if devices else None
+        return device, dtype, kwargs.get("non_blocking", bool(flags[:1] == [True])), kwargs.get("memory_format")
+
+
+def _tells(value: Any) -> bool:
+    """True for an argument that says a dtype."""
+    return isinstance(value, (Carrier, dtypes.dtype))

@@ -32,22 +32,19 @@ PLACES: dict[str, str] = {
     "torch.jit.annotations": "typing",
     "torch.compiler": f"{_HERE}.scripting:compiler",
     "torch._dynamo": f"{_HERE}.scripting:dynamo",
+    "torch._dynamo._trace_wrapped_higher_order_op": f"{_HERE}.scripting:dynamo",
     "torch._dynamo.config": f"{_HERE}.scripting:dynamo_config",
     "torch._inductor": f"{_HERE}.scripting:inductor",
     "torch._inductor.config": f"{_HERE}.scripting:inductor_config",
     # processes
-    "torch.distributed": f"{_HERE}.collectives {_HERE}.collectives:absent",
+    "torch.distributed": f"{_HERE}.collectives",
     "torch.distributed.distributed_c10d": f"{_HERE}.collectives",
     "torch.multiprocessing": f"{_HERE}.processes:multiprocessing multiprocessing",
+    "torch.multiprocessing.spawn": f"{_HERE}.processes:multiprocessing",
     **{
         f"torch.nn.parallel{name}": f"{_HERE}.processes"
         for name in ("", ".distributed", ".data_parallel", ".scatter_gather")
     },
-    **dict.fromkeys(
-        ("torch.distributed.tensor", "torch.distributed.optim", "torch.distributed.fsdp"),
-        f"{_HERE}.collectives:absent",
-    ),
-    **dict.fromkeys(("torch.distributed.nn", "torch.distributed.nn.functional"), f"{_HERE}.collectives:absent"),
     **{
         f"torch.distributed.elastic{name}": f"{_HERE}.inner:elastic"
         for name in ("", ".multiprocessing", ".multiprocessing.errors")
@@ -56,6 +53,7 @@ PLACES: dict[str, str] = {
     # private modules
     **dict.fromkeys(("torch._C", "torch._tensor", "torch._utils", "torch._vmap_internals"), f"{_HERE}.inner"),
     "torch._jit_internal": f"{_HERE}.inner typing",
+    "torch._tensor_str": f"{_HERE}.inner",
     "torch.torch_version": f"{_HERE}.version",
     "torch.storage": "pullback._tensor.storages",
     # profilers
@@ -98,16 +96,32 @@ PLACES: dict[str, str] = {
     "torch.utils.benchmark": f"{_HERE}.benchmark",
     "torch.utils.dlpack": f"{_HERE}.exchange",
     **{
-        f"torch.utils.data.{name}": f"{_HERE}.sampling pullback.utils.data"
+        f"torch.utils.data.{name}": f"{_HERE}.sampling pullback.utils.data {_HERE}.inner:data"
         for name in "dataset dataloader sampler distributed _utils _utils.collate".split()
     },
     "torch.utils.data": f"{_HERE}.sampling pullback.utils.data",
     "torch.utils.tensorboard": "tensorboardX",
     # modules that programs import but may never use
     **dict.fromkeys(
-        ("torch.onnx", "torch.hub", "torch.utils.model_zoo", "torch.export", "torch.quantization", "torch.ao"), ""
+        (
+            "torch.utils.model_zoo",
+            "torch.quantization",
+            "torch.ao",
+            "torch._subclasses",
+            "torch._dynamo.eval_frame",
+        ),
+        "",
     ),
+    "torch.onnx": f"{_HERE}.inner:onnx",
     "torch.fx": f"{_HERE}.inner:fx",
+    "torch._subclasses.fake_tensor": f"{_HERE}.inner:fake",
+    "torch.ops": f"{_HERE}.operators:ops",
+    "torch.hub": f"{_HERE}.hub",
+    "torch.library": f"{_HERE}.library",
+    "torch.quasirandom": f"{_HERE}.quasirandom",
+    "torch.__config__": f"{_HERE}.inner:config",
+    "torch._C._nn": f"{_HERE}.inner:inside",
+    "torch.utils.tensorboard.writer": "tensorboardX",
     "torch.testing": f"{_HERE}.closeness {_HERE}.made pullback.testing",
 }
 
@@ -115,8 +129,9 @@ _NO_NETWORK = "pullback downloads nothing: load weights from a file, with torch.
 
 ABSENT: dict[str, str] = {
     "torch.utils.tensorboard": "it is the package tensorboardX here, which is not installed",
-    "torch.hub": _NO_NETWORK,
     "torch.utils.model_zoo": _NO_NETWORK,
+    "torch.distributed": "there are all_reduce and the like, and DistributedDataParallel, on the ranks that mpiexec starts",
+    "torch.overrides": "functions are not dispatched to modes",
     "torch.onnx": "there is no export to ONNX",
     "torch.export": "there is no export of programs",
     "torch.fx": "programs are not rewritten as graphs",
@@ -125,8 +140,38 @@ ABSENT: dict[str, str] = {
     "torch.ao": "there are no quantized tensors",
     "torch.bfloat16": "NumPy has no bfloat16",
     "torch.utils.cpp_extension": "nothing is compiled from C++",
-    "torch.distributed.rpc": "processes do not call each other's functions",
 }
 """Names that do not exist, with the explanation for the error message, which also applies to names below them."""
 
-COMPANIONS = {"torchvision", "torchaudio", "torchtext", "torchdata", "torchmetrics"}
+HOLLOW = (
+    "torch.distributed._composable", "torch.distributed._tensor", "torch.distributed.algorithms",
+    "torch.distributed.checkpoint", "torch.distributed.constants", "torch.distributed.device_mesh",
+    "torch.distributed.fsdp", "torch.distributed.optim", "torch.distributed.tensor", "torch.distributed.utils",
+    "torch.distributed._functional_collectives", "torch.distributed.launcher", "torch.distributed.nn",
+    "torch.distributed.pipelining", "torch.distributed.rpc", "torch.distributed.run", "torch._dynamo.backends", "torch._inductor.compile_fx", "torch._inductor.utils", "torch._higher_order_ops",
+    "torch.fx.experimental", "torch.fx.passes", "torch.nn.attention.flex_attention", "torch.onnx._internal", "torch.utils.flop_counter", "torch.utils._sympy", "torch.export", "torch.onnx.symbolic_helper",
+    "torch.utils._python_dispatch", "torch._guards", "torch._prims_common", "torch._decomp", "torch._ops", "torch._refs",
+)  # fmt: skip
+"""Modules whose names are all such that programs may import them, and that raise when they are called."""
+
+NAMED: dict[str, str] = {
+    "torch": "SymInt SymBool SymFloat Stream Event ScriptObject ScriptModule PyTorchFileReader PyTorchFileWriter",
+    "torch.cuda": "Stream StreamContext Event CUDAGraph ExternalStream MemPool graph graph_pool_handle",
+    "torch.distributed": (
+        "Backend FileStore GroupMember HashStore P2POp PrefixStore Store TCPStore all_gather_into_tensor all_to_all "
+        "all_to_all_single batch_isend_irecv gather_object irecv isend monitored_barrier reduce_scatter_tensor "
+        "scatter_object_list"
+    ),
+    "torch.onnx": "ONNXProgram OnnxExporterError export",
+    "torch.autograd.profiler": "EventList emit_nvtx emit_itt load_nvprof",
+    "torch.fx": (
+        "Graph GraphModule Interpreter Node Proxy Tracer Transformer CodeGen PH ProxyableClassMeta symbolic_trace "
+        "replace_pattern subgraph_rewriter"
+    ),
+    "torch._dynamo": "OptimizedModule",
+    "torch._dynamo.eval_frame": "OptimizedModule",
+    "torch._subclasses.fake_tensor": "FakeTensor FakeTensorMode",
+    "torch.overrides": "TorchFunctionMode BaseTorchFunctionMode",
+    "torch._C": "ScriptObject ScriptModule ScriptMethod Graph Value",
+}
+"""Classes of torch that programs import, or derive from, and that raise when they are called; by their modules."""

@@ -52,6 +52,7 @@ class jit:
     trace_module = staticmethod(_as_python("torch.jit.trace_module"))
     freeze = optimize_for_inference = staticmethod(_same)
     script_method = export = ignore = unused = interface = script_if_tracing = staticmethod(_same)
+    _overload = _overload_method = _script_if_tracing = staticmethod(_same)
     is_scripting = is_tracing = staticmethod(no)
     ScriptModule = RecursiveScriptModule = ScriptModule
     ScriptFunction = ScriptFunction
@@ -98,9 +99,12 @@ class dynamo:
     """torch._dynamo."""
 
     config = dynamo_config
-    disable = allow_in_graph = optimize = staticmethod(_same)
-    is_compiling = staticmethod(no)
-    reset = mark_dynamic = staticmethod(does_nothing)
+    disable = allow_in_graph = optimize = assume_constant_result = staticmethod(_same)
+    is_compiling = is_dynamo_supported = staticmethod(no)
+    TransformGetItemToIndex = staticmethod(block)  # indices by tensors work under vmap
+    reset = mark_dynamic = mark_static = mark_static_address = mark_unbacked = maybe_mark_dynamic = staticmethod(
+        does_nothing
+    )
 
 
 class inductor:

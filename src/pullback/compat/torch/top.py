@@ -11,6 +11,7 @@ from ..._numerics import random
 from . import precision, scripting
 from .accelerators import OutOfMemoryError as OutOfMemoryError
 from .exchange import from_dlpack as from_dlpack, to_dlpack as to_dlpack
+from .futures import Future as Future
 from .precision import GradScaler as GradScaler
 from .sparse import (
     smm as smm,
@@ -30,24 +31,52 @@ has_lapack = True
 
 
 class _Absent:
-    """A dtype that NumPy does not have: programs may name it, but no tensor has it."""
+    """A dtype that NumPy does not have: programs may name it, and ask for its limits, but no tensor has it."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    is_complex = False
+
+    def __init__(self, name: str, bits: int, largest: float, eps: float, tiny: float, resolution: float) -> None:
+        self.name, self.itemsize = name, bits // 8
+        self.limits = Limits(bits, largest, eps, tiny, resolution, name)
+        self.is_floating_point = name != "complex32"
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
 
-    is_floating_point = True
-    is_complex = False
+    def __reduce__(self) -> str:
+        return self.name
+
+
+class Limits:
+    """What `torch.finfo` says of a dtype that NumPy does not have."""
+
+    def __init__(self, bits: int, largest: float, eps: float, tiny: float, resolution: float, name: str) -> None:
+        self.bits, self.max, self.min, self.eps, self.dtype = bits, largest, -largest, eps, name
+        self.tiny = self.smallest_normal = tiny
+        self.resolution = resolution
+
+
+class finfo(dtypes.finfo):
+    """`pullback.finfo`, which also knows the dtypes that NumPy does not have."""
+
+    __slots__ = ()
+
+    def __new__(cls, type: Any = None) -> Any:
+        """The limits of a dtype."""
+        return type.limits if isinstance(type, _Absent) else object.__new__(cls)
 
 
 sparse_coo, sparse_csr, sparse_csc = map(placement.layout, ("sparse_coo", "sparse_csr", "sparse_csc"))
-bfloat16 = _Absent("bfloat16")
-float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu, float4_e2m1fn_x2 = map(
-    _Absent, "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu float4_e2m1fn_x2".split()
-)
-complex32 = _Absent("complex32")
+# Bits; the largest number, the gap above 1, the smallest normal number; the resolution of decimal digits. By the OCP's
+# definitions of small formats, and as torch.finfo says.
+bfloat16 = _Absent("bfloat16", 16, (2 - 2**-7) * 2.0**127, 2**-7, 2.0**-126, 0.01)
+float8_e4m3fn = _Absent("float8_e4m3fn", 8, 448.0, 2**-3, 2**-6, 1.0)
+float8_e5m2 = _Absent("float8_e5m2", 8, 57344.0, 2**-2, 2**-14, 1.0)
+float8_e4m3fnuz = _Absent("float8_e4m3fnuz", 8, 240.0, 2**-3, 2**-7, 1.0)
+float8_e5m2fnuz = _Absent("float8_e5m2fnuz", 8, 57344.0, 2**-2, 2**-15, 1.0)
+float8_e8m0fnu = _Absent("float8_e8m0fnu", 8, 2.0**127, 1.0, 2.0**-127, 1.0)
+float4_e2m1fn_x2 = _Absent("float4_e2m1fn_x2", 8, 6.0, 0.5, 1.0, 1.0)
+complex32 = _Absent("complex32", 32, 65504.0, 2**-10, 2**-14, 0.001)
 
 _precision = "highest"
 

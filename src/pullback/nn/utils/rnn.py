@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ..._core import placement
+from ..._core import placement, xp as _xp
 from ..._core.primitives import Carrier
 from ..._core.sites import named
 from ..._core.values import concrete
@@ -101,7 +101,7 @@ def invert_permutation(permutation: Any) -> Any:
     >>> pullback.nn.utils.rnn.invert_permutation(pullback.tensor([2, 0, 1]))
     tensor([1, 2, 0])
     """
-    return None if permutation is None else from_numpy(np.argsort(concrete(permutation, "argsort")))
+    return None if permutation is None else from_numpy(_xp.long(np.argsort(concrete(permutation, "argsort"))))
 
 
 def _lengths(lengths: Any) -> Any:
@@ -147,7 +147,7 @@ def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, en
         )
     order = None
     if not enforce_sorted:
-        order = np.argsort(-counts, kind="stable")
+        order = _xp.long(np.argsort(-counts, kind="stable"))
         counts, x = counts[order], x[:, tensor(order)]
     elif (counts[1:] > counts[:-1]).any():
         raise RuntimeError(
@@ -160,7 +160,7 @@ def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, en
     reached = np.arange(counts[0])[:, None] < counts
     steps, places = np.nonzero(reached)
     data = _rows(x, steps * x.shape[1] + places)
-    sizes = from_numpy(reached.sum(1))
+    sizes = from_numpy(reached.sum(1, dtype=np.int64))
     return PackedSequence(data, sizes, None if order is None else from_numpy(order))
 
 
@@ -199,7 +199,7 @@ def pad_packed_sequence(
     reached = np.arange(count) < np.pad(sizes, (0, steps - len(sizes)))[:, None]
     where = np.full(reached.shape, len(data), np.int64)
     where[reached] = np.arange(len(data))
-    lengths = reached.sum(0)
+    lengths = reached.sum(0, dtype=np.int64)
     if unsorted is not None:
         order = concrete(unsorted, "index")
         where, lengths = where[:, order], lengths[order]

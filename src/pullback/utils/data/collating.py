@@ -17,7 +17,7 @@ def default_convert(data: Any) -> Any:
 
     >>> import numpy
     >>> from pullback.utils.data import default_convert
-    >>> default_convert({"x": numpy.arange(2), "name": "a"})
+    >>> default_convert({"x": numpy.arange(2, dtype="int64"), "name": "a"})
     {'x': tensor([0, 1]), 'name': 'a'}
     """
     if isinstance(data, (np.ndarray, np.generic)) and data.dtype.kind in "buifc":

@@ -1,12 +1,12 @@
 """The loader's side of its workers: starting and stopping processes, requests and answers, and failures."""
 
 import contextlib
+import multiprocessing
 import os
 import signal
 import time
 import weakref
 from collections import deque
-from multiprocessing import connection
 from typing import Any, NoReturn
 
 from .fetching import PLACE, STARTING, STOP, TASK, doing
@@ -131,7 +131,7 @@ class Pool:
         by_connection = {member.answers: member for member in members}
         by_end = {member.process.sentinel: member for member in members}
         while (left := deadline - time.monotonic()) > 0:
-            ready: list[Any] = connection.wait([*by_connection, *by_end], min(left, _GLANCE))
+            ready: list[Any] = multiprocessing.connection.wait([*by_connection, *by_end], min(left, _GLANCE))
             for each in ready:
                 if each in by_connection:
                     return by_connection[each]

@@ -7,6 +7,7 @@ memory. A thread does the sending, so that the next batch is loaded meanwhile.
 from __future__ import annotations
 
 import io
+import multiprocessing
 import os
 import pickle
 import queue
@@ -17,7 +18,6 @@ import traceback
 from array import array
 from collections.abc import Callable, MutableSequence
 from dataclasses import dataclass
-from multiprocessing import connection, parent_process
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -194,10 +194,10 @@ def _seed(seed: int) -> None:
 
 def _next_request(requests: Any, stop: Any, parent: int) -> Request | None:
     """The next request; None if the loader stops its workers, or has ended."""
-    loader = parent_process()
+    loader = multiprocessing.parent_process()
     ends = [stop, *([loader.sentinel] if loader else [])]
     while True:
-        ready = connection.wait([requests, *ends], _LOOK_AROUND)
+        ready = multiprocessing.connection.wait([requests, *ends], _LOOK_AROUND)
         if any(end in ready for end in ends) or os.getppid() != parent:
             return None
         if ready:
