@@ -103,13 +103,12 @@ class Ranks:
         """Each rank puts one part of the vectors of all together, then all get all parts."""
         if self.size == 1:
             return flat
-        parts = np.zeros((self.size, -(-flat.size // self.size)), flat.dtype)
-        sent = parts.copy()
-        sent.reshape(-1)[: flat.size] = flat
-        self.comm.Alltoall(_bytes(sent), _bytes(parts))
+        parts = np.empty((self.size, -(-flat.size // self.size)), flat.dtype)
+        whole = np.concatenate([flat, np.zeros(parts.size - flat.size, flat.dtype)])
+        self.comm.Alltoall(_bytes(whole), _bytes(parts))
         part = functools.reduce(OPERATIONS[operation], parts)
-        self.comm.Allgather(_bytes(part / part.dtype.type(self.size) if operation == "mean" else part), _bytes(sent))
-        return sent.reshape(-1)[: flat.size]
+        self.comm.Allgather(_bytes(part / part.dtype.type(self.size) if operation == "mean" else part), _bytes(whole))
+        return whole[: flat.size]
 
     def sent(self, value: Any, target: int, tag: int) -> None:
         """Send a value to another rank, which calls `received`."""
@@ -157,7 +156,7 @@ def described(array: Any) -> str:
 
 
 def _bytes(array: Any) -> Any:
-    return array.reshape(-1).view(np.uint8)
+    return array.ravel().view(np.uint8)
 
 
 @functools.cache
