@@ -3,7 +3,5 @@
 from .._core import lazy as _lazy
 
 __getattr__, __dir__, __all__ = _lazy.index(
-    globals(),
-    {"chunks": "chunked", "ranks": "all_reduce", "totals": "Total total", "work": "PartitionError"},
-    "launching",
+    globals(), {"chunks": "chunked", "ranks": "all_reduce", "totals": "Total total", "work": "PartitionError"}
 )
