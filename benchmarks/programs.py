@@ -1,7 +1,8 @@
 """Times programs that know nothing of pullback: by NumPy alone, and inside `numpy_programs`, with and without a gradient.
 
 The programs are those of tests/interop: functions of public packages, as far as they are installed, and some of our own.
-Printed besides: what it costs to enter and leave a block. A ratio is to plain NumPy's time.
+Printed besides: what it costs to enter and leave a block, and an operation through the namespace of the array API beside
+the method. A ratio is to plain NumPy's time.
 
     python benchmarks/programs.py [--quick]
 """
@@ -20,6 +21,7 @@ import numpy as np
 from eager import FULL, QUICK, Effort, Program, in_turns
 
 import pullback
+from pullback import array_api
 
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 
@@ -67,6 +69,23 @@ def main() -> None:
             {"": Program(lambda _, block=block: block.__enter__().__exit__(None, None, None))}, effort
         ).values()  # type: ignore[misc]
         print(f"a block of {' and '.join(packages)}: {median(seconds) * 1e6:.1f} us")
+    for size in (1, 100, 10_000):
+        x, y = (pullback.ones(size, dtype=pullback.float64, requires_grad=True) for _ in range(2))
+        for name, method, function in NAMES:
+            ways = {
+                "method": Program(functools.partial(lambda call, *given: call(*given), method, x, y)),
+                "namespace": Program(functools.partial(lambda call, *given: call(*given), function, x, y)),
+            }
+            own, through = (median(seconds) for seconds in in_turns(ways, effort).values())
+            row = f"{own * 1e6:6.2f} us, through the namespace {through / own:.2f}"
+            print(f"{name} of {size} numbers, the method: {row}", flush=True)
+
+
+NAMES = [
+    ("multiply", lambda x, y, _: x * y, lambda x, y, _: array_api.multiply(x, y)),
+    ("sin", lambda x, y, _: x.sin(), lambda x, y, _: array_api.sin(x)),
+    ("sum", lambda x, y, _: x.sum(), lambda x, y, _: array_api.sum(x)),
+]
 
 
 if __name__ == "__main__":

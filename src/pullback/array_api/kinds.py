@@ -96,7 +96,7 @@ def can_cast(from_: Any, to: dtype, /) -> bool:
 
 
 def result_type(*arrays_and_dtypes: Any) -> dtype:
-    """The dtype to which tensors, dtypes and Python numbers are promoted; of a number only the kind counts.
+    """The dtype to which tensors, dtypes, their names and Python numbers are promoted; of a number only the kind counts.
 
     >>> from pullback import array_api as xp
     >>> xp.result_type(xp.ones(2, dtype=xp.float32), xp.float64, 1)
@@ -104,7 +104,8 @@ def result_type(*arrays_and_dtypes: Any) -> dtype:
     """
     if not arrays_and_dtypes:
         raise ValueError("result_type needs at least one tensor or dtype")
-    return dtypes.from_numpy(common(*arrays_and_dtypes))
+    named = [dtypes.as_dtype(each) if isinstance(each, str) else each for each in arrays_and_dtypes]
+    return dtypes.from_numpy(common(*named))
 
 
 def astype(x: Any, dtype: dtype, /, *, copy: bool = True, device: Any = None) -> Any:

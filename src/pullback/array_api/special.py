@@ -47,8 +47,35 @@ def stdtr(df: Any, t: Any, /) -> Any:
     tensor([0.5000, 0.8045], dtype=pullback.float64)
     """
     df, t = _together("stdtr", df, t)
-    tail = _FUNCTIONS["betainc"](df / 2, np.asarray(0.5, df.dtype), df / (df + t * t)) / 2
-    return np.where(t < 0, tail, 1 - tail)
+    half = np.asarray(0.5, df.dtype)
+    small, still = abs(t) < 1, t == 0
+    inner, outer = np.where(small & ~still, t, half), np.where(small, 1, t)  # each formula where it is exact and smooth
+    middle = half + np.sign(t) * _FUNCTIONS["betainc"](half, df / 2, inner * inner / (df + inner * inner)) / 2
+    tail = _FUNCTIONS["betainc"](df / 2, half, df / (df + outer * outer)) / 2
+    found = np.where(small, middle, np.where(t < 0, tail, 1 - tail))
+    return np.where(still, half + t * _density(df), found)
+
+
+def stdtrit(df: Any, p: Any, /) -> Any:
+    """The quantile of Student's t, with df degrees of freedom, for the probability p: the inverse of `stdtr` by t.
+
+    >>> from pullback import array_api as xp
+    >>> xp.special.stdtrit(xp.asarray([3.0]), xp.asarray([0.5, 0.75]))
+    tensor([0.0000, 0.7649], dtype=pullback.float64)
+    """
+    df, p = _together("stdtrit", df, p)
+    half = np.asarray(0.5, df.dtype)
+    least, still = np.where(p < half, p, 1 - p), p == half
+    outside = least < half / 2
+    x = _FUNCTIONS["betaincinv"](df / 2, half, np.where(outside, 2 * least, half))
+    y = _FUNCTIONS["betaincinv"](half, df / 2, np.where(outside | still, half, 1 - 2 * least))
+    size = np.sqrt(df * np.where(outside, (1 - x) / x, y / (1 - y)))
+    return np.where(still, (p - half) / _density(df), np.where(p < half, -size, size))
+
+
+def _density(df: Any) -> Any:
+    """The density of Student's t at 0, where the formulas have no slope."""
+    return 1 / (np.sqrt(df) * _FUNCTIONS["beta"](np.asarray(0.5, df.dtype), df / 2))
 
 
 def rgamma(x: Any, /) -> Any:
@@ -62,7 +89,7 @@ def rgamma(x: Any, /) -> Any:
 
 
 _OTHERS = ("logsumexp", "log_softmax", "sinc", "softmax")
-_OWN = ("multigammaln", "polygamma", "rgamma", "stdtr")
+_OWN = ("multigammaln", "polygamma", "rgamma", "stdtr", "stdtrit")
 __all__ = [*_OWN, *_OTHERS, *_FUNCTIONS]  # noqa: PLE0604  # strings, of the tables
 
 

@@ -220,7 +220,7 @@ def repeat(x: Tensor, repeats: _TensorLike, /, *, axis: int | None = None) -> Te
 def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: _builtins.bool | None = None) -> Tensor:
     """A tensor with the same elements in another shape; with `copy=True` always a copy, with `copy=False` never."""
 def result_type(*arrays_and_dtypes: Tensor | _DType) -> _dtype:
-    """The dtype to which tensors, dtypes and Python numbers are promoted; of a number only the kind counts."""
+    """The dtype to which tensors, dtypes, their names and Python numbers are promoted; of a number only the kind counts."""
 def roll(x: Tensor, /, shift: int | _Sequence[int], *, axis: int | _Sequence[int] | None = None) -> Tensor:
     """A tensor with the elements rolled along axes, from the end to the beginning; without axes, in flat order."""
 def round(x: Tensor, /) -> Tensor:
