@@ -11,6 +11,7 @@ import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -201,6 +202,7 @@ def started(machine: Machine, folder: Path) -> list[str]:
 
 def run(machine: Machine, files: list[str]) -> None:
     """Each file in a process of its own; after a test that ends the process, the others of its file in another one."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what it has started ends with it
     machine.results.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="foreign-") as temporary:
         command = started(machine, Path(temporary))

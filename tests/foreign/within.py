@@ -36,7 +36,7 @@ with (
                 parser.addini("faulthandler_timeout", "")
                 parser.addini("faulthandler_exit_on_timeout", "")
 
-        options = ["-p", "no:faulthandler", "--capture=no", "-o", "addopts=--import-mode=importlib"]
+        options = ["-p", "no:faulthandler", "--capture=sys", "-o", "addopts=--import-mode=importlib"]
         pytest.main([*options, *arguments], plugins=[Options()])
     except BaseException:  # noqa: BLE001
         log.write(traceback.format_exc())

@@ -71,12 +71,12 @@ def _placed(raw: Any, offset: int, shape: Any, strides: Any, dtype: Any, *rest: 
 
 def _reduced(tensor: Any) -> Any:
     """A tensor's pickled form: its location in shared memory if a process is being spawned, else its values."""
-    function, (array, *rest) = tensor.__reduce__()
+    function, (array, *rest), attributes = tensor.__reduce__()
     memory = _memory_of(array)
     if memory is None or context.get_spawning_popen() is None:
-        return function, (array, *rest)
+        return function, (array, *rest), attributes
     offset = array.__array_interface__["data"][0] - ctypes.addressof(memory)
-    return _placed, (memory, offset, array.shape, array.strides, array.dtype, *rest)
+    return _placed, (memory, offset, array.shape, array.strides, array.dtype, *rest), attributes
 
 
 reduction.ForkingPickler.register(Tensor, _reduced)

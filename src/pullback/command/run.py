@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from ..compat.torch import install
+from ..distributed.launching import announce, launched, watched
 
 USAGE = """usage: pullback run SCRIPT [ARGUMENT ...]
        pullback run -m MODULE [ARGUMENT ...]
@@ -16,7 +17,7 @@ USAGE = """usage: pullback run SCRIPT [ARGUMENT ...]
 
 Runs a program as `python SCRIPT` or `python -m MODULE` does, with pullback in the place of torch: `import torch` and the
 imports of its modules give pullback, in this process and in those that the program starts with multiprocessing.
-Its exit code is the program's.
+Its exit code is the program's. `mpiexec -n 4 pullback run SCRIPT` runs it in four processes, for torch.distributed.
 
 With --check nothing runs: the names of torch that the script and the packages it imports use, and that pullback lacks, are
 printed, and the exit code is 1 if there are any. What is tried with a way out, or asked for by hasattr, is left out."""
@@ -44,8 +45,14 @@ def main(arguments: Sequence[str]) -> int:
         print(f"pullback run: can't open file {given[0]!r}: there is none", file=sys.stderr)
         return 2
     if only_names:
-        code: int = importlib.import_module("pullback.command.names").check(given[0])
-        return code
+        missing: int = importlib.import_module("pullback.command.names").check(given[0])
+        return missing
+    launch = launched()
+    if launch is not None:
+        announce(launch)
+        code = watched(launch)
+        if code is not None:
+            return code
     install()
     sys.argv = given
     try:
