@@ -112,7 +112,21 @@ PLACES: dict[str, str] = {
         "",
     ),
     "torch.onnx": f"{_HERE}.inner:onnx",
-    "torch.fx": f"{_HERE}.inner:fx",
+    # graphs
+    "torch.fx": f"{_HERE}.fx",
+    **{
+        f"torch.fx.{name}": f"{_HERE}.fx.{name}"
+        for name in "graph graph_module interpreter node proxy subgraph_rewriter".split()
+    },
+    "torch.fx._symbolic_trace": f"{_HERE}.fx.tracing",
+    "torch.fx.immutable_collections": f"{_HERE}.fx.node:immutable_collections",
+    "torch.fx.passes.shape_prop": f"{_HERE}.fx.shapes",
+    **dict.fromkeys(
+        "torch.fx.operator_schemas torch.fx.passes torch.fx.passes.graph_drawer torch.fx.passes.split_module "
+        "torch.fx.experimental torch.fx.experimental.optimization torch.fx.experimental.proxy_tensor "
+        "torch.fx.experimental.symbolic_shapes".split(),
+        "",
+    ),
     "torch._subclasses.fake_tensor": f"{_HERE}.inner:fake",
     "torch.ops": f"{_HERE}.operators:ops",
     "torch.hub": f"{_HERE}.hub",
@@ -132,7 +146,10 @@ ABSENT: dict[str, str] = {
     "torch.utils.model_zoo": _NO_NETWORK,
     "torch.onnx": "there is no export to ONNX",
     "torch.export": "there is no export of programs",
-    "torch.fx": "programs are not rewritten as graphs",
+    **dict.fromkeys(
+        "torch.fx.operator_schemas torch.fx.passes torch.fx.experimental".split(),
+        "of torch.fx there are graphs, tracers, interpreters, replace_pattern and ShapeProp",
+    ),
     "torch.nested": "the rows of a tensor have one length: pad_sequence makes them so",
     "torch.quantization": "there are no quantized tensors",
     "torch.ao": "there are no quantized tensors",
@@ -145,10 +162,13 @@ ABSENT: dict[str, str] = {
 NAMED: dict[str, str] = {
     "torch": "SymInt SymBool SymFloat Stream Event ScriptObject",
     "torch.cuda": "Stream StreamContext Event CUDAGraph ExternalStream MemPool",
-    "torch.fx": (
-        "Graph GraphModule Interpreter Node Proxy Tracer Transformer CodeGen PH ProxyableClassMeta symbolic_trace "
-        "replace_pattern subgraph_rewriter"
-    ),
+    "torch.fx": "ProxyableClassMeta",
+    "torch.fx.operator_schemas": "normalize_function normalize_module",
+    "torch.fx.passes.graph_drawer": "FxGraphDrawer",
+    "torch.fx.passes.split_module": "split_module",
+    "torch.fx.experimental.optimization": "fuse optimize_for_inference",
+    "torch.fx.experimental.proxy_tensor": "make_fx ProxyTorchDispatchMode",
+    "torch.fx.experimental.symbolic_shapes": "ShapeEnv DimDynamic guard_size_oblivious is_symbolic",
     "torch.nn.attention.flex_attention": (
         "BlockMask flex_attention create_block_mask create_mask and_masks or_masks noop_mask create_nested_block_mask"
     ),

@@ -1,0 +1,257 @@
+"""What sends calls to a graph: functions of torch with proxies among their arguments, and calls of modules.
+
+A function of pullback knows nothing of proxies, and programs hold it in many places: globals, attributes, closures. So,
+while there are proxies, the function keeps its identity and gets other code, which looks for a proxy among the arguments:
+with one, the call becomes a node of the proxy's graph; without, as in all other threads, the function's own code runs.
+When the last proxy is gone, all functions have their own code again.
+"""
+
+import builtins
+import contextlib
+import functools
+import math
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from types import CodeType, FunctionType
+from typing import Any
+
+from ...._core import forks
+from ...._core.sites import generated
+from ....nn.modules.calls import Calls
+from ....nn.modules.members import Members
+from .. import facade
+from . import naming
+
+Answer = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]
+UNSEEN = {"is_tensor", "is_storage", "typename"}
+"""Functions of torch that are asked about any object, and so are answered for a proxy itself."""
+
+
+class Recorded:
+    """The base of proxies: what functions of torch look for among their arguments."""
+
+    _present: Any = None
+
+
+@functools.cache
+def _code(free: int) -> CodeType:
+    """The code of a function with so many free variables, which calls the constant that takes the place of `...`."""
+    names = [f"free_{index}" for index in range(free)]
+    lines = [
+        "def outer():",
+        *(f"    {name} = None" for name in names),
+        "    def stand_in(*args, **options):",
+        "        answer = ...",
+        "        return answer(args, options)",
+        f"        ({', '.join(names)})",
+        "    return stand_in",
+    ]
+    code: CodeType = generated(f"a recorded function with {free} free variables", "\n".join(lines), {}, "outer")().__code__
+    return code
+
+
+class Redirected:
+    """A function whose calls are answered by another, `answer(function, its own code, args, kwargs)`, until `undo`."""
+
+    def __init__(self, function: Any, answer: Answer) -> None:
+        write = (function.__kwdefaults__ or {}).get("_write")
+        if write is not None:
+            write()  # a short way, whose code is not yet there
+        self.function, self.code = function, function.__code__
+        own = FunctionType(self.code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+        own.__kwdefaults__ = function.__kwdefaults__
+        self.signed = not hasattr(function, "__wrapped__")
+        if self.signed:
+            function.__wrapped__ = own  # for those who ask for its parameters
+        code = _code(len(self.code.co_freevars))
+        constants = tuple(functools.partial(answer, function, own) if each is ... else each for each in code.co_consts)
+        function.__code__ = code.replace(co_consts=constants, co_name=self.code.co_name)
+
+    def undo(self) -> None:
+        """Give the function its own code again."""
+        self.function.__code__ = self.code
+        if self.signed:
+            del self.function.__wrapped__
+
+
+# While there are proxies: functions
+
+
+def found(value: Any) -> Recorded | None:
+    """The first proxy in an argument, or in the tuples, lists, dictionaries and slices in it."""
+    if isinstance(value, Recorded):
+        return value
+    parts: Any = ()
+    if isinstance(value, (tuple, list)):
+        parts = value
+    elif type(value) is dict:
+        parts = value.values()
+    elif type(value) is slice:
+        parts = (value.start, value.stop, value.step)
+    return next((proxy for part in parts if (proxy := found(part)) is not None), None)
+
+
+def _recorded(function: Any, own: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    proxy: Any = found((args, kwargs))
+    if proxy is None:
+        return own(*args, **kwargs)
+    return type(proxy).__torch_function__(function, (type(proxy),), args, kwargs)
+
+
+class _Presence:
+    """What all proxies hold: when the last of them is gone, it is, too."""
+
+
+_lock = forks.lock()
+_present: Any = lambda: None  # noqa: E731  # a weak reference, later
+_redirected: dict[int, Redirected] = {}
+
+
+def appear() -> Any:
+    """What a new proxy holds as long as it lives."""
+    global _present  # noqa: PLW0603  # one presence in a process
+    with _lock:
+        present = _present()
+        if present is None:
+            present = _Presence()
+            _present = weakref.ref(present)
+            weakref.finalize(present, _restore, _present)
+            facade.WATCHERS.append(_watch)
+            for name in naming.NAMESPACES:
+                module = sys.modules.get(name)
+                for value in facade.kept(module) if isinstance(module, facade.Facade) else ():
+                    _watch(name, value)
+        return present
+
+
+def _watch(name: str, value: Any) -> None:
+    """Redirect a function that a module of torch has."""
+    ours = isinstance(value, FunctionType) and str(value.__module__).startswith("pullback")
+    if ours and name in naming.NAMESPACES and value.__name__ not in UNSEEN:
+        with _lock:
+            if id(value) not in _redirected:
+                _redirected[id(value)] = Redirected(value, _recorded)
+
+
+def _restore(gone: Any) -> None:
+    """Undo what was done for proxies that are gone, unless there are others again."""
+    with _lock:
+        if _present is gone:
+            facade.WATCHERS.clear()
+            for each in _redirected.values():
+                each.undo()
+            _redirected.clear()
+
+
+# While a tracer is at work: modules, functions of `math`, and those that programs have wrapped
+
+_active = threading.local()
+_tracing: list[Redirected] = []
+_count = 0
+WRAPPED: dict[tuple[int, str], dict[str, Any]] = {}
+"""The globals in which a program has wrapped a name."""
+
+
+def _call(function: Any, own: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    tracer = getattr(_active, "tracer", None)
+    if tracer is None:
+        return own(*args, **kwargs)
+    module, *rest = args
+    return tracer.call_module(module, functools.partial(own, module), tuple(rest), kwargs)
+
+
+def _attribute(function: Any, own: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    value, tracer = own(*args, **kwargs), getattr(_active, "tracer", None)
+    return value if tracer is None else tracer.getattr(args[1], value, tracer.parameter_proxy_cache)
+
+
+@contextlib.contextmanager
+def tracing(tracer: Any) -> Iterator[None]:
+    """A block in which a tracer is told of this thread's calls of modules, and of parameters that are fetched."""
+    global _count  # noqa: PLW0603  # tracers at work in a process
+    before, _active.tracer = getattr(_active, "tracer", None), tracer
+    with _lock:
+        _count += 1
+        if _count == 1:
+            _tracing[:] = [Redirected(Calls.__call__, _call), Redirected(Members.__getattr__, _attribute)]
+    try:
+        with _replaced(tracer):
+            yield
+    finally:
+        _active.tracer = before
+        with _lock:
+            _count -= 1
+            for each in _tracing if _count == 0 else ():
+                each.undo()
+
+
+@contextlib.contextmanager
+def _replaced(tracer: Any) -> Iterator[None]:
+    """A block in which functions of modules that a tracer wraps, and those of `wrap`, record calls with proxies."""
+    places = [(vars(module), name) for module in tracer.autowrap_modules for name in dir(module)]
+    places = [(names, name) for names, name in places if not name.startswith("_") and callable(names[name])]
+    places += [(names, name) for (_, name), names in WRAPPED.items()]
+    wrapped = {id(each) for each in tracer.autowrap_functions}
+    places += [(tracer._scope, name) for name, value in tracer._scope.items() if id(value) in wrapped]
+    with _lock:
+        replaced = [(names, name, names.get(name, _MISSING), tracer._wrapper(_named(names, name))) for names, name in places]
+        for names, name, _, new in replaced:
+            names[name] = new
+    try:
+        yield
+    finally:
+        with _lock:
+            for names, name, old, new in reversed(replaced):
+                if names.get(name) is not new:
+                    continue
+                if old is _MISSING:
+                    del names[name]
+                else:
+                    names[name] = old
+
+
+_MISSING = object()
+
+
+def _named(names: dict[str, Any], name: str) -> Any:
+    """What a name means among globals: a built-in function where they lack it."""
+    return names[name] if name in names else getattr(builtins, name, None)
+
+
+def wrap(fn_or_name: Any) -> Any:
+    """Have a function of a module, or a built-in one, recorded as one call when it is given a proxy.
+
+    Use it at the top of a module: as a decorator, or with a name that the module has.
+
+    Raises
+    ------
+    RuntimeError
+        If it is given neither a function nor a name.
+    NotImplementedError
+        If it is not called at the top of a module.
+    """
+    name = fn_or_name if isinstance(fn_or_name, str) else getattr(fn_or_name, "__name__", None)
+    if not isinstance(name, str) or not (callable(fn_or_name) or isinstance(fn_or_name, str)):
+        raise RuntimeError(
+            "Unsupported type for global function! Must be either a callable or string name of a global function"
+        )
+    caller = sys._getframe(1)
+    if caller.f_code.co_name != "<module>":
+        raise NotImplementedError("wrap must be called at the top level of a module")
+    WRAPPED[id(caller.f_globals), name] = caller.f_globals
+    return fn_or_name
+
+
+def is_wrapped(function: Any) -> bool:
+    """True for what a tracer finds only if it replaces names among globals: what programs wrap, and functions of `math`."""
+    if vars(math).get(getattr(function, "__name__", "")) is function:
+        return True
+    return any(_named(names, name) is function for (_, name), names in WRAPPED.items())
+
+
+def wrapped_until_gone(function: Any) -> None:
+    """Forget what generated code has wrapped when its function is gone."""
+    for key in [key for key in WRAPPED if key[0] == id(function.__globals__)]:
+        weakref.finalize(function, WRAPPED.pop, key, None)

@@ -1,0 +1,233 @@
+"""GraphModule: a module whose `forward` is generated from a graph."""
+
+import copy
+import itertools
+from typing import Any, NoReturn, Self
+
+from ...._core.primitives import Carrier
+from ...._core.sites import generated
+from ....nn.modules.module import Module
+from ....nn.parameter import Parameter
+from .capture import wrapped_until_gone
+from .graph import Graph
+from .node import Node, map_aggregate, map_arg
+
+_numbers = itertools.count()
+
+
+class GraphModule(Module):
+    """A module whose `forward` is the code of a graph, with the submodules and parameters that the graph names.
+
+    Assigning `graph`, or `recompile` after a change of it, generates the code again. A pickle has the graph's nodes and
+    no code.
+
+    >>> import operator
+    >>> import pullback
+    >>> from pullback.compat.torch.fx.tracing import symbolic_trace
+    >>> traced = symbolic_trace(lambda x: x + 1)
+    >>> for node in traced.graph.nodes:
+    ...     if node.target is operator.add:
+    ...         node.target = operator.mul
+    ...         node.update_arg(1, 10)
+    >>> code = traced.recompile()
+    >>> traced(pullback.tensor([1.0, 2.0]))
+    tensor([10., 20.])
+    """
+
+    _graph: Graph
+    _code: str
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """An instance of a class of its own, which has the generated `forward`."""
+        base = next(each for each in cls.__mro__ if "_is_generated" not in vars(each))
+        made: Self = object.__new__(type(base.__name__, (base,), {"_is_generated": True, "__module__": base.__module__}))
+        return made
+
+    def __init__(self, root: Any, graph: Graph, class_name: str = "GraphModule") -> None:
+        super().__init__()
+        type(self).__name__ = class_name
+        if isinstance(root, Module):
+            self.training = root.training
+        for node in graph.nodes:
+            if node.op in {"get_attr", "call_module"}:
+                if isinstance(root, Module):
+                    _copy(root, self, node.target)
+                elif node.target in root:
+                    _assign(self, node.target, root[node.target])
+                else:
+                    raise RuntimeError(f"Node {node} referenced target {node.target} but that target was not provided in `root`!")
+        self.graph = graph
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of which `forward` is the code."""
+        return self._graph
+
+    @graph.setter
+    def graph(self, graph: Graph) -> None:
+        if not isinstance(graph, Graph):
+            raise AssertionError(f"Expected a Graph instance, but got {type(graph)}")
+        self._graph = graph
+        graph.owning_module = self
+        self.recompile()
+
+    @property
+    def code(self) -> str:
+        """The source code of `forward`."""
+        return self._code
+
+    def recompile(self) -> Any:
+        """Generate `forward` from the graph."""
+        code = self._graph.python_code("self")
+        self._code = code.src
+        title = f"{type(self).__name__}, graph {next(_numbers)}"
+        type(self).forward = forward = generated(title, code.src, code.globals, "forward")
+        wrapped_until_gone(forward)
+        return code
+
+    # Submodules
+
+    def add_submodule(self, target: str, m: Any) -> bool:
+        """Put a module at a path, with empty modules on the way; False if something else stands in it."""
+        place: Any = self
+        *owners, name = target.split(".")
+        for owner in owners:
+            if not hasattr(place, owner):
+                place.add_module(owner, Module())
+            place = getattr(place, owner)
+            if not isinstance(place, Module):
+                return False
+        place.add_module(name, m)
+        return True
+
+    def delete_submodule(self, target: str) -> bool:
+        """Remove the module at a path; False if there is none."""
+        path, _, name = target.rpartition(".")
+        try:
+            owner = self.get_submodule(path)
+        except AttributeError:
+            return False
+        if not isinstance(getattr(owner, name, None), Module):
+            return False
+        delattr(owner, name)
+        return True
+
+    def delete_all_unused_submodules(self) -> None:
+        """Remove all modules that no node of the graph calls, or fetches, or something in."""
+        used = {node.target for node in self.graph.nodes if node.op in {"call_module", "get_attr"}}
+        kept = {"."}
+        for target in used:
+            parts = target.split(".")
+            kept |= {".".join(parts[:count]) for count in range(1, len(parts) + 1)}
+            module: Any = self._at(target)
+            if isinstance(module, Module):
+                kept |= {f"{target}.{name}" for name, _ in module.named_modules() if name}
+        for name in [name for name, _ in self.named_modules() if name and name not in kept]:
+            self.delete_submodule(name)
+
+    def _at(self, target: str) -> Any:
+        place: Any = self
+        for part in target.split("."):
+            place = getattr(place, part, None)
+        return place
+
+    # Copies and text
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self._again({k: copy.deepcopy(v, memo) for k, v in self._state().items()}, copy.deepcopy(self._graph, memo))
+
+    def __copy__(self) -> Self:
+        return self._again(dict(self._state()), copy.copy(self._graph))
+
+    def _state(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("_graph", "_code")}
+
+    def _again(self, state: dict[str, Any], graph: Graph) -> Self:
+        made = type(self).__new__(type(self))
+        type(made).__name__ = type(self).__name__
+        vars(made).update(state)
+        made.graph = graph
+        return made
+
+    def __reduce__(self) -> Any:
+        base = next(each for each in type(self).__mro__ if "_is_generated" not in vars(each))
+        steps = [
+            (n.name, n.op, n.target, map_arg(n.args, _Name.of), map_arg(n.kwargs, _Name.of), n.type)
+            for n in self._graph.nodes
+        ]
+        return (_restored, (base, type(self).__name__, self._state(), steps))
+
+    def print_readable(self, print_output: bool = True, **options: Any) -> str:
+        """The class of this module as text, which is also printed."""
+        lines = [f"    {line}".rstrip() for line in self._code.strip().split("\n")]
+        text = "\n".join([f"class {type(self).__name__}(torch.nn.Module):", *lines, ""])
+        if print_output:
+            print(text)
+        return text
+
+    def to_folder(self, *args: Any, **options: Any) -> NoReturn:
+        """Raises: code of graphs is not written to files, from which it would be executed."""
+        raise NotImplementedError("GraphModule.to_folder is not in pullback: pickle the module, which has no code in it")
+
+    def __str__(self) -> str:
+        hint = "# To see more debug info, please use `graph_module.print_readable()`"
+        return "\n".join([super().__repr__(), self._code, hint])
+
+
+class _Name(str):
+    """The name of a node, in its place in a pickle."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, node: Node) -> "_Name":
+        """That of a node."""
+        return cls(node.name)
+
+
+def _restored(cls: type[GraphModule], name: str, state: dict[str, Any], steps: list[Any]) -> GraphModule:
+    """The module of a pickle, whose code is generated from its nodes."""
+    graph, nodes = Graph(), {}
+
+    def taken(value: Any) -> Any:
+        return nodes[str(value)] if isinstance(value, _Name) else value
+
+    for title, op, target, args, kwargs, kind in steps:
+        args, kwargs = map_aggregate(args, taken), map_aggregate(kwargs, taken)
+        nodes[title] = graph.create_node(op, target, args, kwargs, title, kind)
+    made = cls.__new__(cls)
+    type(made).__name__ = name
+    vars(made).update(state)
+    made.graph = graph
+    return made
+
+
+def _copy(source: Any, to: Any, target: str) -> None:
+    """Have a module share what another one has at a path."""
+    *owners, name = target.split(".")
+    for owner in owners:
+        source = getattr(source, owner)
+        if getattr(to, owner, None) is source:
+            return
+        if not hasattr(to, owner):
+            to.add_module(owner, Module())
+        to = getattr(to, owner)
+    value = getattr(source, name)
+    if isinstance(value, Carrier) and not isinstance(value, Parameter):
+        persistent = name not in getattr(source, "_non_persistent_buffers_set", ())
+        to.register_buffer(name, value, persistent=persistent)
+    else:
+        setattr(to, name, value)
+
+
+def _assign(to: Any, target: str, value: Any) -> None:
+    """Put a value at a path of a module."""
+    *owners, name = target.split(".")
+    for owner in owners:
+        if not hasattr(to, owner):
+            to.add_module(owner, Module())
+        to = getattr(to, owner)
+    if isinstance(value, Carrier) and not isinstance(value, Parameter):
+        to.register_buffer(name, value)
+    else:
+        setattr(to, name, value)
