@@ -123,6 +123,9 @@ def appear() -> Any:
                 module = sys.modules.get(name)
                 for value in facade.kept(module) if isinstance(module, facade.Facade) else ():
                     _watch(name, value)
+            layers = naming.module("torch.nn.functional")
+            for name in layers.__all__:  # those that layers call
+                _watch(layers.__name__, getattr(layers, name))
         return present
 
 

@@ -92,7 +92,8 @@ class Writer:
         if wraps:
             self.tree.put(WRAP, wrap)
         lines = "\n".join(f"    {line}" for line in body or ["pass"])
-        head = f"def forward({', '.join([self.root, *parameters])}){result}:"
+        parameters = parameters if parameters[:1] == [self.root] else [self.root, *parameters]
+        head = f"def forward({', '.join(parameters)}){result}:"
         return PythonCode(f"\n{wraps}\n\n{head}\n{lines}\n    ", self.globals)
 
     def _lives(self) -> Iterator[tuple[Node, list[Node]]]:

@@ -159,15 +159,8 @@ class Graph:
         return self._inserting(self._root._next.prepend if n is None else self._own(n).prepend)
 
     def inserting_after(self, n: Node | None = None) -> contextlib.AbstractContextManager[None]:
-        """A block in which new nodes are inserted after a node, or at the end; each after the one before."""
-        last = self._root._prev if n is None else self._own(n)
-
-        def insert(node: Node) -> None:
-            nonlocal last
-            last.append(node)
-            last = node
-
-        return self._inserting(insert)
+        """A block in which new nodes are inserted directly after a node, or at the end."""
+        return self._inserting(self._root.prepend if n is None else self._own(n).append)
 
     def _own(self, node: Node) -> Node:
         if node.graph is not self:

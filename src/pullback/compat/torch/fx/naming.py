@@ -13,6 +13,12 @@ from .. import facade
 
 NAMESPACES = ("torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special")
 """The modules of torch whose functions a graph records when they are given a proxy."""
+NATIVE = set(
+    "adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d bilinear channel_shuffle conv1d conv2d conv3d conv_tbc "
+    "conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity gelu hardshrink linear logsigmoid one_hot "
+    "pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu scaled_dot_product_attention softplus softshrink".split()
+)
+"""Functions of torch.nn.functional that torch records as they are called; for others, it names what has a default."""
 UNDERSCORED = {"and_", "or_", "not_", "is_", "xor_"}
 RESERVED = {"inf", "nan", "NoneType", "torch", "device", "fx_pytree", "pytree"}
 """Names that generated code uses for itself."""
@@ -34,7 +40,9 @@ def path_of(function: Any) -> str | None:
     if not str(getattr(function, "__module__", "")).startswith("pullback"):
         return None
     name = getattr(function, "__name__", "")
-    return next((f"{each}.{name}" for each in NAMESPACES if getattr(module(each), name, None) is function), None)
+    first = NAMESPACES[0 if name in NATIVE or name.endswith("_") else 1]  # where both have the same
+    places = (first, *NAMESPACES)
+    return next((f"{each}.{name}" for each in places if getattr(module(each), name, None) is function), None)
 
 
 def qualified(target: Any) -> str:

@@ -26,12 +26,6 @@ BASE_TYPES = (
     str, int, float, bool, complex, type(None), type(...), slice, range, dtypes.dtype, placement.device,
     placement.layout, placement.memory_format,
 )  # fmt: skip
-# Functions of torch.nn.functional that torch records as they are called; for others, it names what has a default.
-_AS_CALLED = set(
-    "adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d bilinear channel_shuffle conv1d conv2d conv3d conv_tbc "
-    "conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity gelu hardshrink linear logsigmoid one_hot "
-    "pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu scaled_dot_product_attention softplus softshrink".split()
-)
 
 
 class TraceError(ValueError):
@@ -198,7 +192,9 @@ class Proxy(Recorded):
 def _as_recorded(function: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """The arguments of a call as torch records them: of functions of layers and losses, all, by name if they have defaults."""
     path = naming.path_of(function) or ""
-    if not path.startswith("torch.nn.functional.") or function.__name__ in _AS_CALLED or path.endswith("_"):
+    if path == "torch.einsum" and len(args) == 2 and isinstance(args[1], (tuple, list)):
+        return (args[0], *args[1]), kwargs
+    if not path.startswith("torch.nn.functional.") or function.__name__ in naming.NATIVE or path.endswith("_"):
         return args, kwargs
     bound = inspect.signature(function).bind(*args, **kwargs)
     bound.apply_defaults()

@@ -117,6 +117,9 @@ class Tracer(TracerBase):
                 name = self.tensor_attrs[id(a)] = f"_tensor_constant{index}"
                 setattr(self.root, name, a)
             return self.create_node("get_attr", name, (), {})
+        if isinstance(a, tuple) and hasattr(a, "_fields"):
+            args = tuple(self.create_arg(each) for each in a)
+            return self.create_node("call_function", type(a), args, {})
         if isinstance(a, Module):
             return self.create_node("get_attr", self.path_of_module(a), (), {})
         return super().create_arg(a)
