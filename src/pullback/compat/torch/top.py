@@ -141,7 +141,7 @@ def is_warn_always_enabled() -> bool:
 
 def _assert(condition: Any, message: str) -> None:
     """Raises AssertionError with the message unless the condition holds."""
-    assert condition, message  # noqa: S101  # that of programs
+    assert condition, message
 
 
 def set_default_device(device: Any) -> None:

@@ -48,7 +48,9 @@ def _code(free: int) -> CodeType:
         f"        ({', '.join(names)})",
         "    return stand_in",
     ]
-    code: CodeType = generated(f"a recorded function with {free} free variables", "\n".join(lines), {}, "outer")().__code__
+    code: CodeType = generated(
+        f"a recorded function with {free} free variables", "\n".join(lines), {}, "outer"
+    )().__code__
     return code
 
 
@@ -60,7 +62,9 @@ class Redirected:
         if write is not None:
             write()  # a short way, whose code is not yet there
         self.function, self.code = function, function.__code__
-        own = FunctionType(self.code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+        own = FunctionType(
+            self.code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+        )
         own.__kwdefaults__ = function.__kwdefaults__
         self.signed = not hasattr(function, "__wrapped__")
         if self.signed:
@@ -199,7 +203,9 @@ def _replaced(tracer: Any) -> Iterator[None]:
     wrapped = {id(each) for each in tracer.autowrap_functions}
     places += [(tracer._scope, name) for name, value in tracer._scope.items() if id(value) in wrapped]
     with _lock:
-        replaced = [(names, name, names.get(name, _MISSING), tracer._wrapper(_named(names, name))) for names, name in places]
+        replaced = [
+            (names, name, names.get(name, _MISSING), tracer._wrapper(_named(names, name))) for names, name in places
+        ]
         for names, name, _, new in replaced:
             names[name] = new
     try:

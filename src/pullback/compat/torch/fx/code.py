@@ -24,7 +24,10 @@ BINARY = {
 COMPARED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 FORMS = {
     **{name: f"{{}} {sign} {{}}" for name, sign in {**BINARY, **COMPARED}.items()},
-    **{"pos": "+{}", "neg": "-{}", "invert": "~{}", "getitem": "{}[{}]"},
+    "pos": "+{}",
+    "neg": "-{}",
+    "invert": "~{}",
+    "getitem": "{}[{}]",
 }
 """How calls of functions of the module operator are written."""
 WRITES = {f"i{name.rstrip('_')}": f"{{}} {sign}= {{}}" for name, sign in BINARY.items()}

@@ -142,7 +142,8 @@ class Graph:
 
     def output_node(self) -> Node:
         """The node of the result."""
-        return next(node for node in reversed(self.nodes) if node.op == "output")
+        found: Node = next(node for node in reversed(self.nodes) if node.op == "output")
+        return found
 
     # Changes
 
@@ -245,7 +246,7 @@ class Graph:
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         rows.insert(1, ["-" * width for width in widths])
         for row in rows:
-            print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
+            print("  ".join(map(str.ljust, row, widths)).rstrip())  # noqa: T201  # as it is called
 
     def lint(self) -> None:
         """Check that the graph is well formed: RuntimeError, or ValueError for a target that the module lacks."""

@@ -40,7 +40,9 @@ class GraphModule(Module):
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """An instance of a class of its own, which has the generated `forward`."""
         base = next(each for each in cls.__mro__ if "_is_generated" not in vars(each))
-        made: Self = object.__new__(type(base.__name__, (base,), {"_is_generated": True, "__module__": base.__module__}))
+        made: Self = object.__new__(
+            type(base.__name__, (base,), {"_is_generated": True, "__module__": base.__module__})
+        )
         return made
 
     def __init__(self, root: Any, graph: Graph, class_name: str = "GraphModule") -> None:
@@ -55,7 +57,9 @@ class GraphModule(Module):
                 elif node.target in root:
                     _assign(self, node.target, root[node.target])
                 else:
-                    raise RuntimeError(f"Node {node} referenced target {node.target} but that target was not provided in `root`!")
+                    raise RuntimeError(
+                        f"Node {node} referenced target {node.target} but that target was not provided in `root`!"
+                    )
         self.graph = graph
 
     @property
@@ -134,7 +138,9 @@ class GraphModule(Module):
     # Copies and text
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self._again({k: copy.deepcopy(v, memo) for k, v in self._state().items()}, copy.deepcopy(self._graph, memo))
+        return self._again(
+            {k: copy.deepcopy(v, memo) for k, v in self._state().items()}, copy.deepcopy(self._graph, memo)
+        )
 
     def __copy__(self) -> Self:
         return self._again(dict(self._state()), copy.copy(self._graph))
@@ -162,12 +168,14 @@ class GraphModule(Module):
         lines = [f"    {line}".rstrip() for line in self._code.strip().split("\n")]
         text = "\n".join([f"class {type(self).__name__}(torch.nn.Module):", *lines, ""])
         if print_output:
-            print(text)
+            print(text)  # noqa: T201  # as it is called
         return text
 
     def to_folder(self, *args: Any, **options: Any) -> NoReturn:
         """Raises: code of graphs is not written to files, from which it would be executed."""
-        raise NotImplementedError("GraphModule.to_folder is not in pullback: pickle the module, which has no code in it")
+        raise NotImplementedError(
+            "GraphModule.to_folder is not in pullback: pickle the module, which has no code in it"
+        )
 
     def __str__(self) -> str:
         hint = "# To see more debug info, please use `graph_module.print_readable()`"
@@ -187,14 +195,15 @@ class _Name(str):
 
 def _restored(cls: type[GraphModule], name: str, state: dict[str, Any], steps: list[Any]) -> GraphModule:
     """The module of a pickle, whose code is generated from its nodes."""
-    graph, nodes = Graph(), {}
+    graph = Graph()
+    nodes: dict[str, Node] = {}
 
     def taken(value: Any) -> Any:
         return nodes[str(value)] if isinstance(value, _Name) else value
 
     for title, op, target, args, kwargs, kind in steps:
-        args, kwargs = map_aggregate(args, taken), map_aggregate(kwargs, taken)
-        nodes[title] = graph.create_node(op, target, args, kwargs, title, kind)
+        given = map_aggregate((args, kwargs), taken)
+        nodes[title] = graph.create_node(op, target, given[0], given[1], title, kind)
     made = cls.__new__(cls)
     type(made).__name__ = name
     vars(made).update(state)

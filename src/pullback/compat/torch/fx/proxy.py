@@ -35,7 +35,7 @@ class TraceError(ValueError):
 class TracerBase:
     """What records nodes in a graph, and turns values into arguments of nodes."""
 
-    graph: Any
+    graph: Any = None
     record_stack_traces = False
     trace_asserts = False
     proxy_buffer_attributes = False
@@ -98,7 +98,7 @@ class TracerBase:
         """Raises TraceError: what a condition is depends on numbers, which a graph does not have."""
         raise TraceError(_CONTROL)
 
-    def iter(self, obj: "Proxy") -> Iterator[Any]:
+    def iter(self, obj: Any) -> Iterator[Any]:
         """The elements of a proxy that is unpacked to several names; otherwise raises TraceError."""
         frame: Any = sys._getframe(2)
         for each in dis.get_instructions(frame.f_code):
@@ -148,7 +148,7 @@ class Proxy(Recorded):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return Attribute(self, name)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> "Proxy":
+    def __call__(self, *args: Any, **kwargs: Any) -> "Proxy":  # noqa: D102  # a call of the value
         return self.tracer.create_proxy("call_method", "__call__", (self, *args), kwargs)
 
     def __iter__(self) -> Iterator[Any]:
@@ -184,7 +184,9 @@ class Proxy(Recorded):
 
         args, kwargs = map_aggregate(tuple(args), note), map_aggregate(dict(kwargs or {}), note)
         if len(tracers) > 1 and len({id(tracer.graph) for tracer in tracers.values()}) > 1:
-            raise RuntimeError(f"Found multiple different tracers {list(tracers.values())} while trying to trace {orig_method}")
+            raise RuntimeError(
+                f"Found multiple different tracers {list(tracers.values())} while trying to trace {orig_method}"
+            )
         args, kwargs = _as_recorded(orig_method, args, kwargs)
         return next(iter(tracers.values())).create_proxy("call_function", orig_method, args, kwargs)
 
@@ -222,7 +224,7 @@ class Attribute(Proxy):
             self._node = self.tracer.create_proxy("call_function", getattr, (self.root, self.attr), {}).node
         return self._node
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Proxy:
+    def __call__(self, *args: Any, **kwargs: Any) -> Proxy:  # noqa: D102  # a method
         return self.tracer.create_proxy("call_method", self.attr, (self.root, *args), kwargs)
 
 

@@ -45,7 +45,8 @@ class _Matcher:
 
     def found(self, graph: Graph) -> list[dict[Node, Any]]:
         """What the nodes of the pattern stand for, for each match; matches have no step in common."""
-        matches, taken = [], set()
+        matches = []
+        taken: set[Any] = set()
         first, *others = self.results
         for node in graph.nodes:
             places: dict[Node, Any] = {}
@@ -82,15 +83,17 @@ class _Matcher:
             return self._like(own.args, other.args, places) and self._like(own.kwargs, other.kwargs, places)
         if isinstance(own, (tuple, list)) and isinstance(other, (tuple, list)):
             pairs = zip(own, other, strict=False)
-            return len(own) == len(other) and all([self._like(a, b, places) for a, b in pairs])
+            return len(own) == len(other) and all(self._like(a, b, places) for a, b in pairs)
         if isinstance(own, dict) and isinstance(other, dict):
-            return own.keys() == other.keys() and all([self._like(own[key], other[key], places) for key in own])
+            return own.keys() == other.keys() and all(self._like(own[key], other[key], places) for key in own)
         return type(own) is type(other) and bool(own == other)
 
     def _same_target(self, own: Node, other: Node) -> bool:
         if own.op != "call_module" or self.pattern.owning_module is None:
             return bool(own.target == other.target)
-        return type(self.pattern.owning_module.get_submodule(own.target)) is type(self.module.get_submodule(other.target))
+        return type(self.pattern.owning_module.get_submodule(own.target)) is type(
+            self.module.get_submodule(other.target)
+        )
 
     def _alone(self, places: dict[Node, Any], steps: set[Any]) -> bool:
         """True if nothing outside of a match takes what the replacement does not give."""

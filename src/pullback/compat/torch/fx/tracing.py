@@ -32,7 +32,7 @@ PH = _Placeholder()
 
 
 def _assert_is_none(value: Any, msg: str) -> None:
-    assert value is None, msg  # noqa: S101  # what graphs check of arguments that were fixed
+    assert value is None, msg  # what graphs check of arguments that were fixed
 
 
 class Tracer(TracerBase):
@@ -74,9 +74,7 @@ class Tracer(TracerBase):
                 return str(name)
         raise NameError("module is not installed as a submodule")
 
-    def call_module(
-        self, m: Any, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def call_module(self, m: Any, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What a call of a module gives: the proxy of one step, or what its `forward` records."""
         path = self.path_of_module(m)
         if self.is_leaf_module(m, path):
@@ -136,7 +134,7 @@ class Tracer(TracerBase):
         """
         function = type(root).forward if isinstance(root, Module) else root
         self.root = root if isinstance(root, Module) else Module()
-        self.graph = Graph(tracer_cls=type(self))
+        self.graph = graph = Graph(tracer_cls=type(self))
         self.parameter_proxy_cache = {}
         self.tensor_attrs = {
             id(value): f"{path}.{name}" if path else name
@@ -148,8 +146,10 @@ class Tracer(TracerBase):
         called, args = self.create_args_for_root(function, isinstance(root, Module), concrete_args)
         with tracing(self):
             result = self.create_arg(called(*args))
-        self.create_node("output", "output", (result,), {}, type_expr=_kind(inspect.signature(function).return_annotation))
-        return self.graph
+        self.create_node(
+            "output", "output", (result,), {}, type_expr=_kind(inspect.signature(function).return_annotation)
+        )
+        return graph
 
     def create_args_for_root(self, root_fn: Any, is_module: bool, concrete_args: Any = None) -> tuple[Any, list[Any]]:
         """A function, and the proxies with which it is to be called."""
@@ -157,7 +157,7 @@ class Tracer(TracerBase):
         named: dict[str, Any] = {}
         fixed, starred = 0, False
         for each in list(inspect.signature(root_fn).parameters.values())[is_module:]:
-            stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+            stars = "*" * ((each.kind is each.VAR_POSITIONAL) + 2 * (each.kind is each.VAR_KEYWORD))
             starred = starred or bool(stars)
             if each.name in (concrete_args or {}):
                 fixed += 1
@@ -180,7 +180,9 @@ class Tracer(TracerBase):
     def _fixed(self, name: str, placeholder: str, value: Any) -> Any:
         """The value to which an input is fixed, which the graph checks where it can."""
         if value is PH or (isinstance(value, (tuple, list, dict)) and "PH" in repr(value)):
-            raise NotImplementedError("concrete_args with torch.fx.PH are not in pullback: trace a function that builds them")
+            raise NotImplementedError(
+                "concrete_args with torch.fx.PH are not in pullback: trace a function that builds them"
+            )
         proxy = self.create_proxy("placeholder", placeholder, (), {})
         text = f"{name} has been specialized to have value {value} but got another value"
         if value is None:
