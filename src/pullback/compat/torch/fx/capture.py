@@ -19,6 +19,7 @@ from typing import Any
 
 from ...._core import forks
 from ...._core.sites import generated
+from ...._tensor.tensor import Tensor
 from ....nn.modules.calls import Calls
 from ....nn.modules.members import Members
 from .. import facade
@@ -104,6 +105,31 @@ def _recorded(function: Any, own: Any, args: tuple[Any, ...], kwargs: dict[str, 
     return type(proxy).__torch_function__(function, (type(proxy),), args, kwargs)
 
 
+OPERATORS = {
+    **{f"__{name}__": name for name in "add sub mul pow matmul eq ne lt le gt ge".split()},
+    **{f"__{name}__": f"__{name}__" for name in "floordiv and or xor lshift rshift getitem".split()},
+    "__truediv__": "div",
+    "__mod__": "remainder",
+}
+"""The methods as which operators of a tensor and a proxy are recorded."""
+
+
+@functools.cache
+def _methods() -> dict[FunctionType, str]:
+    """The methods of tensors, and how they are recorded when they are given a proxy."""
+    names = {name: OPERATORS.get(name, name) for kind in Tensor.__mro__ for name in vars(kind)}
+    public = [(getattr(Tensor, name), called) for name, called in names.items() if name[0] != "_" or name in OPERATORS]
+    methods = [(method, called) for method, called in public if isinstance(method, FunctionType)]
+    return dict(sorted(methods, key=lambda each: each[0].__name__ == each[1]))  # of several names, its own
+
+
+def _method(function: Any, own: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    proxy: Any = found((args, kwargs))
+    if proxy is None:
+        return own(*args, **kwargs)
+    return proxy.tracer.create_proxy("call_method", _methods()[function], args, kwargs)
+
+
 class _Presence:
     """What all proxies hold: when the last of them is gone, it is, too."""
 
@@ -130,6 +156,8 @@ def appear() -> Any:
             layers = naming.module("torch.nn.functional")
             for name in layers.__all__:  # those that layers call
                 _watch(layers.__name__, getattr(layers, name))
+            for method in _methods():
+                _redirected[id(method)] = Redirected(method, _method)
         return present
 
 

@@ -11,7 +11,6 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from ...._core import dtypes, placement
-from ...._core.primitives import Carrier
 from . import naming
 from .capture import Recorded, appear
 from .node import Node, map_aggregate
@@ -259,21 +258,15 @@ class ParameterProxy(Proxy):
 
 
 def _operator(name: str, *, swapped: bool = False) -> Callable[..., Any]:
-    """A method that records an operator; of a tensor and a proxy, a method of the tensor, as torch does."""
+    """A method that records an operator."""
     target = getattr(operator, name)
-    methods = {"truediv": "div", "mod": "remainder", "floordiv": "__floordiv__"}
-    method_name = methods.get(name, f"__{name.rstrip('_')}__" if name in _BITWISE else name)
 
     def method(self: Proxy, *others: Any) -> Proxy:
-        if swapped and isinstance(others[0], Carrier):
-            return self.tracer.create_proxy("call_method", method_name, (others[0], self), {})
-        operands = (*others, self) if swapped else (self, *others)
-        return self.tracer.create_proxy("call_function", target, operands, {})
+        return self.tracer.create_proxy("call_function", target, (*others, self) if swapped else (self, *others), {})
 
     return method
 
 
-_BITWISE = {"and_", "or_", "xor", "lshift", "rshift"}
 for _name in "add sub mul matmul floordiv truediv mod pow lshift rshift and_ or_ xor".split():
     setattr(Proxy, f"__{_name.rstrip('_')}__", _operator(_name))
     setattr(Proxy, f"__r{_name.rstrip('_')}__", _operator(_name, swapped=True))
