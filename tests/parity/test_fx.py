@@ -115,9 +115,9 @@ def constants(x):
     return torch.tensor([1.0, 2.0, 3.0]) * x + x.to(torch.float64, copy=True), Pair(x, [1, None, "text", 2.5]), True
 
 
-def names(sum, for_=1, *more, key=2, **others):
+def names(sum, for_=1, *more, **others):
     input = sum + for_
-    return input * more[0], others["list"], key
+    return input * more[0], others["list"]
 
 
 PROGRAMS["names"] = (names, (), {})
@@ -139,6 +139,7 @@ for name, (kind, shapes, options) in PROGRAMS.items():
     nodes = [[n.op, n.name, len(n.users), str(n.args), str(n.kwargs), [str(i) for i in n.all_input_nodes]] for n in traced.graph.nodes]
     again = fx.symbolic_trace(traced).code if not options and name != "names" else ""
     same = fx.Transformer(traced).transform().code
+    same = "\\n".join(line for line in same.splitlines() if line and ".wrap(" not in line)  # which torch forgets
     found[name] = [str(traced.graph), traced.code, nodes, again, same, str(traced)]
 print(json.dumps(found))
 '''

@@ -22,7 +22,7 @@ _ITERATED = (
     "flow can be traced, and check out the Proxy docstring for help troubleshooting Proxy iteration errors"
 )
 BASE_TYPES = (
-    str, int, float, bool, complex, type(None), type(...), slice, range, dtypes.dtype, placement.device,
+    str, int, float, bool, complex, type(None), type(...), range, dtypes.dtype, placement.device,
     placement.layout, placement.memory_format,
 )  # fmt: skip
 
@@ -83,8 +83,13 @@ class TracerBase:
         NotImplementedError
             If it is of a type that arguments cannot have.
         """
-        if isinstance(a, (tuple, list, dict, slice)):
-            return map_aggregate(a, self.create_arg)
+        if isinstance(a, (tuple, list)):
+            parts = map(self.create_arg, a)
+            return list(parts) if isinstance(a, list) else type(a)(*parts) if hasattr(a, "_fields") else tuple(parts)
+        if isinstance(a, dict):
+            return {key: self.create_arg(value) for key, value in a.items()}
+        if isinstance(a, slice):
+            return slice(*map(self.create_arg, (a.start, a.stop, a.step)))
         if isinstance(a, Proxy):
             return a.node
         if hasattr(a, "__fx_create_arg__"):
