@@ -183,13 +183,6 @@ class Transformer(Interpreter):
         self.new_graph = Graph()
         self.tracer = _Recorder(self.new_graph, module)
 
-    def run_node(self, n: Node) -> Any:
-        """What takes the place of a node; inputs keep their types."""
-        result = super().run_node(n)
-        if n.op == "placeholder" and isinstance(result, Proxy):
-            result.node.type = n.type
-        return result
-
     def placeholder(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """An input of the new graph."""
         return Proxy(self.new_graph.placeholder(target, default_value=args[0] if args else ...), self.tracer)
@@ -209,6 +202,5 @@ class Transformer(Interpreter):
 
     def transform(self) -> GraphModule:
         """The module of the new graph."""
-        result = self.tracer.create_arg(self.run())
-        self.new_graph.output(result, self.graph.output_node().type)
+        self.new_graph.output(self.tracer.create_arg(self.run()))
         return GraphModule(self.module, self.new_graph, type(self.module).__name__)
