@@ -84,7 +84,7 @@ NAMES_WITH_DIGITS = [
     "(arc|a)tan2|deg2rad|rad2deg",
     "i?r?h?fft2|ihfft2",
     "(modified_|scaled_modified_|spherical_)?bessel_[ijky][01]|i[01]e?",
-    "relu6|rot90",
+    "relu6|rot90|draw_base2",
     "l1_loss|smooth_l1_loss",
     "ReLU6|(Smooth)?L1Loss|L1Unstructured|l1_unstructured|Chi2",
     "im2col",

@@ -43,6 +43,7 @@ _PROVIDERS.update(
         "batches of cotangents": "pullback.func.rows",
         "numpy functions": "pullback._numpy",
         "array namespace": "pullback.array_api",
+        "numbers": "pullback._tensor.creation",
         "strong zeros": "pullback._tape.zeros",
         "fills of shared memory": "pullback.vocabulary.shared_memory",
     }

@@ -157,14 +157,14 @@ def keep_array(array: Any) -> Cell:
     return cell
 
 
-def protect(tensor: Any) -> None:
-    """Give every graph that kept a value lying in this tensor's memory a copy of its own."""
+def protect(tensor: Any, instead: Any = None) -> None:
+    """Give every graph that kept a value lying in this tensor's memory a copy of its own, or something else instead."""
     storage = tensor._storage
     if storage is None:
         if tensor._cell is not None:
             kept = ref(tensor._cell)
             tensor._cell = None
-            _copy_survivors((kept,))
+            _copy_survivors((kept,), instead)
         return
     if not storage.cells:
         return
@@ -173,16 +173,18 @@ def protect(tensor: Any) -> None:
             member._cell = None
         cells = list(storage.cells)
         storage.cells.clear()
-        _copy_survivors(cells)
+        _copy_survivors(cells, instead)
 
 
-def _copy_survivors(cells: Iterable[ref[Cell]]) -> None:
+def _copy_survivors(cells: Iterable[ref[Cell]], instead: Any) -> None:
     """Tensors have let go of these cells: what is left is held by graphs."""
     for entry in cells:
         cell = entry()
         if cell is None:
             continue
-        if isinstance(cell.array, np.ndarray):
+        if instead is not None:
+            cell.array = instead
+        elif isinstance(cell.array, np.ndarray):
             cell.array = cell.array.copy()
             if (note := copies.get()) is not None:
                 note(cell)

@@ -6,6 +6,7 @@ Its operations are the functions of `vocabulary`; the most frequent ones take th
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterator
 from sys import _getframe
 from typing import Any
@@ -249,7 +250,7 @@ class Conversions(Autograd):
     def __copy__(self) -> Any:
         if not self.is_leaf:
             escape("detach", self, "copy.copy()")
-        return self._copied_to(self.detach())
+        return self._copied_to(self.detach(), self._given_attributes())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if not self.is_leaf and self.grad_fn is not None:
@@ -257,15 +258,21 @@ class Conversions(Autograd):
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment: "
                 f"this one was made by {self.grad_fn.title}; copy its detach()"
             )
-        copied = self._copied()
-        memo[id(self)] = copied
+        copied = memo[id(self)] = self._copied()
+        vars(copied).update(sys.modules["copy"].deepcopy(self._given_attributes(), memo))  # which has called this
         return copied
 
-    def _copied(self) -> Any:
-        """A leaf with a copy of this tensor's values, and its requires_grad flag and gradient."""
-        return self._copied_to(self.interpreter.wrap(self._array.copy(order="K"), None))
+    def _given_attributes(self) -> dict[str, Any]:
+        """The attributes that the program has given to this tensor."""
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
-    def _copied_to(self, copied: Any) -> Any:
+    def _copied(self) -> Any:
+        """A leaf with a copy of this tensor's values, and its class, requires_grad flag and gradient."""
+        return self._copied_to(self.interpreter.wrap(self._array.copy(order="K"), None), {})
+
+    def _copied_to(self, copied: Any, marks: dict[str, Any]) -> Any:
+        copied.__class__ = type(self)
+        vars(copied).update(marks)
         if self.is_leaf and self.requires_grad:
             copied.requires_grad = True
         if self._role is not None:  # as in torch, a parameter's gradient is not copied
@@ -279,7 +286,8 @@ class Conversions(Autograd):
     def __reduce__(self) -> Any:
         if not self.is_leaf:
             escape("detach", self, "pickling")
-        return rebuild, (self._array, self.requires_grad, self._role)
+        kind = self._role or (None if type(self) is Tensor else type(self))
+        return rebuild, (self._array, self.requires_grad, kind), self._given_attributes() or None
 
     def to(self, *args: Any, dtype: Any = None, copy: bool = False, **options: Any) -> Any:
         """This tensor converted to another dtype (or to another tensor's dtype); itself if nothing changes.
@@ -349,11 +357,15 @@ class Conversions(Autograd):
         return self if self.is_contiguous() else ops.clone(self, order="C")
 
 
-def rebuild(array: Any, requires_grad: bool, role: Any = None) -> Tensor:
-    """A leaf rebuilt from its pickled form."""
-    tensor = Tensor.interpreter.wrap(array, None)
+def rebuild(array: Any, requires_grad: bool, kind: Any = None) -> Tensor:
+    """A leaf rebuilt from its pickled form; `kind` is its role as a parameter, or its class if that is a subclass."""
+    tensor: Tensor = Tensor.interpreter.wrap(array, None)
     tensor.requires_grad = requires_grad
-    return tensor if role is None else role.mark(tensor)  # type: ignore[no-any-return]  # wrap returns tensors
+    if hasattr(kind, "mark"):
+        kind.mark(tensor)
+    elif kind is not None:
+        tensor.__class__ = kind
+    return tensor
 
 
 def in_place(general: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from .._core.errors import kind
 from .._core.modes import FieldBlock, ModeBlock, mode, running
-from .._tape.memory import written
+from .._tape.memory import protect, written
 from .._tape.node import Node as Node, hooks_of
 from .._tape.seeds import GradientEdge as GradientEdge, get_gradient_edge as get_gradient_edge
 
@@ -79,6 +79,8 @@ def allow_mutation_on_saved_tensors() -> ModeBlock:
 def increment_version(tensor: Any) -> None:
     """Increment the version counter of one tensor or several, for a write that pullback could not see.
 
+    What graphs had saved of their memory is gone: a backward pass that needs it raises RuntimeError.
+
     >>> import pullback
     >>> t = pullback.ones(2)
     >>> pullback.autograd.graph.increment_version(t)
@@ -87,6 +89,24 @@ def increment_version(tensor: Any) -> None:
     """
     for each in tensor if isinstance(tensor, (list, tuple)) else [tensor]:
         written(each)
+        protect(each, _Overwritten())
+
+
+class _Overwritten:
+    """What a graph has of a saved value that was written by others: every use raises RuntimeError."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(
+            "one of the variables needed for gradient computation has been modified by an inplace operation: its memory was "
+            "written outside of pullback after it was used, as increment_version has told; use a clone() there"
+        )
+
+    def _refused(self, *args: Any, **options: Any) -> Any:
+        return self.values
+
+    __array__ = __array_ufunc__ = __array_function__ = __getitem__ = __len__ = __neg__ = __matmul__ = _refused
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refused
+    __pow__ = __rpow__ = __lt__ = __le__ = __gt__ = __ge__ = _refused
 
 
 class _MultiHook:

@@ -19,6 +19,7 @@ from .._core.placement import device
 from .._core.primitives import Carrier
 from .._core.shapes import Size
 from .._tape.memory import bounds, owner
+from .._tensor.tensor import Tensor
 from .structures import array_of, refusal
 
 _ALIGNMENT = 64  # of storages in the file, which torch.load can map into memory
@@ -67,7 +68,7 @@ class Writer:
     def _write_new(self, value: Any, path: tuple[Any, ...]) -> None:
         if type(value) is Name:
             self.parts.append(b"c" + value.replace(" ", "\n").encode() + b"\n")
-        elif isinstance(value, Carrier):
+        elif isinstance(value, Carrier) and (value._role or value.level or type(value) is Tensor):
             self._tensor(value, array_of(value, path))
         elif type(value) in _CONTAINERS and id(value) not in self._within:
             self._within.add(id(value))

@@ -40,6 +40,12 @@ class _Marked(Tensor, metaclass=_Role):
             tensor.__class__ = cls
         return tensor
 
+    def detach(self) -> Any:
+        """A plain tensor with the same memory and without the history: the results of operations are no parameters."""
+        found = super().detach()
+        found.__class__ = Tensor
+        return found
+
 
 def _of(role: type[_Marked], data: Any, requires_grad: bool | None) -> Any:
     """A tensor with a role that shares the memory of another; an empty one without data."""

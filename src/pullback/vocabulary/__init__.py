@@ -29,6 +29,10 @@ NUMBERS: dict[str, tuple[str, ...]] = {
 }
 
 
+OF_NUMBERS = {"add", "sub", "mul", "div", "floor_divide"}
+"""Functions that also take two Python numbers, as in torch; the result is a tensor without axes."""
+
+
 def load(module: str, name: str) -> Function:
     """The object that a module of pullback defines under a name."""
     defined: Function = getattr(importlib.import_module(f"pullback.{module}"), name)
@@ -200,7 +204,11 @@ def of_tensors(function: Function, takes_out: bool = False) -> Function:
         if other is MISSING:
             other = _named(function, second, options)
         if not isinstance(input, Carrier) and not isinstance(other, Carrier):
-            raise errors.no_tensor(function.__name__, "input", 1, input)
+            if function.__name__ not in OF_NUMBERS or not all(
+                isinstance(x, (bool, int, float)) for x in (input, other)
+            ):
+                raise errors.no_tensor(function.__name__, "input", 1, input)
+            input = provider("numbers").tensor(input)
         if out is not None:
             return written(out, takes_out, function, input, other, *args, **options)
         return function(input, other, *args, **options) if options else function(input, other, *args)

@@ -1048,7 +1048,7 @@ class Tensor:
     def numel(self) -> _builtins.int:
         """The number of elements."""
     def numpy(self, *, force: _builtins.bool = False) -> _np.ndarray[_Any, _Any]:
-        """The tensor's NumPy array, which shares its memory; with `force`, also for a tensor that requires grad."""
+        """The tensor's NumPy array, which shares its memory."""
     def orgqr(self, tau: Tensor) -> Tensor:
         """The leading columns of a product of Householder reflections: Q, from the result of `geqrf`."""
     def ormqr(self, tau: Tensor, other: _TensorLike, left: _builtins.bool = True, transpose: _builtins.bool = False) -> Tensor:

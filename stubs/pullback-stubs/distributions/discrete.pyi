@@ -37,7 +37,7 @@ from ..nn import functional
 from ..vocabulary.functions import xlogy
 from ..vocabulary.special import lgamma
 from .constraints import Constraint, boolean, dependent_property, integer_interval, nonnegative, nonnegative_integer, one_hot, real, real_vector, simplex, unit_interval
-from .distribution import Distribution, ExponentialFamily, alias, broadcast_all, clamped
+from .distribution import Distribution, ExponentialFamily, alias, broadcast_all, clamped, derived
 
 class OfOdds(Distribution):
     ...
@@ -46,7 +46,12 @@ class OfOdds(Distribution):
     def __init__(self, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
 
-    def __getattr__(self, name: str) -> Any:
+    @derived
+    def logits(self) -> Any:
+        ...
+
+    @derived
+    def probs(self) -> Any:
         ...
 
     @property
@@ -198,7 +203,12 @@ class OfChoices(Distribution):
     def _one_value(self) -> Any:
         ...
 
-    def __getattr__(self, name: str) -> Any:
+    @derived
+    def logits(self) -> Any:
+        ...
+
+    @derived
+    def probs(self) -> Any:
         ...
 
     def expand(self, batch_shape: Any, _instance: Any=None) -> _Self:

@@ -27,7 +27,7 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import attrgetter, mul
 from typing import Any, ClassVar
 import numpy as np
@@ -40,10 +40,21 @@ from .._tape.backward import grad
 from .._tensor.creation import scalar_tensor
 from .._tensor.sampling import rand
 from ..vocabulary.joining import broadcast_tensors
-from .constraints import Constraint
+from .constraints import Constraint, is_dependent
 
 def broadcast_all(*values: Any) -> tuple[Any, ...]:
     ...
+
+class derived:
+    ...
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        ...
+
+    def __get__(self, instance: Any, owner: Any=None) -> Any:
+        ...
+    __doc__: _Any
+    function: _Any
 
 class Distribution:
     ...

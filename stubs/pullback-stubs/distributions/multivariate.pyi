@@ -35,7 +35,7 @@ from .._tensor.functions import logsumexp
 from . import constraints
 from .constraints import Constraint
 from .discrete import Categorical
-from .distribution import LOG_ROOT_TAU, Distribution, alias, summed
+from .distribution import LOG_ROOT_TAU, Distribution, alias, derived, summed
 
 def given_matrix(covariance_matrix: Any, precision_matrix: Any, scale_tril: Any, error: type[Exception]) -> Any:
     ...
@@ -48,7 +48,19 @@ class _Factored(Distribution):
     def _begun_with(self, name: str, matrix: Any, batch: Size, event: Any, validate_args: bool | None) -> None:
         ...
 
-    def __getattr__(self, name: str) -> Any:
+    @derived
+    def scale_tril(self) -> _Tensor:
+        ...
+
+    @derived
+    def covariance_matrix(self) -> _Tensor:
+        ...
+
+    @derived
+    def precision_matrix(self) -> _Tensor:
+        ...
+
+    def _of_batch(self, matrix: Any) -> Any:
         ...
 
     def _half_log_det(self) -> Any:

@@ -1,5 +1,7 @@
 """torch.utils._pytree: nested containers flattened and unflattened, and classes registered as containers."""
 
+from __future__ import annotations
+
 import collections
 import dataclasses
 import functools
@@ -47,7 +49,7 @@ class TreeSpec:
         return kind if kind is not None and hasattr(kind, "_fields") else context
 
     @property
-    def children_specs(self) -> list[Any]:
+    def children_specs(self) -> list[TreeSpec]:
         """The structures of the children."""
         return [TreeSpec(child) for child in self.structure.children]
 
@@ -61,7 +63,7 @@ class TreeSpec:
     @property
     def num_leaves(self) -> int:
         """The number of leaves."""
-        return int(self.structure.leaf_count())
+        return self.structure.leaf_count()
 
     @property
     def num_nodes(self) -> int:

@@ -3,6 +3,7 @@
 `places` lists them; a module that is not listed there, `torch.a.b`, has the names of `pullback.a.b`.
 """
 
+import functools
 import importlib
 import importlib.util
 from collections.abc import Callable, Iterable, Sequence
@@ -10,7 +11,7 @@ from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .places import ABSENT, NAMED, PLACES
+from .places import ABSENT, HOLLOW, NAMED, PLACES
 
 _MISSING = object()
 _KEPT: Any = vars(ModuleType)["__dict__"]
@@ -19,15 +20,35 @@ _WHERE = "https://github.com/pullback-autograd/pullback/tree/main/docs/reference
 
 def _lacking(path: str) -> str:
     """The error message for a missing name, with the reason, if there is one for it or for its module."""
-    return f"{path} is not in pullback: {ABSENT.get(path) or ABSENT.get(path.rpartition('.')[0], _WHERE)}"
+    place = path
+    while place and place not in ABSENT:
+        place = place.rpartition(".")[0]
+    return f"{path} is not in pullback: {ABSENT.get(place, _WHERE)}"
 
 
 class _Unusable(type):
-    """A class that torch has and pullback lacks: programs may import it and derive from it, but there are no instances."""
+    """A class of names that torch has and pullback lacks: programs may import them, and derive from them.
+
+    Their attributes are such names, too. Calling one raises RuntimeError, which says what is missing, and why; as a decorator
+    it gives a function that does so.
+    """
+
+    path: str
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _unusable(f"{cls.path}.{name}")
 
     def __call__(cls, *args: Any, **options: Any) -> Any:
-        """Raises RuntimeError, which says what is missing, and why."""
-        raise RuntimeError(_lacking(next(each.__doc__ for each in cls.__mro__ if "__lacking__" in vars(each)) or ""))
+        if len(args) == 1 and isinstance(args[0], FunctionType) and not options:
+            return functools.wraps(args[0])(lambda *_, **__: cls())
+        raise RuntimeError(_lacking(cls.path))
+
+
+def _unusable(path: str) -> _Unusable:
+    module, _, name = path.rpartition(".")
+    return _Unusable(name, (), {"__module__": module, "__doc__": f"{path}, which pullback lacks.", "path": path})
 
 
 class Facade(ModuleType):
@@ -54,7 +75,7 @@ class Facade(ModuleType):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         path = f"{self.__name__}.{name}"
         found = self._find(name)
-        if path in PLACES and _places(path) is not None and not isinstance(found, FunctionType):
+        if (path in PLACES or path in HOLLOW) and _places(path) is not None and not isinstance(found, FunctionType):
             found = importlib.import_module(path)  # a function precedes the module of its name, as in torch
         if found is _MISSING:
             raise AttributeError(_lacking(path), name=name, obj=self)
@@ -77,10 +98,8 @@ class Facade(ModuleType):
                 found = importlib.import_module(path) if _places(path) is not None else _MISSING
             if found is not _MISSING:
                 return found
-        if name in NAMED.get(self.__name__, "").split():
-            return _Unusable(
-                name, (), {"__module__": self.__name__, "__doc__": f"{self.__name__}.{name}", "__lacking__": True}
-            )
+        if name in NAMED.get(self.__name__, "").split() or (_hollow(self.__name__) and not name.startswith("__")):
+            return _unusable(f"{self.__name__}.{name}")
         return _MISSING
 
     def __dir__(self) -> list[str]:
@@ -112,11 +131,18 @@ def _installed(place: str) -> bool:
     return package == "pullback" or importlib.util.find_spec(package) is not None
 
 
+def _hollow(name: str) -> bool:
+    """True for a module, or one below it, whose names are all such that they raise when they are called."""
+    return any(name == each or name.startswith(f"{each}.") for each in HOLLOW)
+
+
 def _places(name: str) -> Sequence[str] | None:
     """The sources of a module of torch; None if there is no such module."""
     if name in PLACES:
         places = PLACES[name].split()
         return places if all(map(_installed, places)) else None
+    if _hollow(name):
+        return []
     ours = "pullback" + name.removeprefix("torch")
     if any(part.startswith("_") for part in name.split(".")) or name in ABSENT:
         return None

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..._core import dtypes, placement
 from ..._core.primitives import Carrier
-from ..._numerics import blocks
+from ..._numerics import blocks, printing
 from ..._numerics.random import Generator as Generator
 from ..._tape.node import AccumulateGrad
 from ..._tensor.tensor import Tensor as Tensor
@@ -16,6 +16,17 @@ from ...vocabulary.shapes import cat
 from .inert import no
 
 _vmap = vmap
+
+
+_TensorMeta = type(Tensor)
+
+
+def _undispatched(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """The function's own result: what `__torch_function__ = ...` says in a class that does not dispatch."""
+    return func(*args, **(kwargs or {}))
+
+
+globals()["_disabled_torch_function_impl"] = _undispatched
 
 
 class Value:
@@ -44,6 +55,21 @@ def _unflatten_dense_tensors(flat: Any, tensors: Sequence[Any]) -> tuple[Any, ..
     """The parts of a vector in the shapes of tensors."""
     pieces = flat.split([tensor.numel() for tensor in tensors])
     return tuple(piece.reshape(tensor.shape) for piece, tensor in zip(pieces, tensors, strict=True))
+
+
+class _PrintOptions:
+    """How tensors are printed: what `set_printoptions` has chosen."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(printing._options, name)
+
+
+PRINT_OPTS = _PrintOptions()
+
+
+def _tensor_str(tensor: Any, indent: int) -> str:
+    """The numbers of a tensor as they are printed."""
+    return repr(tensor)[7:-1]
 
 
 def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int:
@@ -78,6 +104,17 @@ class config:
     parallel_info: Callable[[], str] = staticmethod(lambda: f"pullback::get_num_threads() : {blocks.get_num_threads()}")
 
 
+class data:
+    """torch.utils.data.dataloader: names for annotations, and classes without instances."""
+
+    _collate_fn_t = _worker_init_fn_t = Callable[..., Any]
+
+    class _BaseDataLoaderIter:
+        """The base of torch's iterators, which those of pullback do not have."""
+
+    _SingleProcessDataLoaderIter = _MultiProcessingDataLoaderIter = _BaseDataLoaderIter
+
+
 class inside:
     """torch._C._nn: functions of layers."""
 
@@ -95,15 +132,3 @@ class inside:
 def _tells(value: Any) -> bool:
     """True for an argument that says a dtype."""
     return isinstance(value, (Carrier, dtypes.dtype))
-
-
-class processes:
-    """Classes of torch.distributed that programs use in `isinstance`, without instances."""
-
-    class DTensor:
-        """A tensor distributed over several processes, which cannot be created: there is only one."""
-
-        def __init__(self, *args: Any, **options: Any) -> None:
-            raise RuntimeError("Distributed package doesn't have it built in: pullback computes in one process")
-
-    ZeroRedundancyOptimizer = FullyShardedDataParallel = DTensor

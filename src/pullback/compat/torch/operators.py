@@ -35,14 +35,24 @@ class _Overloads:
         return self
 
 
+class _Lacking:
+    """An operator of torch that pullback does not have: programs may name it, as the key of a table."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        raise NotImplementedError(f"torch.ops.aten.{self._name} is not in pullback")
+
+
 class _Aten(_Namespace):
     """torch's own operators, as far as pullback has functions or methods of their names."""
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
         found = getattr(pullback, name, None) or getattr(pullback.Tensor, name, None)
-        if name.startswith("__") or not callable(found):
-            raise AttributeError(f"torch.ops.aten.{name} is not in pullback")
-        setattr(self, name, _Overloads(found))
+        setattr(self, name, _Overloads(found if callable(found) else _Lacking(name)))
         return getattr(self, name)
 
 

@@ -32,25 +32,24 @@ PLACES: dict[str, str] = {
     "torch.jit.annotations": "typing",
     "torch.compiler": f"{_HERE}.scripting:compiler",
     "torch._dynamo": f"{_HERE}.scripting:dynamo",
+    "torch._dynamo._trace_wrapped_higher_order_op": f"{_HERE}.scripting:dynamo",
     "torch._dynamo.config": f"{_HERE}.scripting:dynamo_config",
     "torch._inductor": f"{_HERE}.scripting:inductor",
     "torch._inductor.config": f"{_HERE}.scripting:inductor_config",
     # processes
     "torch.distributed": f"{_HERE}.processes:distributed",
     "torch.multiprocessing": f"{_HERE}.processes:multiprocessing multiprocessing",
+    "torch.multiprocessing.spawn": f"{_HERE}.processes:multiprocessing",
     **{
         f"torch.nn.parallel{name}": f"{_HERE}.processes"
         for name in ("", ".distributed", ".data_parallel", ".scatter_gather")
     },
     "torch.distributed.nn": f"{_HERE}.processes:distributed",
-    **dict.fromkeys(
-        ("torch.distributed.tensor", "torch.distributed._tensor", "torch.distributed.optim", "torch.distributed.fsdp"),
-        f"{_HERE}.inner:processes",
-    ),
     "torch.futures": f"{_HERE}.futures",
     # private modules
     **dict.fromkeys(("torch._C", "torch._tensor", "torch._utils", "torch._vmap_internals"), f"{_HERE}.inner"),
     "torch._jit_internal": f"{_HERE}.inner typing",
+    "torch._tensor_str": f"{_HERE}.inner",
     "torch.torch_version": f"{_HERE}.version",
     "torch.storage": "pullback._tensor.storages",
     # profilers
@@ -93,7 +92,7 @@ PLACES: dict[str, str] = {
     "torch.utils.benchmark": f"{_HERE}.benchmark",
     "torch.utils.dlpack": f"{_HERE}.exchange",
     **{
-        f"torch.utils.data.{name}": "pullback.utils.data"
+        f"torch.utils.data.{name}": f"pullback.utils.data {_HERE}.inner:data"
         for name in "dataset dataloader sampler distributed _utils _utils.collate".split()
     },
     "torch.utils.tensorboard": "tensorboardX",
@@ -101,13 +100,10 @@ PLACES: dict[str, str] = {
     **dict.fromkeys(
         (
             "torch.utils.model_zoo",
-            "torch.export",
             "torch.quantization",
             "torch.ao",
             "torch._subclasses",
-            "torch.nn.attention.flex_attention",
             "torch._dynamo.eval_frame",
-            "torch.utils._python_dispatch",
         ),
         "",
     ),
@@ -121,12 +117,6 @@ PLACES: dict[str, str] = {
     "torch.fx._symbolic_trace": f"{_HERE}.fx.tracing",
     "torch.fx.immutable_collections": f"{_HERE}.fx.node:immutable_collections",
     "torch.fx.passes.shape_prop": f"{_HERE}.fx.shapes",
-    **dict.fromkeys(
-        "torch.fx.operator_schemas torch.fx.passes torch.fx.passes.graph_drawer torch.fx.passes.split_module "
-        "torch.fx.experimental torch.fx.experimental.optimization torch.fx.experimental.proxy_tensor "
-        "torch.fx.experimental.symbolic_shapes".split(),
-        "",
-    ),
     "torch._subclasses.fake_tensor": f"{_HERE}.inner:fake",
     "torch.ops": f"{_HERE}.operators:ops",
     "torch.hub": f"{_HERE}.hub",
@@ -144,6 +134,8 @@ _NO_NETWORK = "pullback downloads nothing: load weights from a file, with torch.
 ABSENT: dict[str, str] = {
     "torch.utils.tensorboard": "it is the package tensorboardX here, which is not installed",
     "torch.utils.model_zoo": _NO_NETWORK,
+    "torch.distributed": "tensors and optimizers are not divided among processes",
+    "torch.overrides": "functions are not dispatched to modes",
     "torch.onnx": "there is no export to ONNX",
     "torch.export": "there is no export of programs",
     **dict.fromkeys(
@@ -155,28 +147,31 @@ ABSENT: dict[str, str] = {
     "torch.ao": "there are no quantized tensors",
     "torch.bfloat16": "NumPy has no bfloat16",
     "torch.utils.cpp_extension": "nothing is compiled from C++",
-    "torch.distributed.rpc": _ONE_DEVICE,
 }
 """Names that do not exist, with the explanation for the error message, which also applies to names below them."""
 
+HOLLOW = (
+    "torch.distributed._composable", "torch.distributed._tensor", "torch.distributed.algorithms",
+    "torch.distributed.checkpoint", "torch.distributed.constants", "torch.distributed.device_mesh",
+    "torch.distributed.fsdp", "torch.distributed.optim", "torch.distributed.tensor", "torch.distributed.utils",
+    "torch.distributed._functional_collectives", "torch.distributed.elastic", "torch.distributed.launcher",
+    "torch.distributed.pipelining", "torch.distributed.rpc", "torch.distributed.run", "torch._dynamo.backends", "torch._inductor.compile_fx", "torch._inductor.utils", "torch._higher_order_ops",
+    "torch.fx.experimental", "torch.fx.operator_schemas", "torch.fx.passes", "torch.nn.attention.flex_attention", "torch.onnx._internal", "torch.utils.flop_counter", "torch.utils._sympy", "torch.export", "torch.onnx.symbolic_helper",
+    "torch.utils._python_dispatch", "torch._guards", "torch._prims_common", "torch._decomp", "torch._ops", "torch._refs",
+)  # fmt: skip
+"""Modules whose names are all such that programs may import them, and that raise when they are called."""
+
 NAMED: dict[str, str] = {
-    "torch": "SymInt SymBool SymFloat Stream Event ScriptObject",
-    "torch.cuda": "Stream StreamContext Event CUDAGraph ExternalStream MemPool",
+    "torch": "SymInt SymBool SymFloat Stream Event ScriptObject ScriptModule PyTorchFileReader PyTorchFileWriter",
+    "torch.cuda": "Stream StreamContext Event CUDAGraph ExternalStream MemPool graph graph_pool_handle",
+    "torch.distributed": "ProcessGroup ReduceOp Store TCPStore FileStore HashStore group GroupMember Work P2POp",
+    "torch.onnx": "ONNXProgram OnnxExporterError export",
+    "torch.autograd.profiler": "EventList emit_nvtx emit_itt load_nvprof",
     "torch.fx": "ProxyableClassMeta",
-    "torch.fx.operator_schemas": "normalize_function normalize_module",
-    "torch.fx.passes.graph_drawer": "FxGraphDrawer",
-    "torch.fx.passes.split_module": "split_module",
-    "torch.fx.experimental.optimization": "fuse optimize_for_inference",
-    "torch.fx.experimental.proxy_tensor": "make_fx ProxyTorchDispatchMode",
-    "torch.fx.experimental.symbolic_shapes": "ShapeEnv DimDynamic guard_size_oblivious is_symbolic",
-    "torch.nn.attention.flex_attention": (
-        "BlockMask flex_attention create_block_mask create_mask and_masks or_masks noop_mask create_nested_block_mask"
-    ),
     "torch._dynamo": "OptimizedModule",
     "torch._dynamo.eval_frame": "OptimizedModule",
     "torch._subclasses.fake_tensor": "FakeTensor FakeTensorMode",
     "torch.overrides": "TorchFunctionMode BaseTorchFunctionMode",
-    "torch.utils._python_dispatch": "TorchDispatchMode",
     "torch._C": "ScriptObject ScriptModule ScriptMethod Graph Value",
 }
 """Classes of torch that programs import, or derive from, and that raise when they are called; by their modules."""

@@ -41,6 +41,7 @@ class multiprocessing:
             raise RuntimeError(f"{len(failed)} of {nprocs} processes failed, the first with exit code {failed[0]}")
         return None
 
+    start_processes = spawn
     set_sharing_strategy = staticmethod(lambda strategy: None)
     get_sharing_strategy = staticmethod(lambda: "file_system")
 

@@ -32,6 +32,15 @@ class ProfilerActivity(enum.Enum):
     CUDA = 1
 
 
+class ProfilerAction(enum.Enum):
+    """What a profiler does in a step."""
+
+    NONE = 0
+    WARMUP = 1
+    RECORD = 2
+    RECORD_AND_SAVE = 3
+
+
 class Averages:
     """The calls in a profiled block, by function."""
 
@@ -99,3 +108,8 @@ def schedule(*args: Any, **options: Any) -> None:
 def tensorboard_trace_handler(folder: str, *args: Any, **options: Any) -> Callable[[Any], None]:
     """Raises: there is no trace for TensorBoard."""
     raise NotImplementedError("pullback writes no traces for TensorBoard: profile.key_averages().table() is text")
+
+
+def kineto_available() -> bool:
+    """False: it is Python's profiler."""
+    return False

@@ -99,9 +99,12 @@ class dynamo:
     """torch._dynamo."""
 
     config = dynamo_config
-    disable = allow_in_graph = optimize = staticmethod(_same)
-    is_compiling = staticmethod(no)
-    reset = mark_dynamic = staticmethod(does_nothing)
+    disable = allow_in_graph = optimize = assume_constant_result = staticmethod(_same)
+    is_compiling = is_dynamo_supported = staticmethod(no)
+    TransformGetItemToIndex = staticmethod(block)  # indices by tensors work under vmap
+    reset = mark_dynamic = mark_static = mark_static_address = mark_unbacked = maybe_mark_dynamic = staticmethod(
+        does_nothing
+    )
 
 
 class inductor:
