@@ -8,7 +8,6 @@ import builtins
 import dataclasses
 import enum
 import math
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -72,7 +71,8 @@ class Writer:
         for node in graph.nodes:
             self.names.create_name(node.name, node)
         self.globals: dict[str, Any] = {
-            "inf": math.inf, "nan": math.nan, "NoneType": type(None), "torch": self.tree, "device": placement.device,
+            "inf": math.inf, "nan": math.nan, "infj": 1j * math.inf, "nanj": 1j * math.nan,
+            "NoneType": type(None), "torch": self.tree, "device": placement.device,
         }  # fmt: skip
         self.wrapped: dict[str, None] = {}
 
@@ -84,13 +84,14 @@ class Writer:
                 parameters.append(self._parameter(node))
                 raw = node.target.lstrip("*")
                 body += [f"{node.name} = {raw}"] if node.name != raw else []
-        for node, dead in self._lives():
+        last = self.graph.last_uses()
+        for node in self.graph.nodes:
             if node.op == "output":
                 body.append(f"return {self.value(node.args[0])}")
                 result = f" -> {self.annotation(node.type)}" if node.type is not None else ""
             elif node.op != "placeholder":
-                gone = f";  {' = '.join([each.name for each in dead])} = None" if dead else ""
-                body.append(f"{self.step(node)}{gone}")
+                gone = "".join(f"{each.name} = " for each in last[node])
+                body.append(f"{self.step(node)};  {gone}None" if gone else self.step(node))
         wraps = "\n".join(f'{WRAP}("{name}")' for name in self.wrapped)
         if wraps:
             self.tree.put(WRAP, wrap)
@@ -98,16 +99,6 @@ class Writer:
         parameters = parameters if parameters[:1] == [self.root] else [self.root, *parameters]
         head = f"def forward({', '.join(parameters)}){result}:"
         return PythonCode(f"\n{wraps}\n\n{head}\n{lines}\n    ", self.globals)
-
-    def _lives(self) -> Iterator[tuple[Node, list[Node]]]:
-        """Each node, with those that no later one takes, which are then deleted."""
-        seen: set[Node] = set()
-        dead: dict[Node, list[Node]] = {}
-        for node in reversed(self.graph.nodes):
-            last = [each for each in node.all_input_nodes if each not in seen]
-            seen.update(last)
-            dead[node] = last + ([] if node.users else [node])
-        yield from ((node, dead[node]) for node in self.graph.nodes)
 
     # Steps
 
@@ -194,11 +185,7 @@ class Writer:
         if isinstance(value, Node):
             return value.name
         kind = type(value)
-        if kind in (int, bool, type(None), type(...), str, bytes, float):
-            return repr(value)
-        if kind is complex and math.isfinite(abs(value)):
-            return repr(value)
-        if kind is range:
+        if kind in (int, bool, type(None), type(...), str, bytes, float, complex, range, placement.device):
             return repr(value)
         if kind is slice:
             return f"slice({', '.join(self.value(each) for each in (value.start, value.stop, value.step))})"
@@ -219,8 +206,6 @@ class Writer:
             return self.torch(f"torch.{value.name}", value)
         if isinstance(value, (placement.layout, placement.memory_format)):
             return self.torch(f"torch.{str(value).rpartition('.')[2]}", value)
-        if isinstance(value, placement.device):
-            return repr(value)
         if isinstance(value, enum.Enum):
             return f"{self.of(type(value))}.{identifier(value.name)}"
         return self.of(value, None if callable(value) else f"_{type(value).__name__}")

@@ -17,7 +17,7 @@ class CodeGen:
 class _Nodes:
     """The nodes of a graph, in order."""
 
-    def __init__(self, root: Node, step: str = "_next") -> None:
+    def __init__(self, root: Node, step: str = "next") -> None:
         self._root, self._step = root, step
 
     def __iter__(self) -> Iterator[Node]:
@@ -28,10 +28,21 @@ class _Nodes:
             node = getattr(node, self._step)
 
     def __reversed__(self) -> Iterator[Node]:
-        return iter(_Nodes(self._root, "_prev"))
+        return iter(_Nodes(self._root, "prev"))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+def at(module: Any, target: str) -> Any:
+    """What a module has at a path; RuntimeError if that is nothing."""
+    for part in target.split("."):
+        if not hasattr(module, part):
+            raise RuntimeError(
+                f"Node target {target} references nonexistent attribute {part} of {type(module).__name__}"
+            )
+        module = getattr(module, part)
+    return module
 
 
 class Graph:
@@ -51,7 +62,7 @@ class Graph:
     """
 
     def __init__(self, owning_module: Any = None, tracer_cls: Any = None, tracer_extras: Any = None) -> None:
-        self._root = Node(self, "", "root", "")
+        self._root = Node(self, "", "root", "", (), {})
         self._insert: Callable[[Node], None] = self._root.prepend
         self._names = naming.Names()
         self.owning_module, self._tracer_cls = owning_module, tracer_cls
@@ -65,13 +76,7 @@ class Graph:
     # Steps
 
     def create_node(
-        self,
-        op: str,
-        target: Any,
-        args: tuple[Any, ...] | None = None,
-        kwargs: dict[str, Any] | None = None,
-        name: str | None = None,
-        type_expr: Any = None,
+        self, op: str, target: Any, args: Any = None, kwargs: Any = None, name: str | None = None, type_expr: Any = None
     ) -> Node:
         """A new node, inserted at the end or where `inserting_before` or `inserting_after` says.
 
@@ -105,33 +110,16 @@ class Graph:
         """A new node of a parameter, a buffer, or another attribute of the module."""
         return self.create_node("get_attr", qualified_name, type_expr=type_expr)
 
-    def call_module(
-        self,
-        module_name: str,
-        args: tuple[Any, ...] | None = None,
-        kwargs: dict[str, Any] | None = None,
-        type_expr: Any = None,
-    ) -> Node:
+    def call_module(self, module_name: str, args: Any = None, kwargs: Any = None, type_expr: Any = None) -> Node:
         """A new call of a submodule."""
         return self.create_node("call_module", module_name, args, kwargs, type_expr=type_expr)
 
-    def call_method(
-        self,
-        method_name: str,
-        args: tuple[Any, ...] | None = None,
-        kwargs: dict[str, Any] | None = None,
-        type_expr: Any = None,
-    ) -> Node:
+    def call_method(self, method_name: str, args: Any = None, kwargs: Any = None, type_expr: Any = None) -> Node:
         """A new call of a method of the first argument."""
         return self.create_node("call_method", method_name, args, kwargs, type_expr=type_expr)
 
     def call_function(
-        self,
-        the_function: Callable[..., Any],
-        args: tuple[Any, ...] | None = None,
-        kwargs: dict[str, Any] | None = None,
-        type_expr: Any = None,
-        name: str | None = None,
+        self, the_function: Any, args: Any = None, kwargs: Any = None, type_expr: Any = None, name: str | None = None
     ) -> Node:
         """A new call of a function."""
         return self.create_node("call_function", the_function, args, kwargs, name, type_expr)
@@ -157,7 +145,7 @@ class Graph:
 
     def inserting_before(self, n: Node | None = None) -> contextlib.AbstractContextManager[None]:
         """A block in which new nodes are inserted before a node, or at the beginning."""
-        return self._inserting(self._root._next.prepend if n is None else self._own(n).prepend)
+        return self._inserting(self._root.next.prepend if n is None else self._own(n).prepend)
 
     def inserting_after(self, n: Node | None = None) -> contextlib.AbstractContextManager[None]:
         """A block in which new nodes are inserted directly after a node, or at the end."""
@@ -230,6 +218,16 @@ class Graph:
         """The nodes of an operation, or those of them that have a target."""
         return [node for node in self.nodes if node.op == op and (target is None or node.target == target)]
 
+    def last_uses(self) -> dict[Node, list[Node]]:
+        """For each node those whose values no later one takes, itself among them if it has no users."""
+        seen: set[Node] = set()
+        found = {}
+        for node in reversed(self.nodes):
+            last = [each for each in node.all_input_nodes if each not in seen]
+            seen.update(last)
+            found[node] = last + ([] if node.users else [node])
+        return found
+
     # Text and checks
 
     def python_code(self, root_module: str, *, verbose: bool = False, **options: Any) -> PythonCode:
@@ -264,15 +262,4 @@ class Graph:
                 raise RuntimeError(f"Node redefined name {node.name}!")
             seen[node.name] = node
             if self.owning_module is not None and node.op in {"get_attr", "call_module"}:
-                self._lint_target(node)
-
-    def _lint_target(self, node: Node) -> None:
-        place = self.owning_module
-        for part in node.target.split("."):
-            if not hasattr(place, part):
-                raise RuntimeError(
-                    f"Node {node} target {node.target} references nonexistent attribute {part} of {node.target}"
-                )
-            place = getattr(place, part)
-        if node.op == "call_module" and not callable(place):
-            raise RuntimeError(f"Node {node} target {node.target} is no module")
+                at(self.owning_module, node.target)

@@ -9,7 +9,7 @@ from ...._core.sites import generated
 from ....nn.modules.module import Module
 from ....nn.parameter import Parameter
 from .capture import wrapped_until_gone
-from .graph import Graph
+from .graph import Graph, at
 from .node import Node, map_aggregate, map_arg
 
 _numbers = itertools.count()
@@ -53,13 +53,11 @@ class GraphModule(Module):
         for node in graph.nodes:
             if node.op in {"get_attr", "call_module"}:
                 if isinstance(root, Module):
-                    _copy(root, self, node.target)
+                    share(root, self, node.target)
                 elif node.target in root:
-                    _assign(self, node.target, root[node.target])
+                    put(self, node.target, root[node.target])
                 else:
-                    raise RuntimeError(
-                        f"Node {node} referenced target {node.target} but that target was not provided in `root`!"
-                    )
+                    raise RuntimeError(f"Node {node} referenced target {node.target}, which is not provided in `root`!")
         self.graph = graph
 
     @property
@@ -93,67 +91,34 @@ class GraphModule(Module):
 
     def add_submodule(self, target: str, m: Any) -> bool:
         """Put a module at a path, with empty modules on the way; False if something else stands in it."""
-        place: Any = self
-        *owners, name = target.split(".")
-        for owner in owners:
-            if not hasattr(place, owner):
-                place.add_module(owner, Module())
-            place = getattr(place, owner)
-            if not isinstance(place, Module):
-                return False
-        place.add_module(name, m)
+        try:
+            put(self, target, m)
+        except AttributeError:  # of something that is no module
+            return False
         return True
 
     def delete_submodule(self, target: str) -> bool:
         """Remove the module at a path; False if there is none."""
         path, _, name = target.rpartition(".")
-        try:
-            owner = self.get_submodule(path)
-        except AttributeError:
+        if target not in dict(self.named_modules(remove_duplicate=False)):
             return False
-        if not isinstance(getattr(owner, name, None), Module):
-            return False
-        delattr(owner, name)
+        delattr(self.get_submodule(path), name)
         return True
 
     def delete_all_unused_submodules(self) -> None:
         """Remove all modules that no node of the graph calls, or fetches, or something in."""
         used = {node.target for node in self.graph.nodes if node.op in {"call_module", "get_attr"}}
-        kept = {"."}
-        for target in used:
-            parts = target.split(".")
-            kept |= {".".join(parts[:count]) for count in range(1, len(parts) + 1)}
-            module: Any = self._at(target)
-            if isinstance(module, Module):
-                kept |= {f"{target}.{name}" for name, _ in module.named_modules() if name}
-        for name in [name for name, _ in self.named_modules() if name and name not in kept]:
-            self.delete_submodule(name)
-
-    def _at(self, target: str) -> Any:
-        place: Any = self
-        for part in target.split("."):
-            place = getattr(place, part, None)
-        return place
+        for name in [name for name, _ in self.named_modules() if name]:
+            if not any(f"{each}.".startswith(f"{name}.") or name.startswith(f"{each}.") for each in used):
+                self.delete_submodule(name)
 
     # Copies and text
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self._again(
-            {k: copy.deepcopy(v, memo) for k, v in self._state().items()}, copy.deepcopy(self._graph, memo)
-        )
-
-    def __copy__(self) -> Self:
-        return self._again(dict(self._state()), copy.copy(self._graph))
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return _made(type(self), *copy.deepcopy((type(self).__name__, self._state(), self._graph), memo))
 
     def _state(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in ("_graph", "_code")}
-
-    def _again(self, state: dict[str, Any], graph: Graph) -> Self:
-        made = type(self).__new__(type(self))
-        type(made).__name__ = type(self).__name__
-        vars(made).update(state)
-        made.graph = graph
-        return made
 
     def __reduce__(self) -> Any:
         base = next(each for each in type(self).__mro__ if "_is_generated" not in vars(each))
@@ -204,6 +169,11 @@ def _restored(cls: type[GraphModule], name: str, state: dict[str, Any], steps: l
     for title, op, target, args, kwargs, kind in steps:
         given = map_aggregate((args, kwargs), taken)
         nodes[title] = graph.create_node(op, target, given[0], given[1], title, kind)
+    return _made(cls, name, state, graph)
+
+
+def _made(cls: type[GraphModule], name: str, state: dict[str, Any], graph: Graph) -> GraphModule:
+    """A module of a class, without a call of its `__init__`."""
     made = cls.__new__(cls)
     type(made).__name__ = name
     vars(made).update(state)
@@ -211,32 +181,23 @@ def _restored(cls: type[GraphModule], name: str, state: dict[str, Any], steps: l
     return made
 
 
-def _copy(source: Any, to: Any, target: str) -> None:
+def put(root: Any, target: str, value: Any, *, persistent: bool = True) -> None:
+    """Put a value at a path of a module, with empty modules on the way."""
+    *owners, name = target.split(".")
+    for owner in owners:
+        if not hasattr(root, owner):
+            root.add_module(owner, Module())
+        root = getattr(root, owner)
+    if getattr(root, name, None) is value:
+        return
+    if isinstance(value, Carrier) and not isinstance(value, Parameter):
+        root.register_buffer(name, value, persistent=persistent)
+    else:
+        setattr(root, name, value)
+
+
+def share(source: Any, to: Any, target: str) -> None:
     """Have a module share what another one has at a path."""
-    *owners, name = target.split(".")
-    for owner in owners:
-        source = getattr(source, owner)
-        if getattr(to, owner, None) is source:
-            return
-        if not hasattr(to, owner):
-            to.add_module(owner, Module())
-        to = getattr(to, owner)
-    value = getattr(source, name)
-    if isinstance(value, Carrier) and not isinstance(value, Parameter):
-        persistent = name not in getattr(source, "_non_persistent_buffers_set", ())
-        to.register_buffer(name, value, persistent=persistent)
-    else:
-        setattr(to, name, value)
-
-
-def _assign(to: Any, target: str, value: Any) -> None:
-    """Put a value at a path of a module."""
-    *owners, name = target.split(".")
-    for owner in owners:
-        if not hasattr(to, owner):
-            to.add_module(owner, Module())
-        to = getattr(to, owner)
-    if isinstance(value, Carrier) and not isinstance(value, Parameter):
-        to.register_buffer(name, value)
-    else:
-        setattr(to, name, value)
+    path, _, name = target.rpartition(".")
+    owner = at(source, path) if path else source
+    put(to, target, at(owner, name), persistent=name not in getattr(owner, "_non_persistent_buffers_set", ()))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from .graph import Graph
+from .graph import Graph, at
 from .graph_module import GraphModule
 from .node import Node, map_arg
 from .proxy import Proxy
@@ -38,7 +38,7 @@ class Interpreter:
     def run(self, *args: Any, initial_env: dict[Node, Any] | None = None, enable_io_processing: bool = True) -> Any:
         """The result of the graph for these inputs; errors name the node."""
         self.env, self.args_iter = dict(initial_env or {}), iter(args)
-        last = _last_uses(self.graph) if self.garbage_collect_values else {}
+        last = self.graph.last_uses() if self.garbage_collect_values else {}
         for node in self.graph.nodes:
             if node in self.env:
                 continue
@@ -101,12 +101,7 @@ class Interpreter:
 
     def fetch_attr(self, target: str) -> Any:
         """What the module has at a path; RuntimeError if that is nothing."""
-        place, parts = self.module, target.split(".")
-        for count, part in enumerate(parts, 1):
-            if not hasattr(place, part):
-                raise RuntimeError(f"Node referenced nonexistent target {'.'.join(parts[:count])}")
-            place = getattr(place, part)
-        return place
+        return at(self.module, target)
 
     def fetch_args_kwargs_from_env(self, n: Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments of a node with the values of its inputs."""
@@ -124,29 +119,7 @@ class Interpreter:
                 )
             return self.env[node]
 
-        return plain(map_arg(args, value))
-
-
-def plain(value: Any) -> Any:
-    """Arguments with lists and dictionaries of Python's own, which functions may change."""
-    if isinstance(value, tuple):
-        values = map(plain, value)
-        return type(value)(*values) if hasattr(value, "_fields") else tuple(values)
-    if isinstance(value, list):
-        return list(map(plain, value))
-    return {key: plain(each) for key, each in value.items()} if isinstance(value, dict) else value
-
-
-def _last_uses(graph: Graph) -> dict[Node, list[Node]]:
-    """For each node those that no later one takes."""
-    last: dict[Node, Node] = {}
-    for node in graph.nodes:
-        for each in (node, *node.all_input_nodes):
-            last[each] = node
-    found: dict[Node, list[Node]] = {}
-    for each, node in last.items():
-        found.setdefault(node, []).append(each)
-    return found
+        return map_arg(args, value)
 
 
 class _Recorder(Tracer):

@@ -2,7 +2,6 @@
 
 import builtins
 import functools
-import importlib
 import keyword
 import re
 import sys
@@ -19,7 +18,6 @@ NATIVE = set(
     "pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu scaled_dot_product_attention softplus softshrink".split()
 )
 """Functions of torch.nn.functional that torch records as they are called; for others, it names what has a default."""
-UNDERSCORED = {"and_", "or_", "not_", "is_", "xor_"}
 RESERVED = {"inf", "nan", "NoneType", "torch", "device", "fx_pytree", "pytree"}
 """Names that generated code uses for itself."""
 
@@ -70,12 +68,6 @@ def type_text(kind: Any) -> str:
     if isinstance(kind, type) and kind is Tensor:
         return "torch.Tensor"
     return qualified(kind) if isinstance(kind, type) and not hasattr(kind, "__args__") else str(kind)
-
-
-def resolved(path: str) -> Any:
-    """What generated code finds at a path of torch."""
-    owner, _, name = path.rpartition(".")
-    return getattr(module(owner) if owner in NAMESPACES else importlib.import_module(owner), name)
 
 
 def snake_case(name: str) -> str:

@@ -1,18 +1,21 @@
 """Node: one step of a graph; and the lists and dictionaries that its arguments are made of."""
 
-import builtins
-import dataclasses
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
 from . import naming
 
 OPS = ("placeholder", "get_attr", "call_function", "call_module", "call_method", "output", "root")
-IMPURE: set[Any] = {operator.setitem, operator.delitem, builtins.next, builtins.print}
+IMPURE: set[Any] = {operator.setitem, operator.delitem, next, print}
+IMPURE |= {
+    getattr(operator, f"i{name}") for name in "add sub mul truediv floordiv mod pow lshift rshift and or xor".split()
+}
 """Functions with effects besides their results, which `eliminate_dead_code` keeps."""
-_DRAWN = "rand randn randint randperm normal bernoulli multinomial poisson manual_seed seed _assert set_grad_enabled"
+_DRAWN = (
+    "rand randn randint randperm normal bernoulli multinomial poisson manual_seed seed _assert set_grad_enabled".split()
+)
 
 
 def has_side_effect(function: Any) -> Any:
@@ -35,9 +38,6 @@ class immutable_list(list[Any]):
     __setitem__ = __delitem__ = __iadd__ = __imul__ = append = clear = extend = insert = pop = remove = _frozen
     reverse = sort = _frozen
 
-    def __hash__(self) -> int:  # type: ignore[override]  # it cannot be changed
-        return hash(tuple(self))
-
     def __reduce__(self) -> Any:
         return (immutable_list, (tuple(self),))
 
@@ -46,9 +46,6 @@ class immutable_dict(dict[Any, Any]):
     """A dictionary among the arguments of a node, which cannot be changed: the graph would not know of it."""
 
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _frozen
-
-    def __hash__(self) -> int:  # type: ignore[override]  # it cannot be changed
-        return hash(frozenset(self.items()))
 
     def __reduce__(self) -> Any:
         return (immutable_dict, (tuple(self.items()),))
@@ -94,7 +91,6 @@ def shown(value: Any) -> str:
     return str(value)
 
 
-@dataclasses.dataclass(eq=False, repr=False)
 class Node:
     """One step of a graph: an input, a constant, a call, or the output.
 
@@ -110,36 +106,28 @@ class Node:
     ('call_method', 'neg', (x,), [neg])
     """
 
-    graph: Any
-    name: str
-    op: str
-    target: Any
-    given: dataclasses.InitVar[Any] = ()
-    named: dataclasses.InitVar[Any] = None
-    type: Any = None
-    users: dict["Node", None] = dataclasses.field(default_factory=dict)
-    meta: dict[str, Any] = dataclasses.field(default_factory=dict)
-
-    def __post_init__(self, given: Any, named: Any) -> None:
-        if self.op not in OPS:
-            raise ValueError(f"a node is one of {', '.join(OPS[:-1])}, not {self.op!r}")
-        if callable(self.target) != (self.op == "call_function"):
-            wanted = "Callable" if self.op == "call_function" else "str"
-            raise ValueError(f"the target of {self.op} {self.name} is {self.target!r}, but a {wanted} is expected")
-        self._next = self._prev = self
+    def __init__(
+        self, graph: Any, name: str, op: str, target: Any, args: Any, kwargs: Any, return_type: Any = None
+    ) -> None:
+        if op not in OPS:
+            raise ValueError(f"a node is one of {', '.join(OPS[:-1])}, not {op!r}")
+        if callable(target) != (op == "call_function"):
+            wanted = "Callable" if op == "call_function" else "str"
+            raise ValueError(f"the target of {op} {name} is {target!r}, but a {wanted} is expected")
+        self.graph, self.name, self.op, self.target, self.type = graph, name, op, target, return_type
+        self.users: dict[Node, None] = {}
+        self.meta: dict[str, Any] = {}
+        self.next = self.prev = self
         self._erased = False
         self._inputs: dict[Node, None] = {}
-        self._set(given, named or {})
+        self._set(args, kwargs)
 
     def __repr__(self) -> str:
         return self.name
 
     def __lt__(self, other: "Node") -> bool:
         """True if this node comes before another one in its graph."""
-        following = self._next
-        while following.op != "root" and following is not other:
-            following = following._next
-        return following is other
+        return next(node for node in (*self.graph.nodes, self) if node is self or node is other) is self is not other
 
     def __gt__(self, other: "Node") -> bool:
         return other < self
@@ -159,25 +147,10 @@ class Node:
         self._args = map_aggregate(tuple(args), used)
         self._kwargs = map_aggregate(dict(kwargs), used)
 
-    @property
-    def args(self) -> tuple[Any, ...]:
-        """The positional arguments; assign a new tuple to change them."""
-        taken: tuple[Any, ...] = self._args
-        return taken
-
-    @args.setter
-    def args(self, args: tuple[Any, ...]) -> None:
-        self._set(args, self._kwargs)
-
-    @property
-    def kwargs(self) -> dict[str, Any]:
-        """The arguments by name; assign a new dictionary to change them."""
-        taken: dict[str, Any] = self._kwargs
-        return taken
-
-    @kwargs.setter
-    def kwargs(self, kwargs: dict[str, Any]) -> None:
-        self._set(self._args, kwargs)
+    args = property(lambda self: self._args, lambda self, args: self._set(args, self._kwargs))
+    """The positional arguments; assign a new tuple to change them."""
+    kwargs = property(lambda self: self._kwargs, lambda self, kwargs: self._set(self._args, kwargs))
+    """The arguments by name; assign a new dictionary to change them."""
 
     @property
     def all_input_nodes(self) -> list["Node"]:
@@ -219,18 +192,8 @@ class Node:
 
     # Places
 
-    @property
-    def next(self) -> "Node":
-        """The node after this one."""
-        return self._next
-
-    @property
-    def prev(self) -> "Node":
-        """The node before this one."""
-        return self._prev
-
     def _unlink(self) -> None:
-        self._prev._next, self._next._prev = self._next, self._prev
+        self.prev.next, self.next.prev = self.next, self.prev
 
     def prepend(self, x: "Node") -> None:
         """Move or insert a node of the same graph before this one."""
@@ -238,31 +201,20 @@ class Node:
             raise AssertionError("Attempting to move a Node into a different Graph")
         if x is not self:
             x._unlink()
-            x._prev, x._next = self._prev, self
-            self._prev._next = self._prev = x
+            x.prev, x.next = self.prev, self
+            self.prev.next = self.prev = x
 
     def append(self, x: "Node") -> None:
         """Move or insert a node of the same graph after this one."""
         if x is not self:
-            self._next.prepend(x)
-
-    def _until(self, end: "Node") -> Iterator["Node"]:
-        """The nodes after this one, up to another."""
-        node = self._next
-        while node is not end:
-            yield node
-            node = node._next  # also of one that was erased meanwhile: it keeps its links
+            self.next.prepend(x)
 
     # What it is
 
-    @property
-    def stack_trace(self) -> str | None:
-        """The lines of the program at which it was recorded, if its tracer keeps them."""
-        return self.meta.get("stack_trace")
-
-    @stack_trace.setter
-    def stack_trace(self, trace: str | None) -> None:
-        self.meta["stack_trace"] = trace
+    stack_trace = property(
+        lambda self: self.meta.get("stack_trace"), lambda self, text: self.meta.update(stack_trace=text)
+    )
+    """The lines of the program at which it was recorded, if its tracer keeps them."""
 
     def is_impure(self) -> bool:
         """True if it does more than give a value: inputs, the output, random numbers, assertions, and writes in place."""
@@ -271,17 +223,11 @@ class Node:
         if self.op == "call_module":
             module = self.graph.owning_module
             return module is not None and bool(getattr(module.get_submodule(self.target), "_is_impure", False))
-        if self.op == "get_attr":
-            return False
-        name = self.target if isinstance(self.target, str) else getattr(self.target, "__name__", "")
-        writes = (name.endswith("_") and not name.startswith("_") and name not in naming.UNDERSCORED) or name in INPLACE
-        writes = writes or bool(self._kwargs.get("inplace")) or "out" in self._kwargs
-        drawn = name in _DRAWN.split() and naming.path_of(self.target) is not None
-        return writes or drawn or self.target in IMPURE
-
-    def normalized_arguments(self, *args: Any, **options: Any) -> NoReturn:
-        """Raises: there are no schemas of operators."""
-        raise NotImplementedError("pullback has no schemas of operators, by which arguments could be normalized")
+        if self.op == "get_attr" or getattr(self.target, "__module__", None) == "_operator":
+            return self.target in IMPURE
+        name = str(getattr(self.target, "__name__", self.target))
+        writes = (name.endswith("_") and name[0] != "_") or self._kwargs.get("inplace") or "out" in self._kwargs
+        return bool(writes) or (name in _DRAWN and naming.path_of(self.target) is not None) or self.target in IMPURE
 
     def format_node(self, placeholder_names: list[str] | None = None, maybe_return_typename: Any = None) -> str | None:
         """The node as a line of text; None for an output whose type goes into `maybe_return_typename`."""
@@ -297,6 +243,3 @@ class Node:
             return f"return {self._args[0]}"
         target = self.target if isinstance(self.target, str) else naming.shown_name(self.target)
         return f"{start} = {self.op}[target={target}](args = {shown(self._args)}, kwargs = {shown(self._kwargs)})"
-
-
-INPLACE = {f"i{name}" for name in "add sub mul truediv floordiv mod pow lshift rshift and or xor matmul concat".split()}

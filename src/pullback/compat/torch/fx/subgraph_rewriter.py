@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from ....nn.modules.module import Module
 from .graph import Graph
-from .graph_module import GraphModule, _copy
+from .graph_module import GraphModule, share
 from .node import Node
 from .tracing import symbolic_trace
 
@@ -140,12 +140,10 @@ def replace_pattern_with_filters(
             continue
         now = {own: changed.get(each, each) if isinstance(each, Node) else each for own, each in places.items()}
         done.append(ReplacedPatterns(match.anchor, places, _replaced(gm.graph, old, new, now, changed)))
-    for place in (replacement, new.owning_module):
-        if isinstance(place, Module):
-            for node in new.nodes:
-                if node.op in {"call_module", "get_attr"} and gm._at(node.target) is None:
-                    _copy(place, gm, node.target)
-            break
+    source = replacement if isinstance(replacement, Module) else new.owning_module
+    for node in new.nodes if done else ():
+        if node.op in {"call_module", "get_attr"} and attribute(gm, node.target) is None:
+            share(source, gm, node.target)
     gm.recompile()
     return done
 
