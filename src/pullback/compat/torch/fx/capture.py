@@ -49,9 +49,7 @@ def _code(free: int) -> CodeType:
         f"        ({', '.join(names)})",
         "    return stand_in",
     ]
-    code: CodeType = generated(
-        f"a recorded function with {free} free variables", "\n".join(lines), {}, "outer"
-    )().__code__
+    code: CodeType = generated(f"a function of {free} cells", "\n".join(lines), {}, "outer")().__code__
     return code
 
 
@@ -98,11 +96,24 @@ def found(value: Any) -> Recorded | None:
     return next((proxy for part in parts if (proxy := found(part)) is not None), None)
 
 
-def _recorded(function: Any, own: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    proxy: Any = found((args, kwargs))
-    if proxy is None:
-        return own(*args, **kwargs)
-    return type(proxy).__torch_function__(function, (type(proxy),), args, kwargs)
+def seeking(record: Callable[..., Any]) -> Answer:
+    """Answers calls with a proxy by `record(proxy, function, args, kwargs)`, and others by the function's own code."""
+
+    def answer(function: Any, own: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        proxy = found((args, kwargs))
+        return own(*args, **kwargs) if proxy is None else record(proxy, function, args, kwargs)
+
+    return answer
+
+
+@seeking
+def _function(proxy: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return proxy.__torch_function__(function, (type(proxy),), args, kwargs)
+
+
+@seeking
+def _method(proxy: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return proxy.tracer.create_proxy("call_method", _methods()[function], args, kwargs)
 
 
 OPERATORS = {
@@ -121,13 +132,6 @@ def _methods() -> dict[FunctionType, str]:
     public = [(getattr(Tensor, name), called) for name, called in names.items() if name[0] != "_" or name in OPERATORS]
     methods = [(method, called) for method, called in public if isinstance(method, FunctionType)]
     return dict(sorted(methods, key=lambda each: each[0].__name__ == each[1]))  # of several names, its own
-
-
-def _method(function: Any, own: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    proxy: Any = found((args, kwargs))
-    if proxy is None:
-        return own(*args, **kwargs)
-    return proxy.tracer.create_proxy("call_method", _methods()[function], args, kwargs)
 
 
 class _Presence:
@@ -167,7 +171,7 @@ def _watch(name: str, value: Any) -> None:
     if ours and name in naming.NAMESPACES and value.__name__ not in UNSEEN:
         with _lock:
             if id(value) not in _redirected:
-                _redirected[id(value)] = Redirected(value, _recorded)
+                _redirected[id(value)] = Redirected(value, _function)
 
 
 def _restore(gone: Any) -> None:
@@ -222,34 +226,37 @@ def tracing(tracer: Any) -> Iterator[None]:
                 each.undo()
 
 
+def _passing(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A call of a function that is wrapped."""
+    proxy: Any = found((args, kwargs))
+    if proxy is None:
+        return function(*args, **kwargs)
+    return proxy.tracer.create_proxy("call_function", function, args, kwargs)
+
+
 @contextlib.contextmanager
 def _replaced(tracer: Any) -> Iterator[None]:
     """A block in which functions of modules that a tracer wraps, and those of `wrap`, record calls with proxies."""
-    places = [(vars(module), name) for module in tracer.autowrap_modules for name in dir(module)]
-    places = [(names, name) for names, name in places if not name.startswith("_") and callable(names[name])]
-    places += [(names, name) for (_, name), names in WRAPPED.items()]
     wrapped = {id(each) for each in tracer.autowrap_functions}
+    places = [(vars(module), name) for module in tracer.autowrap_modules for name in dir(module) if name[0] != "_"]
+    places += [(names, name) for (_, name), names in WRAPPED.items()]
     places += [(tracer._scope, name) for name, value in tracer._scope.items() if id(value) in wrapped]
+    missing, replaced = object(), []
     with _lock:
-        replaced = [
-            (names, name, names.get(name, _MISSING), tracer._wrapper(_named(names, name))) for names, name in places
-        ]
-        for names, name, _, new in replaced:
-            names[name] = new
+        for names, name in places:
+            if callable(value := _named(names, name)):
+                new = functools.wraps(value)(functools.partial(_passing, value))
+                replaced.append((names, name, names.get(name, missing), new))
+                names[name] = new
     try:
         yield
     finally:
         with _lock:
             for names, name, old, new in reversed(replaced):
-                if names.get(name) is not new:
-                    continue
-                if old is _MISSING:
-                    del names[name]
-                else:
+                if names.get(name) is new:
                     names[name] = old
-
-
-_MISSING = object()
+                if names.get(name) is missing:
+                    del names[name]
 
 
 def _named(names: dict[str, Any], name: str) -> Any:
@@ -270,10 +277,8 @@ def wrap(fn_or_name: Any) -> Any:
         If it is not called at the top of a module.
     """
     name = fn_or_name if isinstance(fn_or_name, str) else getattr(fn_or_name, "__name__", None)
-    if not isinstance(name, str) or not (callable(fn_or_name) or isinstance(fn_or_name, str)):
-        raise RuntimeError(
-            "Unsupported type for global function! Must be either a callable or string name of a global function"
-        )
+    if not isinstance(name, str):
+        raise RuntimeError("Unsupported type for global function! Must be either a callable or string name of one")
     caller = sys._getframe(1)
     if caller.f_code.co_name != "<module>":
         raise NotImplementedError("wrap must be called at the top level of a module")

@@ -2,7 +2,7 @@
 
 import copy
 import itertools
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 from ...._core.primitives import Carrier
 from ...._core.sites import generated
@@ -136,12 +136,6 @@ class GraphModule(Module):
             print(text)  # noqa: T201  # as it is called
         return text
 
-    def to_folder(self, *args: Any, **options: Any) -> NoReturn:
-        """Raises: code of graphs is not written to files, from which it would be executed."""
-        raise NotImplementedError(
-            "GraphModule.to_folder is not in pullback: pickle the module, which has no code in it"
-        )
-
     def __str__(self) -> str:
         hint = "# To see more debug info, please use `graph_module.print_readable()`"
         return "\n".join([super().__repr__(), self._code, hint])
@@ -181,14 +175,14 @@ def _made(cls: type[GraphModule], name: str, state: dict[str, Any], graph: Graph
     return made
 
 
-def put(root: Any, target: str, value: Any, *, persistent: bool = True) -> None:
-    """Put a value at a path of a module, with empty modules on the way."""
+def put(root: Any, target: str, value: Any, *, persistent: bool = True, keep: bool = False) -> None:
+    """Put a value at a path of a module, with empty modules on the way; with `keep`, only where there is nothing."""
     *owners, name = target.split(".")
     for owner in owners:
         if not hasattr(root, owner):
             root.add_module(owner, Module())
         root = getattr(root, owner)
-    if getattr(root, name, None) is value:
+    if keep and hasattr(root, name):
         return
     if isinstance(value, Carrier) and not isinstance(value, Parameter):
         root.register_buffer(name, value, persistent=persistent)
@@ -197,7 +191,8 @@ def put(root: Any, target: str, value: Any, *, persistent: bool = True) -> None:
 
 
 def share(source: Any, to: Any, target: str) -> None:
-    """Have a module share what another one has at a path."""
+    """Have a module share what another one has at a path, unless it has something there."""
     path, _, name = target.rpartition(".")
     owner = at(source, path) if path else source
-    put(to, target, at(owner, name), persistent=name not in getattr(owner, "_non_persistent_buffers_set", ()))
+    passing = getattr(owner, "_non_persistent_buffers_set", ())
+    put(to, target, at(owner, name), persistent=name not in passing, keep=True)

@@ -55,12 +55,6 @@ class Interpreter:
                 self.env.pop(each, None)
         return None
 
-    def boxed_run(self, args_list: list[Any]) -> Any:
-        """`run` with the elements of a list, which is emptied."""
-        args = [*args_list]
-        args_list.clear()
-        return self.run(*args)
-
     def run_node(self, n: Node) -> Any:
         """The value of a node."""
         args, kwargs = self.fetch_args_kwargs_from_env(n)

@@ -12,8 +12,8 @@ from typing import Any
 
 from ...._core import dtypes, placement
 from . import naming
-from .capture import Recorded, appear
-from .node import Node, map_aggregate
+from .capture import Recorded, appear, found
+from .node import Node
 
 _CONTROL = "symbolically traced variables cannot be used as inputs to control flow"
 _ITERATED = (
@@ -36,17 +36,10 @@ class TracerBase:
 
     graph: Any = None
     record_stack_traces = False
-    trace_asserts = False
     proxy_buffer_attributes = False
 
     def create_node(
-        self,
-        kind: str,
-        target: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        name: str | None = None,
-        type_expr: Any = None,
+        self, kind: str, target: Any, args: Any, kwargs: Any, name: str | None = None, type_expr: Any = None
     ) -> Node:
         """Insert a node; subclasses may refuse some, or note more of them."""
         node: Node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
@@ -60,19 +53,16 @@ class TracerBase:
         self,
         kind: str,
         target: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        name: str | None = None,
+        args: Any,
+        kwargs: Any,
+        name: Any = None,
         type_expr: Any = None,
-        proxy_factory_fn: Callable[[Node], "Proxy"] | None = None,
+        proxy_factory_fn: Any = None,
     ) -> "Proxy":
         """Insert a node of these arguments, in which proxies stand for their nodes; its proxy."""
-        taken, named = self.create_arg(args), self.create_arg(kwargs)
-        node = self.create_node(kind, target, taken, named, name, type_expr)
+        node = self.create_node(kind, target, self.create_arg(args), self.create_arg(kwargs), name, type_expr)
         if self.record_stack_traces:
-            node.stack_trace = "".join(
-                traceback.format_list([each for each in traceback.extract_stack() if __package__ not in each.filename])
-            )
+            node.stack_trace = "".join(traceback.format_stack())
         return (proxy_factory_fn or self.proxy)(node)
 
     def create_arg(self, a: Any) -> Any:
@@ -109,10 +99,6 @@ class TracerBase:
             if each.offset == frame.f_lasti and each.opname == "UNPACK_SEQUENCE":
                 return (obj[index] for index in range(each.arg or 0))
         raise TraceError(_ITERATED)
-
-    def keys(self, obj: "Proxy") -> Any:
-        """A proxy of the keys."""
-        return Attribute(obj, "keys")()
 
 
 class GraphAppendingTracer(TracerBase):
@@ -170,29 +156,13 @@ class Proxy(Recorded):
     def __contains__(self, value: Any) -> bool:
         return self.tracer.to_bool(self)
 
-    def keys(self) -> Any:
-        """A proxy of the keys."""
-        return self.tracer.keys(self)
-
     @classmethod
     def __torch_function__(
         cls, orig_method: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """The proxy of a call of a function of torch, with proxies among its arguments, which must be of one tracer."""
-        tracers: dict[int, TracerBase] = {}
-
-        def note(value: Any) -> Any:
-            if isinstance(value, Proxy):
-                tracers[id(value.tracer)] = value.tracer
-            return value
-
-        args, kwargs = map_aggregate(tuple(args), note), map_aggregate(dict(kwargs or {}), note)
-        if len(tracers) > 1 and len({id(tracer.graph) for tracer in tracers.values()}) > 1:
-            raise RuntimeError(
-                f"Found multiple different tracers {list(tracers.values())} while trying to trace {orig_method}"
-            )
-        args, kwargs = _as_recorded(orig_method, args, kwargs)
-        return next(iter(tracers.values())).create_proxy("call_function", orig_method, args, kwargs)
+        """The proxy of a call of a function of torch with proxies among its arguments."""
+        proxy: Any = found((args, kwargs))
+        return proxy.tracer.create_proxy("call_function", orig_method, *_as_recorded(orig_method, args, kwargs or {}))
 
 
 def _as_recorded(function: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
@@ -204,13 +174,8 @@ def _as_recorded(function: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         return args, kwargs
     bound = inspect.signature(function).bind(*args, **kwargs)
     bound.apply_defaults()
-    parameters = inspect.signature(function).parameters.values()
-    if any(each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in parameters):
-        return args, kwargs
-    needed = [each.name for each in parameters if each.default is each.empty]
-    return tuple(bound.arguments[name] for name in needed), {
-        name: value for name, value in bound.arguments.items() if name not in needed
-    }
+    needed = [name for name, each in bound.signature.parameters.items() if each.default is each.empty]
+    return [bound.arguments.pop(name) for name in needed], bound.arguments
 
 
 class Attribute(Proxy):
@@ -244,22 +209,19 @@ class ParameterProxy(Proxy):
         """The shape of the parameter."""
         return self.param.shape
 
-    @property
-    def ndim(self) -> int:
-        """The number of axes of the parameter."""
-        return int(self.param.ndim)
-
     def size(self, *args: Any) -> Any:
         """The size of the parameter along an axis, or its shape."""
         return self.param.size(*args)
 
     def dim(self) -> int:
         """The number of axes of the parameter."""
-        return self.ndim
+        return int(self.param.dim())
 
     def numel(self) -> int:
         """The number of elements of the parameter."""
         return int(self.param.numel())
+
+    ndim = property(dim)
 
 
 def _operator(name: str, *, swapped: bool = False) -> Callable[..., Any]:

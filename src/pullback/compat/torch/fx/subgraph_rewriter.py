@@ -1,6 +1,5 @@
 """Replacing each part of a graph that is like a pattern by another graph."""
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ....nn.modules.module import Module
@@ -15,14 +14,6 @@ class Match(NamedTuple):
 
     anchor: Node
     nodes_map: dict[Node, Any]
-
-
-class ReplacedPatterns(NamedTuple):
-    """A match, and the nodes that have replaced it."""
-
-    anchor: Node
-    nodes_map: dict[Node, Any]
-    replacements: list[Node]
 
 
 def _graph_of(function: Any) -> Graph:
@@ -118,38 +109,23 @@ def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> list[Mat
         add = sub + sub_1;  sub = sub_1 = None
         return add
     """
-    return [Match(each.anchor, each.nodes_map) for each in replace_pattern_with_filters(gm, pattern, replacement)]
-
-
-def replace_pattern_with_filters(
-    gm: GraphModule,
-    pattern: Any,
-    replacement: Any = None,
-    match_filters: list[Callable[[Any, Graph, Graph], bool]] | None = None,
-    **options: Any,
-) -> list[ReplacedPatterns]:
-    """`replace_pattern` of the matches that all filters admit, `match_filter(match, graph, pattern)`."""
-    if options or replacement is None:
-        raise NotImplementedError(f"replace_pattern_with_filters({', '.join(options)}) is not in pullback")
     old, new = _graph_of(pattern), _graph_of(replacement)
     changed: dict[Node, Node] = {}
     done = []
     for places in _Matcher(old, gm).found(gm.graph):
-        match = Match(_results(old)[-1], places)
-        if not all(admits(match, gm.graph, old) for admits in match_filters or []):
-            continue
         now = {own: changed.get(each, each) if isinstance(each, Node) else each for own, each in places.items()}
-        done.append(ReplacedPatterns(match.anchor, places, _replaced(gm.graph, old, new, now, changed)))
+        _replace(gm.graph, old, new, now, changed)
+        done.append(Match(_results(old)[-1], places))
     source = replacement if isinstance(replacement, Module) else new.owning_module
     for node in new.nodes if done else ():
-        if node.op in {"call_module", "get_attr"} and attribute(gm, node.target) is None:
+        if node.op in {"call_module", "get_attr"}:
             share(source, gm, node.target)
     gm.recompile()
     return done
 
 
-def _replaced(graph: Graph, old: Graph, new: Graph, now: dict[Node, Any], changed: dict[Node, Node]) -> list[Node]:
-    """Replace one match; the new nodes."""
+def _replace(graph: Graph, old: Graph, new: Graph, now: dict[Node, Any], changed: dict[Node, Node]) -> None:
+    """Replace one match, and note what has replaced its results."""
     inputs = [now.get(node) for node in old.nodes if node.op == "placeholder"]
     places: dict[Node, Any] = dict(zip([node for node in new.nodes if node.op == "placeholder"], inputs, strict=True))
     results = [now[node] for node in _results(old)]
@@ -158,16 +134,14 @@ def _replaced(graph: Graph, old: Graph, new: Graph, now: dict[Node, Any], change
     first = next((node for node in graph.nodes if node in users - steps), graph.output_node())
     if any(isinstance(each, Node) and first < each for each in inputs):
         raise RuntimeError(f"a pattern's input is computed after {first}, which takes one of its results")
-    before = {*graph.nodes}
     with graph.inserting_before(first):
-        made = graph.graph_copy(new, places)
+        graph.graph_copy(new, places)
     given = [places[node] for node in _results(new)]
     if len(given) != len(results):
-        raise RuntimeError(f"the pattern has {len(results)} results, and its replacement {len(given)}: {made}")
+        raise RuntimeError(f"the pattern has {len(results)} results, and its replacement {len(given)}")
     for result, value in zip(results, given, strict=True):
         result.replace_all_uses_with(value)
         changed[result] = value
     for node in reversed(graph.nodes):
         if node in steps and not node.users:
             graph.erase_node(node)
-    return [node for node in graph.nodes if node not in before]

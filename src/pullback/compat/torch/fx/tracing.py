@@ -13,7 +13,7 @@ from ....nn.modules.container import Sequential
 from ....nn.modules.module import Module
 from ....nn.parameter import Parameter
 from ..top import _assert
-from .capture import found, tracing, wrap as wrap
+from .capture import tracing, wrap as wrap
 from .graph import Graph
 from .graph_module import GraphModule
 from .proxy import ParameterProxy, Proxy, TraceError, TracerBase
@@ -195,18 +195,6 @@ class Tracer(TracerBase):
                 "the user to make sure that your inputs match the inputs you specialized the function with."
             )
         return value
-
-    def _wrapper(self, function: Any) -> Any:
-        """A function that records a call with proxies, as one of the function itself."""
-
-        @functools.wraps(function)
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
-            proxy: Any = found((args, kwargs))
-            if proxy is None:
-                return function(*args, **kwargs)
-            return proxy.tracer.create_proxy("call_function", function, args, kwargs)
-
-        return wrapped
 
 
 def _without_stars(function: Any) -> Any:
