@@ -536,8 +536,6 @@ def test_submodules_of_a_graph_module(torch, fx):
         lambda graph, text: graph.placeholder(text),
         lambda graph, text: graph.call_method(text, (graph.placeholder("x"),)),
         lambda graph, text: graph.call_function(max, (1,), {text: 2}),
-        lambda graph, text: graph.get_attr(text),
-        lambda graph, text: graph.call_module(text),
     ],
 )
 @pytest.mark.parametrize("text", ["x): print('no') #", "a b", "x\ny", 'a"b'])
@@ -546,6 +544,17 @@ def test_names_that_are_no_identifiers_make_no_code(fx, build, text):
     graph.output(build(graph, text))
     with pytest.raises(ValueError, match="no code can be generated"):
         graph.python_code("self")
+
+
+@pytest.mark.parametrize("name", ["0", "a-b", "x\ny", 'a"b', "a'); print('no", "\\"])
+def test_names_of_modules_are_only_names(fx, name, capsys):
+    module = nn.Module()
+    module.add_module(name, nn.ReLU())
+    graph = fx.Graph()
+    graph.output(graph.call_module(name, (graph.placeholder("x"),)))
+    made = fx.GraphModule(module, graph)
+    assert made(nn.Parameter(Net().scale)).shape == (1,)
+    assert not capsys.readouterr().out
 
 
 def test_objects_are_not_executed_as_they_print(fx):

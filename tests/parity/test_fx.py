@@ -12,7 +12,7 @@ pytest.importorskip("torch", reason="torch==2.13.0 is not installed: nothing to 
 
 SOURCE = Path(__file__).parents[2] / "src"
 
-SCRIPT = '''
+SCRIPT = """
 import json, math, operator, sys
 from collections import namedtuple
 import torch, torch.fx as fx, torch.nn as nn, torch.nn.functional as F
@@ -142,7 +142,7 @@ for name, (kind, shapes, options) in PROGRAMS.items():
     same = "\\n".join(line for line in same.splitlines() if line and ".wrap(" not in line)  # which torch forgets
     found[name] = [str(traced.graph), traced.code, nodes, again, same, str(traced)]
 print(json.dumps(found))
-'''
+"""
 NAMES = "Dense Convolution Attention operators indexing joined wrapped constants names fixed".split()
 
 # Where torch calls a function of C++ under another name than the public one, and where its signature has more

@@ -86,13 +86,9 @@ def found(value: Any) -> Recorded | None:
     """The first proxy in an argument, or in the tuples, lists, dictionaries and slices in it."""
     if isinstance(value, Recorded):
         return value
-    parts: Any = ()
-    if isinstance(value, (tuple, list)):
-        parts = value
-    elif type(value) is dict:
-        parts = value.values()
-    elif type(value) is slice:
-        parts = (value.start, value.stop, value.step)
+    parts: Any = value if isinstance(value, (tuple, list)) else ()
+    if isinstance(value, (dict, slice)):
+        parts = value.values() if isinstance(value, dict) else (value.start, value.stop, value.step)
     return next((proxy for part in parts if (proxy := found(part)) is not None), None)
 
 
@@ -104,16 +100,6 @@ def seeking(record: Callable[..., Any]) -> Answer:
         return own(*args, **kwargs) if proxy is None else record(proxy, function, args, kwargs)
 
     return answer
-
-
-@seeking
-def _function(proxy: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return proxy.__torch_function__(function, (type(proxy),), args, kwargs)
-
-
-@seeking
-def _method(proxy: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return proxy.tracer.create_proxy("call_method", _methods()[function], args, kwargs)
 
 
 OPERATORS = {
@@ -132,6 +118,13 @@ def _methods() -> dict[FunctionType, str]:
     public = [(getattr(Tensor, name), called) for name, called in names.items() if name[0] != "_" or name in OPERATORS]
     methods = [(method, called) for method, called in public if isinstance(method, FunctionType)]
     return dict(sorted(methods, key=lambda each: each[0].__name__ == each[1]))  # of several names, its own
+
+
+_function = seeking(lambda proxy, function, args, kwargs: proxy.__torch_function__(function, (), args, kwargs))
+_wrapped = seeking(lambda proxy, *call: proxy.tracer.create_proxy("call_function", *call))
+_method = seeking(
+    lambda proxy, function, *given: proxy.tracer.create_proxy("call_method", _methods()[function], *given)
+)
 
 
 class _Presence:
@@ -226,12 +219,9 @@ def tracing(tracer: Any) -> Iterator[None]:
                 each.undo()
 
 
-def _passing(function: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """A call of a function that is wrapped."""
-    proxy: Any = found((args, kwargs))
-    if proxy is None:
-        return function(*args, **kwargs)
-    return proxy.tracer.create_proxy("call_function", function, args, kwargs)
+def _recording(function: Any) -> Any:
+    """The function, recorded as one call where it is given a proxy."""
+    return functools.wraps(function)(lambda *args, **kwargs: _wrapped(function, function, args, kwargs))
 
 
 @contextlib.contextmanager
@@ -245,7 +235,7 @@ def _replaced(tracer: Any) -> Iterator[None]:
     with _lock:
         for names, name in places:
             if callable(value := _named(names, name)):
-                new = functools.wraps(value)(functools.partial(_passing, value))
+                new = _recording(value)
                 replaced.append((names, name, names.get(name, missing), new))
                 names[name] = new
     try:

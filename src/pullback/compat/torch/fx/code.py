@@ -5,8 +5,10 @@ global of the code. So nothing that a graph holds is executed because of how it 
 """
 
 import builtins
+import cmath
 import dataclasses
 import enum
+import json
 import math
 from types import SimpleNamespace
 from typing import Any
@@ -45,13 +47,14 @@ class PythonCode:
 class _Tree(SimpleNamespace):
     """What generated code means by `torch`: the functions that it calls, each at its path."""
 
-    def put(self, path: str, value: Any) -> None:
-        """Set what is at a dotted path, which begins with the name of this tree."""
+    def put(self, path: str, value: Any) -> str:
+        """Set what is at a dotted path, which begins with the name of this tree; the path."""
         *owners, name = path.split(".")[1:]
         place = self
         for owner in owners:
             place = vars(place).setdefault(owner, _Tree())
         setattr(place, name, value)
+        return path
 
 
 def identifier(name: Any) -> str:
@@ -69,10 +72,9 @@ class Writer:
         self.tree = _Tree()
         self.names = naming.Names()
         for node in graph.nodes:
-            self.names.create_name(node.name, node)
+            self.names.create_name(identifier(node.name), node)
         self.globals: dict[str, Any] = {
-            "inf": math.inf, "nan": math.nan, "infj": 1j * math.inf, "nanj": 1j * math.nan,
-            "NoneType": type(None), "torch": self.tree, "device": placement.device,
+            "inf": math.inf, "nan": math.nan, "NoneType": type(None), "torch": self.tree, "device": placement.device,
         }  # fmt: skip
         self.wrapped: dict[str, None] = {}
 
@@ -105,14 +107,14 @@ class Writer:
     def _parameter(self, node: Node) -> str:
         stars = len(node.target) - len(node.target.lstrip("*"))
         default = f" = {self.value(node.args[0])}" if node.args else ""
-        kind = "" if node.type is None else f" : {self.annotation(node.type)}"
-        return f"{'*' * min(stars, 2)}{identifier(node.target.lstrip('*'))}{kind}{default}"
+        return f"{'*' * min(stars, 2)}{identifier(node.target.lstrip('*'))}{self._typed(node)}{default}"
+
+    def _typed(self, node: Node) -> str:
+        return "" if node.type is None else f" : {self.annotation(node.type)}"
 
     def step(self, node: Node) -> str:
         """The line that computes the value of a node."""
-        start = f"{node.name} = "
-        if node.type is not None:
-            start = f"{node.name} : {self.annotation(node.type)} = "
+        start = f"{node.name}{self._typed(node)} = "
         if node.op == "get_attr":
             return f"{start}{self.path(node.target)}"
         if node.op == "call_module":
@@ -150,7 +152,7 @@ class Writer:
         """An attribute of the module at a path, of which some parts may be numbers."""
         found = self.root
         for part in target.split("."):
-            found = f"{found}.{part}" if part.isidentifier() else f'getattr({found}, "{_key(part)}")'
+            found = f"{found}.{part}" if part.isidentifier() else f"getattr({found}, {json.dumps(part)})"
         return found
 
     # Values
@@ -159,25 +161,19 @@ class Writer:
         """The name by which the code reaches an object: its path in torch, or that of a global."""
         path = naming.path_of(obj)
         if path is not None:
-            self.tree.put(path, obj)
-            return path
+            return self.tree.put(path, obj)
         hint = (hint or naming.qualified(obj)).replace(".", "_")
         if getattr(builtins, hint, None) is obj:
             return hint
-        name = self.names.create_name(hint, obj if _is_hashable(obj) else None)
+        name = self.names.create_name(hint, obj)
         self.globals[name] = obj
         return name
-
-    def torch(self, path: str, value: Any) -> str:
-        """The path of an object of torch that is no function."""
-        self.tree.put(path, value)
-        return path
 
     def annotation(self, kind: Any) -> str:
         """A type as code."""
         text = naming.type_text(kind)
         if text == "torch.Tensor":
-            return self.torch(text, kind)
+            return self.tree.put(text, kind)
         return self.of(kind, text if text.replace(".", "").isidentifier() else "annotation")
 
     def value(self, value: Any) -> str:
@@ -185,17 +181,17 @@ class Writer:
         if isinstance(value, Node):
             return value.name
         kind = type(value)
-        if kind in (int, bool, type(None), type(...), str, bytes, float, complex, range, placement.device):
+        if kind in (int, bool, type(None), type(...), str, bytes, float, range, placement.device):
+            return repr(value)
+        if kind is complex and cmath.isfinite(value):
             return repr(value)
         if kind is slice:
             return f"slice({', '.join(self.value(each) for each in (value.start, value.stop, value.step))})"
-        if isinstance(value, tuple):
+        if isinstance(value, (tuple, list)):
             inner = ", ".join(map(self.value, value))
-            if hasattr(value, "_fields"):
-                return f"{self.of(kind)}({inner})"
-            return f"({inner}{',' * (len(value) == 1)})"
-        if isinstance(value, list):
-            return f"[{', '.join(map(self.value, value))}]"
+            if isinstance(value, list):
+                return f"[{inner}]"
+            return f"{self.of(kind)}({inner})" if hasattr(value, "_fields") else f"({inner}{',' * (len(value) == 1)})"
         if isinstance(value, dict):
             return "{" + ", ".join(f"{self.value(key)}: {self.value(each)}" for key, each in value.items()) + "}"
         return self._object(value)
@@ -203,19 +199,9 @@ class Writer:
     def _object(self, value: Any) -> str:
         """An object that is no constant of Python's."""
         if isinstance(value, dtypes.dtype):
-            return self.torch(f"torch.{value.name}", value)
+            return self.tree.put(f"torch.{value.name}", value)
         if isinstance(value, (placement.layout, placement.memory_format)):
-            return self.torch(f"torch.{str(value).rpartition('.')[2]}", value)
+            return self.tree.put(f"torch.{str(value).rpartition('.')[2]}", value)
         if isinstance(value, enum.Enum):
             return f"{self.of(type(value))}.{identifier(value.name)}"
         return self.of(value, None if callable(value) else f"_{type(value).__name__}")
-
-
-def _key(part: str) -> str:
-    if not part.isalnum():
-        raise ValueError(f"{part!r} is no part of a path in a module: no code can be generated from it")
-    return part
-
-
-def _is_hashable(obj: Any) -> bool:
-    return type(obj).__hash__ is not None

@@ -79,7 +79,7 @@ class Names:
     """Names that are given once each, all of them Python identifiers."""
 
     def __init__(self) -> None:
-        self._given: dict[Any, str] = {}
+        self._given: dict[int, tuple[str, Any]] = {}  # by identity: equal numbers may have different types
         self._taken: set[str] = set()
         self._last: dict[str, int] = {}
 
@@ -91,8 +91,8 @@ class Names:
         >>> [names.create_name(each) for each in ("add", "add", "sum", "0.weight", "for")]
         ['add', 'add_1', 'sum_1', '_0_weight', 'for_1']
         """
-        if obj is not None and obj in self._given:
-            return self._given[obj]
+        if id(obj) in self._given:
+            return self._given[id(obj)][0]
         word = re.sub(r"\W+", "_", candidate, flags=re.ASCII) or "_unnamed"
         word = f"_{word}" if word[0].isdigit() else word
         found = re.fullmatch(r"(.*)_(\d+)", word)
@@ -104,7 +104,7 @@ class Names:
         self._taken.add(name)
         self._last[base] = number
         if obj is not None:
-            self._given[obj] = name
+            self._given[id(obj)] = name, obj
         return name
 
     @staticmethod

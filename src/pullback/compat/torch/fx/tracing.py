@@ -2,8 +2,9 @@
 
 import functools
 import inspect
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -17,8 +18,6 @@ from .capture import tracing, wrap as wrap
 from .graph import Graph
 from .graph_module import GraphModule
 from .proxy import ParameterProxy, Proxy, TraceError, TracerBase
-
-_VARARGS, _VARKEYWORDS = inspect.CO_VARARGS, inspect.CO_VARKEYWORDS
 
 
 class _Placeholder:
@@ -69,10 +68,10 @@ class Tracer(TracerBase):
 
     def path_of_module(self, mod: Any) -> str:
         """The path of a module in the traced one; NameError if it is not there."""
-        for name, module in self.root.named_modules():
-            if module is mod:
-                return str(name)
-        raise NameError("module is not installed as a submodule")
+        name = _name_of(mod, self.root.named_modules())
+        if name is None:
+            raise NameError("module is not installed as a submodule")
+        return name
 
     def call_module(self, m: Any, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What a call of a module gives: the proxy of one step, or what its `forward` records."""
@@ -89,7 +88,7 @@ class Tracer(TracerBase):
             members = self.root.named_buffers()
         else:
             return attr_val
-        name = next((name for name, value in members if value is attr_val), None)
+        name = _name_of(attr_val, members)
         if name is None:
             return attr_val
         if name not in parameter_proxy_cache:
@@ -101,23 +100,19 @@ class Tracer(TracerBase):
     def create_arg(self, a: Any) -> Any:
         """A value as an argument of a node: a tensor is an attribute of the module, and becomes one if it is not."""
         if isinstance(a, Parameter):
-            name = next((name for name, value in self.root.named_parameters() if value is a), None)
+            name = _name_of(a, self.root.named_parameters())
             if name is None:
                 raise NameError("parameter is not a member of this module")
             return self.create_node("get_attr", name, (), {})
         if isinstance(a, Carrier):
-            name = next((name for name, value in self.root.named_buffers() if value is a), None)
-            name = self.tensor_attrs.get(id(a)) if name is None else name
+            name = _name_of(a, self.root.named_buffers()) or self.tensor_attrs.get(id(a))
             if name is None:
-                index = 0
-                while hasattr(self.root, f"_tensor_constant{index}"):
-                    index += 1
-                name = self.tensor_attrs[id(a)] = f"_tensor_constant{index}"
+                names = (f"_tensor_constant{index}" for index in itertools.count())
+                name = self.tensor_attrs[id(a)] = next(each for each in names if not hasattr(self.root, each))
                 setattr(self.root, name, a)
             return self.create_node("get_attr", name, (), {})
         if isinstance(a, tuple) and hasattr(a, "_fields"):
-            args = tuple(self.create_arg(each) for each in a)
-            return self.create_node("call_function", type(a), args, {})
+            return self.create_node("call_function", type(a), tuple(map(self.create_arg, a)), {})
         if isinstance(a, Module):
             return self.create_node("get_attr", self.path_of_module(a), (), {})
         return super().create_arg(a)
@@ -146,9 +141,8 @@ class Tracer(TracerBase):
         called, args = self.create_args_for_root(function, isinstance(root, Module), concrete_args)
         with tracing(self):
             result = self.create_arg(called(*args))
-        self.create_node(
-            "output", "output", (result,), {}, type_expr=_kind(inspect.signature(function).return_annotation)
-        )
+        kind = _kind(inspect.signature(function).return_annotation)
+        self.create_node("output", "output", (result,), {}, type_expr=kind)
         return graph
 
     def create_args_for_root(self, root_fn: Any, is_module: bool, concrete_args: Any = None) -> tuple[Any, list[Any]]:
@@ -180,9 +174,7 @@ class Tracer(TracerBase):
     def _fixed(self, name: str, placeholder: str, value: Any) -> Any:
         """The value to which an input is fixed, which the graph checks where it can."""
         if value is PH or (isinstance(value, (tuple, list, dict)) and "PH" in repr(value)):
-            raise NotImplementedError(
-                "concrete_args with torch.fx.PH are not in pullback: trace a function that builds them"
-            )
+            raise NotImplementedError("torch.fx.PH is not in pullback: trace a function that builds the containers")
         proxy = self.create_proxy("placeholder", placeholder, (), {})
         text = f"{name} has been specialized to have value {value} but got another value"
         if value is None:
@@ -197,16 +189,17 @@ class Tracer(TracerBase):
         return value
 
 
+def _name_of(value: Any, members: Iterable[tuple[str, Any]]) -> str | None:
+    """The name of a member of a module; None if it is not there."""
+    return next((name for name, member in members if member is value), None)
+
+
 def _without_stars(function: Any) -> Any:
     """A function whose `*args` and `**kwargs` are parameters as others: each is given one proxy."""
     code: CodeType = function.__code__
-    stars = bool(code.co_flags & _VARARGS) + bool(code.co_flags & _VARKEYWORDS)
-    code = code.replace(
-        co_flags=code.co_flags & ~(_VARARGS | _VARKEYWORDS),
-        co_argcount=code.co_argcount + code.co_kwonlyargcount + stars,
-        co_kwonlyargcount=0,
-        co_posonlyargcount=0,
-    )
+    stars = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    count = code.co_argcount + code.co_kwonlyargcount + stars.bit_count()
+    code = code.replace(co_flags=code.co_flags ^ stars, co_argcount=count, co_kwonlyargcount=0, co_posonlyargcount=0)
     return FunctionType(code, function.__globals__, function.__name__, None, function.__closure__)
 
 
