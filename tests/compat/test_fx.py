@@ -100,9 +100,8 @@ def test_a_module_is_a_graph_whose_code_computes_the_same(torch, fx):
 
 
 def test_functions_are_recorded_however_a_program_holds_them(torch, fx):
+    from torch.nn import functional as F  # noqa: N812
     from torch.nn.functional import relu
-
-    import torch.nn.functional as F
 
     class Held(nn.Module):
         def __init__(self):
@@ -133,7 +132,7 @@ def test_functions_are_recorded_however_a_program_holds_them(torch, fx):
 
 
 def test_what_a_function_gets_is_recorded_as_torch_does(torch, fx):
-    import torch.nn.functional as F
+    from torch.nn import functional as F  # noqa: N812
 
     def program(x, w):
         a = F.dropout(x, 0.25, training=False)
@@ -154,15 +153,15 @@ def test_what_a_function_gets_is_recorded_as_torch_does(torch, fx):
         (lambda x: x if x.sum() > 0 else -x, "symbolically traced variables cannot be used as inputs to control flow"),
         (lambda x: not x, "symbolically traced variables cannot be used as inputs to control flow"),
         (lambda x: x in (1, 2), "symbolically traced variables cannot be used as inputs to control flow"),
-        (lambda x: list(x), "Proxy object cannot be iterated"),
+        (lambda x: [*x], "Proxy object cannot be iterated"),
         (lambda x: dict(**x), "Proxy object cannot be iterated"),
         (lambda x: x.__len__(), "'len' is not supported in symbolic tracing by default"),
-        (lambda x: int(x), "not 'Proxy'"),
-        (lambda x: range(x), "cannot be interpreted as an integer"),
+        (lambda x: int(x + 1), "not 'Proxy'"),
+        (lambda x: range(x + 1), "cannot be interpreted as an integer"),
         (lambda x: x.__setitem__(0, 1), "__setitem__"),
         (lambda x: object(), "argument of type"),
         (lambda x: x + nn.Parameter(Net().scale), "parameter is not a member of this module"),
-        (lambda x: nn.ReLU()(x), "module is not installed as a submodule"),
+        (lambda x: nn.ReLU()(x + 1), "module is not installed as a submodule"),
     ],
 )
 def test_what_depends_on_numbers_is_refused(fx, program, text):
@@ -199,7 +198,7 @@ def test_tensors_beside_proxies(torch, fx):
 def test_operators(fx):
     def program(x, y):
         return (x + 1, 2 - x, x * y, 7 / x, x // 2, x % 3, 2**x, x**2, (-3) ** x, x @ y if False else x & 6, 1 | x, x ^ 3,
-                x << 1, 8 >> x, -x, +x, ~x, abs(x), x == 2, x != 2, 1 < x, x <= 2, x > 1, x >= y)  # fmt: skip
+                x << 1, 8 >> x, -x, +x, ~x, abs(x), x == 2, x != 2, x > 1, x <= 2, x > 1, x >= y)  # fmt: skip
 
     traced = fx.symbolic_trace(program)
     assert traced(2, 5) == program(2, 5)
@@ -242,7 +241,7 @@ def test_parameters_of_all_kinds(fx):
 
     traced = fx.symbolic_trace(program)
     assert traced(1, 5, 7, k=11, z=13) == program(1, 5, 7, k=11, z=13)
-    assert [node.type for node in traced.graph.nodes][0] is float
+    assert next(node.type for node in traced.graph.nodes) is float
 
 
 def test_functions_that_a_program_wraps(torch, fx):
@@ -290,7 +289,7 @@ def test_shapes_of_parameters_can_be_numbers(fx):
     with pytest.raises(fx.proxy.TraceError):
         fx.Tracer().trace(Checks())
     graph = fx.Tracer(param_shapes_constant=True).trace(Checks())
-    assert [node.args for node in graph.nodes if node.target is operator.mul][0][1] == 4
+    assert next(node.args for node in graph.nodes if node.target is operator.mul)[1] == 4
 
 
 def test_a_subclass_of_a_layer_is_traced_through(torch, fx):
@@ -309,7 +308,7 @@ def test_a_subclass_of_a_layer_is_traced_through(torch, fx):
 
 
 def test_functions_have_their_own_code_afterwards(torch, fx):
-    import torch.nn.functional as F
+    from torch.nn import functional as F  # noqa: N812
 
     functions = [torch.relu, F.softmax, torch.cat, torch.sum]
     codes = [function.__code__ for function in functions]
@@ -469,7 +468,7 @@ def test_nodes_are_inserted_where_a_block_says(torch, fx):
     relu.replace_all_uses_with(new, lambda user: user is not new)
     with traced.graph.inserting_before():
         traced.graph.get_attr("nothing")
-    assert [node.op for node in traced.graph.nodes][0] == "get_attr"
+    assert next(node.op for node in traced.graph.nodes) == "get_attr"
     with pytest.raises(RuntimeError, match="nonexistent attribute nothing"):
         traced.graph.lint()
     assert traced.graph.eliminate_dead_code()
@@ -585,7 +584,7 @@ def test_inverse_functions(torch, fx):
 
     def inverted(model):
         graph, environment = fx.Graph(), {}
-        steps = [node for node in fx.symbolic_trace(model).graph.nodes]
+        steps = list(fx.symbolic_trace(model).graph.nodes)
         value = graph.placeholder("y")
         for node in reversed(steps[1:-1]):
             value = environment[node] = graph.call_function(inverse[node.target], (value,))
@@ -735,7 +734,7 @@ def test_convolutions_are_fused_with_their_normalisations(torch, fx):
 
 def test_operations_are_decomposed_by_proxies(torch, fx):
     """The tutorial: proxies of a new graph, outside of any tracer."""
-    import torch.nn.functional as F
+    from torch.nn import functional as F  # noqa: N812
 
     def relu(x):
         return (x > 0) * torch.abs(x)
@@ -823,7 +822,7 @@ def test_patterns_with_users_elsewhere_and_chains(torch, fx):
     traced = fx.symbolic_trace(shares)
     assert fx.replace_pattern(traced, lambda x: torch.neg(torch.exp(x)), lambda x: x) == []
     chain = fx.symbolic_trace(lambda x: torch.neg(torch.neg(torch.neg(x))))
-    assert len(fx.replace_pattern(chain, lambda x: torch.neg(x), lambda x: x * 2)) == 3
+    assert len(fx.replace_pattern(chain, torch.neg, lambda x: x * 2)) == 3
     assert chain(torch.tensor(1.0)).item() == 8
 
     class Scale(nn.Module):
