@@ -54,29 +54,35 @@ def _code(free: int) -> CodeType:
 
 
 class Redirected:
-    """A function whose calls are answered by another, `answer(function, its own code, args, kwargs)`, until `undo`."""
+    """A function whose calls can be answered by another one: `answer(function, its own code, args, kwargs)`."""
 
     def __init__(self, function: Any, answer: Answer) -> None:
         write = (function.__kwdefaults__ or {}).get("_write")
         if write is not None:
             write()  # a short way, whose code is not yet there
-        self.function, self.code = function, function.__code__
-        own = FunctionType(
-            self.code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
-        )
+        self.function, self.code, names = function, function.__code__, function.__globals__
+        own = FunctionType(self.code, names, function.__name__, function.__defaults__, function.__closure__)
         own.__kwdefaults__ = function.__kwdefaults__
-        self.signed = not hasattr(function, "__wrapped__")
-        if self.signed:
-            function.__wrapped__ = own  # for those who ask for its parameters
+        self.signed = None if hasattr(function, "__wrapped__") else own
         code = _code(len(self.code.co_freevars))
         constants = tuple(functools.partial(answer, function, own) if each is ... else each for each in code.co_consts)
-        function.__code__ = code.replace(co_consts=constants, co_name=self.code.co_name)
+        self.other = code.replace(co_consts=constants, co_name=self.code.co_name)
+
+    def do(self) -> None:
+        """Have calls answered by the other function."""
+        self.function.__code__ = self.other
+        if self.signed is not None:
+            self.function.__wrapped__ = self.signed  # for those who ask for its parameters
 
     def undo(self) -> None:
         """Give the function its own code again."""
         self.function.__code__ = self.code
-        if self.signed:
+        if self.signed is not None:
             del self.function.__wrapped__
+
+
+redirected = functools.cache(Redirected)
+"""What redirects a function, made once."""
 
 
 # While there are proxies: functions
@@ -133,7 +139,7 @@ class _Presence:
 
 _lock = forks.lock()
 _present: Any = lambda: None  # noqa: E731  # a weak reference, later
-_redirected: dict[int, Redirected] = {}
+_done: dict[int, Redirected] = {}
 
 
 def appear() -> Any:
@@ -154,7 +160,7 @@ def appear() -> Any:
             for name in layers.__all__:  # those that layers call
                 _watch(layers.__name__, getattr(layers, name))
             for method in _methods():
-                _redirected[id(method)] = Redirected(method, _method)
+                _redirect(method, _method)
         return present
 
 
@@ -162,9 +168,14 @@ def _watch(name: str, value: Any) -> None:
     """Redirect a function that a module of torch has."""
     ours = isinstance(value, FunctionType) and str(value.__module__).startswith("pullback")
     if ours and name in naming.NAMESPACES and value.__name__ not in UNSEEN:
-        with _lock:
-            if id(value) not in _redirected:
-                _redirected[id(value)] = Redirected(value, _function)
+        _redirect(value, _function)
+
+
+def _redirect(function: Any, answer: Answer) -> None:
+    with _lock:
+        if id(function) not in _done:
+            _done[id(function)] = redirected(function, answer)
+            _done[id(function)].do()
 
 
 def _restore(gone: Any) -> None:
@@ -172,15 +183,13 @@ def _restore(gone: Any) -> None:
     with _lock:
         if _present is gone:
             facade.WATCHERS.clear()
-            for each in _redirected.values():
-                each.undo()
-            _redirected.clear()
+            while _done:
+                _done.popitem()[1].undo()
 
 
 # While a tracer is at work: modules, functions of `math`, and those that programs have wrapped
 
 _active = threading.local()
-_tracing: list[Redirected] = []
 _count = 0
 WRAPPED: dict[tuple[int, str], dict[str, Any]] = {}
 """The globals in which a program has wrapped a name."""
@@ -199,6 +208,10 @@ def _attribute(function: Any, own: Any, args: tuple[Any, ...], kwargs: dict[str,
     return value if tracer is None else tracer.getattr(args[1], value, tracer.parameter_proxy_cache)
 
 
+def _modules() -> tuple[Redirected, Redirected]:
+    return redirected(Calls.__call__, _call), redirected(Members.__getattr__, _attribute)
+
+
 @contextlib.contextmanager
 def tracing(tracer: Any) -> Iterator[None]:
     """A block in which a tracer is told of this thread's calls of modules, and of parameters that are fetched."""
@@ -206,8 +219,8 @@ def tracing(tracer: Any) -> Iterator[None]:
     before, _active.tracer = getattr(_active, "tracer", None), tracer
     with _lock:
         _count += 1
-        if _count == 1:
-            _tracing[:] = [Redirected(Calls.__call__, _call), Redirected(Members.__getattr__, _attribute)]
+        for each in _modules() if _count == 1 else ():
+            each.do()
     try:
         with _replaced(tracer):
             yield
@@ -215,7 +228,7 @@ def tracing(tracer: Any) -> Iterator[None]:
         _active.tracer = before
         with _lock:
             _count -= 1
-            for each in _tracing if _count == 0 else ():
+            for each in _modules() if _count == 0 else ():
                 each.undo()
 
 
