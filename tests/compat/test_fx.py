@@ -311,6 +311,7 @@ def test_functions_have_their_own_code_afterwards(torch, fx):
     from torch.nn import functional as F  # noqa: N812
 
     functions = [torch.relu, F.softmax, torch.cat, torch.sum]
+    fx.symbolic_trace(lambda x: x + 1)  # which has functions written that are written when they are first called
     codes = [function.__code__ for function in functions]
     had = [hasattr(function, "__wrapped__") for function in functions]
 
@@ -509,6 +510,23 @@ def test_copies_and_pickles_compute_the_same(torch, fx):
     assert traced.first.weight.any()
     file = pickle.dumps(traced)
     assert b"def forward" not in file
+
+
+def test_code_that_wraps_is_forgotten_with_its_module(fx):
+    import gc
+
+    def count():
+        gc.collect()
+        return len(capture.WRAPPED)
+
+    capture = sys.modules["pullback.compat.torch.fx.capture"]
+    before = count()
+    traced = fx.symbolic_trace(lambda x: halved(x) + len(x))
+    assert count() == before + 2
+    traced.recompile()
+    assert count() == before + 2
+    del traced
+    assert count() == before
 
 
 def test_submodules_of_a_graph_module(torch, fx):

@@ -62,7 +62,7 @@ class Redirected:
             write()  # a short way, whose code is not yet there
         self.function, self.code, names = function, function.__code__, function.__globals__
         own = FunctionType(self.code, names, function.__name__, function.__defaults__, function.__closure__)
-        own.__kwdefaults__ = function.__kwdefaults__
+        own.__kwdefaults__, own.__annotations__ = function.__kwdefaults__, function.__annotations__
         self.signed = None if hasattr(function, "__wrapped__") else own
         code = _code(len(self.code.co_freevars))
         constants = tuple(functools.partial(answer, function, own) if each is ... else each for each in code.co_consts)
@@ -242,8 +242,8 @@ def _replaced(tracer: Any) -> Iterator[None]:
     """A block in which functions of modules that a tracer wraps, and those of `wrap`, record calls with proxies."""
     wrapped = {id(each) for each in tracer.autowrap_functions}
     places = [(vars(module), name) for module in tracer.autowrap_modules for name in dir(module) if name[0] != "_"]
-    places += [(names, name) for (_, name), names in WRAPPED.items()]
-    places += [(tracer._scope, name) for name, value in tracer._scope.items() if id(value) in wrapped]
+    places += [(names, name) for (_, name), names in WRAPPED.copy().items()]
+    places += [(tracer._scope, name) for name, value in tracer._scope.copy().items() if id(value) in wrapped]
     missing, replaced = object(), []
     with _lock:
         for names, name in places:
@@ -293,10 +293,10 @@ def is_wrapped(function: Any) -> bool:
     """True for what a tracer finds only if it replaces names among globals: what programs wrap, and functions of `math`."""
     if vars(math).get(getattr(function, "__name__", "")) is function:
         return True
-    return any(_named(names, name) is function for (_, name), names in WRAPPED.items())
+    return any(_named(names, name) is function for (_, name), names in WRAPPED.copy().items())
 
 
 def wrapped_until_gone(function: Any) -> None:
     """Forget what generated code has wrapped when its function is gone."""
-    for key in [key for key in WRAPPED if key[0] == id(function.__globals__)]:
+    for key in [key for key in WRAPPED.copy() if key[0] == id(function.__globals__)]:
         weakref.finalize(function, WRAPPED.pop, key, None)
