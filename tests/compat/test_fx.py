@@ -160,6 +160,7 @@ def test_what_a_function_gets_is_recorded_as_torch_does(torch, fx):
         (lambda x: range(x + 1), "cannot be interpreted as an integer"),
         (lambda x: x.__setitem__(0, 1), "__setitem__"),
         (lambda x: object(), "argument of type"),
+        (lambda x: {x: 1}, "Keys for dictionaries used as an argument cannot contain a Node"),
         (lambda x: x + nn.Parameter(Net().scale), "parameter is not a member of this module"),
         (lambda x: nn.ReLU()(x + 1), "module is not installed as a submodule"),
     ],
@@ -236,12 +237,13 @@ def test_arguments_of_all_kinds(torch, fx):
 
 
 def test_parameters_of_all_kinds(fx):
-    def program(x: float, /, y=2, *more, k: int = 3, **named):
+    def program(x: float, /, y: list[int] = 2, *more, k: int = 3, **named):
         return x + y * more[0] + k * named["z"]
 
     traced = fx.symbolic_trace(program)
     assert traced(1, 5, 7, k=11, z=13) == program(1, 5, 7, k=11, z=13)
     assert next(node.type for node in traced.graph.nodes) is float
+    assert "y : list_int_ = 2" in traced.code
 
 
 def test_functions_that_a_program_wraps(torch, fx):

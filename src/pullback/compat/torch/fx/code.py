@@ -174,7 +174,7 @@ class Writer:
         text = naming.type_text(kind)
         if text == "torch.Tensor":
             return self.tree.put(text, kind)
-        return self.of(kind, text if text.replace(".", "").isidentifier() else "annotation")
+        return self.of(kind, text)
 
     def value(self, value: Any) -> str:
         """An argument as code."""

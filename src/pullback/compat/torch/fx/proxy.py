@@ -77,6 +77,8 @@ class TracerBase:
             parts = map(self.create_arg, a)
             return list(parts) if isinstance(a, list) else type(a)(*parts) if hasattr(a, "_fields") else tuple(parts)
         if isinstance(a, dict):
+            if found([*a]) is not None:
+                raise RuntimeError(f"Keys for dictionaries used as an argument cannot contain a Node. Got keys: {[*a]}")
             return {key: self.create_arg(value) for key, value in a.items()}
         if isinstance(a, slice):
             return slice(*map(self.create_arg, (a.start, a.stop, a.step)))
