@@ -479,6 +479,15 @@ def test_nodes_are_inserted_where_a_block_says(torch, fx):
     assert traced(torch.tensor(2.0), 3).item() == -6
 
 
+def test_the_place_of_new_nodes_can_be_set_without_a_block(fx):
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    graph.output(x)
+    graph.inserting_after(x)
+    graph.call_method("neg", (x,))
+    assert targets(graph) == ["x", "neg", "output"]
+
+
 def test_dead_code_that_writes_is_no_dead_code(torch, fx):
     def program(x):
         y = x * 1
@@ -869,3 +878,35 @@ def test_what_is_not_there_says_so_when_it_is_used(fx):
     for absent in (fuse, make_fx, FxGraphDrawer, split_module):
         with pytest.raises(RuntimeError, match=r"is not in pullback"):
             absent()
+
+
+def test_programs_may_have_a_trace_of_their_own(torch, fx):
+    """As PyTorch Geometric has, of private names of torch.fx."""
+    from torch.fx import _symbolic_trace as st
+
+    class Own(fx.Tracer):
+        @st.compatibility(is_backward_compatible=True)
+        def trace(self, root, concrete_args=None):
+            self.root, self.graph, self.tensor_attrs = root, fx.Graph(), {}
+            function, args = self.create_args_for_root(type(root).forward, True, concrete_args)
+
+            @st.functools.wraps(st._orig_module_call)
+            def call(module, *args, **kwargs):
+                return self.call_module(module, functools.partial(st._orig_module_call, module), args, kwargs)
+
+            def fetch(module, name):
+                return self.getattr(name, st._orig_module_getattr(module, name), self.parameter_proxy_cache)
+
+            with st._Patcher() as patcher:
+                patcher.patch_method(torch.nn.Module, "__getattr__", fetch, deduplicate=False)
+                patcher.patch_method(torch.nn.Module, "__call__", call, deduplicate=False)
+                st._patch_wrapped_functions(patcher)
+                st._autowrap_check(patcher, function.__globals__, self._autowrap_function_ids)
+                self.create_node("output", "output", (self.create_arg(function(*args)),), {})
+            return self.graph
+
+    net = Net()
+    before = nn.Module.__call__, nn.Module.__getattr__
+    assert str(Own().trace(net)) == str(fx.Tracer().trace(net))
+    assert (nn.Module.__call__, nn.Module.__getattr__) == before
+    assert "__call__" not in vars(nn.Module)

@@ -114,7 +114,7 @@ PLACES: dict[str, str] = {
         f"torch.fx.{name}": f"{_HERE}.fx.{name}"
         for name in "graph graph_module interpreter node proxy subgraph_rewriter".split()
     },
-    "torch.fx._symbolic_trace": f"{_HERE}.fx.tracing",
+    "torch.fx._symbolic_trace": f"{_HERE}.fx.tracing {_HERE}.fx.patches",
     "torch.fx.immutable_collections": f"{_HERE}.fx.node:immutable_collections",
     "torch.fx.passes.shape_prop": f"{_HERE}.fx.shapes",
     "torch._subclasses.fake_tensor": f"{_HERE}.inner:fake",

@@ -222,7 +222,7 @@ def tracing(tracer: Any) -> Iterator[None]:
         for each in _modules() if _count == 1 else ():
             each.do()
     try:
-        with _replaced(tracer):
+        with replaced(tracer):
             yield
     finally:
         _active.tracer = before
@@ -238,24 +238,24 @@ def _recording(function: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _replaced(tracer: Any) -> Iterator[None]:
+def replaced(tracer: Any) -> Iterator[None]:
     """A block in which functions of modules that a tracer wraps, and those of `wrap`, record calls with proxies."""
     wrapped = {id(each) for each in tracer.autowrap_functions}
     places = [(vars(module), name) for module in tracer.autowrap_modules for name in dir(module) if name[0] != "_"]
     places += [(names, name) for (_, name), names in WRAPPED.copy().items()]
     places += [(tracer._scope, name) for name, value in tracer._scope.copy().items() if id(value) in wrapped]
-    missing, replaced = object(), []
+    missing, changed = object(), []
     with _lock:
         for names, name in places:
             if callable(value := _named(names, name)):
                 new = _recording(value)
-                replaced.append((names, name, names.get(name, missing), new))
+                changed.append((names, name, names.get(name, missing), new))
                 names[name] = new
     try:
         yield
     finally:
         with _lock:
-            for names, name, old, new in reversed(replaced):
+            for names, name, old, new in reversed(changed):
                 if names.get(name) is new:
                     names[name] = old
                 if names.get(name) is missing:

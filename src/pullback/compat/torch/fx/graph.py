@@ -1,6 +1,5 @@
 """Graph: the steps of a computation, in order."""
 
-import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
@@ -32,6 +31,19 @@ class _Nodes:
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+class _Inserting:
+    """Where new nodes of a graph are inserted, until the end of the block, or for good if there is none."""
+
+    def __init__(self, graph: Any, insert: Callable[[Node], None]) -> None:
+        self.graph, self.before = graph, graph._insert
+        graph._insert = insert
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *error: object) -> None:
+        self.graph._insert = self.before
 
 
 def at(module: Any, target: str) -> Any:
@@ -135,21 +147,13 @@ class Graph:
 
     # Changes
 
-    @contextlib.contextmanager
-    def _inserting(self, insert: Callable[[Node], None]) -> Iterator[None]:
-        before, self._insert = self._insert, insert
-        try:
-            yield
-        finally:
-            self._insert = before
+    def inserting_before(self, n: Node | None = None) -> "_Inserting":
+        """A block in which new nodes are inserted before a node, or at the beginning; also from the call on."""
+        return _Inserting(self, self._root.next.prepend if n is None else self._own(n).prepend)
 
-    def inserting_before(self, n: Node | None = None) -> contextlib.AbstractContextManager[None]:
-        """A block in which new nodes are inserted before a node, or at the beginning."""
-        return self._inserting(self._root.next.prepend if n is None else self._own(n).prepend)
-
-    def inserting_after(self, n: Node | None = None) -> contextlib.AbstractContextManager[None]:
-        """A block in which new nodes are inserted directly after a node, or at the end."""
-        return self._inserting(self._root.prepend if n is None else self._own(n).append)
+    def inserting_after(self, n: Node | None = None) -> "_Inserting":
+        """A block in which new nodes are inserted directly after a node, or at the end; also from the call on."""
+        return _Inserting(self, self._root.prepend if n is None else self._own(n).append)
 
     def _own(self, node: Node) -> Node:
         if node.graph is not self:

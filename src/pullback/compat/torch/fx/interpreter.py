@@ -122,7 +122,7 @@ class _Recorder(Tracer):
     def __init__(self, graph: Graph, root: Any) -> None:
         super().__init__()
         self.graph, self.root = graph, root
-        self.tensor_attrs: dict[int, str] = {}
+        self.tensor_attrs: dict[Any, str] = {}
 
     def is_leaf_module(self, m: Any, module_qualified_name: str) -> bool:
         """True."""

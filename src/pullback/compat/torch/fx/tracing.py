@@ -47,6 +47,9 @@ class Tracer(TracerBase):
         return _1
     """
 
+    _autowrap_search: tuple[Any, ...] = ()  # for the traces of others: see `patches`
+    _autowrap_function_ids: frozenset[int] = frozenset()
+
     def __init__(
         self,
         autowrap_modules: tuple[ModuleType, ...] = (math,),
@@ -105,10 +108,10 @@ class Tracer(TracerBase):
                 raise NameError("parameter is not a member of this module")
             return self.create_node("get_attr", name, (), {})
         if isinstance(a, Carrier):
-            name = _name_of(a, self.root.named_buffers()) or self.tensor_attrs.get(id(a))
+            name = _name_of(a, self.root.named_buffers()) or self.tensor_attrs.get(a)
             if name is None:
                 names = (f"_tensor_constant{index}" for index in itertools.count())
-                name = self.tensor_attrs[id(a)] = next(each for each in names if not hasattr(self.root, each))
+                name = self.tensor_attrs[a] = next(each for each in names if not hasattr(self.root, each))
                 setattr(self.root, name, a)
             return self.create_node("get_attr", name, (), {})
         if isinstance(a, tuple) and hasattr(a, "_fields"):
@@ -132,7 +135,7 @@ class Tracer(TracerBase):
         self.graph = graph = Graph(tracer_cls=type(self))
         self.parameter_proxy_cache = {}
         self.tensor_attrs = {
-            id(value): f"{path}.{name}" if path else name
+            value: f"{path}.{name}" if path else name
             for path, module in self.root.named_modules()
             for name, value in vars(module).items()
             if isinstance(value, Carrier)
@@ -165,7 +168,7 @@ class Tracer(TracerBase):
             else:
                 args.append(value)
         if not starred:
-            return functools.partial(root_fn, **named), args
+            return functools.partial(root_fn, **named) if named else root_fn, args
         if not isinstance(root_fn, FunctionType) or hasattr(root_fn, "__wrapped__"):
             raise TraceError(f"{root_fn} has *args or **kwargs and is wrapped: trace the function inside")
         count = root_fn.__code__.co_argcount
