@@ -910,3 +910,125 @@ def test_programs_may_have_a_trace_of_their_own(torch, fx):
     assert str(Own().trace(net)) == str(fx.Tracer().trace(net))
     assert (nn.Module.__call__, nn.Module.__getattr__) == before
     assert "__call__" not in vars(nn.Module)
+
+
+def test_patterns_of_several_results_and_of_modules(torch, fx):
+    def program(x, y):
+        grown = torch.exp(y)
+        return torch.neg(x) + 1, torch.abs(torch.neg(x)), grown, torch.log(grown)
+
+    def pair(a):
+        b = torch.exp(a)
+        return b, torch.log(b)
+
+    traced = fx.symbolic_trace(program)
+    matches = fx.replace_pattern(traced, pair, lambda a: (a * 2, a * 3))
+    traced.graph.lint()
+    assert len(matches) == 1
+    x, y = torch.tensor(-1.0), torch.tensor(2.0)
+    assert [each.item() for each in traced(x, y)] == [2, 1, 4, 6]
+    with pytest.raises(RuntimeError, match="has 1 results, and its replacement 2"):
+        fx.replace_pattern(traced, lambda a: torch.abs(a), lambda a: (a, a))  # noqa: PLW0108
+
+    class Part(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first = nn.Linear(3, 4)
+
+        def forward(self, x):
+            return self.first(x).clamp(min=-1.0, max=1.0)
+
+    net = Net()
+    traced = fx.symbolic_trace(net)
+    assert len(fx.replace_pattern(traced, Part(), lambda x: x.sum(-1, keepdim=True) * torch.ones(4))) == 1
+    x = torch.randn(2, 3)
+    expected = net.second(x.sum(-1, keepdim=True).expand(2, 4) * net.scale) + net.shift
+    assert np.array_equal(numbers(traced(x)), numbers(expected))
+
+
+def test_an_interpreter_takes_inputs_as_the_graph_does(torch, fx):
+    traced = fx.symbolic_trace(lambda x, y=5, *more: x + y + more[0])
+    assert fx.Interpreter(traced).run(1, 2, 3) == 6
+    assert fx.Interpreter(fx.symbolic_trace(lambda x, y=5: x + y)).run(1) == 6
+    first = next(iter(traced.graph.nodes))
+    assert fx.Interpreter(traced).run(2, 3, initial_env={first: 100}) == 105
+    assert fx.Interpreter(fx.GraphModule(nn.Module(), fx.Graph())).run() is None
+
+
+def test_writes_are_written_as_statements(torch, fx):
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    graph.call_function(operator.setitem, (x, 0, 5))
+    doubled = graph.call_function(operator.imul, (x, 2))
+    graph.output((x, doubled))
+    module = fx.GraphModule(nn.Module(), graph)
+    assert "x[0] = 5;  setitem = x" in module.code and "x *= 2;  imul = x" in module.code
+    assert [numbers(each).tolist() for each in module(torch.ones(2))] == [[10, 2], [10, 2]]
+
+
+def test_graphs_that_are_wrong_are_refused(fx):
+    one, other = fx.Graph(), fx.Graph()
+    x, y = one.placeholder("x"), other.placeholder("y")
+    with pytest.raises(AssertionError, match="different Graph"):
+        x.append(y)
+    with pytest.raises(AssertionError, match="not in graph"):
+        one.inserting_before(y)
+    with pytest.raises(RuntimeError, match="wrong graph"):
+        one.erase_node(y)
+    one.erase_node(x)
+    with pytest.warns(UserWarning, match="already erased"):
+        one.erase_node(x)
+    with pytest.raises(ValueError, match="has been erased"):
+        one.output(x)
+    with pytest.raises(ValueError, match="a node is one of"):
+        one.create_node("call", "x")
+    with pytest.raises(IndexError, match="nothing can be inserted"):
+        one.call_method("neg", (1,)).insert_arg(3, 2)
+    with pytest.raises(AssertionError, match="Expected a Graph"):
+        fx.GraphModule(nn.Module(), one).graph = None
+
+
+def test_what_a_tracer_can_be_asked_for(torch, fx):
+    net = Net()
+    buffers = fx.Tracer()
+    buffers.proxy_buffer_attributes = buffers.record_stack_traces = True
+    graph = buffers.trace(net)
+    assert {node.target for node in graph.nodes if node.op == "get_attr"} == {"scale", "shift"}
+    assert all(__file__ in node.stack_trace for node in graph.nodes if node.op == "call_method")
+    autowrap = fx.Tracer(autowrap_functions=(numbers,))
+    scope = {"numbers": numbers}
+    exec("def program(x):\n    return numbers(x)", scope)
+    assert targets(autowrap.trace(scope["program"])) == ["x", numbers, "output"]
+
+    class Own:
+        def __fx_create_arg__(self, tracer):
+            return tracer.create_node("call_function", Own, (), {})
+
+    assert targets(fx.symbolic_trace(lambda x: x.take(Own())).graph) == ["x", Own, "take", "output"]
+    assert fx.symbolic_trace(lambda f, x: f(x))(abs, -2) == 2
+    wrapped = torch.no_grad()(lambda *args: args[0] + 1)
+    with pytest.raises(fx.proxy.TraceError, match="wrapped"):
+        fx.symbolic_trace(wrapped)
+    with pytest.warns(UserWarning, match="Was not able to add assertion"):
+        fx.symbolic_trace(lambda x, y: x + y[0], concrete_args={"y": [3]})
+
+
+def test_functions_that_are_marked_are_no_dead_code(torch, fx):
+    def told(x):
+        seen.append(x)
+
+    seen = []
+    fx.has_side_effect(told)
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    graph.call_function(told, (x,))
+    graph.call_module("act", (x,))
+    graph.output(x)
+    quiet = nn.ReLU()
+    quiet._is_impure = True
+    module = fx.GraphModule({"act": quiet}, graph)
+    assert not module.graph.eliminate_dead_code()
+    quiet._is_impure = False
+    assert module.graph.eliminate_dead_code()
+    module.recompile()
+    assert module(3) == 3 and seen == [3]

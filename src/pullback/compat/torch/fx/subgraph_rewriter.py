@@ -31,8 +31,8 @@ def _results(graph: Graph) -> list[Node]:
 class _Matcher:
     """Finds the parts of a graph that are like a pattern."""
 
-    def __init__(self, pattern: Graph, module: Any) -> None:
-        self.pattern, self.results, self.module = pattern, _results(pattern), module
+    def __init__(self, pattern: Graph) -> None:
+        self.results = _results(pattern)
 
     def found(self, graph: Graph) -> list[dict[Node, Any]]:
         """What the nodes of the pattern stand for, for each match; matches have no step in common."""
@@ -66,7 +66,7 @@ class _Matcher:
             if own.op == "placeholder":
                 places[own] = other
                 return not isinstance(other, Node) or other.op != "output"
-            if not isinstance(other, Node) or own.op != other.op or not self._same_target(own, other):
+            if not isinstance(other, Node) or own.op != other.op or own.target != other.target:
                 return False
             if other in places.values():
                 return False
@@ -78,13 +78,6 @@ class _Matcher:
         if isinstance(own, dict) and isinstance(other, dict):
             return own.keys() == other.keys() and all(self._like(own[key], other[key], places) for key in own)
         return type(own) is type(other) and bool(own == other)
-
-    def _same_target(self, own: Node, other: Node) -> bool:
-        if own.op != "call_module" or self.pattern.owning_module is None:
-            return bool(own.target == other.target)
-        return type(self.pattern.owning_module.get_submodule(own.target)) is type(
-            self.module.get_submodule(other.target)
-        )
 
     def _alone(self, places: dict[Node, Any], steps: set[Any]) -> bool:
         """True if nothing outside of a match takes what the replacement does not give."""
@@ -112,7 +105,7 @@ def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> list[Mat
     old, new = _graph_of(pattern), _graph_of(replacement)
     changed: dict[Node, Node] = {}
     done = []
-    for places in _Matcher(old, gm).found(gm.graph):
+    for places in _Matcher(old).found(gm.graph):
         now = {own: changed.get(each, each) if isinstance(each, Node) else each for own, each in places.items()}
         _replace(gm.graph, old, new, now, changed)
         done.append(Match(_results(old)[-1], places))
