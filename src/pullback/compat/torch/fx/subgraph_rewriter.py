@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from ....nn.modules.module import Module
 from .graph import Graph
 from .graph_module import GraphModule, share
-from .node import Node
+from .node import Node, map_arg
 from .tracing import symbolic_trace
 
 
@@ -24,8 +24,10 @@ def _graph_of(function: Any) -> Graph:
 
 
 def _results(graph: Graph) -> list[Node]:
-    """The nodes that a graph returns."""
-    return graph.output_node().all_input_nodes
+    """The nodes that a graph returns, in order."""
+    found: list[Node] = []
+    map_arg(graph.output_node().args, found.append)
+    return found
 
 
 class _Matcher:
@@ -103,6 +105,8 @@ def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> list[Mat
         return add
     """
     old, new = _graph_of(pattern), _graph_of(replacement)
+    if len(_results(old)) != len(_results(new)):
+        raise RuntimeError(f"the pattern has {len(_results(old))} results, and its replacement {len(_results(new))}")
     changed: dict[Node, Node] = {}
     done = []
     for places in _Matcher(old).found(gm.graph):
@@ -129,10 +133,8 @@ def _replace(graph: Graph, old: Graph, new: Graph, now: dict[Node, Any], changed
         raise RuntimeError(f"a pattern's input is computed after {first}, which takes one of its results")
     with graph.inserting_before(first):
         graph.graph_copy(new, places)
-    given = [places[node] for node in _results(new)]
-    if len(given) != len(results):
-        raise RuntimeError(f"the pattern has {len(results)} results, and its replacement {len(given)}")
-    for result, value in zip(results, given, strict=True):
+    for result, node in zip(results, _results(new), strict=True):
+        value = places[node]
         result.replace_all_uses_with(value)
         changed[result] = value
     for node in reversed(graph.nodes):
