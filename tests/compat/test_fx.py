@@ -378,7 +378,7 @@ def test_other_threads_see_nothing_of_a_trace(torch, fx):
 def test_two_threads_trace_at_once(torch, fx):
     def program(x):
         for _ in range(20):
-            x = torch.relu(layer(x)) + 1
+            x = torch.relu(layer(x)) + math.sqrt(len(x)) + halved(x)
             time.sleep(0.001)
         return x
 
@@ -393,14 +393,19 @@ def test_two_threads_trace_at_once(torch, fx):
             return program(x)
 
     def trace():
-        found.append(fx.symbolic_trace(Whole()).code)
+        traced = fx.symbolic_trace(Whole())
+        found.append(traced.code)
+        assert {*before} <= {*targets(traced.graph)}
 
     threads = [threading.Thread(target=trace) for _ in range(3)]
+    before = math.sqrt, halved, len
     for thread in threads:
         thread.start()
+        time.sleep(0.01)
     for thread in threads:
         thread.join()
     assert len(found) == 3 and len({*found}) == 1
+    assert (math.sqrt, halved, len) == before and "len" not in globals()
 
 
 # Graphs

@@ -193,6 +193,9 @@ _active = threading.local()
 _count = 0
 WRAPPED: dict[tuple[int, str], dict[str, Any]] = {}
 """The globals in which a program has wrapped a name."""
+_changed: dict[tuple[int, str], list[Any]] = {}
+"""Globals and names in them that are replaced: for how many tracers, what was there, and what is there now."""
+_MISSING = object()
 
 
 def _call(function: Any, own: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -244,27 +247,33 @@ def replaced(tracer: Any) -> Iterator[None]:
     places = [(vars(module), name) for module in tracer.autowrap_modules for name in dir(module) if name[0] != "_"]
     places += [(names, name) for (_, name), names in WRAPPED.copy().items()]
     places += [(tracer._scope, name) for name, value in tracer._scope.copy().items() if id(value) in wrapped]
-    missing, changed = object(), []
+    places = [(names, name) for names, name in places if callable(_named(names, name))]
     with _lock:
         for names, name in places:
-            if callable(value := _named(names, name)):
-                new = _recording(value)
-                changed.append((names, name, names.get(name, missing), new))
-                names[name] = new
+            key = id(names), name
+            if key not in _changed:
+                _changed[key] = [0, names.get(name, _MISSING), _recording(_named(names, name))]
+                names[name] = _changed[key][2]
+            _changed[key][0] += 1
     try:
         yield
     finally:
         with _lock:
-            for names, name, old, new in reversed(changed):
-                if names.get(name) is new:
-                    names[name] = old
-                if names.get(name) is missing:
-                    del names[name]
+            for names, name in places:
+                changed = _changed[id(names), name]
+                changed[0] -= 1
+                if not changed[0]:
+                    del _changed[id(names), name]
+                    if names.get(name) is changed[2]:
+                        names[name] = changed[1]
+                    if names.get(name) is _MISSING:
+                        del names[name]
 
 
 def _named(names: dict[str, Any], name: str) -> Any:
-    """What a name means among globals: a built-in function where they lack it."""
-    return names[name] if name in names else getattr(builtins, name, None)
+    """What a name means among globals, also while it is replaced: a built-in function where they lack it."""
+    own = _changed[id(names), name][1] if (id(names), name) in _changed else names.get(name, _MISSING)
+    return getattr(builtins, name, None) if own is _MISSING else own
 
 
 def wrap(fn_or_name: Any) -> Any:
@@ -291,7 +300,8 @@ def wrap(fn_or_name: Any) -> Any:
 
 def is_wrapped(function: Any) -> bool:
     """True for what a tracer finds only if it replaces names among globals: what programs wrap, and functions of `math`."""
-    if vars(math).get(getattr(function, "__name__", "")) is function:
+    name = getattr(function, "__name__", "")
+    if name in vars(math) and _named(vars(math), name) is function:
         return True
     return any(_named(names, name) is function for (_, name), names in WRAPPED.copy().items())
 
