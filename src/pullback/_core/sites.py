@@ -105,7 +105,7 @@ def generated(title: str, source: str, scope: dict[str, Any], name: str) -> Any:
     filename = f"{GENERATED}{title}>"
     remember(filename, source)
     defined: dict[str, Any] = {}  # not the scope: another thread may be generating the same function
-    exec(compile(source, filename, "exec"), scope, defined)  # noqa: S102  # our own text, of names Python has accepted
+    exec(compile(source, filename, "exec", dont_inherit=True), scope, defined)  # noqa: S102  # our own text
     return defined[name]
 
 

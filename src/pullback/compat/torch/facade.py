@@ -6,7 +6,7 @@
 import functools
 import importlib
 import importlib.util
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType
 from typing import Any
@@ -82,6 +82,8 @@ class Facade(ModuleType):
         if found is _MISSING:
             raise AttributeError(lacking(path), name=name, obj=self)
         setattr(self, name, found)
+        for tell in WATCHERS:
+            tell(self.__name__, found)
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -107,6 +109,15 @@ class Facade(ModuleType):
         prefix = f"{self.__name__}."
         below = {path.removeprefix(prefix) for path in PLACES if path.startswith(prefix) and _places(path) is not None}
         return sorted(names | {name for name in below if "." not in name} | {*_KEPT.__get__(self)})
+
+
+WATCHERS: list[Callable[[str, Any], None]] = []
+"""Functions that are told what a module of torch, by its name, has been asked for the first time: see `fx.capture`."""
+
+
+def kept(module: Facade) -> list[Any]:
+    """What a module of torch has been asked for until now."""
+    return list(_KEPT.__get__(module).values())
 
 
 def _source(place: str) -> Any:

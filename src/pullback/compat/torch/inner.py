@@ -85,15 +85,6 @@ class _functions:
     AccumulateGrad = AccumulateGrad
 
 
-class fx:
-    """torch.fx: marks for functions that graphs call without tracing them. There are no graphs."""
-
-    @staticmethod
-    def wrap(fn_or_name: Any) -> Any:
-        """The function, or name, itself."""
-        return fn_or_name
-
-
 class elastic:
     """torch.distributed.elastic: a mark for the function that a program begins with."""
 

@@ -113,7 +113,15 @@ PLACES: dict[str, str] = {
         "",
     ),
     "torch.onnx": f"{_HERE}.inner:onnx",
-    "torch.fx": f"{_HERE}.inner:fx",
+    # graphs
+    "torch.fx": f"{_HERE}.fx",
+    **{
+        f"torch.fx.{name}": f"{_HERE}.fx.{name}"
+        for name in "graph graph_module interpreter node proxy subgraph_rewriter".split()
+    },
+    "torch.fx._symbolic_trace": f"{_HERE}.fx.tracing {_HERE}.fx.patches",
+    "torch.fx.immutable_collections": f"{_HERE}.fx.node:immutable_collections",
+    "torch.fx.passes.shape_prop": f"{_HERE}.fx.shapes",
     "torch._subclasses.fake_tensor": f"{_HERE}.inner:fake",
     "torch.ops": f"{_HERE}.operators:ops",
     "torch.hub": f"{_HERE}.hub",
@@ -134,7 +142,10 @@ ABSENT: dict[str, str] = {
     "torch.overrides": "functions are not dispatched to modes",
     "torch.onnx": "there is no export to ONNX",
     "torch.export": "there is no export of programs",
-    "torch.fx": "programs are not rewritten as graphs",
+    **dict.fromkeys(
+        "torch.fx.operator_schemas torch.fx.passes torch.fx.experimental".split(),
+        "of torch.fx there are graphs, tracers, interpreters, replace_pattern and ShapeProp",
+    ),
     "torch.nested": "the rows of a tensor have one length: pad_sequence makes them so",
     "torch.quantization": "there are no quantized tensors",
     "torch.ao": "there are no quantized tensors",
@@ -149,7 +160,7 @@ HOLLOW = (
     "torch.distributed.fsdp", "torch.distributed.optim", "torch.distributed.tensor", "torch.distributed.utils",
     "torch.distributed._functional_collectives", "torch.distributed.launcher", "torch.distributed.nn",
     "torch.distributed.pipelining", "torch.distributed.rpc", "torch.distributed.run", "torch._dynamo.backends", "torch._inductor.compile_fx", "torch._inductor.utils", "torch._higher_order_ops",
-    "torch.fx.experimental", "torch.fx.passes", "torch.nn.attention.flex_attention", "torch.onnx._internal", "torch.utils.flop_counter", "torch.utils._sympy", "torch.export", "torch.onnx.symbolic_helper",
+    "torch.fx.experimental", "torch.fx.operator_schemas", "torch.fx.passes", "torch.nn.attention.flex_attention", "torch.onnx._internal", "torch.utils.flop_counter", "torch.utils._sympy", "torch.export", "torch.onnx.symbolic_helper",
     "torch.utils._python_dispatch", "torch._guards", "torch._prims_common", "torch._decomp", "torch._ops", "torch._refs",
 )  # fmt: skip
 """Modules whose names are all such that programs may import them, and that raise when they are called."""
@@ -164,10 +175,7 @@ NAMED: dict[str, str] = {
     ),
     "torch.onnx": "ONNXProgram OnnxExporterError export",
     "torch.autograd.profiler": "EventList emit_nvtx emit_itt load_nvprof",
-    "torch.fx": (
-        "Graph GraphModule Interpreter Node Proxy Tracer Transformer CodeGen PH ProxyableClassMeta symbolic_trace "
-        "replace_pattern subgraph_rewriter"
-    ),
+    "torch.fx": "ProxyableClassMeta",
     "torch._dynamo": "OptimizedModule",
     "torch._dynamo.eval_frame": "OptimizedModule",
     "torch._subclasses.fake_tensor": "FakeTensor FakeTensorMode",

@@ -139,6 +139,11 @@ def is_warn_always_enabled() -> bool:
     return False
 
 
+def _assert(condition: Any, message: str) -> None:
+    """Raises AssertionError with the message unless the condition holds."""
+    assert condition, message
+
+
 def set_default_device(device: Any) -> None:
     """Set the device of new tensors; RuntimeError for one other than the CPU."""
     placement.accept("set_default_device", {"device": device})
