@@ -33,6 +33,9 @@ class ReduceOp(enum.Enum):
     MAX = "max"
 
 
+ReduceOp.RedOpType = ReduceOp  # type: ignore[attr-defined]  # the class of its members, by its older name
+
+
 class ProcessGroup:
     """Some of the ranks; `members` are their numbers among all."""
 

@@ -94,6 +94,28 @@ class elastic:
         return fn
 
 
+class layouts:
+    """torch.distributed.tensor: how a tensor would be divided, which programs say in tables; nothing divides one."""
+
+    class Placement:
+        """What is said of a tensor, or of a module, by its arguments."""
+
+        def __init__(self, *args: Any, **options: Any) -> None:
+            self.args, self.options = args, options
+
+    class Replicate(Placement):
+        """The whole tensor in each process."""
+
+    class Shard(Placement):
+        """A part of an axis in each process."""
+
+    class Partial(Placement):
+        """A summand in each process."""
+
+    ParallelStyle = ColwiseParallel = RowwiseParallel = SequenceParallel = Placement
+    PrepareModuleInput = PrepareModuleOutput = PrepareModuleInputOutput = Placement
+
+
 class onnx:
     """torch.onnx: there is no export."""
 

@@ -49,6 +49,10 @@ PLACES: dict[str, str] = {
         f"torch.distributed.elastic{name}": f"{_HERE}.inner:elastic"
         for name in ("", ".multiprocessing", ".multiprocessing.errors")
     },
+    **dict.fromkeys(
+        ("torch.distributed.tensor", "torch.distributed.tensor.parallel", "torch.distributed.tensor.placement_types"),
+        f"{_HERE}.inner:layouts",
+    ),
     "torch.futures": f"{_HERE}.futures",
     # private modules
     **dict.fromkeys(("torch._C", "torch._tensor", "torch._utils", "torch._vmap_internals"), f"{_HERE}.inner"),
@@ -171,7 +175,7 @@ NAMED: dict[str, str] = {
     "torch.distributed": (
         "Backend FileStore GroupMember HashStore P2POp PrefixStore Store TCPStore all_gather_into_tensor all_to_all "
         "all_to_all_single batch_isend_irecv gather_object irecv isend monitored_barrier reduce_scatter_tensor "
-        "scatter_object_list"
+        "scatter_object_list get_process_group_ranks get_global_rank get_group_rank split_group new_subgroups"
     ),
     "torch.onnx": "ONNXProgram OnnxExporterError export",
     "torch.autograd.profiler": "EventList emit_nvtx emit_itt load_nvprof",
