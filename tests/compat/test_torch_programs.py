@@ -14,6 +14,12 @@ import pullback
 
 SOURCE = Path(__file__).parents[2] / "src"
 RUN = ("-m", "pullback", "run")
+ORDERS = [
+    (0, 0, [0, 5, 1, 6]),
+    (0, 1, [10, 7, 8, 5]),
+    (7, 2, [9, 3, 1, 6]),
+    (2**32 - 1, 0, [9, 7, 5, 3]),
+]
 
 
 def python(*arguments, cwd=None, status=0):
@@ -279,10 +285,67 @@ def test_accelerators_are_not_there():
         torch.set_default_tensor_type(torch.FloatTensor)
         assert torch.ones(1).dtype == torch.float32 and torch.bfloat16 != torch.float32
         raises(TypeError, "torch.bfloat16 is not a dtype", lambda: torch.ones(1, dtype=torch.bfloat16))
-        from torch.distributed import init_process_group
-        assert not torch.distributed.is_available() and not torch.distributed.is_initialized()
-        raises(RuntimeError, "Distributed package", lambda: init_process_group(backend="gloo"))
     """)
+
+
+def test_one_process_is_a_world_of_one():
+    """Without mpiexec; programs on several ranks: tests/distributed/test_ranks.py."""
+    installed("""
+        import torch.distributed as dist
+        from torch.distributed.elastic.multiprocessing.errors import record
+        from torch.nn.parallel import DistributedDataParallel as DDP
+        from torch.utils.data.distributed import DistributedSampler
+        assert dist.is_available() and not dist.is_initialized() and not dist.is_nccl_available()
+        raises(ValueError, "Default process group has not been initialized", lambda: DDP(torch.nn.Linear(2, 1)))
+        raises(ValueError, "Default process group has not been initialized", lambda: DistributedSampler([1, 2]))
+        raises(RuntimeError, "Distributed package doesn't have NCCL built in", lambda: dist.init_process_group("nccl"))
+        words = "told that WORLD_SIZE is 4, but this is rank 0 of 1: start"
+        raises(RuntimeError, words, lambda: dist.init_process_group("gloo", rank=0, world_size=4))
+        dist.init_process_group("mpi")
+        assert (dist.get_rank(), dist.get_world_size(), dist.get_backend()) == (0, 1, "mpi")
+        x, y = torch.arange(3.0), [torch.zeros(3)]
+        dist.all_reduce(x, dist.ReduceOp.AVG)
+        dist.broadcast(x, 0)
+        dist.all_gather(y, x)
+        dist.barrier()
+        assert y[0].tolist() == [0.0, 1.0, 2.0] and record(len) is len
+        raises(ValueError, "destination rank should not be the same as the rank", lambda: dist.send(x, 0))
+        raises(ValueError, "source rank should not be the same as the rank", lambda: dist.recv(x))
+        raises(ValueError, "Global rank 3 is not part of group", lambda: dist.broadcast(x, 3))
+        raises(ValueError, "there are float32 (3,), but the tensors", lambda: dist.all_gather([torch.ones(2)], x))
+        raises(TypeError, "Expected parameter of type torch.Tensor", lambda: dist.all_reduce([1]))
+        words = "torch.distributed.{} is not in pullback: there are all_reduce and the like"
+        raises(RuntimeError, words.format("TCPStore"), lambda: dist.TCPStore("localhost", 1))
+        raises(RuntimeError, words.format("all_to_all"), lambda: dist.all_to_all([x], [x]))
+        raises(RuntimeError, words.format("nn.all_reduce"), lambda: torch.distributed.nn.all_reduce(x))
+        torch.manual_seed(0)
+        plain = torch.nn.Linear(3, 2)
+        torch.manual_seed(0)
+        model = DDP(torch.nn.Linear(3, 2), find_unused_parameters=True)
+        for each in (plain, model):
+            each(torch.ones(4, 3)).square().mean().backward()
+        assert torch.equal(plain.weight.grad, model.module.weight.grad)
+        assert [*model.state_dict()] == ["module.weight", "module.bias"]
+        raises(RuntimeError, "there is no device", lambda: DDP(plain, device_ids=[0]))
+        raises(RuntimeError, "DistributedDataParallel is not needed", lambda: DDP(torch.nn.ReLU()))
+        assert sorted(DistributedSampler(range(4))) == [0, 1, 2, 3]
+        assert torch.utils.data.DistributedSampler is DistributedSampler
+        dist.destroy_process_group()
+        assert not dist.is_initialized() and "mpi4py" not in sys.modules
+    """)
+
+
+def test_the_order_of_a_distributed_sampler_is_torchs():
+    """`list(DistributedSampler(range(11), 3, 1, seed=seed))` of torch 2.13.0, after `set_epoch(epoch)`."""
+    installed(
+        """
+        from torch.utils.data import DistributedSampler
+        for seed, epoch, order in ORDERS:
+            sampler = DistributedSampler(range(11), 3, 1, seed=seed)
+            sampler.set_epoch(epoch)
+            assert list(sampler) == order, (seed, epoch, list(sampler))
+    """.replace("ORDERS", repr(ORDERS))
+    )
 
 
 def test_compilers():

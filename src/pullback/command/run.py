@@ -8,13 +8,14 @@ import sys
 from collections.abc import Sequence
 
 from ..compat.torch import install
+from ..distributed.launching import announce, launched, watched
 
 USAGE = """usage: pullback run SCRIPT [ARGUMENT ...]
        pullback run -m MODULE [ARGUMENT ...]
 
 Runs a program as `python SCRIPT` or `python -m MODULE` does, with pullback in the place of torch: `import torch` and the
 imports of its modules give pullback, in this process and in those that the program starts with multiprocessing.
-Its exit code is the program's."""
+Its exit code is the program's. `mpiexec -n 4 pullback run SCRIPT` runs it in four processes, for torch.distributed."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -38,6 +39,12 @@ def main(arguments: Sequence[str]) -> int:
     if not as_module and not os.path.exists(given[0]):
         print(f"pullback run: can't open file {given[0]!r}: there is none", file=sys.stderr)
         return 2
+    launch = launched()
+    if launch is not None:
+        announce(launch)
+        code = watched(launch)
+        if code is not None:
+            return code
     install()
     sys.argv = given
     try:

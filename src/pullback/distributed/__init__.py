@@ -1,7 +1,7 @@
 """Many workers: sums over partitions with their gradients, and functions of chunks, on Dask, processes, threads or MPI."""
 
-from .chunks import chunked
-from .totals import Total, total
-from .work import PartitionError
+from .._core import lazy as _lazy
 
-__all__ = ["PartitionError", "Total", "chunked", "total"]
+__getattr__, __dir__, __all__ = _lazy.index(
+    globals(), {"chunks": "chunked", "ranks": "all_reduce", "totals": "Total total", "work": "PartitionError"}
+)

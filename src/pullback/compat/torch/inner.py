@@ -94,6 +94,15 @@ class fx:
         return fn_or_name
 
 
+class elastic:
+    """torch.distributed.elastic: a mark for the function that a program begins with."""
+
+    @staticmethod
+    def record(fn: Any, error_handler: Any = None) -> Any:
+        """The function itself."""
+        return fn
+
+
 class onnx:
     """torch.onnx: there is no export."""
 

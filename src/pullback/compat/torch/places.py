@@ -37,14 +37,18 @@ PLACES: dict[str, str] = {
     "torch._inductor": f"{_HERE}.scripting:inductor",
     "torch._inductor.config": f"{_HERE}.scripting:inductor_config",
     # processes
-    "torch.distributed": f"{_HERE}.processes:distributed",
+    "torch.distributed": f"{_HERE}.collectives",
+    "torch.distributed.distributed_c10d": f"{_HERE}.collectives",
     "torch.multiprocessing": f"{_HERE}.processes:multiprocessing multiprocessing",
     "torch.multiprocessing.spawn": f"{_HERE}.processes:multiprocessing",
     **{
         f"torch.nn.parallel{name}": f"{_HERE}.processes"
         for name in ("", ".distributed", ".data_parallel", ".scatter_gather")
     },
-    "torch.distributed.nn": f"{_HERE}.processes:distributed",
+    **{
+        f"torch.distributed.elastic{name}": f"{_HERE}.inner:elastic"
+        for name in ("", ".multiprocessing", ".multiprocessing.errors")
+    },
     "torch.futures": f"{_HERE}.futures",
     # private modules
     **dict.fromkeys(("torch._C", "torch._tensor", "torch._utils", "torch._vmap_internals"), f"{_HERE}.inner"),
@@ -92,9 +96,10 @@ PLACES: dict[str, str] = {
     "torch.utils.benchmark": f"{_HERE}.benchmark",
     "torch.utils.dlpack": f"{_HERE}.exchange",
     **{
-        f"torch.utils.data.{name}": f"pullback.utils.data {_HERE}.inner:data"
+        f"torch.utils.data.{name}": f"{_HERE}.sampling pullback.utils.data {_HERE}.inner:data"
         for name in "dataset dataloader sampler distributed _utils _utils.collate".split()
     },
+    "torch.utils.data": f"{_HERE}.sampling pullback.utils.data",
     "torch.utils.tensorboard": "tensorboardX",
     # modules that programs import but may never use
     **dict.fromkeys(
@@ -120,13 +125,12 @@ PLACES: dict[str, str] = {
     "torch.testing": f"{_HERE}.closeness {_HERE}.made pullback.testing",
 }
 
-_ONE_DEVICE = "pullback computes on the CPU, in one process"
 _NO_NETWORK = "pullback downloads nothing: load weights from a file, with torch.load"
 
 ABSENT: dict[str, str] = {
     "torch.utils.tensorboard": "it is the package tensorboardX here, which is not installed",
     "torch.utils.model_zoo": _NO_NETWORK,
-    "torch.distributed": "tensors and optimizers are not divided among processes",
+    "torch.distributed": "there are all_reduce and the like, and DistributedDataParallel, on the ranks that mpiexec starts",
     "torch.overrides": "functions are not dispatched to modes",
     "torch.onnx": "there is no export to ONNX",
     "torch.export": "there is no export of programs",
@@ -143,7 +147,7 @@ HOLLOW = (
     "torch.distributed._composable", "torch.distributed._tensor", "torch.distributed.algorithms",
     "torch.distributed.checkpoint", "torch.distributed.constants", "torch.distributed.device_mesh",
     "torch.distributed.fsdp", "torch.distributed.optim", "torch.distributed.tensor", "torch.distributed.utils",
-    "torch.distributed._functional_collectives", "torch.distributed.elastic", "torch.distributed.launcher",
+    "torch.distributed._functional_collectives", "torch.distributed.launcher", "torch.distributed.nn",
     "torch.distributed.pipelining", "torch.distributed.rpc", "torch.distributed.run", "torch._dynamo.backends", "torch._inductor.compile_fx", "torch._inductor.utils", "torch._higher_order_ops",
     "torch.fx.experimental", "torch.fx.passes", "torch.nn.attention.flex_attention", "torch.onnx._internal", "torch.utils.flop_counter", "torch.utils._sympy", "torch.export", "torch.onnx.symbolic_helper",
     "torch.utils._python_dispatch", "torch._guards", "torch._prims_common", "torch._decomp", "torch._ops", "torch._refs",
@@ -153,7 +157,11 @@ HOLLOW = (
 NAMED: dict[str, str] = {
     "torch": "SymInt SymBool SymFloat Stream Event ScriptObject ScriptModule PyTorchFileReader PyTorchFileWriter",
     "torch.cuda": "Stream StreamContext Event CUDAGraph ExternalStream MemPool graph graph_pool_handle",
-    "torch.distributed": "ProcessGroup ReduceOp Store TCPStore FileStore HashStore group GroupMember Work P2POp",
+    "torch.distributed": (
+        "Backend FileStore GroupMember HashStore P2POp PrefixStore Store TCPStore all_gather_into_tensor all_to_all "
+        "all_to_all_single batch_isend_irecv gather_object irecv isend monitored_barrier reduce_scatter_tensor "
+        "scatter_object_list"
+    ),
     "torch.onnx": "ONNXProgram OnnxExporterError export",
     "torch.autograd.profiler": "EventList emit_nvtx emit_itt load_nvprof",
     "torch.fx": (

@@ -1,23 +1,16 @@
-"""torch.distributed, torch.multiprocessing, torch.nn.parallel: a single process on one device; Python's processes."""
+"""torch.multiprocessing, torch.nn.parallel: Python's processes; a single device."""
 
 import multiprocessing as processes
 from typing import Any
 
+from ...distributed.launching import launched
 from ...nn.modules.module import Module
-from .inert import no
+from .notes import note
+from .replicas import DistributedDataParallel as DistributedDataParallel
 
 
 def _refuse(*args: Any, **options: Any) -> Any:
-    raise RuntimeError("Distributed package doesn't have it built in: pullback computes in one process")
-
-
-class distributed:
-    """torch.distributed, which is not available."""
-
-    is_available = is_initialized = is_torchelastic_launched = staticmethod(no)
-    is_nccl_available = is_gloo_available = is_mpi_available = staticmethod(no)
-    init_process_group = destroy_process_group = get_rank = get_world_size = staticmethod(_refuse)
-    all_reduce = all_gather = broadcast = barrier = reduce = gather = scatter = new_group = staticmethod(_refuse)
+    raise RuntimeError("pullback computes on one device: there is nothing to scatter to, and to gather from")
 
 
 class multiprocessing:
@@ -27,7 +20,17 @@ class multiprocessing:
     def spawn(
         fn: Any, args: tuple[Any, ...] = (), nprocs: int = 1, join: bool = True, daemon: bool = False, **options: Any
     ) -> Any:
-        """Run `fn(i, *args)` in `nprocs` processes; an exit code other than 0 raises RuntimeError."""
+        """Run `fn(i, *args)` in `nprocs` processes; an exit code other than 0 raises RuntimeError.
+
+        If mpiexec has started as many, these are the processes: each calls the function once.
+        """
+        launch = launched()
+        if launch is not None and launch.size == nprocs:
+            note(
+                f"torch.multiprocessing.spawn starts nothing: the {nprocs} processes are those that mpiexec has started"
+            )
+            fn(launch.rank, *args)
+            return None
         context = processes.get_context(options.get("start_method", "spawn"))
         started = [context.Process(target=fn, args=(i, *args), daemon=daemon) for i in range(nprocs)]
         for process in started:
@@ -58,14 +61,6 @@ class DataParallel(Module):
     def forward(self, *args: Any, **options: Any) -> Any:
         """The result of the wrapped module."""
         return self.module(*args, **options)
-
-
-class DistributedDataParallel(Module):
-    """A module that computes in several processes; it raises, since there is only one."""
-
-    def __init__(self, module: Any, *args: Any, **options: Any) -> None:
-        super().__init__()
-        _refuse()
 
 
 scatter = gather = _refuse

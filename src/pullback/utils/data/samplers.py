@@ -4,8 +4,9 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from ..._core.dtypes import float64
-from ..._numerics.random import Generator
 from ..._tensor.creation import as_tensor
 from ..._tensor.sampling import multinomial, randint, randperm
 
@@ -196,11 +197,21 @@ class BatchSampler(Sampler[list[Any]]):
         return size // self.batch_size if self.drop_last else -(-size // self.batch_size)
 
 
+def _shuffled(count: int, seed: int) -> list[int]:
+    """The order of torch's `randperm` for a generator of a seed: Fisher and Yates's, by 32-bit numbers of a Mersenne Twister."""
+    drawn = np.random.RandomState(seed % 2**32).randint(0, 2**32, max(count - 1, 0), np.uint32)
+    order = list(range(count))
+    for place, number in enumerate(drawn.tolist()):
+        other = place + number % (count - place)
+        order[place], order[other] = order[other], order[place]
+    return order
+
+
 class DistributedSampler(Sampler[int]):
     """Every `num_replicas`-th index of a data set, starting at `rank`: the share of one of several processes.
 
-    The order is shuffled by a seed and the epoch, which `set_epoch` sets. So that all processes have equally many
-    indices, the first indices are repeated at the end, or with `drop_last` the last are left out.
+    The order is shuffled by a seed and the epoch, which `set_epoch` sets: the same order as torch's. So that all processes
+    have equally many indices, the first indices are repeated at the end, or with `drop_last` the last are left out.
 
     Raises
     ------
@@ -233,9 +244,9 @@ class DistributedSampler(Sampler[int]):
 
     def __iter__(self) -> Iterator[int]:
         count = len(self.dataset)
-        order = range(count)
+        order: Sequence[int] = range(count)
         if self.shuffle:
-            order = randperm(count, generator=Generator().manual_seed(self.seed + self.epoch)).tolist()
+            order = _shuffled(count, self.seed + self.epoch)
         wanted = itertools.islice(itertools.cycle(order), self.rank, self.total_size, self.num_replicas)
         return iter([*wanted])
 
