@@ -29,7 +29,7 @@ mpi = pytest.mark.skipif(
 
 
 def ranks(size, *command, status=0):
-    """What `size` ranks print; with a status other than 0 the job must fail, and within half a minute."""
+    """What `size` ranks print; with a status other than 0 the job must fail, and within a minute."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
     environment.pop("PYTHONUNBUFFERED", None)  # or lines of several ranks are mixed
     begin = time.monotonic()
@@ -38,7 +38,7 @@ def ranks(size, *command, status=0):
         capture_output=True, text=True, check=False, env=environment, timeout=200,
     )  # fmt: skip
     assert (run.returncode == 0) == (status == 0), run.stdout + run.stderr
-    assert status == 0 or time.monotonic() - begin < 30
+    assert status == 0 or time.monotonic() - begin < 60
     return run
 
 
@@ -55,6 +55,14 @@ def same(found, expected, tolerance):
         for a, b in zip(mine.split(), theirs.split(), strict=True):
             if a != b:
                 np.testing.assert_allclose(float(a), float(b), rtol=tolerance, atol=tolerance / 10, err_msg=theirs[:40])
+
+
+def runs(pid):
+    """Whether a process is one of the job's, and has not ended."""
+    try:
+        return b"lost.py" in Path("/proc", pid, "cmdline").read_bytes()
+    except OSError:
+        return False
 
 
 # Against torch's gloo
@@ -124,8 +132,10 @@ def test_a_rank_that_is_lost_ends_the_job_with_a_sentence(what, words):
     else:
         assert words in run.stderr
         assert run.stderr.count("Traceback") == 1, run.stderr
-    time.sleep(0.2)
-    assert not [pid for pid in pids if Path("/proc", pid, "cmdline").exists() and b"lost.py" in Path("/proc", pid, "cmdline").read_bytes()]  # fmt: skip
+    end = time.monotonic() + 10
+    while alive := [pid for pid in pids if runs(pid)]:
+        assert time.monotonic() < end, alive
+        time.sleep(0.05)
 
 
 # Without torch's names
