@@ -171,5 +171,6 @@ def test_calls_are_right_or_refused_by_name():
     root = Path(__file__).parents[2]
     run = subprocess.run(command, check=False, capture_output=True, text=True, cwd=root, timeout=600)
     assert "wrong\t" not in run.stdout
+    assert "worse: " in run.stdout, run.stderr  # the last line: it has not stopped before
     if calls.versions() in calls.PAGE.read_text(encoding="utf-8"):
         assert run.returncode == 0, run.stdout + run.stderr
