@@ -91,7 +91,10 @@ NAMES_WITH_DIGITS = [
 ]
 BAD_NAMES = re.compile(r"utils?|helper|misc|_impl(?![a-z])", re.IGNORECASE)
 TORCH_NAMES = {"utils", "utils.checkpoint", "optim.swa_utils"}  # modules that are there to have torch's names
-TORCHS_PACKAGES = {"utils"}  # whose names say nothing, but are those of torch.utils and torch.nn.utils
+TORCHS_PACKAGES = {
+    "_disabled_torch_function_impl",
+    "utils",
+}  # whose names say nothing, but are those of torch.utils and torch.nn.utils
 
 PACKAGES: dict[str, list[str]] = {}
 for each in PATHS:

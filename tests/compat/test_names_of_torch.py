@@ -254,8 +254,21 @@ def test_trees_of_pythons_containers():
     assert not containers.tree_all(lambda n: n == 2, [1, 2])
     with pytest.raises(ValueError, match="holds 2 items"):
         containers.tree_unflatten([1], containers.tree_structure((1, 2)))
-    with pytest.raises(ValueError, match="nests differently"):
-        containers.tree_map(lambda a, b: a, [1], (1,))
+    for mine, other in (([1], (1,)), (deque([1], maxlen=2), deque([1], maxlen=3)), ({"a": 1}, {"b": 1})):
+        with pytest.raises(ValueError, match="nests differently"):
+            containers.tree_map(lambda a, b: a, mine, other)
+
+
+def test_the_ranks_of_a_group_of_one():
+    installed("""
+        import torch.distributed as dist
+        dist.init_process_group("gloo")
+        assert dist.get_process_group_ranks() == [0]
+        assert dist.get_global_rank(None, 0) == dist.get_group_rank(None, 0) == 0
+        raises(ValueError, "not part of group", lambda: dist.get_group_rank(None, 3))
+        dist.destroy_process_group()
+        raises(ValueError, "has not been initialized", dist.get_process_group_ranks)
+    """)
 
 
 # Operators of one's own

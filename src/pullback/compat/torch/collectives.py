@@ -155,6 +155,21 @@ def get_world_size(group: Any = None) -> int:
     return _found(group).size() if get_rank(group) >= 0 else -1
 
 
+def get_process_group_ranks(group: Any = None) -> list[int]:
+    """The numbers, among all ranks, of the members of a group."""
+    return [*_found(group).members]
+
+
+def get_global_rank(group: Any, group_rank: int) -> int:
+    """The number, among all ranks, of a member of a group."""
+    return get_process_group_ranks(group)[group_rank]
+
+
+def get_group_rank(group: Any, global_rank: int) -> int:
+    """The number in a group of a rank among all."""
+    return _found(group).place(global_rank)
+
+
 def get_backend(group: Any = None) -> str:
     """The name of the backend that `init_process_group` was given."""
     return _found(group).backend

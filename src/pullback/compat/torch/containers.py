@@ -82,10 +82,15 @@ class TreeSpec:
         """What a tree has in the places of this structure's leaves."""
         if self.is_leaf():
             return [tree]
-        how = trees.KINDS.get(self.type) or trees.kind_of(self.type)
-        if how is None or type(tree) is not self.type or tuple(how.open(tree)[0]) != self.structure.keys:
+        how = trees.kind_of(self.type)
+        keys, values, context = how.open(tree) if how is not None and type(tree) is self.type else ((), (), None)
+        if (
+            how is None
+            or type(tree) is not self.type
+            or (keys, context) != (self.structure.keys, self.structure.context)
+        ):
             raise ValueError(f"expected {self}, but got a {type(tree).__name__} that nests differently")
-        parts = zip(self.children_specs, how.open(tree)[1], strict=True)
+        parts = zip(self.children_specs, values, strict=True)
         return [leaf for spec, part in parts for leaf in spec.flatten_up_to(part)]
 
     def __eq__(self, other: object) -> bool:

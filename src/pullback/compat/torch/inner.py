@@ -21,12 +21,9 @@ _vmap = vmap
 _TensorMeta = type(Tensor)
 
 
-def _undispatched(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     """The function's own result: what `__torch_function__ = ...` says in a class that does not dispatch."""
     return func(*args, **(kwargs or {}))
-
-
-globals()["_disabled_torch_function_impl"] = _undispatched
 
 
 class Value:

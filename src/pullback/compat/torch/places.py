@@ -175,7 +175,7 @@ NAMED: dict[str, str] = {
     "torch.distributed": (
         "Backend FileStore GroupMember HashStore P2POp PrefixStore Store TCPStore all_gather_into_tensor all_to_all "
         "all_to_all_single batch_isend_irecv gather_object irecv isend monitored_barrier reduce_scatter_tensor "
-        "scatter_object_list get_process_group_ranks get_global_rank get_group_rank split_group new_subgroups"
+        "scatter_object_list split_group new_subgroups"
     ),
     "torch.onnx": "ONNXProgram OnnxExporterError export",
     "torch.autograd.profiler": "EventList emit_nvtx emit_itt load_nvprof",
