@@ -117,6 +117,8 @@ def test_other_ranks_than_the_program_says_are_told():
         ("ends", "backward of DistributedDataParallel (mean) in rank 0 of 3, the end of its program in rank 1\n"),
         ("exits", "backward of DistributedDataParallel (mean) in rank 0 of 3, the end of its program in rank 1\n"),
         ("goes on", "backward of DistributedDataParallel (mean) in rank 0 of 3, barrier in rank 1\n"),
+        ("sends too little", "the ranks do not do the same: recv in rank 0 of 3, the end of its program in rank 1\n"),
+        ("receives nothing", "the ranks do not do the same: send in rank 0 of 3, the end of its program in rank 1\n"),
         ("differs", "do not do the same in all_reduce (sum): float32 (3,) in rank 0 of 3, float32 (4,) in rank 1\n"),
         ("differs in what", "do not do the same: all_reduce (max) in rank 0 of 3, all_reduce (sum) in rank 1\n"),
     ],

@@ -92,6 +92,40 @@ def test_the_forms_without_errors_say_which_matrix_failed():
     assert np.isnan(factor[1:].numpy()).all()
 
 
+OF_SINGULAR_VALUES = {
+    "svd": linalg.svd,
+    "svdvals": linalg.svdvals,
+    "pinv": linalg.pinv,
+    "matrix_rank": linalg.matrix_rank,
+    "cond": linalg.cond,
+    "matrix_norm": lambda x: linalg.matrix_norm(x, "nuc"),
+    "lstsq": lambda x: linalg.lstsq(x, x),
+}
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 40])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("name", OF_SINGULAR_VALUES)
+def test_singular_values_of_numbers_that_are_not_finite_are_refused(name, bad, size):
+    """LAPACK may iterate forever if one of them is infinite."""
+    x = np.stack([np.eye(size), np.eye(size)])
+    x[1, 0, -1] = bad
+    with pytest.raises(linalg.LinAlgError, match=r"linalg.svd: \(Batch element 1\): .* contained non-finite values"):
+        OF_SINGULAR_VALUES[name](pullback.tensor(x, requires_grad=True))
+
+
+def test_cholesky_refuses_nan_as_it_refuses_what_is_indefinite():
+    x = np.stack([np.eye(3), np.eye(3)])
+    x[1, 1, 1] = np.nan
+    with pytest.raises(
+        linalg.LinAlgError, match=r"Batch element 1\): .*leading minor of order 2 is not positive-definite"
+    ):
+        linalg.cholesky(pullback.tensor(x))
+    factor, info = linalg.cholesky_ex(pullback.tensor(x))
+    assert info.tolist() == [0, 2]
+    assert np.isfinite(factor[0].numpy()).all() and np.isnan(factor[1].numpy()).any()
+
+
 def test_the_determinant_has_a_slope_where_it_is_zero():
     x = tracked(SINGULAR)
     linalg.det(x).backward()

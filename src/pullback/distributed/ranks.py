@@ -66,6 +66,7 @@ class Ranks:
 
     def __init__(self, comm: Any) -> None:
         self.comm, self.rank, self.size = comm, comm.rank, comm.size
+        self.ended: set[int] = set()
 
     def told(self, value: Any, *call: str) -> list[Any]:
         """The values of all ranks, which also say what they are doing: DisagreementError in all of them if that differs."""
@@ -114,16 +115,38 @@ class Ranks:
         """Send a value to another rank, which calls `received`."""
         if target == self.rank:
             raise ValueError("send: destination rank should not be the same as the rank of the current process")
-        self.comm.send(value, target, tag)
+        request = self.comm.isend(value, target, tag)
+        self._until(lambda: request.test()[0], "send", [target])
 
     def received(self, source: int | None, tag: int) -> tuple[Any, int]:
         """A value that another rank sends, and its rank."""
         if source == self.rank or self.size == 1:
             raise ValueError("recv: source rank should not be the same as the rank of the current process")
         mpi = importlib.import_module("mpi4py.MPI")
-        status = mpi.Status()
-        value = self.comm.recv(None, mpi.ANY_SOURCE if source is None else source, tag, status)
-        return value, status.Get_source()
+        place, status = mpi.ANY_SOURCE if source is None else source, mpi.Status()
+        senders = [source] if source is not None else [rank for rank in range(self.size) if rank != self.rank]
+        message = self._until(lambda: self.comm.improbe(place, tag, status), "recv", senders)
+        return message.recv(), status.Get_source()
+
+    def _until(self, done: Any, name: str, others: list[int]) -> Any:
+        """What `done` returns as soon as it is true: DisagreementError if the programs of all others have ended before."""
+        everywhere = self.comm.group.Translate_ranks(others, world().comm.group)
+        polls = 0
+        while True:
+            ended = world().have_ended(everywhere)  # asked first: what a rank has sent before its end has come then
+            if found := done():
+                return found
+            if ended:
+                pair = f"{name} in rank {self.rank} of {self.size}, {_ENDED[0]} in rank {others[0]}"
+                raise DisagreementError(f"the ranks do not do the same: {pair}", 0)
+            time.sleep(min(polls * 1e-6, 1e-3))
+            polls += 1
+
+    def have_ended(self, ranks: Sequence[int]) -> bool:
+        """True if the programs of all these ranks have told their end."""
+        while (message := self.ends.improbe()) is not None:
+            self.ended.add(message.recv())
+        return self.ended.issuperset(ranks)
 
     def group(self, members: Sequence[int]) -> Ranks:
         """Those of the members, if this rank is one; called by all ranks."""
@@ -132,7 +155,7 @@ class Ranks:
 
     def end_together(self) -> None:
         """From now on, end the job when an exception ends this rank, and let no other rank wait for this one after it."""
-        before = sys.excepthook
+        before, self.ends = sys.excepthook, self.comm.Dup()
 
         def failed(kind: Any, error: Any, trace: Any) -> None:
             time.sleep(error.patience if isinstance(error, DisagreementError) else 0)
@@ -143,8 +166,14 @@ class Ranks:
             self.comm.Abort(1)
 
         def ended() -> None:
+            others = [rank for rank in range(self.size) if rank != self.rank]
+            told = [self.ends.isend(self.rank, rank) for rank in others]  # to those that wait for a message of this one
             while any(call != _ENDED for call, _ in self.comm.allgather((_ENDED, None))):
                 pass
+            while not self.have_ended(others):
+                pass
+            for request in told:
+                request.wait()
 
         sys.excepthook = failed
         atexit.register(ended)

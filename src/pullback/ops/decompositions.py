@@ -114,7 +114,7 @@ def _cofactor_forward(x: Any) -> Any:
     try:
         return np.linalg.det(x)[..., None, None] * lapack.transposed(lapack.computed(np.linalg.inv, x))
     except np.linalg.LinAlgError:
-        u, s, vh = np.linalg.svd(x)
+        u, s, vh = svd_forward(x, full=True)
         others = np.where(np.eye(x.shape[-1], dtype=bool), 1, s[..., None, :]).prod(-1)
         turn = np.linalg.det(u) * np.linalg.det(vh)
         adjugate = (lapack.adjoint(vh) * others[..., None, :]) @ lapack.adjoint(u)
@@ -136,7 +136,7 @@ def _cofactor_slope_forward(given: Any, x: Any) -> Any:
         inexact = True
     if not inexact:
         return _by_inverse(_xp, given, np.linalg.det(x), lapack.transposed(inverse))
-    u, s, vh = np.linalg.svd(x)
+    u, s, vh = svd_forward(x, full=True)
     turned = lapack.adjoint(u) @ given @ lapack.adjoint(vh)
     same = np.eye(x.shape[-1], dtype=bool)
     rest = np.where(same[:, None] | same, 1, s[..., None, None, :]).prod(-1)
@@ -160,7 +160,7 @@ def _eig_forward(x: Any) -> Any:
 
 def svd_forward(x: Any, *, full: bool) -> Any:
     """The singular value decomposition: u, s, vh."""
-    return _converging("svd", np.linalg.svd, x, full)
+    return _converging("svd", lapack.svd, x, full)
 
 
 def _converging(name: str, function: Any, *args: Any) -> tuple[Any, ...]:
@@ -195,10 +195,10 @@ def _pinv_forward(x: Any, least: Any, relative: Any, *, hermitian: bool) -> Any:
     if x.size == 0:
         return np.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
     if hermitian:
-        values, u = np.linalg.eigh(x)
+        values, u = eigh_forward(x, lower=True)
         vh = lapack.adjoint(u)
     else:
-        u, values, vh = np.linalg.svd(x, full_matrices=False)
+        u, values, vh = svd_forward(x, full=False)
     size = np.abs(values)
     bound = np.maximum(least[..., None], relative[..., None] * size.max(-1, keepdims=True))
     inverse = np.divide(1, values, out=np.zeros_like(values), where=size > bound)

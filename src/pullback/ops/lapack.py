@@ -57,6 +57,14 @@ def computed(function: Callable[..., Result], x: Array, *args: Any) -> Result:
     return result
 
 
+def svd(x: Array, full_matrices: bool = True) -> tuple[Any, Any, Any]:
+    """NumPy's svd; np.linalg.LinAlgError also for infinite numbers, with which LAPACK may never return."""
+    if not _finite(x):
+        raise np.linalg.LinAlgError("SVD of numbers that are not finite")
+    u, s, vh = computed(np.linalg.svd, x, full_matrices)
+    return u, s, vh
+
+
 def _finite(*values: Any) -> bool:
     pieces = (piece for each in values for piece in (each if isinstance(each, tuple) else (each,)))
     return all(np.isfinite(piece).all() for piece in pieces if isinstance(piece, np.ndarray))
@@ -317,15 +325,16 @@ def cholesky(x: Array, *, upper: bool = False, operation: str = "") -> Array:
     if upper:
         x = adjoint(x)
     try:
-        return computed(np.linalg.cholesky, x)
+        factor = computed(np.linalg.cholesky, x)
     except np.linalg.LinAlgError:
-        if operation:
-            text = (
-                "The factorization could not be completed because the input is not positive-definite (the leading minor "
-                "of order {info} is not positive-definite)."
-            )
-            refuse(operation, text, _minors(x))
-    return np.stack([_factor(each) for each in stacked(x)]).reshape(x.shape)
+        factor = np.stack([_factor(each) for each in stacked(x)]).reshape(x.shape)
+    if operation and not _finite(factor):
+        text = (
+            "The factorization could not be completed because the input is not positive-definite (the leading minor "
+            "of order {info} is not positive-definite)."
+        )
+        refuse(operation, text, _minors(x))
+    return factor
 
 
 def _factor(x: Array) -> Array:

@@ -11,6 +11,14 @@ from torch.nn.parallel import DistributedDataParallel as DDP
 dist.init_process_group("gloo")
 rank, what = dist.get_rank(), sys.argv[1]
 print(f"process {os.getpid()}", flush=True)
+if rank == 1 and what in ("sends too little", "receives nothing"):
+    dist.send(torch.ones(2), 0)
+    sys.exit()
+if rank == 0 and what == "sends too little":
+    dist.recv(torch.zeros(2), 1)
+    dist.recv(torch.zeros(2), 1)
+if rank == 0 and what == "receives nothing":
+    dist.send(torch.ones(1_000_000), 1)
 model = DDP(torch.nn.Linear(3, 2))
 for step in range(3):
     if step == 2 and rank == 1:
