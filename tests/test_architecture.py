@@ -283,6 +283,7 @@ def test_the_import_asks_for_nothing_but_numpy() -> None:
 EAGER = """
     _core
     _core.composing
+    _core.contraction
     _core.halves
     _core.dtypes
     _core.errors

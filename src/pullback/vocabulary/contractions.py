@@ -292,9 +292,14 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = None) -> 
     ):  # fmt: skip
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     broadcast_shapes(tuple(x1.shape[:-2]), tuple(x2.shape[:-2]))
-    columns = ops.expand_dims(x1, axis=x1.ndim - 1)
-    rows = ops.expand_dims(x2, axis=x2.ndim - 2)
-    apart = binary(ops.subtract, columns, rows)
-    if apart.shape[-1] == 0:
-        return ops.sum(apart, axis=(apart.ndim - 1,), keepdims=False)
-    return ops.vector_norm(apart, order=float(p), axis=(apart.ndim - 1,), keepdims=False)
+    # Coordinates come first, since sums over a short last axis take several times as long
+    pair = []
+    for x, axis in ((x1, x1.ndim), (x2, x2.ndim - 1)):
+        batch = range(x.ndim - 2)
+        turned = ops.permute_dims(x, axes=(*batch, x.ndim - 1, x.ndim - 2))
+        pair.append(ops.expand_dims(ops.clone(turned, order="C"), axis=axis))
+    apart = binary(ops.subtract, *pair)
+    axes = (apart.ndim - 3,)
+    if apart.shape[-3] == 0:
+        return ops.sum(apart, axis=axes, keepdims=False)
+    return ops.vector_norm(apart, order=float(p), axis=axes, keepdims=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ..._core.contraction import Parts
 from ..program import Equation, Value
 from .building import Builder
 from .layouts import without_ones
@@ -51,7 +52,7 @@ def _of_products(build: Builder, e: Equation) -> Value | None:
     result = "".join(label for i, label in enumerate(labels) if i not in e.params["axis"])
     shape = e.inputs[0].shape
     result = "".join(label for label in result if shape[labels.index(label)] != 1)
-    parts = _Parts(terms, result)
+    parts = _Parts(tuple(terms), result)
     if parts.alone or not (parts.common and parts.left and parts.right):
         return None
     operands = [build.reshape(v, shape=without_ones(v.shape)) for v in product.inputs]
@@ -74,7 +75,7 @@ def _of_batches(build: Builder, e: Equation) -> Value | None:
         return None
     batch = "".join(chr(ord("a") + i) for i in range(ndim - 2))
     result = "".join(label for i, label in enumerate(batch) if i not in axis) + "xz"
-    parts = _Parts([f"{batch}xy", f"{batch}yz"], result)
+    parts = _Parts((f"{batch}xy", f"{batch}yz"), result)
     return build.reshape(parts.product(build, (a, b)), shape=e.output.shape)
 
 
@@ -88,26 +89,16 @@ def _of_rows(build: Builder, e: Equation) -> Value | None:
     return build.reshape(build.matmul(rows, b), shape=e.output.shape)
 
 
-class _Parts:
-    """The labels of a product of two operands: of both and kept, of one and kept, of both and summed, of one and summed."""
-
-    def __init__(self, terms: Sequence[str], result: str) -> None:
-        first, second = terms
-        self.terms, self.result = terms, result
-        self.batch = [c for c in result if c in first and c in second]
-        self.left = [c for c in result if c in first and c not in second]
-        self.right = [c for c in result if c in second and c not in first]
-        self.common = [c for c in first if c in second and c not in result]
-        self.alone = [c for c in first + second if c not in result and c not in self.common]
+class _Parts(Parts):
+    """The labels of a product of two operands, and the product as equations."""
 
     def product(self, build: Builder, operands: Sequence[Value]) -> Value:
         """The product as one of matrices, a batch of them, with the axes of the result."""
         sizes = {c: n for term, x in zip(self.terms, operands, strict=True) for c, n in zip(term, x.shape, strict=True)}
         a = self._matrix(build, operands[0], self.terms[0], self.left, self.common, sizes)
         b = self._matrix(build, operands[1], self.terms[1], self.common, self.right, sizes)
-        order = self.batch + self.left + self.right
-        product = build.reshape(build.matmul(a, b), shape=tuple([sizes[c] for c in order]))
-        return build.permute_dims(product, axes=tuple([order.index(c) for c in self.result]))
+        product = build.reshape(build.matmul(a, b), shape=tuple([sizes[c] for c in self.order]))
+        return build.permute_dims(product, axes=tuple([self.order.index(c) for c in self.result]))
 
     def _matrix(
         self, build: Builder, x: Value, term: str, rows: list[str], columns: list[str], sizes: dict[str, int]
@@ -138,7 +129,7 @@ def _of_labels(build: Builder, e: Equation) -> Value | None:
         for label, size in zip(term, value.shape, strict=True):
             if sizes.setdefault(label, size) != size:
                 return None
-    parts = _Parts(labels, result)
+    parts = _Parts(tuple(labels), result)
     if parts.alone:
         return None
     if parts.common and parts.left and parts.right:
