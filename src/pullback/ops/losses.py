@@ -54,14 +54,33 @@ def _arrivals(xp: Any, before: Any, skips: Any) -> Any:
     return xp.stack(before, one, two + skips, axis=0)
 
 
+def _arrived(before: Any, skips: Any) -> Any:
+    """`_arrivals` of plain arrays, in an array of its own."""
+    ways = np.full((3, *before.shape), IMPOSSIBLE, np.result_type(before, skips))
+    ways[0], ways[1, ..., 1:], ways[2, ..., 2:] = before, before[..., :-1], before[..., :-2]
+    ways[2] += skips
+    return ways
+
+
 def _ctc_step_forward(before: Any, emission: Any, skips: Any) -> Any:
-    return emission + _xp.logsumexp(_arrivals(_xp, before, skips), axis=(0,), keepdims=False)
+    ways = _arrived(before, skips)
+    top = np.maximum.reduce(ways)
+    total = np.log(np.add.reduce(np.exp(np.subtract(ways, top, out=ways), out=ways)))
+    total += top
+    return emission + total
 
 
 def _ctc_step(xp: Any, g: Any, before: Any, emission: Any, skips: Any, y: Any, *, needs: Any) -> Any:
     """The cotangent of each state, divided among its predecessor states by their shares in its probability."""
     if not needs[0]:
         return None, g, None
+    if xp is _xp:
+        ways = _arrived(before, skips)
+        ways -= y - emission
+        back, one, two = np.multiply(np.exp(ways, out=ways), g, out=ways)
+        back[..., :-1] += one[..., 1:]
+        back[..., :-2] += two[..., 2:]
+        return back, g, None
     shares = xp.exp(_arrivals(xp, before, skips) - (y - emission))
     stay, one, two = xp.unbind(shares * g, axis=0)
     shape = g.shape

@@ -129,11 +129,12 @@ def _log_likelihood(logs: Any, labels: Any, wanted: Any, sizes: Any, blank: int)
     places = ops.broadcast_to(ops.expand_dims(states, axis=0), shape=(steps, *states.shape))
     emissions = ops.unbind(ops.take_along_axis(logs, places, axis=2), axis=0)
     reached = emissions[0] + start
+    shortest = int(wanted.min(initial=steps)) if isinstance(wanted, np.ndarray) else 0
     for step in range(1, steps):
         following = ops.ctc_step(reached, emissions[step], skips)
-        going = ops.expand_dims(ops.greater(wanted, step), axis=1)
-        all_go = isinstance(going, np.ndarray) and going.all()
-        reached = following if all_go else arithmetic.where(going, following, reached)
+        if step >= shortest:
+            following = arithmetic.where(ops.expand_dims(ops.greater(wanted, step), axis=1), following, reached)
+        reached = following
     ends = ops.stack(2 * sizes, ops.maximum(2 * sizes - 1, 0), axis=1)
     reachable = ops.logical_or(ops.greater(ends, 0), np.arange(2) == 0)
     closed = ops.where(ops.logical_and(reachable, ops.expand_dims(ops.greater(wanted, 0), axis=1)), 0.0, IMPOSSIBLE)
