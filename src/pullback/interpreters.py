@@ -29,6 +29,7 @@ class Boxed(Tensor):
 
     level: int
     interpreter: Any
+    _bequeaths = False
     _held: tuple[str, ...] = ("interpreter", "level")
     _transparent = False  # unknown for other people's interpreters
 

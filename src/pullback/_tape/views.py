@@ -32,7 +32,9 @@ def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
     """The result of a primitive that moves no elements, recorded as a view if it shares memory with its input."""
     array, node = tensor._array, tensor._node
     current = mode.get()
-    plain = type(array) is ndarray and (current is RECORD or (current is NO_GRAD and node is None))
+    plain = (
+        type(array) is ndarray and tensor._heir is None and (current is RECORD or (current is NO_GRAD and node is None))
+    )
     cut = node is None and tensor._cut is not None
     if not plain or cut or primitive in SEVERAL or not isinstance(tensor.interpreter, Tape):
         return _viewed(primitive, tensor, params)

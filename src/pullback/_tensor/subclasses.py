@@ -1,6 +1,6 @@
 """Tensors of user-defined classes: `as_subclass`, and its older form, which creates a leaf.
 
-They have the methods of the class. Results computed from them are ordinary tensors.
+They have the methods of the class, and so have the results of operations on them, as in torch.
 """
 
 from typing import Any
@@ -27,7 +27,7 @@ def as_subclass(self: Tensor, cls: Any) -> Any:
     ...     def rounded(self):
     ...         return self.round(decimals=2)
     >>> pullback.tensor([1.006]).as_subclass(Price).rounded()
-    tensor([1.0100])
+    Price([1.0100])
     """
     _checked("as_subclass", cls)
     made = self.view_as(self)

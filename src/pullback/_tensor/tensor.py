@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from sys import _getframe
 from typing import Any
 
@@ -62,7 +62,24 @@ class Eager(Tape):
                 current.born(tensor)
         return tensor
 
+    def inheriting(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """`process` where classes are derived from Tensor: results have the class of the arguments, if they inherit it."""
+        result = Tape.process(self, primitive, args, params)
+        heirs = {arg._heir for arg in args if isinstance(arg, Carrier)} - {None}
+        return inherited(result, heirs) if heirs else result
 
+
+def inherited(result: Any, heirs: Collection[type]) -> Any:
+    """A result, or each one of a tuple, as an instance of that class of some which is derived from all others."""
+    heir = next((each for each in heirs if all(issubclass(each, other) for other in heirs)), None)
+    for piece in result if type(result) is tuple else (result,):
+        if heir is not None and type(piece) is Tensor:
+            piece.__class__ = heir
+    return result
+
+
+DISABLED = "_disabled_torch_function_impl"
+"""torch's name of the `__torch_function__` of classes that results do not inherit."""
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 """The versions of the array API standard: a later one has all that earlier ones have."""
 OPERANDS = (Carrier, np.ndarray, np.generic, int, float, complex)
@@ -238,7 +255,10 @@ class Conversions(Autograd):
         elif self.requires_grad:
             suffixes.append("requires_grad=True")
         heading = "" if self._role is None else self._role.heading
-        text: str = vocabulary.load("_numerics.printing", "format_tensor")(self._array, suffixes=suffixes)
+        prefix = "tensor(" if type(self) is Tensor or self._role is not None else f"{type(self).__name__}("
+        text: str = vocabulary.load("_numerics.printing", "format_tensor")(
+            self._array, suffixes=suffixes, prefix=prefix
+        )
         return heading + text
 
     def __format__(self, spec: str) -> str:
@@ -409,6 +429,15 @@ class Tensor(Conversions):
     __array_ufunc__ = numpy_protocol.array_ufunc
     __array_function__ = numpy_protocol.array_function
     __hash__ = object.__hash__
+    _bequeaths = True
+    """Whether what is computed from tensors of a derived class has that class."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls._bequeaths:
+            disabled = getattr(getattr(cls, "__torch_function__", None), "__name__", "") == DISABLED
+            cls._heir = None if disabled else cls
+            Eager.process = Eager.inheriting  # type: ignore[assignment, method-assign]  # from now on: before, it costs nothing
 
     def __new__(cls, *data: Any, size: Any = None, **placement: Any) -> Any:
         """A tensor of the default dtype from nested lists, an array or a tensor; or uninitialised, of given sizes."""

@@ -25,6 +25,7 @@ class _Role(type):
 class _Marked(Tensor, metaclass=_Role):
     """A tensor with a role."""
 
+    _bequeaths = False
     heading = ""
     """The name printed above the tensor."""
 
