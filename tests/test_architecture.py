@@ -304,6 +304,7 @@ EAGER = """
     _tape.memory
     _tape.node
     _tape.recording
+    _tape.refusals
     _tape.seeds
     _tape.shortcuts
     _tape.views

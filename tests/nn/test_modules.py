@@ -219,15 +219,31 @@ def test_any_module_is_saved_loaded_copied_and_pickled(tree) -> None:
 # Hooks
 
 
-def test_what_a_module_writes_to_a_hooked_input_stays_inside() -> None:
-    layer = nn.ReLU(inplace=True)
-    seen = []
-    layer.register_full_backward_hook(lambda module, gi, go: seen.append(gi[0].tolist()))
+def test_a_module_with_a_hook_sees_the_memory_of_its_input_and_must_not_write_to_it() -> None:
+    """As in torch 2.13: what is passed in and out of the hooks' nodes is a view."""
+    layer = nn.ReLU()
+    seen: list[pullback.Tensor] = []
+    layer.register_forward_hook(lambda module, args, result: seen.append(args[0]))
+    layer.register_full_backward_hook(lambda module, gi, go: seen.append(gi[0]))
     x = pullback.tensor([-1.0, 2.0], requires_grad=True) * 1
     y = layer(x)
-    same(x, pullback.tensor([-1.0, 2.0]))
+    assert seen[0]._base is x
+    assert seen[0].data_ptr() == x.data_ptr()
+    for hooked in (seen[0], y):
+        with pytest.raises(
+            RuntimeError, match="Output 0 of BackwardHookFunction is a view and is being modified inplace"
+        ):
+            hooked.add_(1)
     y.sum().backward()
-    assert seen == [[0.0, 1.0]]
+    same(seen[1], pullback.tensor([0.0, 1.0]))
+    layer.inplace = True
+    with pytest.raises(RuntimeError, match="is being modified inplace"):
+        layer(x)
+    same(x, pullback.tensor([-1.0, 2.0]))
+    x.add_(1)
+    same(seen[0], pullback.tensor([0.0, 3.0]))
+    with pytest.raises(RuntimeError, match="is a view and its base or another view of its base has been modified"):
+        seen[0].sum().backward()
 
 
 def test_handles_of_copies_are_their_own() -> None:

@@ -137,3 +137,37 @@ def test_a_view_made_under_no_grad_follows_its_base():
     assert view.requires_grad
     view.retain_grad()
     assert not view.retains_grad
+
+
+TRACKED_WRITES = {
+    "in place": lambda view, w: view.mul_(w),
+    "an element": lambda view, w: view.__setitem__(0, w[0]),
+    "out": lambda view, w: view.copy_(w),
+    "requires grad itself": lambda view, w: view.requires_grad_().add_(1),
+}
+
+
+@pytest.mark.parametrize("name", TRACKED_WRITES)
+def test_a_view_made_under_no_grad_is_not_written_by_what_is_tracked(name):
+    base, w = pullback.ones(3, 2), pullback.ones(2, requires_grad=True)
+    with pullback.no_grad():
+        view = base[0]
+    view.mul_(2)
+    view[1] = 5.0
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and is being modified inplace"):
+        TRACKED_WRITES[name](view, w)
+    assert base.tolist() == [[2.0, 5.0], [1.0, 1.0], [1.0, 1.0]]
+    assert base._version == 2
+
+
+@pytest.mark.parametrize("made", [lambda w: pullback.ones(3, 2), lambda w: w * pullback.ones(3, 1)])
+def test_a_view_made_under_no_grad_has_no_gradient_after_its_base_was_written_by_what_is_tracked(made):
+    w = pullback.ones(2, requires_grad=True)
+    base = made(w)
+    with pullback.no_grad():
+        view = base[0]
+    base.mul_(w)
+    loss = (view * base).sum()
+    with pytest.raises(RuntimeError, match="no_grad mode and its base or another view of its base has been modified"):
+        loss.backward()
+    assert w.grad is None

@@ -21,6 +21,7 @@ from .cuts import withdraw
 from .memory import Storage, owner, protect, storage_of, written
 from .node import AccumulateGrad, Node, hooks_of, make, node_class
 from .recording import Tape
+from .refusals import UNTRACKED
 
 Step = tuple[Primitive, dict[str, Any]]
 ndarray = np.ndarray
@@ -87,7 +88,7 @@ def attach(base: Any, result: Any, step: Step) -> None:
     if base._inference:
         result._inference = True
     if base._made_untracked or not mode.get().grad:
-        result._made_untracked = base._made_untracked or True
+        result._made_untracked = base._made_untracked or UNTRACKED
 
 
 def steps(path: Any) -> tuple[Step, ...]:
@@ -129,8 +130,8 @@ def _repeats(strides: Sequence[int], shape: Sequence[int]) -> bool:
     return 0 not in shape and any(n > 1 and not step for step, n in zip(strides, shape, strict=True))
 
 
-def check_writable(tensor: Any, operation: str, *, region: Any = None) -> None:
-    """Raise an error if a write, to a tensor or to the part that an index selects, would make a gradient wrong.
+def check_writable(tensor: Any, operation: str, *, region: Any = None, value: Any = None) -> None:
+    """Raise an error if a write of a value, to a tensor or to the part that an index selects, would make a gradient wrong.
 
     Nothing has changed yet.
     """
@@ -149,22 +150,19 @@ def check_writable(tensor: Any, operation: str, *, region: Any = None) -> None:
         raise RuntimeError(errors.overlapping(tensor, operation))
     if not current.grad:
         return
-    if type(tensor._made_untracked) is not bool:
-        raise RuntimeError(tensor._made_untracked.refusal)
+    base, mark = tensor._base, tensor._made_untracked
+    if mark and (mark is not UNTRACKED or any(getattr(each, "_node", None) for each in (tensor, base, value))):
+        raise RuntimeError(mark.refusal)
     if isinstance(tensor._node, AccumulateGrad):
         refusal = errors.leaf_write if region is None else errors.leaf_view_write
         raise RuntimeError(refusal(tensor, operation))
-    base = tensor._base
-    if base is not None:
-        if isinstance(base._node, AccumulateGrad):
-            raise RuntimeError(errors.leaf_view_write(tensor, operation))
-        if tensor._made_untracked and base._node is not None:
-            raise RuntimeError(errors.UNTRACKED_VIEW_WRITTEN)
+    if base is not None and isinstance(base._node, AccumulateGrad):
+        raise RuntimeError(errors.leaf_view_write(tensor, operation))
 
 
 def write(target: Any, result: Any, operation: str) -> Any:
     """Write a result into the target: it keeps its memory and gets a new history."""
-    check_writable(target, operation)
+    check_writable(target, operation, value=result)
     if result._cut is not None:
         withdraw(result._cut, target)
     if result.level > target.level:
@@ -308,10 +306,9 @@ def rebase_region(base: Any, value: Any, path: tuple[Step, ...]) -> None:
 def refresh(base: Any) -> None:
     """Give every live view of a base that has been written the base's new history."""
     for member in base._storage.tensors() if base._storage is not None else ():
-        if member._base is base and not member._made_untracked:
-            set_node(member, ops.replay(base, path=steps(member._path))._node)
-        elif member._base is base and type(member._made_untracked) is not bool:
-            member._made_untracked.spoil(member)
+        if member._base is base:
+            mark = member._made_untracked
+            set_node(member, mark.spoiled(member) if mark else ops.replay(base, path=steps(member._path))._node)
     if (watcher := mode.get().watcher) is not None:
         watcher.wrote(base, True)
 

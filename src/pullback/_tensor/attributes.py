@@ -21,6 +21,7 @@ from .._tape.cuts import Cut, cut, cut_off
 from .._tape.memory import Cell, cell_of, version
 from .._tape.node import AccumulateGrad, Node, RemovableHandle, hooks_of, leaf, new
 from .._tape.recording import Tape
+from .._tape.refusals import UNTRACKED
 from .._tape.views import alias, exchange
 
 ndarray = np.ndarray
@@ -38,7 +39,7 @@ class _Defaults(Carrier):
     _writes = 0
     _base: Any = None
     _path: tuple[Any, ...] = ()
-    _made_untracked: Any = False  # or the custom function it is a view of: see CustomView
+    _made_untracked: Any = None  # the mark of a view that has no history of its base: see MarkedView
     _inference = False
     _cut: Cut | None = None
     _kept_grad: Any = None
@@ -293,7 +294,7 @@ class Attributes(_Defaults):
         >>> (x * 2).requires_grad, x.detach().requires_grad
         (True, False)
         """
-        return self._node is not None or (self._made_untracked is True and self._base._node is not None)
+        return self._node is not None or (self._made_untracked is UNTRACKED and self._base._node is not None)
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:

@@ -26,8 +26,9 @@ from .._core.sites import describe
 from .._tape.cuts import Cut
 from .._tape.memory import Cell
 from .._tape.node import AccumulateGrad, Node, Output, Parts, make, outputs
-from .._tape.recording import Obstacle, Tape, keep
-from .._tape.views import exchange_all, set_node
+from .._tape.recording import Tape, keep
+from .._tape.refusals import MarkedView, refused
+from .._tape.views import exchange_all
 from .tensor import Tensor
 
 ndarray = np.ndarray
@@ -443,33 +444,6 @@ def _at(node: Node) -> str:
 # forward had computed as an intermediate; or its result is not zero and yet does not depend on the gradient passed in.
 
 
-class Refused(Obstacle):
-    """Takes the place of the derivative of a value whose history is lost."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def error(self, node: Node) -> Exception:
-        """The error: what was lost, and where."""
-        return RuntimeError(self.text)
-
-
-class RefusedNode(Node):
-    """The node of a value that must not be differentiated."""
-
-    __slots__ = ()
-
-    title = "Error"
-    primitive = Primitive("refused", "custom", tuple, ("*tensors",))
-
-
-def refused(tape: Tape, value: Any, edges: Sequence[Node], text: str) -> Any:
-    """A value that raises an error if it is differentiated by the tensors that the edges lead to."""
-    held = value._array if value.level == tape.level else value
-    node = make(RefusedNode, tuple(dict.fromkeys(edges)), Refused(text), None, tuple(value.shape))
-    return tape.wrap(held, node)
-
-
 def guarded(run: Run, cotangents: Sequence[Any], answers: Sequence[Any]) -> list[Any]:
     """The results of a recorded run; a result whose history is lost refuses to be differentiated."""
     node = run.node
@@ -522,19 +496,13 @@ def _without_g(node: CustomNode, r: Any) -> str | None:
     )
 
 
-class CustomView:
+class CustomView(MarkedView):
     """Marks an output that shares memory with another tensor: a write would invalidate its user-defined rule."""
 
     def __init__(self, number: int, title: str) -> None:
-        self.refusal = (
+        super().__init__(
             f"Output {number} of {title.removesuffix('Backward')} is a view and is being modified inplace. This view was "
             "created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace "
             "would override the custom backward associated with the custom Function, leading to incorrect gradients. This "
             "behavior is forbidden. You can fix this by cloning the output of the custom Function."
         )
-
-    def spoil(self, view: Any) -> None:
-        """Refuse to differentiate a view whose base has been written to."""
-        if view._node is not None:
-            text = self.refusal.replace("is being", "its base or another view of its base has been")
-            set_node(view, refused(view.interpreter, view, [view._node], text)._node)

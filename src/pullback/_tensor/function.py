@@ -432,14 +432,14 @@ class FunctionPrimitive(Custom):
         if number in call.aliases or out._node is not None:
             result, shared = _another(out), out
             if place is None and ctx._recorded:  # marked as not differentiable: an alias, as that of `detach`
-                result._base, result._path, result._made_untracked = None, (), False
+                result._base, result._path, result._made_untracked = None, (), None
         else:
             result = out
             shared = next(
                 (t for t in (*args, *before) if out._storage is not None and t._storage is out._storage), None
             )
             if shared is None and out._base is not None:
-                result._base, result._path, result._made_untracked = None, (), False
+                result._base, result._path, result._made_untracked = None, (), None
         result._node = place
         result._cut = None if place is not None or not ctx._recorded else Cut(self.function.__name__, caller())
         if shared is not None and place is not None:

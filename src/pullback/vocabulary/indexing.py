@@ -246,7 +246,7 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
         and provider("fills of shared memory").is_filled("x[...] = value", tensor, (index, value), {})
     ):
         return
-    check_writable(tensor, "x[...] = value", region=None if arrays else spec)
+    check_writable(tensor, "x[...] = value", region=None if arrays else spec, value=value)
     tensor, spec = _selected(tensor, spec, arrays)
     value = _fitting(tensor, value, arrays)
     for given in (value, *arrays):

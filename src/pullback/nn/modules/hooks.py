@@ -10,11 +10,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ... import ops
 from ..._core.modes import mode
 from ..._core.primitives import Carrier, general
 from ..._core.sites import warn
 from ..._tape.node import RemovableHandle, hooks_of
+from ..._tape.views import track
 from ..._tensor.creation import zeros
+from ..._tensor.custom import CustomView
 from .members import REGISTRATION
 
 Hook = Callable[..., Any]
@@ -111,11 +114,11 @@ def register_module_module_registration_hook(hook: Hook) -> Handle:
 
 # Gradients at the ends of a module
 #
-# The node's tensors are copies, so that in-place writes of the module to its input affect no other tensor.
+# The node's tensors are views of those passed in; as in torch they cannot be written to, since that would bypass the node.
 
 _pass_through = general(
     "pass_through",
-    forward=lambda *values: tuple(value.copy() for value in values),
+    forward=lambda *values: tuple(value.reshape(value.shape) for value in values),
     inputs=("*values",),
     joint=lambda xp, g: g,
     title="BackwardHookFunctionBackward",
@@ -141,11 +144,13 @@ class _End:
             return values
         self.places = places
         self.untracked = {place: (t.shape, t.dtype) for place, t in tensors.items() if t._node is None}
-        copies = dict(zip(places, _pass_through(*(values[place] for place in places)), strict=True))
-        for place, copy in copies.items():
-            hooks_of(copy._node).add("tensor", functools.partial(self._arrive, place))
-        copies[places[0]].grad_fn.register_hook(hook)
-        return tuple(copies.get(place, value) for place, value in enumerate(values))
+        views = dict(zip(places, _pass_through(*(values[place] for place in places)), strict=True))
+        for number, (place, view) in enumerate(views.items()):
+            track(values[place], view, (ops.reshape, {"shape": tuple(view.shape)}))
+            view._made_untracked = CustomView(number, "BackwardHookFunction")
+            hooks_of(view._node).add("tensor", functools.partial(self._arrive, place))
+        views[places[0]].grad_fn.register_hook(hook)
+        return tuple(views.get(place, value) for place, value in enumerate(values))
 
     def _arrive(self, place: int, _: Any) -> None:
         self.arrived.add(place)

@@ -1,0 +1,58 @@
+"""Values that must not be differentiated, and views that must not be written to: errors instead of wrong gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .._core import errors
+from .._core.primitives import Primitive
+from .node import Node, make
+from .recording import Obstacle, Tape
+
+
+class Refused(Obstacle):
+    """Takes the place of the derivative of a value whose history is lost."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def error(self, node: Node) -> Exception:
+        """The error: what was lost, and where."""
+        return RuntimeError(self.text)
+
+
+class RefusedNode(Node):
+    """The node of a value that must not be differentiated."""
+
+    __slots__ = ()
+
+    title = "Error"
+    primitive = Primitive("refused", "custom", tuple, ("*tensors",))
+
+
+def refused(tape: Tape, value: Any, edges: Sequence[Node], text: str) -> Any:
+    """A value that raises an error if it is differentiated by the tensors that the edges lead to."""
+    held = value._array if value.level == tape.level else value
+    node = make(RefusedNode, tuple(dict.fromkeys(edges)), Refused(text), None, tuple(value.shape))
+    return tape.wrap(held, node)
+
+
+class MarkedView:
+    """Marks a view whose history would be wrong after a write; `refusal` is the error of such a write."""
+
+    def __init__(self, refusal: str) -> None:
+        self.refusal = refusal
+
+    def spoiled(self, view: Any) -> Node | None:
+        """The node of a view whose base has been written to: it refuses to be differentiated."""
+        edges = [node for node in (view._node, view._base._node) if node is not None]
+        if not edges:
+            return None
+        text = self.refusal.replace("is being", "its base or another view of its base has been")
+        node: Node = refused(view.interpreter, view, edges, text)._node
+        return node
+
+
+UNTRACKED = MarkedView(errors.UNTRACKED_VIEW_WRITTEN)
+"""The mark of views that were made under no_grad: a write is an error only if anything of it is tracked."""
