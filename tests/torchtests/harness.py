@@ -8,6 +8,7 @@ A name that is not here is `Unknown`: harmless while a file is loaded, and a ski
 import contextlib
 import itertools
 import os
+import random
 import re
 import sys
 import sysconfig
@@ -89,6 +90,7 @@ class TestCase(unittest.TestCase):
 
     def setUp(self):
         torch.manual_seed(1234)
+        random.seed(1234)
         np.random.seed(1234)
 
     def assertEqual(self, x, y, msg=None, *, atol=None, rtol=None, equal_nan=True, exact_dtype=True, **kwargs):

@@ -179,6 +179,11 @@ def test_complex_logcumsumexp_of_infinities_takes_the_phase_of_their_sum():
     assert [z.imag for z in found[2:]] == pytest.approx([np.pi / 4] * 2)
 
 
+def test_complex_logcumsumexp_of_nothing_has_no_phase():
+    x = pullback.tensor([complex(-np.inf, np.inf), complex(-np.inf, 1), 2 + 1j])
+    assert x.logcumsumexp(0).tolist() == [-np.inf, -np.inf, 2 + 1j]
+
+
 def test_gradient_takes_as_many_spacings_as_dims():
     with pytest.raises(RuntimeError, match="expected spacing"):
         pullback.gradient(pullback.zeros(3, 3), spacing=[pullback.arange(3.0)])

@@ -61,6 +61,7 @@ def _logcumsumexp_forward(x: Any, *, axis: int) -> Any:
         less = np.where(np.isinf(small.real), -np.inf, small - large)  # of infinities, whose phases have no sum
         both = np.log(np.exp(small) + np.exp(large))
         row[...] = np.where(np.isinf(small.real) & (small.real > 0), both, large + np.log1p(np.exp(less)))
+    out.imag[np.isneginf(out.real)] = 0
     return out
 
 
