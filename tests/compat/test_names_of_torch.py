@@ -392,3 +392,11 @@ def test_points_of_sobol():
     assert SobolEngine(2, scramble=True, seed=3).draw(4).tolist() == SobolEngine(2, True, 3).draw(4).tolist()
     with pytest.raises(ValueError, match="range of dimensionality"):
         SobolEngine(0)
+
+
+def test_is_inference_is_a_function_too():
+    installed("""
+        with torch.inference_mode():
+            x = torch.zeros(2)
+        assert torch.is_inference(x) and not torch.is_inference(torch.zeros(2))
+    """)

@@ -310,3 +310,15 @@ def test_rates_of_several_elements_are_refused_whatever_the_optimizer() -> None:
     for name in ("SGD", "Adam", "Adafactor", "SparseAdam"):
         with pytest.raises(ValueError, match="Tensor lr must be 1-element"):
             getattr(optim, name)([w], lr=pullback.ones(2))
+
+
+def test_counts_through_which_a_gradient_is_wanted_are_refused() -> None:
+    p = pullback.ones(2, dtype=pullback.float64, requires_grad=True)
+    moved = p.clone()
+    moved.grad = pullback.ones(2, dtype=pullback.float64)
+    optimizer = optim.NAdam([moved], differentiable=True)
+    start = {"step": pullback.tensor(3.0), "exp_avg": pullback.ones(2), "exp_avg_sq": pullback.ones(2)}
+    optimizer.state[moved] = {**start, "mu_product": pullback.tensor(0.5, requires_grad=True)}
+    with pytest.raises(RuntimeError, match="mu_product"):
+        optimizer.step()
+    assert moved.tolist() == [1, 1]

@@ -167,3 +167,23 @@ def test_indices_may_be_written_over_before_backward(name):
         return grad((values * values).sum(), x)[0].tolist()
 
     assert gradient(True) == gradient(False)
+
+
+def test_complex_logcumsumexp_of_infinities_takes_the_phase_of_their_sum():
+    infinity = complex(np.inf, 0.5)
+    x = pullback.tensor([1 + 1j, infinity, complex(np.inf, 1), 2 + 0j])
+    found = x.logcumsumexp(0).tolist()
+    assert found[1] == infinity
+    # exp gives inf + inf j for both, whose sum has the phase pi / 4
+    assert [z.real for z in found[2:]] == [np.inf] * 2
+    assert [z.imag for z in found[2:]] == pytest.approx([np.pi / 4] * 2)
+
+
+def test_complex_logcumsumexp_of_nothing_has_no_phase():
+    x = pullback.tensor([complex(-np.inf, np.inf), complex(-np.inf, 1), 2 + 1j])
+    assert x.logcumsumexp(0).tolist() == [-np.inf, -np.inf, 2 + 1j]
+
+
+def test_gradient_takes_as_many_spacings_as_dims():
+    with pytest.raises(RuntimeError, match="expected spacing"):
+        pullback.gradient(pullback.zeros(3, 3), spacing=[pullback.arange(3.0)])

@@ -337,9 +337,11 @@ def commit(walker: Pass, roots: Sequence[tuple[Node, Any]]) -> None:
     with exchanging:  # around a call: CPython 3.13 leaves the jump at the end of a loop outside of its block
         hooked = _write(walker, held)
     if hooked:
-        for leaf, _ in walker.leaves:
+        for leaf, g in walker.leaves:
             for (hook,) in list(leaf.post):
                 hook(leaf.variable)
+            if leaf.hooks is not None and leaf.hooks.post:
+                walker.after(leaf, (), g)
     if walker.watcher is not None:
         walker.watcher.ends(walker)
 
@@ -365,7 +367,7 @@ def _write(walker: Pass, held: set[int]) -> bool:
             steps.append((_set_grad, leaf, new))
         else:
             quietly = True  # numbers are added
-        if leaf.post:
+        if leaf.post or leaf.hooks is not None:
             hooked = True
     run = quiet.copy().run if quietly else call
     if len(steps) == 1:

@@ -58,7 +58,10 @@ def _logcumsumexp_forward(x: Any, *, axis: int) -> Any:
         last, row = rows[i - 1, ...], rows[i, ...]
         swapped = last.real > row.real
         large, small = np.where(swapped, last, row), np.where(swapped, row, last)
-        row[...] = np.where(np.isinf(small.real) & (small.real < 0), large, large + np.log1p(np.exp(small - large)))
+        less = np.where(np.isinf(small.real), -np.inf, small - large)  # of infinities, whose phases have no sum
+        both = np.log(np.exp(small) + np.exp(large))
+        row[...] = np.where(np.isinf(small.real) & (small.real > 0), both, large + np.log1p(np.exp(less)))
+    out.imag[np.isneginf(out.real)] = 0
     return out
 
 

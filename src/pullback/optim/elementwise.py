@@ -168,6 +168,10 @@ class Elementwise(Optimizer):
             state = self.state[p] if keeps else _NOTHING
             first = begin(state, counts, memory, p) if keeps else False
             tensors = [state[name] for name in counts]
+            if any(tensor.requires_grad for tensor in tensors):
+                raise RuntimeError(
+                    f"{' and '.join(counts)} are numbers here, through which no gradient flows: detach them"
+                )
             key = (first, *[tensor._array[()] for tensor in tensors])
             if key not in formulas:
                 rule, become = self.rule(group, *key)

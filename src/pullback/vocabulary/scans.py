@@ -112,7 +112,7 @@ def gradient(
     spacings = [1 if spacing is None else spacing] * len(axes)
     if isinstance(spacing, list | tuple):
         spacings = list(spacing)
-        if len(spacings) != len(axes) and not (len(spacings) == 1 and isinstance(spacings[0], Carrier)):
+        if len(spacings) != len(axes):
             raise RuntimeError(
                 "torch.gradient expected spacing to be unspecified, a scalar or a list of length equal to 'self.dim() - "
                 f"1', got a list of length {len(spacings)} for {len(axes)} dims"

@@ -116,6 +116,11 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
     return False
 
 
+def is_inference(input: Any) -> bool:
+    """Whether a tensor was made in inference mode."""
+    return bool(input.is_inference())
+
+
 def set_flush_denormal(mode: bool) -> bool:
     """False: the processor's mode is not changed."""
     return False
