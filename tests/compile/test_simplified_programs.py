@@ -17,6 +17,7 @@ PROGRAMS = {
     "x ** 0.5": (lambda x: x**0.5, np.sqrt, lambda x: 0.5 / np.sqrt(x)),
     "x ** 5": (lambda x: x**5, lambda x: x**5, lambda x: 5 * x**4),
     "0 - x": (lambda x: 0 - x, lambda x: -x, lambda x: -1 + 0 * x),
+    "-0.0 - x": (lambda x: -0.0 - x, lambda x: -x, lambda x: -1 + 0 * x),
     "-(2 - x)": (lambda x: -(2 - x), lambda x: x - 2, lambda x: 1 + 0 * x),
     "-(-x)": (lambda x: x.neg().neg() * x, lambda x: x * x, lambda x: 2 * x),
     "x - -x": (lambda x: x - -x, lambda x: 2 * x, lambda x: 2 + 0 * x),

@@ -133,6 +133,8 @@ class Pass:
                 edges = tuple([edge if edge in needed else None for edge in edges])
                 if not any(edges):
                     continue
+            if hooks is not None and hooks.pre:
+                g = self.entered(node, g)
             saved = self.connected(node) if create_graph and node.saved else node.saved
             results = node.pull(xp, g, edges, saved, node.params)
             if firm is not None and type(node) is not Output:
@@ -187,7 +189,7 @@ class Pass:
         return value
 
     def before(self, node: Node, g: Any) -> Any:
-        """g after the hooks on the tensor, kept for a tensor that retains its gradient, after the hooks on the node."""
+        """g after the hooks on the tensor, kept for a tensor that retains its gradient."""
         hooks = node.hooks
         assert hooks is not None
         if hooks.tensor:
@@ -195,13 +197,16 @@ class Pass:
                 g = self.unwrapped(hooks.before(self.wrapped(g)))
         if hooks.retained is not None and (tensor := hooks.retained()) is not None:
             self.retained.append((tensor, g))
-        if hooks.pre:
-            several = type(g) is list
-            given = tuple(map(self.wrapped, g if several else (g,)))
-            with self.mode():
-                replaced = [self.unwrapped(value) for value in hooks.run("pre", given)]
-            g = replaced if several else replaced[0]
         return g
+
+    def entered(self, node: Node, g: Any) -> Any:
+        """g after the hooks that run before the node does: no gradient that is asked for has seen them."""
+        assert node.hooks is not None
+        several = type(g) is list
+        with self.mode():
+            given = tuple(map(self.wrapped, g if several else (g,)))
+            replaced = [self.unwrapped(value) for value in node.hooks.run("pre", given)]
+        return replaced if several else replaced[0]
 
     def after(self, node: Node, results: Sequence[Any], g: Any) -> Sequence[Any]:
         """The cotangents of the inputs after the hooks on the node."""
@@ -331,6 +336,9 @@ def owned(g: Any, like: Array, dtype: Any, held: set[int]) -> Any:
 
 def commit(walker: Pass, roots: Sequence[tuple[Node, Any]]) -> None:
     """Write the gradients a pass has found into `.grad`, then run the hooks that wait for them."""
+    for place, (leaf, g) in enumerate(walker.leaves):
+        if leaf.hooks is not None and leaf.hooks.pre:
+            walker.leaves[place] = leaf, walker.entered(leaf, g)
     held = {id(g) for _, g in roots}
     if walker.seen:
         held.update(map(id, walker.seen))

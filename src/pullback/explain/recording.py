@@ -63,7 +63,10 @@ class Open:
             if node.hooks is None:
                 self.bare.append(node)
             hooks = hooks_of(node)
-            self.handles.append(hooks.add("pre", functools.partial(self._arrived, node)))
+            if several(node) or (hooks.pre and node.edges):
+                self.handles.append(hooks.add("pre", functools.partial(self._arrived, node)))
+            else:  # also called where the node does not run
+                self.handles.append(hooks.add("tensor", functools.partial(self._reached, node)))
             if node.edges and not isinstance(node, Output):
                 self.handles.append(hooks.add("post", functools.partial(self._sent, node)))
 
@@ -78,6 +81,9 @@ class Open:
         arrays = [plain(g) for g in cotangents]
         with raw():
             self.tracer.arrived(node, arrays if several(node) else arrays[0])
+
+    def _reached(self, node: Node, cotangent: Any) -> None:
+        self._arrived(node, (cotangent,))
 
     def _sent(self, node: Node, results: Sequence[Any], cotangents: Sequence[Any]) -> None:
         if self.runs:
