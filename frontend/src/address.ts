@@ -11,7 +11,7 @@ export function useAddress(hash: string, reopen: (hash: string) => void): void {
       try {
         history.replaceState(null, "", hash);
       } catch {
-        // A page inside srcdoc has no address to write.
+        parent.postMessage({ pullback: "address", hash }, "*"); // a page inside srcdoc has no address to write
       }
     }, 150);
     return () => clearTimeout(timer);

@@ -1,0 +1,163 @@
+// The playground: on the left a program, on the right what its backward did.
+import { Fragment, h } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+
+import { Editor } from "./editor";
+import { EXAMPLES, type Example } from "./examples";
+import { Explained } from "./explained";
+import { download, notebook } from "./files";
+import { packed, type State } from "./link";
+import type { Literal } from "./numbers";
+import { Outcome } from "./outcome";
+import { EMPTY, Session, type Asked } from "./session";
+import { Sliders } from "./sliders";
+
+const PAUSE = 120; // milliseconds without a move, after which a slider runs the program
+
+interface Properties {
+  base: string;
+  site: string;
+  /** What the link carried, and what was wrong with it. */
+  given: State | null;
+  damaged: string;
+  embedded: boolean;
+}
+
+export function App({ base, site, given, damaged, embedded }: Properties) {
+  const [shown, setShown] = useState(EMPTY);
+  const session = useMemo(() => new Session(base, setShown), []);
+  const [example, setExample] = useState<Example | null>(given ? null : EXAMPLES[0]!);
+  const [program, setProgram] = useState(given?.program ?? EXAMPLES[0]!.program);
+  const [copied, setCopied] = useState("");
+  const editor = useRef<Editor | null>(null);
+  const place = useRef<HTMLDivElement>(null);
+  const start = useRef(given?.start ?? "");
+  const timer = useRef(0);
+
+  const asked = (): Asked => ({ program: editor.current!.program, before: given?.before ?? "", echo: given?.echo ?? "last", start: start.current });
+  const run = () => void session.run(asked());
+
+  useEffect(() => {
+    editor.current = new Editor(
+      place.current!,
+      program,
+      (text, typed) => {
+        setProgram(text);
+        if (typed) start.current = "";
+      },
+      run,
+    );
+  }, []);
+  useEffect(() => {
+    const { failure } = shown;
+    editor.current?.mark(failure?.line ?? null, failure?.text ?? "");
+  }, [shown.failure]);
+
+  const choose = (name: string) => {
+    const chosen = EXAMPLES.find((one) => one.name === name)!;
+    setExample(chosen);
+    start.current = "";
+    editor.current!.program = chosen.program;
+    run();
+  };
+  const slide = (literal: Literal, text: string) => {
+    editor.current!.replace(literal.from, literal.to, text);
+    clearTimeout(timer.current);
+    timer.current = window.setTimeout(run, PAUSE);
+  };
+  const share = async (embed: boolean) => {
+    const { before, echo } = asked();
+    const state: State = { program: asked().program, echo, ...(start.current && { start: start.current }), ...(before && { before }) };
+    const address = `${location.origin}${location.pathname}${embed ? "?embed" : ""}#${await packed(state)}`;
+    const text = embed ? `<iframe src="${address}" title="pullback playground" width="100%" height="700"></iframe>` : address;
+    if (!embed) history.replaceState(null, "", address);
+    try {
+      await navigator.clipboard.writeText(text);
+      setCopied(embed ? "Copied: an iframe for your page." : "Copied: a link that carries this program.");
+    } catch {
+      setCopied(text);
+    }
+  };
+  const busy = shown.phase !== "idle";
+
+  return (
+    <div class={embedded ? "playground embedded" : "playground"}>
+      <header>
+        {!embedded && (
+          <h1>
+            <a href={`${site}index.html`}>pullback</a> playground
+          </h1>
+        )}
+        {!embedded && (
+          <label>
+            Example{" "}
+            <select value={example?.name ?? ""} onChange={(event) => choose(event.currentTarget.value)}>
+              {!example && <option value="">your program</option>}
+              {[...new Set(EXAMPLES.map(({ group }) => group))].map((group) => (
+                <optgroup key={group} label={group}>
+                  {EXAMPLES.filter((one) => one.group === group).map(({ name, title }) => (
+                    <option key={name} value={name}>
+                      {title}
+                    </option>
+                  ))}
+                </optgroup>
+              ))}
+            </select>
+          </label>
+        )}
+        <button type="button" class="primary" onClick={run} disabled={busy} title="Control and Enter">
+          Run
+        </button>
+        <button type="button" onClick={() => session.stop()} disabled={!busy}>
+          Stop
+        </button>
+        <span class="tools">
+          <button type="button" onClick={() => void share(false)}>
+            Copy link
+          </button>
+          {embedded ? (
+            <a href={`${base}index.html${location.hash}`} target="_blank" rel="noopener">
+              Open in a page
+            </a>
+          ) : (
+            <>
+              <button type="button" onClick={() => void share(true)}>
+                Embed
+              </button>
+              <button type="button" onClick={() => download("program.py", "text/x-python", asked().program)}>
+                .py
+              </button>
+              <button type="button" onClick={() => download("program.ipynb", "application/x-ipynb+json", notebook(asked().program))}>
+                .ipynb
+              </button>
+            </>
+          )}
+        </span>
+        <span class="copied" role="status">
+          {copied}
+        </span>
+      </header>
+      <main>
+        <section class="left" aria-label="Program">
+          {damaged && <p class="note">{damaged}</p>}
+          {example && <p class="question">{example.question}</p>}
+          <div class="editor" ref={place} />
+          <Sliders program={program} change={slide} />
+          <Outcome shown={shown} site={site} show={(line) => editor.current!.show(line)} />
+        </section>
+        <section class="right" aria-label="What backward did">
+          {example && shown.page && <p class="answer">{example.answer}</p>}
+          {shown.page ? (
+            <div class="frames">
+              <Explained page={shown.page} moved={(hash) => (start.current = hash)} />
+            </div>
+          ) : (
+            <p class="empty">
+              {busy ? "One moment." : shown.seconds ? "This run recorded nothing that could be explained." : "Press Run: what backward does appears here, step by step. Python runs in your browser; the program is sent nowhere."}
+            </p>
+          )}
+        </section>
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+// The page of explain, in a frame that has no access to this page. The last one stays in sight until the next has drawn itself.
+import { Fragment, h } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+interface Page {
+  html: string;
+  run: number;
+}
+
+/** `moved` hears the state of the page in front, as its address would have it. */
+export function Explained({ page, moved }: { page: Page; moved: (start: string) => void }) {
+  const [pages, setPages] = useState<Page[]>([]);
+  const frames = useRef(new Map<number, HTMLIFrameElement>());
+  const latest = useRef(moved);
+  latest.current = moved;
+
+  useEffect(() => setPages((before) => [...before.slice(-1), page]), [page.run]);
+  useEffect(() => {
+    const heard = ({ source, data }: MessageEvent) => {
+      if (data?.pullback !== "address" || typeof data.hash !== "string") return;
+      const [run] = [...frames.current].find(([, frame]) => frame.contentWindow === source) ?? [];
+      if (run === undefined) return;
+      setPages((before) => before.filter((one) => one.run >= run));
+      latest.current(data.hash);
+    };
+    addEventListener("message", heard);
+    return () => removeEventListener("message", heard);
+  }, []);
+
+  return (
+    <>
+      {pages.map(({ html, run }, index) => (
+        <iframe
+          key={run}
+          class={index === 0 ? "" : "behind"}
+          title="What backward did, step by step"
+          sandbox="allow-scripts allow-downloads"
+          srcdoc={html}
+          ref={(frame) => void (frame ? frames.current.set(run, frame) : frames.current.delete(run))}
+        />
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,25 @@
+// Where the playground starts.
+import { h, render } from "preact";
+
+import { App } from "./app";
+import { unpacked, type State } from "./link";
+import "./playground.css";
+
+async function start(): Promise<void> {
+  let given: State | null = null;
+  let damaged = "";
+  try {
+    given = await unpacked(location.hash);
+  } catch {
+    damaged = "The link is damaged or cut off: the program that it carried cannot be read.";
+  }
+  const base = new URL("./", document.baseURI).href;
+  const place = document.querySelector("#app")!;
+  place.textContent = "";
+  render(<App base={base} site={new URL("../", base).href} given={given} damaged={damaged} embedded={new URLSearchParams(location.search).has("embed")} />, place);
+  if ("serviceWorker" in navigator && isSecureContext) await navigator.serviceWorker.register("service.js").catch(() => {}); // it works without, but not offline
+}
+
+// A link to another program that is followed in this page.
+addEventListener("hashchange", () => location.reload());
+void start();
