@@ -71,7 +71,7 @@ await build({
   entryPoints: { worker: "src/playground/worker.ts" },
   format: "esm",
   loader: { ".py": "text" },
-  define: { PARTS: JSON.stringify(parts), WHEEL: JSON.stringify(basename(wheel)), LOCK: JSON.stringify(JSON.stringify({ ...lock, packages: { numpy } })) },
+  define: { PARTS: JSON.stringify(parts), WHEEL: JSON.stringify(basename(wheel)), LOCK: JSON.stringify({ ...lock, packages: { numpy } }) },
   external: ["node:*", "ws"],
   ...(values.engine && (await import(`${here}test/playground/bundle.mjs`)).options),
   plugins: [...common.plugins, { name: "core", setup: (plugins) => plugins.onResolve({ filter: /^\.\/core$/ }, () => ({ path: `${here}${core}` })) }],

@@ -8,10 +8,11 @@ export function useAddress(hash: string, reopen: (hash: string) => void): void {
   useEffect(() => {
     // When it has settled: browsers count the writes of an address, and refuse too many.
     const timer = setTimeout(() => {
+      if (parent !== window) parent.postMessage({ pullback: "address", hash }, "*"); // to the playground, which holds the page
       try {
         history.replaceState(null, "", hash);
       } catch {
-        parent.postMessage({ pullback: "address", hash }, "*"); // a page inside srcdoc has no address to write
+        // A page inside srcdoc has no address to write.
       }
     }, 150);
     return () => clearTimeout(timer);

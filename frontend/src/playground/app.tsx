@@ -14,6 +14,9 @@ import { Sliders } from "./sliders";
 
 const PAUSE = 120; // milliseconds without a move, after which a slider runs the program
 
+/** A text in which names stand in backticks. */
+const words = (text: string) => text.split("`").map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part));
+
 interface Properties {
   base: string;
   site: string;
@@ -140,15 +143,15 @@ export function App({ base, site, given, damaged, embedded }: Properties) {
       <main>
         <section class="left" aria-label="Program">
           {damaged && <p class="note">{damaged}</p>}
-          {example && <p class="question">{example.question}</p>}
+          {example && <p class="question">{words(example.question)}</p>}
           <div class="editor" ref={place} />
           <Sliders program={program} change={slide} />
           <Outcome shown={shown} site={site} show={(line) => editor.current!.show(line)} />
         </section>
         <section class="right" aria-label="What backward did">
-          {example && shown.page && <p class="answer">{example.answer}</p>}
+          {example && shown.page && <p class="answer">{words(example.answer)}</p>}
           {shown.page ? (
-            <div class="frames">
+            <div class="frames" data-run={shown.page.run}>
               <Explained page={shown.page} moved={(hash) => (start.current = hash)} />
             </div>
           ) : (

@@ -14,29 +14,45 @@ interface Part {
 }
 
 declare const PARTS: Part[];
-declare const LOCK: string;
+declare const LOCK: { info: { python: string } };
 declare const WHEEL: string;
 
-/** Loads a part, checks its hash, and reports how far it has come. */
+const STORE = "python-parts";
+
+/** A part: from the store of an earlier visit, or loaded, with its hash checked and its progress reported. */
 async function loaded(part: Part, base: string, report: (progress: Progress) => void): Promise<Uint8Array<ArrayBuffer>> {
   const address = new URL(part.address, base);
-  let answer: Response;
-  try {
-    answer = await original(address, { integrity: part.integrity });
-  } catch (error) {
-    throw new Error(`${part.what} could not be loaded from ${address.host}: ${error instanceof Error ? error.message : error}. The network, or something that blocks ${address.host}, may be the reason; nothing was run.`);
-  }
-  if (!answer.ok || !answer.body) throw new Error(`${part.what} could not be loaded: ${address.host} answered ${answer.status}. Nothing was run.`);
+  const store = await caches.open(STORE).catch(() => null); // a private window may refuse it
+  const key = `${address}?${encodeURIComponent(part.integrity)}`;
+  const found = await store?.match(key);
+  if (found) return new Uint8Array(await found.arrayBuffer());
+  const bytes = await fetched(part, address, report);
+  await store?.put(key, new Response(bytes)).catch(() => {}); // without room it is loaded again next time
+  return bytes;
+}
+
+async function fetched(part: Part, address: URL, report: (progress: Progress) => void): Promise<Uint8Array<ArrayBuffer>> {
+  const failed = (why: string) => new Error(`${part.what} could not be loaded from ${address.host}: ${why}. Nothing was run.`);
+  const answer = await original(address, { integrity: part.integrity }).catch((error: Error) => {
+    throw failed(`${error.message}. The network may be down, ${address.host} blocked, or the file not the one that is meant`);
+  });
+  if (!answer.ok || !answer.body) throw failed(`it answered ${answer.status}`);
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   let count = 0;
   for (const reader = answer.body.getReader(); ; ) {
     const { done, value } = await reader.read();
-    if (done) break;
+    if (done) return new Uint8Array(await new Blob(pieces).arrayBuffer());
     pieces.push(value);
     count += value.length;
     report({ what: part.what, loaded: count, total: Math.max(part.bytes, count) });
   }
-  return new Uint8Array(await new Blob(pieces).arrayBuffer());
+}
+
+/** Removes what earlier versions of the site have stored. */
+async function tidy(base: string): Promise<void> {
+  const store = await caches.open(STORE).catch(() => null);
+  const kept = new Set(PARTS.map((part) => `${new URL(part.address, base)}?${encodeURIComponent(part.integrity)}`));
+  for (const request of (await store?.keys()) ?? []) if (!kept.has(request.url)) await store!.delete(request);
 }
 
 const original = fetch.bind(globalThis);
@@ -58,12 +74,15 @@ export const boot: Boot = async (base, report, print) => {
   };
   await Promise.all([parts.get("pyodide.asm.wasm"), parts.get("python_stdlib.zip")]);
   const folder = `${base}pyodide/`;
-  const python = await loadPyodide({ indexURL: folder, stdLibURL: `${folder}python_stdlib.zip`, lockFileContents: LOCK, packageBaseUrl: folder });
-  await Promise.all(parts.values());
+  const python = await loadPyodide({ indexURL: folder, stdLibURL: `${folder}python_stdlib.zip`, lockFileContents: JSON.stringify(LOCK), packageBaseUrl: folder });
+  await Promise.all(parts.values()).catch((error: Error) => {
+    throw new Error(`Python ${LOCK.info.python} started, but ${error.message}`);
+  });
   await python.loadPackage("numpy", { messageCallback: () => {} });
   python.setStdout(output(false));
   python.setStderr(output(true));
   python.unpackArchive(await parts.get(WHEEL)!, "wheel");
   globalThis.fetch = original;
+  await tidy(base);
   return { exec: (code) => void python.runPython(code), evaluate: (code) => String(python.runPython(code)) } satisfies Core;
 };

@@ -32,6 +32,7 @@ export function Explained({ page, moved }: { page: Page; moved: (start: string) 
       {pages.map(({ html, run }, index) => (
         <iframe
           key={run}
+          data-run={run}
           class={index === 0 ? "" : "behind"}
           title="What backward did, step by step"
           sandbox="allow-scripts allow-downloads"

@@ -50,10 +50,10 @@ def _run(program: str, start: str = "", echo: str = "last", before: str = "") ->
     recording = Recording(Limits(timing=False), base=sys._getframe(0), hint="")
     answer: dict[str, Any] = {"page": None, "error": None, "note": ""}
     try:
-        exec(compile(before, "before.py", "exec"), main.__dict__)  # noqa: S102  # the visitor's own program
+        exec(compile(before, "before.py", "exec"), main.__dict__)  # the visitor's own program
         code = compile(_echoing(program, echo), NAME, "exec")
         with recording:
-            exec(code, main.__dict__)  # noqa: S102
+            exec(code, main.__dict__)
         recording.keep_tape(names_of(main.__dict__))
     except SystemExit as stop:
         answer["note"] = f"The program ended itself: {stop}."
@@ -131,7 +131,9 @@ def _tensors(frame: types.FrameType, line: int) -> list[dict[str, str]]:
     statement = min(parts, key=lambda node: node.end_lineno - node.lineno, default=None)
     if statement is None:
         return []
-    names = dict.fromkeys(ast.unparse(node) for node in ast.walk(statement) if isinstance(node, (ast.Name, ast.Attribute)))
+    names = dict.fromkeys(
+        ast.unparse(node) for node in ast.walk(statement) if isinstance(node, (ast.Name, ast.Attribute))
+    )
     known = {name: _looked_up(name, frame) for name in names}
     return [_row(name, value) for name, value in known.items() if isinstance(value, (pullback.Tensor, np.ndarray))]
 

@@ -4,10 +4,15 @@ import { useRef } from "preact/hooks";
 
 import { literals, range, written, type Literal } from "./numbers";
 
+const NEAR = 12; // characters
+
 interface Properties {
   program: string;
   change: (literal: Literal, text: string) => void;
 }
+
+/** What stands before a number, or the end of it. */
+const near = (text: string) => (text.length > NEAR ? `…${text.slice(-NEAR)}` : text);
 
 export function Sliders({ program, change }: Properties) {
   const found = literals(program);
@@ -29,7 +34,9 @@ export function Sliders({ program, change }: Properties) {
           return (
             <li key={index}>
               <code title={lines[literal.line - 1]}>
-                <span class="muted">{literal.line}</span> {lines[literal.line - 1]!.trim()}
+                <span class="muted">{literal.line}</span> {near(program.slice(0, literal.from).split("\n").at(-1)!.trimStart())}
+                <mark>{literal.text}</mark>
+                {program.slice(literal.to).split("\n")[0]}
               </code>
               <input
                 type="range"

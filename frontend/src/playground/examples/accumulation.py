@@ -2,8 +2,8 @@
 
 I call backward twice, and the second gradient is too large. Why?
 
-backward adds to .grad, it does not replace it: 2 x = 6 after the first call, 6 + 6 = 12 after the second. Set x.grad
-= None, or call optimizer.zero_grad(), before each step.
+backward adds to `.grad`, it does not replace it: 2 x = 6 after the first call, 6 + 6 = 12 after the second. Set x.grad
+= None, or call `optimizer.zero_grad()`, before each step.
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 How do I differentiate a second time?
 
-create_graph=True records the first backward as well, so its result can be differentiated: each row of the Hessian is
+`create_graph=True` records the first backward as well, so its result can be differentiated: each row of the Hessian is
 a backward of one number of the gradient. Here they are [6 x0, 2 x1] and [2 x1, 2 x0].
 """
 

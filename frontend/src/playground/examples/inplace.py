@@ -3,7 +3,7 @@
 I update my weights with `w -= 0.1 * w.grad`, and it raises. Is writing to them forbidden?
 
 Only while recording: w is a leaf, and what was written over it would have to be part of the graph. The update is no part of
-what is differentiated, so put it into a block of torch.no_grad(). Press "Explain this error" to see what w is.
+what is differentiated, so put it into a block of `torch.no_grad()`. Press "Explain this error" to see what w is.
 """
 
 import torch

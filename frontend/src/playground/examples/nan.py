@@ -3,7 +3,7 @@
 The wrong branch of `torch.where` is never used. Why is the gradient NaN?
 
 backward goes through both branches. In the one that was not chosen the cotangent is 0 and the slope of sqrt at 0 is
-infinite, and 0 times infinity is NaN. Make the argument safe before the root: torch.sqrt(torch.where(x > 0, x, 1.0)).
+infinite, and 0 times infinity is NaN. Make the argument safe before the root: `torch.sqrt(torch.where(x > 0, x, 1.0))`.
 """
 
 import torch

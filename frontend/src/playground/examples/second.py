@@ -3,7 +3,7 @@
 Why may I not call backward twice on the same result?
 
 The first call frees what the steps had saved, here x for the slope 2 x, since most programs need it once. Ask for it
-with y.backward(retain_graph=True), or compute y again.
+with `y.backward(retain_graph=True)`, or compute y again.
 """
 
 import torch

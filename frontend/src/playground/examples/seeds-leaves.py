@@ -2,8 +2,8 @@
 
 What distinguishes a tensor that I made from one that was computed, and which of them gets a `.grad`?
 
-a and b are leaves: nothing computed them. c was computed by a product, which its grad_fn names, and is not a leaf.
-backward() writes .grad of leaves that require grad: b in a's, and a in b's.
+a and b are leaves: nothing computed them. c was computed by a product, which its `grad_fn` names, and is not a leaf.
+backward() writes `.grad` of leaves that require grad: b in a's, and a in b's.
 """
 
 import torch

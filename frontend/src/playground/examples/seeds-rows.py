@@ -2,8 +2,8 @@
 
 A product gives two numbers. Which gradient do I pass to get the derivatives of the first one, and of the second?
 
-v = [1, 0] asks for the first output alone, v = [0, 1] for the second: each call returns one row of the Jacobian, and
-[1, 1] the sum of both rows. The second and third call need the graph again, hence retain_graph, and .grad is set to
+`v = [1, 0]` asks for the first output alone, `v = [0, 1]` for the second: each call returns one row of the Jacobian, and
+[1, 1] the sum of both rows. The second and third call need the graph again, hence `retain_graph`, and `.grad` is set to
 zero between them as it would add up.
 """
 

@@ -3,7 +3,7 @@
 My loss has two numbers, and `losses.backward()` refuses. What do I pass in order to get the gradient of their
 average?
 
-The average weights each loss with one half, so its gradient is that of v = [[0.5, 0.5]]. The shape of v is that of
+The average weights each loss with one half, so its gradient is that of `v = [[0.5, 0.5]]`. The shape of v is that of
 the losses, (1, 2). Masks such as [[1, 0]] give the gradient of one loss alone.
 """
 

@@ -3,7 +3,7 @@
 My output has two numbers, I pass one, and it raises. Which shape must `gradient` have?
 
 Exactly the shape of the tensor on which backward is called: a weight for each of its numbers. Press "Explain this
-error" to see both shapes. With torch.tensor([1.0, 1.0]) it works, and adds the derivatives of both outputs.
+error" to see both shapes. With `torch.tensor([1.0, 1.0])` it works, and adds the derivatives of both outputs.
 """
 
 import torch

@@ -4,7 +4,21 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .processes import DataParallel as DataParallel
+from ...nn.modules.module import Module
+
+
+class DataParallel(Module):
+    """A module that computes on several devices; there is only one, on which the wrapped module computes."""
+
+    def __init__(self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
+        super().__init__()
+        self.dim = dim
+        self.module = module
+        self.device_ids: list[int] = []
+
+    def forward(self, *args: Any, **options: Any) -> Any:
+        """The result of the wrapped module."""
+        return self.module(*args, **options)
 
 
 def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:

@@ -4,7 +4,7 @@ import multiprocessing as processes
 from typing import Any
 
 from ...distributed.launching import launched
-from ...nn.modules.module import Module
+from .layers import DataParallel as DataParallel
 from .notes import note
 from .replicas import DistributedDataParallel as DistributedDataParallel
 
@@ -47,20 +47,6 @@ class multiprocessing:
     start_processes = spawn
     set_sharing_strategy = staticmethod(lambda strategy: None)
     get_sharing_strategy = staticmethod(lambda: "file_system")
-
-
-class DataParallel(Module):
-    """A module that computes on several devices; there is only one, on which the wrapped module computes."""
-
-    def __init__(self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
-        super().__init__()
-        self.dim = dim
-        self.module = module
-        self.device_ids: list[int] = []
-
-    def forward(self, *args: Any, **options: Any) -> Any:
-        """The result of the wrapped module."""
-        return self.module(*args, **options)
 
 
 scatter = gather = _refuse
