@@ -64,7 +64,7 @@ const common = {
   outdir: folder,
   plugins: [examples],
 };
-await build({ ...common, entryPoints: { playground: "src/playground/main.tsx" }, format: "esm" });
+await build({ ...common, entryPoints: { playground: "src/playground/main.tsx", blocks: "src/playground/blocks.ts" }, format: "esm" });
 const core = values.engine ?? "src/playground/core.ts";
 await build({
   ...common,

@@ -50,4 +50,10 @@ document.addEventListener("DOMContentLoaded", () => {
         plain.append(...part.childNodes);
         part.replaceWith(plain);
     }
+    if (location.pathname.includes("/tutorial/")) {
+        const blocks = document.createElement("script");
+        blocks.type = "module";
+        blocks.src = `${document.documentElement.dataset.content_root}playground/blocks.js`;
+        document.head.append(blocks);
+    }
 });

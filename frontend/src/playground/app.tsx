@@ -24,9 +24,11 @@ interface Properties {
   given: State | null;
   damaged: string;
   embedded: boolean;
+  /** Runs what it was given at once. */
+  trusted: boolean;
 }
 
-export function App({ base, site, given, damaged, embedded }: Properties) {
+export function App({ base, site, given, damaged, embedded, trusted }: Properties) {
   const [shown, setShown] = useState(EMPTY);
   const session = useMemo(() => new Session(base, setShown), []);
   const [example, setExample] = useState<Example | null>(given ? null : EXAMPLES[0]!);
@@ -50,6 +52,7 @@ export function App({ base, site, given, damaged, embedded }: Properties) {
       },
       run,
     );
+    if (trusted && given) run();
   }, []);
   useEffect(() => {
     const { failure } = shown;
@@ -144,6 +147,12 @@ export function App({ base, site, given, damaged, embedded }: Properties) {
         <section class="left" aria-label="Program">
           {damaged && <p class="note">{damaged}</p>}
           {example && <p class="question">{words(example.question)}</p>}
+          {given?.before && (
+            <details class="before">
+              <summary>Runs first ({given.before.trimEnd().split("\n").length} lines)</summary>
+              <pre tabIndex={0}>{given.before}</pre>
+            </details>
+          )}
           <div class="editor" ref={place} />
           <Sliders program={program} change={slide} />
           <Outcome shown={shown} site={site} show={(line) => editor.current!.show(line)} />

@@ -5,6 +5,15 @@ import { App } from "./app";
 import { unpacked, type State } from "./link";
 import "./playground.css";
 
+/** True inside a page of this site, whose button was pressed: a program from anywhere else waits for Run. */
+function withinSite(): boolean {
+  try {
+    return parent !== window && parent.location.origin === location.origin;
+  } catch {
+    return false;
+  }
+}
+
 async function start(): Promise<void> {
   let given: State | null = null;
   let damaged = "";
@@ -13,10 +22,11 @@ async function start(): Promise<void> {
   } catch {
     damaged = "The link is damaged or cut off: the program that it carried cannot be read.";
   }
+  const query = new URLSearchParams(location.search);
   const base = new URL("./", document.baseURI).href;
   const place = document.querySelector("#app")!;
   place.textContent = "";
-  render(<App base={base} site={new URL("../", base).href} given={given} damaged={damaged} embedded={new URLSearchParams(location.search).has("embed")} />, place);
+  render(<App base={base} site={new URL("../", base).href} given={given} damaged={damaged} embedded={query.has("embed")} trusted={withinSite()} />, place);
   if ("serviceWorker" in navigator && isSecureContext) await navigator.serviceWorker.register("service.js").catch(() => {}); // it works without, but not offline
 }
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._core.modes import Mode, quiet, running
-from .._core.primitives import Primitive
+from .._core.primitives import Carrier, Primitive
 
 
 class Observer:
@@ -43,9 +43,9 @@ class Observer:
         if self.computes is not None:
             out = self.computes(tape, primitive, args, edges, values, params, tracked)
         else:
-            result = self.copy().run(primitive.forward, *values, **params)
+            result = tape.computed(primitive, values, params, self.copy)
             out = tape.finish(primitive, args, edges, result, params, tracked)
-        if primitive not in self.unseen:
+        if primitive not in self.unseen and not any(isinstance(value, Carrier) for value in values):
             self.sees(primitive, params, values, out)
         return out
 

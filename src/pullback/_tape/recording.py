@@ -67,6 +67,17 @@ class Tape(Interpreter):
             result = quiet.copy().run(primitive.forward, *values, **params)
         return self.finish(primitive, args, edges, result, params, tracked)
 
+    def computed(
+        self, primitive: Primitive, values: Sequence[Any], params: dict[str, Any], copy: Callable[[], Any]
+    ) -> Any:
+        """The result of an operation on unboxed values, for observers: in the context that `copy` gives.
+
+        If some of the values are carriers of lower levels, it is computed and recorded there.
+        """
+        if any(isinstance(value, Carrier) for value in values):
+            return self.beneath(primitive, values, params)
+        return copy().run(primitive.forward, *values, **params)
+
     def sees(self, value: Carrier) -> bool:
         """True if a carrier belongs to this tape or to a higher level; one of another tape of this level is only a value."""
         return value.interpreter is self or value.level > self.level

@@ -70,7 +70,7 @@ def _derived(primitive: Primitive, index: int, plain: tuple[tuple[str, Any], ...
     params: dict[str, Any] = dict(plain)
     name = primitive.name
     forms = [f"{name} of {' and '.join(map(str, dims))}"] if dims else []
-    if "order" in params:
+    if isinstance(params.get("order"), (int, float)):  # of a norm; the order of a copy's elements is a string
         forms.append(f"{name} of order {params['order']:g}")
     entry: dict[str, Any] = next((table()[form] for form in (*forms, name) if form in table()), {})
     ends = {key: (-math.inf if key == "lower" else math.inf) if value is None else value for key, value in plain}

@@ -164,7 +164,7 @@ class Recording(Explanation):
         if self._before.compute is not None:
             out = self._before.compute(tape, primitive, args, edges, values, params, tracked)
         else:
-            result = quiet.run(primitive.forward, *values, **params)
+            result = tape.computed(primitive, values, params, quiet.copy)
             out = tape.finish(primitive, args, edges, result, params, tracked)
         taken = time.perf_counter() - start
         if tape.level == 0:
