@@ -8,6 +8,11 @@ import { arrange, spread } from "../src/layers";
 import { visibleText } from "../src/load";
 import { Formula } from "../src/math";
 import { Model, unitAt } from "../src/model";
+import { pieces, program } from "../src/playground/blocks";
+import { notebook } from "../src/playground/files";
+import { hint } from "../src/playground/hints";
+import { packed, unpacked } from "../src/playground/link";
+import { literals, range, written } from "../src/playground/numbers";
 import { advice, agrees, answer } from "../src/quiz";
 import { obstacle, recorded, replay, unit } from "../src/replay";
 import { readRun } from "../src/run";
@@ -260,4 +265,55 @@ test("advice: what is wrong with an answer is said where it can be seen", () => 
   assert.match(advice([70, 100], wanted, v, jacobian), /2 times/);
   assert.match(advice([35, 51], wanted, v, jacobian), /1 of 2 are right. Look at element 1/);
   assert.match(advice([7], [10], undefined, undefined, [7]), /last contribution alone/);
+});
+
+test("a link carries a program and its state, and nothing that is not text of a fit length", async () => {
+  const state = { program: "print('ü ∂ 漢 </script>')\n".repeat(50), start: "#call=2&step=8", echo: "all" as const, before: "x = 1\n" };
+  assert.deepEqual(await unpacked(`#${await packed(state)}`), state);
+  assert.ok((await packed(state)).length < 300);
+  assert.match(await packed(state), /^p=[\w-]+$/);
+  assert.equal(await unpacked("#call=2"), null);
+  assert.deepEqual(await unpacked(await packed({ program: "x", start: '#"><script>' })), { program: "x", echo: "last" });
+  const large = await packed({ program: "x".repeat(200_001) });
+  await assert.rejects(unpacked(large), /no program/);
+  await assert.rejects(unpacked("#p=abcdef"));
+});
+
+test("sliders find the numbers of a program, with their signs, and leave the others", () => {
+  const text = "x = f([1.5, -2], 3e-2)  # 7\ny = x[0] + 0x10 + 2j + name1 - 4 + '5'\n";
+  assert.deepEqual(
+    literals(text).map(({ text, line, value }) => [text, line, value]),
+    [["1.5", 1, 1.5], ["-2", 1, -2], ["3e-2", 1, 0.03], ["0", 2, 0], ["4", 2, 4]],
+  );
+  for (const { from, to, text: shown } of literals(text)) assert.equal(text.slice(from, to), shown);
+  assert.deepEqual(range("3"), { min: 0, max: 6, step: 1 });
+  assert.deepEqual(range("-3"), { min: -6, max: 5, step: 1 });
+  assert.deepEqual(range("0"), { min: 0, max: 5, step: 1 });
+  assert.deepEqual(range("0.5"), { min: -1.5, max: 1.5, step: 0.01 });
+  assert.equal(written(2, "1.5"), "2.0");
+  assert.equal(written(1.6, "1.5"), "1.6");
+  assert.equal(written(0.001, "1e-3"), "0.001");
+  assert.equal(written(4, "3"), "4");
+});
+
+test("a block of a session is its statements, after those above that do not raise", () => {
+  const first = pieces(">>> def f(x):\n...     return x  # doctest: +SKIP\n...\n>>> f(1)\n1\n>>> f()\nTraceback (most recent call last):\n    ...\nTypeError\n");
+  assert.deepEqual(first, [
+    { source: "def f(x):\n    return x", raises: false },
+    { source: "f(1)", raises: false },
+    { source: "f()", raises: true },
+  ]);
+  assert.deepEqual(program([first, pieces(">>> f(2)\n2\n")], 1), { before: "def f(x):\n    return x\nf(1)\n", program: "f(2)\n" });
+});
+
+test("a notebook installs pullback and records the program", () => {
+  const cells = JSON.parse(notebook("import torch\n\nx = 1\n")).cells.map(({ source }: { source: string[] }) => source.join(""));
+  assert.match(cells[0], /^%pip install --quiet pullback\nimport pullback.compat.torch/);
+  assert.equal(cells[1], "import pullback\n\nwith pullback.explain.record() as explained:\n    import torch\n\n    x = 1");
+});
+
+test("errors have what is behind them", () => {
+  assert.match(hint("RuntimeError: Trying to backward through the graph a second time").text, /freed/);
+  assert.match(hint("ModuleNotFoundError: No module named 'scipy'").text, /Nothing else/);
+  assert.match(hint("KeyError: 3").text, /^The message says/);
 });

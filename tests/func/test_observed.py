@@ -29,7 +29,7 @@ OPERATIONS: dict[str, Callable[[Any], Any]] = {
     "prod": lambda x: x.prod(1),
     "einsum": lambda x: pb.einsum("ij,kj->ik", x, x),
     "layer_norm": lambda x: functional.layer_norm(x, (3,)),
-    "scatter": lambda x: pb.zeros(4, 3).scatter(0, pb.zeros(1, 3, dtype=pb.int64), x),
+    "scatter": lambda x: pb.zeros(4, 3, dtype=pb.float64).scatter(0, pb.zeros(1, 3, dtype=pb.int64), x),
     "cdist": lambda x: pb.cdist(x, x + 1.0),
     "where": lambda x: pb.where(x > 0, x**2, x),
     "rfft": lambda x: pb.fft.rfft(x).abs(),
