@@ -1,6 +1,5 @@
 // What the page knows: a store that the parts of the page draw.
 import { WorkerEngine, Stopped, type Engine } from "./engine";
-import type { Example } from "./examples";
 import type { Failure, Progress } from "./protocol";
 
 export interface Shown {
@@ -36,11 +35,6 @@ export class Session {
     private readonly draw: (shown: Shown) => void,
   ) {
     this.engine = new WorkerEngine(base, { progress: (progress) => this.loads(progress), print: (text, error) => this.prints(text, error) });
-  }
-
-  /** Loads Python before it is needed. */
-  warm(): void {
-    if (this.shown.phase === "idle") void this.engine.load().catch(() => {}); // `run` says what is wrong
   }
 
   async run(asked: Asked): Promise<void> {
@@ -89,6 +83,3 @@ export class Session {
     this.set({ output });
   }
 }
-
-/** The state in which an example starts. */
-export const fresh = (example: Example): Asked => ({ program: example.program, before: "", echo: "last", start: "" });

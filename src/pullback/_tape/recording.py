@@ -61,10 +61,8 @@ class Tape(Interpreter):
             edges.append(node)
         if (compute := mode.get().compute) is not None:
             return compute(self, primitive, args, edges, values, params, tracked)
-        if nested:
-            result = self.beneath(primitive, values, params)
-        else:
-            result = quiet.copy().run(primitive.forward, *values, **params)
+        run = quiet.copy().run
+        result = self.beneath(primitive, values, params) if nested else run(primitive.forward, *values, **params)
         return self.finish(primitive, args, edges, result, params, tracked)
 
     def computed(
