@@ -1,9 +1,6 @@
 """What sends calls to a graph: functions of torch with proxies among their arguments, and calls of modules.
 
-A function of pullback knows nothing of proxies, and programs hold it in many places: globals, attributes, closures. So,
-while there are proxies, the function keeps its identity and gets other code, which looks for a proxy among the arguments:
-with one, the call becomes a node of the proxy's graph; without, as in all other threads, the function's own code runs.
-When the last proxy is gone, all functions have their own code again.
+While there are proxies, functions look for them among their arguments: see `redirecting`.
 """
 
 import builtins
@@ -13,76 +10,23 @@ import math
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator
-from types import CodeType, FunctionType
+from collections.abc import Iterator
 from typing import Any
 
 from ...._core import forks
-from ...._core.sites import generated
-from ...._tensor.tensor import Tensor
 from ....nn.modules.calls import Calls
 from ....nn.modules.members import Members
-from .. import facade
-from . import naming
+from .. import redirecting
+from ..redirecting import UNANSWERED, Redirected, redirected
 
-Answer = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]
-UNSEEN = {"is_tensor", "is_storage", "typename"}
-"""Functions of torch that are asked about any object, and so are answered for a proxy itself."""
+RECORDED = {*redirecting.OPERATORS.values()}
+"""The operators of tensors that are recorded as methods."""
 
 
 class Recorded:
     """The base of proxies: what functions of torch look for among their arguments."""
 
     _present: Any = None
-
-
-@functools.cache
-def _code(free: int) -> CodeType:
-    """The code of a function with so many free variables, which calls the constant that takes the place of `...`."""
-    names = [f"free_{index}" for index in range(free)]
-    lines = [
-        "def outer():",
-        *(f"    {name} = None" for name in names),
-        "    def stand_in(*args, **options):",
-        "        answer = ...",
-        "        return answer(args, options)",
-        f"        ({', '.join(names)})",
-        "    return stand_in",
-    ]
-    code: CodeType = generated(f"a function of {free} cells", "\n".join(lines), {}, "outer")().__code__
-    return code
-
-
-class Redirected:
-    """A function whose calls can be answered by another one: `answer(function, its own code, args, kwargs)`."""
-
-    def __init__(self, function: Any, answer: Answer) -> None:
-        write = (function.__kwdefaults__ or {}).get("_write")
-        if write is not None:
-            write()  # a short way, whose code is not yet there
-        self.function, self.code, names = function, function.__code__, function.__globals__
-        own = FunctionType(self.code, names, function.__name__, function.__defaults__, function.__closure__)
-        own.__kwdefaults__, own.__annotations__ = function.__kwdefaults__, function.__annotations__
-        self.signed = None if hasattr(function, "__wrapped__") else own
-        code = _code(len(self.code.co_freevars))
-        constants = tuple(functools.partial(answer, function, own) if each is ... else each for each in code.co_consts)
-        self.other = code.replace(co_consts=constants, co_name=self.code.co_name)
-
-    def do(self) -> None:
-        """Have calls answered by the other function."""
-        self.function.__code__ = self.other
-        if self.signed is not None:
-            self.function.__wrapped__ = self.signed  # for those who ask for its parameters
-
-    def undo(self) -> None:
-        """Give the function its own code again."""
-        self.function.__code__ = self.code
-        if self.signed is not None:
-            del self.function.__wrapped__
-
-
-redirected = functools.cache(Redirected)
-"""What redirects a function, made once."""
 
 
 # While there are proxies: functions
@@ -98,39 +42,14 @@ def found(value: Any) -> Recorded | None:
     return next((proxy for part in parts if (proxy := found(part)) is not None), None)
 
 
-def seeking(record: Callable[..., Any]) -> Answer:
-    """Answers calls with a proxy by `record(proxy, function, args, kwargs)`, and others by the function's own code."""
-
-    def answer(function: Any, own: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        proxy = found((args, kwargs))
-        return own(*args, **kwargs) if proxy is None else record(proxy, function, args, kwargs)
-
-    return answer
-
-
-OPERATORS = {
-    **{f"__{name}__": name for name in "add sub mul pow matmul eq ne lt le gt ge".split()},
-    **{f"__{name}__": f"__{name}__" for name in "floordiv and or xor lshift rshift getitem".split()},
-    "__truediv__": "div",
-    "__mod__": "remainder",
-}
-"""The methods as which operators of a tensor and a proxy are recorded."""
-
-
-@functools.cache
-def _methods() -> dict[FunctionType, str]:
-    """The methods of tensors, and how they are recorded when they are given a proxy."""
-    names = {name: OPERATORS.get(name, name) for kind in Tensor.__mro__ for name in vars(kind)}
-    public = [(getattr(Tensor, name), called) for name, called in names.items() if name[0] != "_" or name in OPERATORS]
-    methods = [(method, called) for method, called in public if isinstance(method, FunctionType)]
-    return dict(sorted(methods, key=lambda each: each[0].__name__ == each[1]))  # of several names, its own
-
-
-_function = seeking(lambda proxy, function, args, kwargs: proxy.__torch_function__(function, (), args, kwargs))
-_wrapped = seeking(lambda proxy, *call: proxy.tracer.create_proxy("call_function", *call))
-_method = seeking(
-    lambda proxy, function, *given: proxy.tracer.create_proxy("call_method", _methods()[function], *given)
-)
+def _seek(function: Any, method: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Have a call with a proxy recorded."""
+    proxy: Any = found((args, kwargs)) if method is None or method[0] != "_" or method in RECORDED else None
+    if proxy is None:
+        return UNANSWERED
+    if method is None:
+        return proxy.__torch_function__(function, (), args, kwargs)
+    return proxy.tracer.create_proxy("call_method", method, args, kwargs)
 
 
 class _Presence:
@@ -139,7 +58,6 @@ class _Presence:
 
 _lock = forks.lock()
 _present: Any = lambda: None  # noqa: E731  # a weak reference, later
-_done: dict[int, Redirected] = {}
 
 
 def appear() -> Any:
@@ -150,41 +68,9 @@ def appear() -> Any:
         if present is None:
             present = _Presence()
             _present = weakref.ref(present)
-            weakref.finalize(present, _restore, _present)
-            facade.WATCHERS.append(_watch)
-            for name in naming.NAMESPACES:
-                module = sys.modules.get(name)
-                for value in facade.kept(module) if isinstance(module, facade.Facade) else ():
-                    _watch(name, value)
-            layers = naming.module("torch.nn.functional")
-            for name in layers.__all__:  # those that layers call
-                _watch(layers.__name__, getattr(layers, name))
-            for method in _methods():
-                _redirect(method, _method)
+            weakref.finalize(present, redirecting.end, _seek)
+            redirecting.begin(_seek)
         return present
-
-
-def _watch(name: str, value: Any) -> None:
-    """Redirect a function that a module of torch has."""
-    ours = isinstance(value, FunctionType) and str(value.__module__).startswith("pullback")
-    if ours and name in naming.NAMESPACES and value.__name__ not in UNSEEN:
-        _redirect(value, _function)
-
-
-def _redirect(function: Any, answer: Answer) -> None:
-    with _lock:
-        if id(function) not in _done:
-            _done[id(function)] = redirected(function, answer)
-            _done[id(function)].do()
-
-
-def _restore(gone: Any) -> None:
-    """Undo what was done for proxies that are gone, unless there are others again."""
-    with _lock:
-        if _present is gone:
-            facade.WATCHERS.clear()
-            while _done:
-                _done.popitem()[1].undo()
 
 
 # While a tracer is at work: modules, functions of `math`, and those that programs have wrapped
@@ -237,7 +123,15 @@ def tracing(tracer: Any) -> Iterator[None]:
 
 def _recording(function: Any) -> Any:
     """The function, recorded as one call where it is given a proxy."""
-    return functools.wraps(function)(lambda *args, **kwargs: _wrapped(function, function, args, kwargs))
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        proxy: Any = found((args, kwargs))
+        if proxy is None:
+            return function(*args, **kwargs)
+        return proxy.tracer.create_proxy("call_function", function, args, kwargs)
+
+    return called
 
 
 @contextlib.contextmanager

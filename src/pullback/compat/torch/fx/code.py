@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ...._core import dtypes, placement
+from .. import redirecting
 from . import naming
 from .capture import is_wrapped, wrap
 from .node import Node
@@ -159,7 +160,7 @@ class Writer:
 
     def of(self, obj: Any, hint: str | None = None) -> str:
         """The name by which the code reaches an object: its path in torch, or that of a global."""
-        path = naming.path_of(obj)
+        path = redirecting.path_of(obj)
         if path is not None:
             return self.tree.put(path, obj)
         hint = (hint or naming.qualified(obj)).replace(".", "_")

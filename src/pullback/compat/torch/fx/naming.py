@@ -1,46 +1,15 @@
 """The names of what a graph calls: in the text of a graph, in generated code, and of its nodes."""
 
 import builtins
-import functools
 import keyword
 import re
-import sys
 from typing import Any
 
 from ...._tensor.tensor import Tensor
-from .. import facade
+from ..redirecting import path_of
 
-NAMESPACES = ("torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special")
-"""The modules of torch whose functions a graph records when they are given a proxy."""
-NATIVE = set(
-    "adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d bilinear channel_shuffle conv1d conv2d conv3d conv_tbc "
-    "conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity gelu hardshrink linear logsigmoid one_hot "
-    "pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu scaled_dot_product_attention softplus softshrink".split()
-)
-"""Functions of torch.nn.functional that torch records as they are called; for others, it names what has a default."""
 RESERVED = {"inf", "nan", "NoneType", "torch", "device", "fx_pytree", "pytree"}
 """Names that generated code uses for itself."""
-
-
-def module(name: str) -> Any:
-    """A module of torch as pullback has it, also where it does not stand in for torch."""
-    found = sys.modules.get(name)
-    return found if isinstance(found, facade.Facade) else _made(name)
-
-
-@functools.cache
-def _made(name: str) -> Any:
-    return facade.made(name)
-
-
-def path_of(function: Any) -> str | None:
-    """Where torch has a function of pullback, as in "torch.nn.functional.relu"; None for any other object."""
-    if not str(getattr(function, "__module__", "")).startswith("pullback"):
-        return None
-    name = getattr(function, "__name__", "")
-    first = NAMESPACES[0 if name in NATIVE or name.endswith("_") else 1]  # where both have the same
-    places = (first, *NAMESPACES)
-    return next((f"{each}.{name}" for each in places if getattr(module(each), name, None) is function), None)
 
 
 def qualified(target: Any) -> str:

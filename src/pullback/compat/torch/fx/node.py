@@ -5,6 +5,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
+from .. import redirecting
 from . import naming
 
 OPS = ("placeholder", "get_attr", "call_function", "call_module", "call_method", "output", "root")
@@ -227,7 +228,9 @@ class Node:
             return self.target in IMPURE
         name = str(getattr(self.target, "__name__", self.target))
         writes = (name.endswith("_") and name[0] != "_") or self._kwargs.get("inplace") or "out" in self._kwargs
-        return bool(writes) or (name in _DRAWN and naming.path_of(self.target) is not None) or self.target in IMPURE
+        return (
+            bool(writes) or (name in _DRAWN and redirecting.path_of(self.target) is not None) or self.target in IMPURE
+        )
 
     def format_node(self, placeholder_names: list[str] | None = None, maybe_return_typename: Any = None) -> str | None:
         """The node as a line of text; None for an output whose type goes into `maybe_return_typename`."""

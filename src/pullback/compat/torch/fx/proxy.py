@@ -11,7 +11,7 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from ...._core import dtypes, placement
-from . import naming
+from .. import redirecting
 from .capture import Recorded, appear, found
 from .node import Node
 
@@ -169,10 +169,10 @@ class Proxy(Recorded):
 
 def _as_recorded(function: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """The arguments of a call as torch records them: of functions of layers and losses, all, by name if they have defaults."""
-    path = naming.path_of(function) or ""
+    path = redirecting.path_of(function) or ""
     if path == "torch.einsum" and len(args) == 2 and isinstance(args[1], (tuple, list)):
         return (args[0], *args[1]), kwargs
-    if not path.startswith("torch.nn.functional.") or function.__name__ in naming.NATIVE or path.endswith("_"):
+    if not path.startswith("torch.nn.functional.") or function.__name__ in redirecting.NATIVE or path.endswith("_"):
         return args, kwargs
     bound = inspect.signature(function).bind(*args, **kwargs)
     bound.apply_defaults()
