@@ -110,3 +110,31 @@ def test_two_results_are_not_written_to_one_tensor():
     with pytest.raises(RuntimeError, match="several results to one tensor"):
         pullback.frexp(pullback.ones(3), out=(t, t))
     assert t.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("name", "max min sort topk kthvalue mode median nanmedian cummax cummin".split())
+def test_what_is_chosen_is_not_converted(name: str) -> None:
+    x = pullback.tensor([3.0, 1.0, 2.0])
+    function = getattr(pullback, name)
+    further = (1,) if name in {"topk", "kthvalue"} else (0,)
+    wanted = function(x, *further)
+    outs = pullback.empty(0), pullback.empty(0, dtype=pullback.int64)
+    function(x, *further, out=outs)
+    assert [out.tolist() for out in outs] == [result.tolist() for result in wanted]
+    for kinds, told in [
+        ((pullback.float64, pullback.int64), "float32, but got float64"),
+        ((pullback.float32, pullback.float32), "int64, but got float32"),
+        ((pullback.float32, pullback.int32), "int64, but got int32"),
+    ]:
+        given = [pullback.full((3,), 7, dtype=kind) for kind in kinds]
+        with pytest.raises(RuntimeError, match=f"Expected out tensor to have dtype {told}"):
+            function(x, *further, out=tuple(given))
+        assert [each.tolist() for each in given] == [[7, 7, 7]] * 2
+
+
+def test_indices_alone_are_int_too_and_elementwise_maxima_are_converted() -> None:
+    x = pullback.tensor([3.0, 1.0, 2.0])
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype int64, but got float32"):
+        pullback.argmax(x, out=pullback.empty(()))
+    out = pullback.empty(3, dtype=pullback.float64)
+    assert pullback.max(x, 2 * x, out=out).tolist() == [6.0, 2.0, 4.0]

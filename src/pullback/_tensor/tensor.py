@@ -5,6 +5,7 @@ Its operations are the functions of `vocabulary`; the most frequent ones take th
 
 from __future__ import annotations
 
+import _thread
 import functools
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -66,7 +67,16 @@ class Eager(Tape):
         """`process` where classes are derived from Tensor: results have the class of the arguments, if they inherit it."""
         result = Tape.process(self, primitive, args, params)
         heirs = {arg._heir for arg in args if isinstance(arg, Carrier)} - {None}
-        return inherited(result, heirs) if heirs else result
+        return inherited(result, heirs) if heirs and not alone.count else result
+
+
+class _Alone(_thread._local):
+    """Of each thread: in how many blocks it is in which results do not inherit the class of their arguments."""
+
+    count = 0
+
+
+alone = _Alone()
 
 
 def inherited(result: Any, heirs: Collection[type]) -> Any:

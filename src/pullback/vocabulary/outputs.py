@@ -26,6 +26,9 @@ TOTALS = frozenset({"sum", "prod", "cumsum", "cumprod"})
 TRUTHS = frozenset({"all", "any"})
 """Functions whose `out` is bool or uint8."""
 
+CHOSEN = frozenset("sort msort topk kthvalue mode median nanmedian cummax cummin argmax argmin max min".split())
+"""Functions that choose elements: each `out` has the dtype of its result. Of two tensors, max and min are elementwise."""
+
 
 def into(out: Any, function: Function, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """`out`, filled with the result: a tensor, or a tuple with one for each result.
@@ -48,7 +51,7 @@ def into(out: Any, function: Function, args: tuple[Any, ...], options: dict[str,
     results = _fitting(name, out, result)
     _refuse_tracked(name, inputs, results)
     for target, value in zip(outs, results, strict=True):
-        _check(name, target, value)
+        _check(name if len(inputs) < 2 else {"max": "maximum", "min": "minimum"}.get(name, name), target, value)
     for target, value in zip(outs, results, strict=True):
         _store(name, target, value, inputs)
     if flag:
@@ -140,6 +143,11 @@ def _check(name: str, target: Any, value: Any) -> None:
     if name in TRUTHS:
         if target.dtype not in (dtypes.bool_, dtypes.uint8):
             raise RuntimeError(f"{name} only supports bool tensor for result, got: {target._type_name}")
+    elif name in CHOSEN and value.dtype is not target.dtype:
+        raise RuntimeError(
+            f"{name}(): Expected out tensor to have dtype {value.dtype.name}, but got {target.dtype.name} instead: "
+            "what is chosen is not converted"
+        )
     elif name == "float_power" and value.dtype is not target.dtype:
         raise RuntimeError(errors.power_dtype("output", name, target, value))
     elif not dtypes.can_cast(value.dtype, target.dtype):

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..._core import dtypes
 from ..._tensor.tensor import Tensor
-from . import facade
+from . import facade, overrides
 
 _HOME = Tensor.__module__
 _PATH = str(Path(__file__).with_name("path"))
@@ -52,6 +52,7 @@ def install() -> None:
     sys.path.insert(1, _PATH)
     sys.modules["torch"] = facade.made("torch")
     dtypes.set_package("torch")
+    overrides.start()
     Tensor.__module__ = "torch"  # libraries recognise torch's tensors by the name of their type
 
 
@@ -61,6 +62,7 @@ def uninstall() -> None:
     Modules that imported torch in between keep the objects they imported.
     """
     if facade.Finder in sys.meta_path:
+        overrides.stop()
         sys.meta_path.remove(facade.Finder)
     if _PATH in sys.path:
         sys.path.remove(_PATH)

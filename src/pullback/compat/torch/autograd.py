@@ -3,6 +3,8 @@
 import contextlib
 from typing import Any
 
+from .profiling import kineto_available as kineto_available
+
 
 def is_multithreading_enabled() -> bool:
     """False: a backward pass runs in the thread that called it."""

@@ -34,6 +34,11 @@ def _log_api_usage_once(*args: Any) -> None:
     """Has no effect: usage is not counted."""
 
 
+def _element_size(dtype: Any) -> int:
+    """The bytes of an element of a dtype."""
+    return dtypes.as_dtype(dtype).itemsize
+
+
 def _get_tracing_state() -> None:
     """None: nothing is traced."""
 

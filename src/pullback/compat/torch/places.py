@@ -55,7 +55,8 @@ PLACES: dict[str, str] = {
     ),
     "torch.futures": f"{_HERE}.futures",
     # private modules
-    **dict.fromkeys(("torch._C", "torch._tensor", "torch._utils", "torch._vmap_internals"), f"{_HERE}.inner"),
+    "torch._C": f"{_HERE}.inner {_HERE}.overrides",
+    **dict.fromkeys(("torch._tensor", "torch._utils", "torch._vmap_internals"), f"{_HERE}.inner"),
     "torch._jit_internal": f"{_HERE}.inner typing",
     "torch._tensor_str": f"{_HERE}.inner",
     "torch.torch_version": f"{_HERE}.version",
@@ -143,7 +144,6 @@ ABSENT: dict[str, str] = {
     "torch.utils.tensorboard": "it is the package tensorboardX here, which is not installed",
     "torch.utils.model_zoo": _NO_NETWORK,
     "torch.distributed": "there are all_reduce and the like, and DistributedDataParallel, on the ranks that mpiexec starts",
-    "torch.overrides": "functions are not dispatched to modes",
     "torch.onnx": "there is no export to ONNX",
     "torch.export": "there is no export of programs",
     **dict.fromkeys(
@@ -183,7 +183,6 @@ NAMED: dict[str, str] = {
     "torch._dynamo": "OptimizedModule",
     "torch._dynamo.eval_frame": "OptimizedModule",
     "torch._subclasses.fake_tensor": "FakeTensor FakeTensorMode",
-    "torch.overrides": "TorchFunctionMode BaseTorchFunctionMode",
     "torch._C": "ScriptObject ScriptModule ScriptMethod Graph Value",
 }
 """Classes of torch that programs import, or derive from, and that raise when they are called; by their modules."""

@@ -9,6 +9,7 @@ their own code again. What nobody uses costs nothing.
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -24,6 +25,7 @@ Answer = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]
 Seeker = Callable[[Any, str | None, tuple[Any, ...], dict[str, Any]], Any]
 UNANSWERED = object()
 """What a seeker returns for a call that it leaves to others."""
+OVERRIDES = f"{__package__}.overrides"
 UNSEEN = {"is_tensor", "is_storage", "typename"}
 """Functions of torch that are asked about any object, and so are never answered by a seeker."""
 NAMESPACES = ("torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special")
@@ -38,8 +40,8 @@ NATIVE = set(
 
 def module(name: str) -> Any:
     """A module of torch as pullback has it, also where it does not stand in for torch."""
-    found = sys.modules.get(name)
-    return found if isinstance(found, facade.Facade) else _made(name)
+    here = isinstance(sys.modules.get("torch"), facade.Facade)
+    return importlib.import_module(name) if here else _made(name)
 
 
 @functools.cache
@@ -123,14 +125,14 @@ OTHERS = {
     "__invert__": "bitwise_not",
     **{f"__i{name}__": f"{name}_" for name in "add sub mul".split()},
     "__itruediv__": "div_",
-    **{f"__{name}__": f"__{name}__" for name in "rsub rpow setitem len bool float int contains".split()},
+    **{f"__{name}__": f"__{name}__" for name in "rsub rpow setitem len bool contains".split()},
     "__rtruediv__": "__rdiv__",
 }
 """Those of operators that a proxy has of its own."""
 
 
 @functools.cache
-def _methods() -> dict[FunctionType, str]:
+def methods() -> dict[FunctionType, str]:
     """The methods of tensors, and the names by which seekers know them."""
     called = {**OPERATORS, **OTHERS}
     names = {name: called.get(name, name) for kind in Tensor.__mro__ for name in vars(kind)}
@@ -182,7 +184,7 @@ def _of_function(function: Any, *call: Any) -> Any:
 
 
 def _of_method(function: Any, *call: Any) -> Any:
-    return _answer(_methods()[function], function, *call)
+    return _answer(methods()[function], function, *call)
 
 
 def _redirect_all() -> None:
@@ -194,14 +196,14 @@ def _redirect_all() -> None:
     layers = module("torch.nn.functional")
     for name in layers.__all__:  # those that layers call
         _watch(layers.__name__, getattr(layers, name))
-    for method in _methods():
+    for method in methods():
         _redirect(method, _of_method)
 
 
 def _watch(name: str, value: Any) -> None:
     """Redirect a function that a module of torch has."""
     ours = isinstance(value, FunctionType) and str(value.__module__).startswith("pullback")
-    if ours and name in NAMESPACES and value.__name__ not in UNSEEN:
+    if ours and value.__module__ != OVERRIDES and name in NAMESPACES and value.__name__ not in UNSEEN:
         _redirect(value, _of_function)
 
 
