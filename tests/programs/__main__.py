@@ -1,78 +1,109 @@
-"""Runs programs written for torch beside torch, and prints how they compare: scripts/programs [--one] [name ...].
+"""Runs programs written for torch beside torch, and prints how they compare: scripts/programs [--json FILE] [name ...].
 
-With `--one` the programs run in this process, on what `import torch` gives, and print their numbers as JSON: so each side of a
-comparison is a process of its own.
+Each program runs in a process of its own, first with torch and then with pullback, and prints its numbers, its seconds with those
+of its imports, and the peak of its process's memory as a line of JSON; with `--one NAME` it is this process that does so.
+`--json FILE` writes all of it to a file.
 """
 
+import argparse
+import functools
 import json
+import resource
+import statistics
 import subprocess
 import sys
 import time
 import traceback
 import warnings
+from pathlib import Path
+
+LONGEST = 300
+"""Seconds after which a program is given up."""
 
 KINDS = ("equal", "different", "fails", "torch fails")
 
 
-def each(names):
-    """Run programs here, and print a line of JSON for each."""
+def one(name):
+    """Run a program here, and print a line of JSON."""
+    began = time.perf_counter()
     import torch
 
     from . import architectures, packages
 
-    programs = {**packages.PROGRAMS, **dict.fromkeys(architectures.ARCHITECTURES)}
-    for name in names or programs:
-        torch.manual_seed(0)
-        began = time.perf_counter()
-        try:
-            found = programs[name]() if programs[name] else architectures.run(name)
-        except Exception as error:  # noqa: BLE001  # told in the table
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            text = f"{type(error).__name__}: {error}".partition("\n")[0]
-            print(
-                json.dumps({"name": name, "error": f"{text[:160]} ({place.filename[-50:]}:{place.lineno})"}), flush=True
-            )
-        else:
-            seconds = time.perf_counter() - began
-            print(json.dumps({"name": name, "numbers": [*map(float, found)], "seconds": seconds}), flush=True)
+    torch.manual_seed(0)
+    program = packages.PROGRAMS.get(name) or functools.partial(architectures.run, name)
+    try:
+        found = {"numbers": [*map(float, program())]}
+    except Exception as error:  # noqa: BLE001  # told in the table
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        text = f"{type(error).__name__}: {error}".partition("\n")[0]
+        found = {"error": f"{text[:160]} ({place.filename[-50:]}:{place.lineno})"}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({**found, "seconds": time.perf_counter() - began, "megabytes": peak}), flush=True)
 
 
-def results(under, names):
-    """What programs print, by their names."""
-    command = [sys.executable, "-W", "ignore", *under, "-m", "tests.programs", "--one", *names]
-    lines = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
-    return {
-        line["name"]: line for line in map(json.loads, filter(lambda text: text.startswith("{"), lines.splitlines()))
-    }
+def result(name, under=()):
+    """What a program prints in a process of its own."""
+    command = [sys.executable, "-W", "ignore", *under, "-m", "tests.programs", "--one", name]
+    try:
+        done = subprocess.run(
+            command, check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=LONGEST
+        )
+    except subprocess.TimeoutExpired:
+        return {"error": f"not done in {LONGEST} s"}
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    return json.loads(lines[-1]) if lines else {"error": f"the process ended with {done.returncode}"}
 
 
 def compared(theirs, ours):
     """One of KINDS, and what is to be said."""
-    if theirs is None or "error" in theirs:
-        return "torch fails", (theirs or {}).get("error", "")
-    if ours is None or "error" in ours:
-        return "fails", (ours or {}).get("error", "the process ended")
+    if "error" in theirs:
+        return "torch fails", theirs["error"]
+    if "error" in ours:
+        return "fails", ours["error"]
     pairs = list(zip(theirs["numbers"], ours["numbers"], strict=False))
     off = max(abs(a - b) / max(abs(a), 0.01) for a, b in pairs)
     same = len(theirs["numbers"]) == len(ours["numbers"]) and off < 1e-3
-    return "equal" if same else "different", f"{off:.0e}, {ours['seconds'] / theirs['seconds']:.2f} of torch's time"
+    return (
+        "equal" if same else "different",
+        f"{off:.0e}, {ratio(theirs, ours, 'seconds')} of torch's time, {ratio(theirs, ours, 'megabytes')} of its memory",
+    )
 
 
-def main(names):
+def ratio(theirs, ours, what):
+    """Ours over theirs, as text."""
+    return f"{ours[what] / theirs[what]:.2f}"
+
+
+def main(names, file):
     """Print the table; 1 if a program fails, or gives other numbers."""
-    theirs, ours = results([], names), results(["-m", "pullback", "run"], names)
+    from . import architectures, packages
+
     counts = dict.fromkeys(KINDS, 0)
-    for name in {**theirs, **ours}:
-        kind, text = compared(theirs.get(name), ours.get(name))
+    rows = {}
+    for name in names or [*packages.PROGRAMS, *architectures.ARCHITECTURES]:
+        theirs, ours = result(name), result(name, ["-m", "pullback", "run"])
+        kind, text = compared(theirs, ours)
         counts[kind] += 1
-        print(f"{name:28} {kind:12} {text}")
+        rows[name] = {"kind": kind, "torch": theirs, "pullback": ours}
+        print(f"{name:28} {kind:12} {text}", flush=True)
+        if file:
+            Path(file).write_text(json.dumps(rows, indent=1), encoding="utf-8")
     print(", ".join(f"{count} {kind}" for kind, count in counts.items()))
+    for what in ("seconds", "megabytes"):
+        ratios = [row["pullback"][what] / row["torch"][what] for row in rows.values() if row["kind"] == "equal"]
+        if ratios:
+            print(
+                f"{what}, over torch's: median {statistics.median(ratios):.2f}, {min(ratios):.2f} to {max(ratios):.2f}"
+            )
     return int(counts["different"] + counts["fails"] > 0)
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    if sys.argv[1:2] == ["--one"]:
-        each(sys.argv[2:])
-    else:
-        sys.exit(main(sys.argv[1:]))
+    parser = argparse.ArgumentParser(prog="scripts/programs")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--one", metavar="NAME")
+    parser.add_argument("--json", metavar="FILE")
+    options = parser.parse_args()
+    sys.exit(one(options.one) if options.one else main(options.names, options.json))
