@@ -10,6 +10,7 @@ look like C. `tests/tape/test_shortcuts.py` holds the two ways together.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from sys import _getframe
 from types import CodeType, FunctionType
@@ -530,6 +531,47 @@ def _note(target: Any, other: Any) -> None:
     written(target)
     if type(other) is type(target) and other._cut is not None:
         withdraw(other._cut, target)
+
+
+def computed(cls: type[Any], compute: Function, tensors: int, general: Function) -> Function:
+    """The short way of an in-place method of so many other tensors, alike, and of numbers, where nothing is recorded.
+
+    `compute` gives the new elements of the first array, or writes them there and returns it; None, with nothing written,
+    for what the general way is to see to.
+    """
+    known = {*inspect.signature(compute).parameters}
+
+    @functools.wraps(general)
+    def method(self: Any, *args: Any, **options: Any) -> Any:
+        x = _straight(cls, self, None)
+        if x is None or len(args) < tensors or (options and not options.keys() <= known):
+            return general(self, *args, **options)
+        operands = [x]
+        for place, given in enumerate((*args, *options.values())):
+            alike = _alike(cls, x, given) if place < tensors else type(given) in NUMBERS
+            if not alike:
+                return general(self, *args, **options)
+            operands.append(given._array if place < tensors else given)
+        protect(self)
+        result = quiet.copy().run(compute, *operands[: len(args) + 1], **options)
+        if result is None:
+            return general(self, *args, **options)
+        if result is not x:
+            np.copyto(x, result)
+        written(self)
+        return self
+
+    return method
+
+
+NUMBERS = {int, float, type(None)}
+
+
+def _alike(cls: type[Any], x: Any, other: Any) -> bool:
+    """True for a plain tensor of the shape and dtype of an array, whose history is not asked for."""
+    if type(other) is not cls or other._array.dtype is not x.dtype or other._array.shape != x.shape:
+        return False
+    return other._cut is None and (other._node is None or mode.get() is NO_GRAD)
 
 
 def copying(cls: type[Any], general: Function) -> Function:

@@ -596,6 +596,8 @@ class Tensor(Conversions):
         >>> pullback.zeros(2).fill_(7.0)
         tensor([7., 7.])
         """
+        if not isinstance(value, OPERANDS):
+            raise TypeError(f"fill_(): argument 'value' must be Number or Tensor, not {type(value).__name__}")
         if isinstance(value, complex) and not self.is_complex():
             raise RuntimeError(f"value cannot be converted to type {self.dtype} without overflow: it is complex")
         if getattr(value, "ndim", 0):
@@ -629,6 +631,8 @@ def method(module: str, defined: str) -> Callable[..., Any]:
 def written_method(place: surface.Place) -> Callable[..., Any]:
     """The in-place method for a function of the vocabulary."""
     written = in_place(method(place.module, place.defined))
+    if place.defined in COMPUTED:
+        written = shortcuts.computed(Tensor, *COMPUTED[place.defined], written)
     return fills(written) if place.form.endswith("+fills") else written
 
 
@@ -673,6 +677,42 @@ SHORT_WAYS: dict[Callable[..., Any], dict[str, Primitive]] = {
     functools.partial(shortcuts.method, ndim=2): {"__matmul__": ops.matmul, "matmul": ops.matmul, "mm": ops.matmul},
     shortcuts.in_place: IN_PLACE,
 }
+
+
+def _filled(x: Any, value: Any) -> Any:
+    if value is None:
+        return None
+    x.fill(value)
+    return x
+
+
+def _clamped(x: Any, min: Any = None, max: Any = None) -> Any:
+    return None if min is max is None else ops.clip.forward(x, lower=min, upper=max)
+
+
+def _lerped(x: Any, end: Any, weight: Any) -> Any:
+    return None if weight is None else ops.lerp.forward(x, end, np.array(weight, x.dtype))
+
+
+def _added(term: Any) -> Any:
+    """The function that adds a term of two arrays, times a number."""
+
+    def added(x: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+        if value is None:
+            return None
+        change = term(tensor1, tensor2)
+        if value != 1:
+            np.multiply(change, x.dtype.type(value), change)
+        return np.add(x, change, x)
+
+    return added
+
+
+COMPUTED = {
+    "fill": (_filled, 0), "clamp": (_clamped, 0), "lerp": (_lerped, 1), "addcmul": (_added(np.multiply), 2),
+    "addcdiv": (_added(np.divide), 2),
+}  # fmt: skip
+Tensor.fill_ = shortcuts.computed(Tensor, *COMPUTED["fill"], Tensor.fill_)  # type: ignore[method-assign]
 Tensor.copy_ = shortcuts.copying(Tensor, Tensor.copy_)  # type: ignore[method-assign]
 Tensor.zero_ = shortcuts.zeroing(Tensor, Tensor.zero_)  # type: ignore[method-assign]
 for short_way, methods in SHORT_WAYS.items():
