@@ -309,6 +309,7 @@ EAGER = """
     _tape.shortcuts
     _tape.views
     _tape.walk
+    _tape.writes
     _tensor
     _tensor.attributes
     _tensor.functions

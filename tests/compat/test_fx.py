@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pytest
 
-from pullback import nn
+from pullback import explain, nn
 from pullback.compat.torch import install, stands_in, uninstall
 from pullback.compat.torch.fx import wrap
 
@@ -1037,3 +1037,15 @@ def test_functions_that_are_marked_are_no_dead_code(torch, fx):
     assert module.graph.eliminate_dead_code()
     module.recompile()
     assert module(3) == 3 and seen == [3]
+
+
+def test_a_live_proxy_does_not_change_what_is_explained(torch, fx):
+    tracer = fx.Tracer()
+    tracer.graph = fx.Graph()
+    proxy = fx.Proxy(tracer.graph.placeholder("x"), tracer)
+    x = torch.ones(2, requires_grad=True)
+    with explain.record() as explained:
+        (x * x).sum().backward()
+        (x * x).backward(torch.tensor([1.0, 2.0]))
+    assert [call.text for call in explained.all_calls] == ["(x * x).sum().backward()", "(x * x).backward([1., 2.])"]
+    assert proxy.node.op == "placeholder"

@@ -56,6 +56,13 @@ def test_names_that_raise_when_they_are_used():
         raises(OSError, "compiled for torch", lambda: torch.ops.load_library("x.so"))
         raises(AttributeError, "frobnicate", lambda: torch.ops.tried.frobnicate)
         assert torch._C._nn._parse_to("cpu", torch.float64)[:2] == (torch.device("cpu"), torch.float64)
+        from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+        assert not is_traceable_wrapper_subclass(torch.ones(1))
+        assert torch.nn.modules.module._EXTRA_STATE_KEY_SUFFIX == "_extra_state"
+        assert torch._utils._element_size(torch.float64) == 8 and not torch.autograd.kineto_available()
+        with torch.device("meta"):
+            assert torch.get_default_device() == torch.device("meta") == torch.tensor([]).device
+        assert torch.get_default_device() == torch.device("cpu")
         assert not torch.onnx.is_in_onnx_export() and "NumPy" in torch.__config__.show()
     """)
 

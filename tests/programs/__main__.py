@@ -2,19 +2,23 @@
 
 Each program runs in a process of its own, first with torch and then with pullback, and prints its numbers, its seconds with those
 of its imports, and the peak of its process's memory as a line of JSON; with `--one NAME` it is this process that does so.
-`--json FILE` writes all of it to a file.
+`--json FILE` writes all of it to a file. `--suite FOLDER`, the unpacked source distribution of transformers from PyPI, runs
+its own tests of three models instead.
 """
 
 import argparse
 import functools
 import json
+import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
 import time
 import traceback
 import warnings
+from collections import Counter
 from pathlib import Path
 
 LONGEST = 300
@@ -99,11 +103,54 @@ def main(names, file):
     return int(counts["different"] + counts["fails"] > 0)
 
 
+STUBS = {
+    "exporters/test_export.py": "class ExportTesterMixin: pass",
+    "generation/test_utils.py": "class GenerationTesterMixin: pass",
+    "utils/test_configuration_utils.py": "config_common_kwargs = {}",
+}
+"""What the source distribution of transformers leaves out of its tests, and the tests of models import."""
+
+
+def suite(folder):
+    """Run transformers' own tests of three models on both sides, and print how many of torch's pass; 1 if one does not."""
+    tests = Path(folder, "tests")
+    shutil.copy(Path(__file__).with_name("suite.py"), tests / "test_three_models.py")
+    (tests / "__init__.py").touch()
+    for name, text in STUBS.items():
+        (tests / name).parent.mkdir(exist_ok=True)
+        (tests / name).with_name("__init__.py").touch()
+        (tests / name).write_text(text + "\n", encoding="utf-8")
+    passed = []
+    for under in ([], ["-m", "pullback", "run"]):
+        command = [
+            sys.executable,
+            *under,
+            "-m",
+            "pytest",
+            "-q",
+            "-rA",
+            "-p",
+            "no:cacheprovider",
+            "tests/test_three_models.py",
+        ]
+        environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
+        done = subprocess.run(command, cwd=folder, env=environment, check=False, stdout=subprocess.PIPE, text=True)
+        passed.append({line for line in done.stdout.splitlines() if line.startswith("PASSED tests")})
+    missing = sorted(line.rpartition("::")[2] for line in passed[0] - passed[1])
+    print(f"of {len(passed[0])} tests that pass with torch, {len(passed[0] & passed[1])} pass with pullback")
+    for name, count in Counter(missing).items():
+        print(f"{count} {name}")
+    return int(bool(missing))
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser(prog="scripts/programs")
     parser.add_argument("names", nargs="*")
     parser.add_argument("--one", metavar="NAME")
     parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--suite", metavar="FOLDER")
     options = parser.parse_args()
+    if options.suite:
+        sys.exit(suite(options.suite))
     sys.exit(one(options.one) if options.one else main(options.names, options.json))

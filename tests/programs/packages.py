@@ -687,3 +687,19 @@ def linear_operator_solves():
     v = part.solve(numbers(6, seed=2)).sum() + part.logdet()
     v.backward()
     return [v.item(), float(a.grad.double().square().sum())]
+
+
+@program
+def transformers_pretrained():
+    import tempfile
+
+    from transformers import BertConfig, BertModel
+
+    config = BertConfig(vocab_size=99, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=37)
+    m = filled(BertModel(config)).eval()
+    ids = torch.from_numpy(np.random.default_rng(2).integers(0, 99, (2, 7)))
+    with tempfile.TemporaryDirectory() as folder:
+        m.save_pretrained(folder)
+        again = BertModel.from_pretrained(folder).eval()
+    found = [float(model(ids).last_hidden_state.double().pow(2).sum()) for model in (m, again)]
+    return [*found, float(again.embeddings.position_ids.sum())]

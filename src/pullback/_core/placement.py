@@ -6,12 +6,17 @@ anyway, and refused where it does not: a tensor never lies elsewhere than its pr
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import Any, Self, final
 
 from .dtypes import qualified
+from .modes import FieldBlock, mode
 
 TYPES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "hip", "ve", "fpga", "maia", "xla", "mps", "meta", "hpu", "mtia")
 """The kinds of devices that torch has names for."""
+
+
+_entered: ContextVar[tuple[FieldBlock, ...]] = ContextVar("meta", default=())  # blocks of the device meta
 
 
 @final
@@ -25,6 +30,9 @@ class device(str):
     ------
     RuntimeError
         If torch has no such kind of device.
+
+    As a block, `with device("meta")`, it is the device that tensors made in the block tell; they have memory and numbers all the
+    same, and what is computed from them later is on the CPU.
 
     >>> import pullback
     >>> pullback.device("cpu"), pullback.ones(2).device == "cpu"
@@ -58,10 +66,25 @@ class device(str):
         return device, (str(self),)
 
     def __enter__(self) -> Self:
-        return here(self)
+        if self.type != "meta":
+            return here(self)
+        before = mode.get().born
+
+        def labelled(tensor: Any) -> None:
+            tensor._place = self
+            if before is not None:
+                before(tensor)
+
+        block = FieldBlock(born=labelled)
+        block.__enter__()
+        _entered.set((*_entered.get(), block))
+        return self
 
     def __exit__(self, *error: object) -> None:
-        pass
+        if self.type == "meta":
+            *blocks, last = _entered.get()
+            _entered.set(tuple(blocks))
+            last.__exit__(*error)
 
 
 class _Named:

@@ -69,7 +69,8 @@ class Attributes(_Defaults):
     _cell: Cell | None
 
     is_cpu = True
-    is_cuda = is_xpu = is_mps = is_meta = is_mkldnn = is_sparse = is_quantized = is_nested = False
+    _place: placement.device = placement.CPU
+    is_cuda = is_xpu = is_mps = is_mkldnn = is_sparse = is_quantized = is_nested = False
 
     def _twin(self) -> Any:
         """Another tensor with the same value and history."""
@@ -169,13 +170,23 @@ class Attributes(_Defaults):
 
     @property
     def device(self) -> placement.device:
-        """The device of the elements: always 'cpu'.
+        """The device of the elements: 'cpu', or 'meta' for tensors made in a block of that device.
 
         >>> import pullback
         >>> pullback.ones(2).device
         device(type='cpu')
         """
-        return placement.CPU
+        return self._place
+
+    @property
+    def is_meta(self) -> bool:
+        """True for a tensor made in a block of `device("meta")`.
+
+        >>> import pullback
+        >>> pullback.ones(2).is_meta
+        False
+        """
+        return bool(self._place.type == "meta")
 
     @property
     def layout(self) -> placement.layout:

@@ -22,7 +22,7 @@ from .._core.primitives import Carrier, Primitive
 from .._core.shapes import broadcast_shapes, expand_shape
 from .._core.sites import function_of, named, warn
 from .._core.values import concrete, shared
-from .._tape import shortcuts
+from .._tape import shortcuts, writes
 from .._tape.cuts import cut_off, escape, refused
 from .._tape.memory import storage_of
 from .._tape.node import AccumulateGrad, Node, new
@@ -600,9 +600,9 @@ class Tensor(Conversions):
             raise TypeError(f"fill_(): argument 'value' must be Number or Tensor, not {type(value).__name__}")
         if isinstance(value, complex) and not self.is_complex():
             raise RuntimeError(f"value cannot be converted to type {self.dtype} without overflow: it is complex")
-        if getattr(value, "ndim", 0):
+        if dimensions := getattr(value, "ndim", 0):
             raise RuntimeError(
-                f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions: use copy_"
+                f"fill_ only supports 0-dimension value tensor but got tensor with {dimensions} dimensions: use copy_"
             )
         return write(self, ops.fill(self, cast(value, self._dtype)), "fill_")
 
@@ -631,8 +631,8 @@ def method(module: str, defined: str) -> Callable[..., Any]:
 def written_method(place: surface.Place) -> Callable[..., Any]:
     """The in-place method for a function of the vocabulary."""
     written = in_place(method(place.module, place.defined))
-    if place.defined in COMPUTED:
-        written = shortcuts.computed(Tensor, *COMPUTED[place.defined], written)
+    if place.defined in writes.COMPUTED:
+        written = shortcuts.computed(Tensor, *writes.COMPUTED[place.defined], written)
     return fills(written) if place.form.endswith("+fills") else written
 
 
@@ -679,40 +679,7 @@ SHORT_WAYS: dict[Callable[..., Any], dict[str, Primitive]] = {
 }
 
 
-def _filled(x: Any, value: Any) -> Any:
-    if value is None:
-        return None
-    x.fill(value)
-    return x
-
-
-def _clamped(x: Any, min: Any = None, max: Any = None) -> Any:
-    return None if min is max is None else ops.clip.forward(x, lower=min, upper=max)
-
-
-def _lerped(x: Any, end: Any, weight: Any) -> Any:
-    return None if weight is None else ops.lerp.forward(x, end, np.array(weight, x.dtype))
-
-
-def _added(term: Any) -> Any:
-    """The function that adds a term of two arrays, times a number."""
-
-    def added(x: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-        if value is None:
-            return None
-        change = term(tensor1, tensor2)
-        if value != 1:
-            np.multiply(change, x.dtype.type(value), change)
-        return np.add(x, change, x)
-
-    return added
-
-
-COMPUTED = {
-    "fill": (_filled, 0), "clamp": (_clamped, 0), "lerp": (_lerped, 1), "addcmul": (_added(np.multiply), 2),
-    "addcdiv": (_added(np.divide), 2),
-}  # fmt: skip
-Tensor.fill_ = shortcuts.computed(Tensor, *COMPUTED["fill"], Tensor.fill_)  # type: ignore[method-assign]
+Tensor.fill_ = shortcuts.computed(Tensor, *writes.COMPUTED["fill"], Tensor.fill_)  # type: ignore[method-assign]
 Tensor.copy_ = shortcuts.copying(Tensor, Tensor.copy_)  # type: ignore[method-assign]
 Tensor.zero_ = shortcuts.zeroing(Tensor, Tensor.zero_)  # type: ignore[method-assign]
 for short_way, methods in SHORT_WAYS.items():

@@ -329,7 +329,10 @@ def where() -> tuple[FrameType, Place | None, FrameType]:
     """The program's frame that called backward, its place, and the library's function that was called."""
     frame = entry = sys._getframe(1)
     while internal[frame.f_code.co_filename] and frame.f_back is not None:
-        frame, entry = frame.f_back, frame
+        code = frame.f_code
+        if code.co_argcount + code.co_kwonlyargcount:  # a function of *args alone stands for another one
+            entry = frame
+        frame = frame.f_back
     return frame, place_of((frame.f_code, frame.f_lasti)), entry
 
 

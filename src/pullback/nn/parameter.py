@@ -62,7 +62,7 @@ def _of(role: type[_Marked], data: Any, requires_grad: bool | None) -> Any:
             f"Only {DIFFERENTIABLE}: this is a {errors.kind(data)}, and a Parameter requires grad unless told otherwise"
         )
     made = data.detach()
-    made._cut = None
+    made._cut, made._place = None, data._place
     made.requires_grad = data.requires_grad if requires_grad is None else requires_grad
     return role.mark(made)
 

@@ -723,7 +723,6 @@ class Tensor:
         """True if the dtype is a real floating-point dtype."""
     def is_inference(self) -> _builtins.bool:
         """True if the tensor was created under inference_mode."""
-    is_meta: _builtins.bool
     is_mkldnn: _builtins.bool
     is_mps: _builtins.bool
     def is_neg(self) -> _builtins.bool:
@@ -1512,7 +1511,7 @@ class Tensor:
     def data(self, value: _Any, /) -> None: ...
     @_builtins.property
     def device(self) -> _device:
-        """The device of the elements: always 'cpu'."""
+        """The device of the elements: 'cpu', or 'meta' for tensors made in a block of that device."""
     @_builtins.property
     def dtype(self) -> _dtype:
         """The dtype of the elements, one of pullback's own dtype objects."""
@@ -1543,6 +1542,9 @@ class Tensor:
     @_builtins.property
     def is_leaf(self) -> _builtins.bool:
         """True if no recorded operation computed this tensor."""
+    @_builtins.property
+    def is_meta(self) -> _builtins.bool:
+        """True for a tensor made in a block of `device("meta")`."""
     @_builtins.property
     def itemsize(self) -> _builtins.int:
         """The number of bytes of one element."""

@@ -148,6 +148,20 @@ class data:
     _SingleProcessDataLoaderIter = _MultiProcessingDataLoaderIter = _BaseDataLoaderIter
 
 
+class wrappers:
+    """torch.utils._python_dispatch: tensors that consist of other tensors, which there are none of."""
+
+    @staticmethod
+    def is_traceable_wrapper_subclass(t: Any) -> bool:
+        """False: no tensor is made of others."""
+        return False
+
+    @staticmethod
+    def is_traceable_wrapper_subclass_type(t: Any) -> bool:
+        """False: there is no class of such tensors."""
+        return False
+
+
 class inside:
     """torch._C._nn: functions of layers."""
 

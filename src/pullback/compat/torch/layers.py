@@ -21,6 +21,9 @@ class DataParallel(Module):
         return self.module(*args, **options)
 
 
+_EXTRA_STATE_KEY_SUFFIX = "_extra_state"
+
+
 def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
     def repeated(value: Any) -> tuple[Any, ...]:
         return tuple(value) if isinstance(value, Iterable) else tuple(itertools.repeat(value, n))

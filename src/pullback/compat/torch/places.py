@@ -134,6 +134,7 @@ PLACES: dict[str, str] = {
     "torch.quasirandom": f"{_HERE}.quasirandom",
     "torch.__config__": f"{_HERE}.inner:config",
     "torch._C._nn": f"{_HERE}.inner:inside",
+    "torch.utils._python_dispatch": f"{_HERE}.inner:wrappers",
     "torch.utils.tensorboard.writer": "tensorboardX",
     "torch.testing": f"{_HERE}.closeness {_HERE}.made pullback.testing",
 }

@@ -171,7 +171,8 @@ def end(seeker: Seeker) -> None:
                 _done.popitem()[1].undo()
 
 
-def _answer(name: str | None, function: Any, own: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _answer(*call: Any) -> Any:  # named parameters would make it a function that the program called: see explain
+    name, function, own, args, kwargs = call
     for seeker in _asked:
         answer = seeker(function, name, args, kwargs)
         if answer is not UNANSWERED:
@@ -179,12 +180,12 @@ def _answer(name: str | None, function: Any, own: Any, args: tuple[Any, ...], kw
     return own(*args, **kwargs)
 
 
-def _of_function(function: Any, *call: Any) -> Any:
-    return _answer(None, function, *call)
+def _of_function(*call: Any) -> Any:
+    return _answer(None, *call)
 
 
-def _of_method(function: Any, *call: Any) -> Any:
-    return _answer(methods()[function], function, *call)
+def _of_method(*call: Any) -> Any:
+    return _answer(methods()[call[0]], *call)
 
 
 def _redirect_all() -> None:

@@ -8,6 +8,7 @@ from ..._core import dtypes, placement
 from ..._core.machine import get_machine_code, set_machine_code
 from ..._core.modes import inference_mode as inference_mode
 from ..._numerics import random
+from ..._tensor.creation import empty
 from . import precision, scripting
 from .accelerators import OutOfMemoryError as OutOfMemoryError
 from .exchange import from_dlpack as from_dlpack, to_dlpack as to_dlpack
@@ -155,8 +156,8 @@ def set_default_device(device: Any) -> None:
 
 
 def get_default_device() -> Any:
-    """The device of new tensors: the CPU."""
-    return placement.CPU
+    """The device of new tensors: the CPU, or in its block meta."""
+    return empty(0).device
 
 
 def set_default_tensor_type(t: Any) -> None:

@@ -1,0 +1,45 @@
+"""What the short ways of in-place methods compute from arrays and numbers: see `shortcuts.computed`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+
+
+def _filled(x: Any, value: Any) -> Any:
+    if value is None:
+        return None
+    x.fill(value)
+    return x
+
+
+def _clamped(x: Any, min: Any = None, max: Any = None) -> Any:
+    return None if min is max is None else ops.clip.forward(x, lower=min, upper=max)
+
+
+def _lerped(x: Any, end: Any, weight: Any) -> Any:
+    return None if weight is None else ops.lerp.forward(x, end, np.array(weight, x.dtype))
+
+
+def _added(term: Any) -> Any:
+    """The function that adds a term of two arrays, times a number."""
+
+    def added(x: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+        if value is None:
+            return None
+        change = term(tensor1, tensor2)
+        if value != 1:
+            np.multiply(change, x.dtype.type(value), change)
+        return np.add(x, change, x)
+
+    return added
+
+
+COMPUTED = {
+    "fill": (_filled, 0), "clamp": (_clamped, 0), "lerp": (_lerped, 1), "addcmul": (_added(np.multiply), 2),
+    "addcdiv": (_added(np.divide), 2),
+}  # fmt: skip
+"""By the name of a function: what computes, and how many tensors it takes beside the first."""

@@ -1,0 +1,61 @@
+"""The device meta: a label of tensors that are made in its block."""
+
+import copy
+import threading
+
+import pytest
+
+import pullback as pb
+
+
+def test_tensors_made_in_its_block_are_on_meta_and_their_results_are_not() -> None:
+    with pb.device("meta"):
+        made = [pb.ones(2), pb.zeros(2, 2), pb.arange(3), pb.tensor([1.0]), pb.randn(3), pb.empty(1)]
+        layer = pb.nn.Linear(2, 3)
+        parameter = pb.nn.Parameter(pb.ones(2))
+        with pb.device("meta"):
+            made.append(pb.ones(1))
+        made.append(pb.full((2,), 3.0))
+    assert all(tensor.device == pb.device("meta") and tensor.is_meta for tensor in made)
+    assert {parameter.device.type for parameter in layer.parameters()} == {"meta"}
+    assert parameter.is_meta
+    assert not pb.ones(1).is_meta
+    x = made[0]
+    for result in (x + 1, pb.empty_like(x, device="cpu"), x.sum(), layer(pb.ones(1, 2))):
+        assert not result.is_meta
+        assert result.device == "cpu"
+
+
+def test_the_numbers_are_those_of_the_cpu() -> None:
+    with pb.device("meta"):
+        x = pb.arange(3.0).requires_grad_()
+    (x * x).sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [0.0, 2.0, 4.0]
+    assert copy.deepcopy(x).tolist() == [0.0, 1.0, 2.0]
+
+
+def test_it_ends_with_an_exception_and_belongs_to_its_thread() -> None:
+    seen = []
+    with pytest.raises(KeyError), pb.device("meta"):
+        thread = threading.Thread(target=lambda: seen.append(pb.ones(1).is_meta))
+        thread.start()
+        thread.join()
+        raise KeyError
+    assert seen == [False]
+    assert not pb.ones(1).is_meta
+
+
+def test_compiled_functions_are_not_kept_from_it() -> None:
+    double = pb.compile(lambda x: x * 2)
+    with pb.device("meta"):
+        x = pb.ones(3)
+        assert double(x).tolist() == [2.0] * 3
+    assert double(x).tolist() == [2.0] * 3
+
+
+def test_other_devices_are_refused_as_ever() -> None:
+    with pytest.raises(RuntimeError, match="there is no device 'cuda'"), pb.device("cuda"):
+        pass
+    with pytest.raises(RuntimeError, match="there is no device 'meta'"):
+        pb.ones(2, device="meta")
