@@ -235,6 +235,17 @@ test("a link carries the program, and runs nothing by itself", async () => {
   for (const one of [page, other, broken]) await close(one);
 });
 
+test("a link names an example", async () => {
+  const page = await opened({ hash: "#e=nan", permissions: ["clipboard-read", "clipboard-write"] });
+  assert.equal(await page.inputValue("select"), "nan");
+  await page.click("text=Copy link");
+  await page.waitForFunction(() => document.querySelector(".copied").textContent.startsWith("Copied"));
+  assert.ok(page.url().endsWith("playground/#e=nan"));
+  await run(page);
+  assert.match(await printed(page), /nan, 0\.2500/);
+  await close(page);
+});
+
 test("it can be embedded", async () => {
   const page = await opened({ query: "?embed" });
   assert.equal(await page.locator("h1, select").count(), 0);

@@ -1049,3 +1049,30 @@ def test_a_live_proxy_does_not_change_what_is_explained(torch, fx):
         (x * x).backward(torch.tensor([1.0, 2.0]))
     assert [call.text for call in explained.all_calls] == ["(x * x).sum().backward()", "(x * x).backward([1., 2.])"]
     assert proxy.node.op == "placeholder"
+
+
+def test_functions_that_write_are_refused_where_that_is_asked_for(torch, fx):
+    class Strict(fx.Tracer):
+        check_mutable_operations = True
+
+    class Module(torch.nn.Module):
+        def __init__(self, function):
+            super().__init__()
+            self.function = function
+
+        def forward(self, x):
+            return self.function(x)
+
+    for function in (torch.relu_, lambda x: torch.add(x, 1, out=x)):
+        with pytest.raises(RuntimeError, match="Tried to trace mutable operation"):
+            Strict().trace(Module(function))
+        fx.Tracer().trace(Module(function))
+    Strict().trace(Module(lambda x: torch.relu(x) + x.__abs__()))
+
+
+def test_a_module_keeps_what_passes_note(torch, fx):
+    traced = fx.symbolic_trace(torch.nn.Linear(2, 2))
+    assert traced.meta == {}
+    traced.meta["pass"] = [1]
+    assert copy.deepcopy(traced).meta == pickle.loads(pickle.dumps(traced)).meta == {"pass": [1]}
+    assert fx.GraphModule(traced, traced.graph).meta == {}

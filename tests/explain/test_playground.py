@@ -114,7 +114,7 @@ def test_a_run_leaves_nothing_to_the_next() -> None:
     draw = "import random\nimport numpy as np\nimport torch\nprint(torch.rand(2), np.random.rand(), random.random())"
     change = (
         "import torch\nkept = 1\ntorch.set_default_dtype(torch.float64)\ntorch.set_grad_enabled(False)\n"
-        "torch.set_printoptions(precision=1)\ntorch.autograd.set_detect_anomaly(True)"
+        "torch.set_printoptions(precision=1)\ntorch.autograd.set_detect_anomaly(True)\nimport sys\nsys.stdout = sys.stderr = None"
     )
     look = "import torch\nx = torch.ones(1, requires_grad=True) / 3\nprint(x, 'kept' in globals())"
     first, _, second, seen = answers(*({"program": program} for program in (draw, change, draw, look)))

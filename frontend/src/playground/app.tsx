@@ -22,17 +22,19 @@ interface Properties {
   site: string;
   /** What the link carried, and what was wrong with it. */
   given: State | null;
+  /** The example that is shown where the link carried no program. */
+  first: Example;
   damaged: string;
   embedded: boolean;
   /** Runs what it was given at once. */
   trusted: boolean;
 }
 
-export function App({ base, site, given, damaged, embedded, trusted }: Properties) {
+export function App({ base, site, given, first, damaged, embedded, trusted }: Properties) {
   const [shown, setShown] = useState(EMPTY);
   const session = useMemo(() => new Session(base, setShown), []);
-  const [example, setExample] = useState<Example | null>(given ? null : EXAMPLES[0]!);
-  const [program, setProgram] = useState(given?.program ?? EXAMPLES[0]!.program);
+  const [example, setExample] = useState<Example | null>(given ? null : first);
+  const [program, setProgram] = useState(given?.program ?? first.program);
   const [copied, setCopied] = useState("");
   const editor = useRef<Editor | null>(null);
   const place = useRef<HTMLDivElement>(null);
@@ -74,7 +76,8 @@ export function App({ base, site, given, damaged, embedded, trusted }: Propertie
   const share = async (embed: boolean) => {
     const { before, echo } = asked();
     const state: State = { program: asked().program, echo, ...(start.current && { start: start.current }), ...(before && { before }) };
-    const address = `${location.origin}${location.pathname}${embed ? "?embed" : ""}#${await packed(state)}`;
+    const same = example && !state.start && state.program === example.program;
+    const address = `${location.origin}${location.pathname}${embed ? "?embed" : ""}#${same ? `e=${example.name}` : await packed(state)}`;
     const text = embed ? `<iframe src="${address}" title="pullback playground" width="100%" height="700"></iframe>` : address;
     if (!embed) history.replaceState(null, "", address);
     try {

@@ -2,6 +2,7 @@
 import { h, render } from "preact";
 
 import { App } from "./app";
+import { EXAMPLES } from "./examples";
 import { unpacked, type State } from "./link";
 import "./playground.css";
 
@@ -26,7 +27,8 @@ async function start(): Promise<void> {
   const base = new URL("./", document.baseURI).href;
   const place = document.querySelector("#app")!;
   place.textContent = "";
-  render(<App base={base} site={new URL("../", base).href} given={given} damaged={damaged} embedded={query.has("embed")} trusted={withinSite()} />, place);
+  const example = EXAMPLES.find(({ name }) => location.hash === `#e=${name}`) ?? EXAMPLES[0]!;
+  render(<App base={base} site={new URL("../", base).href} given={given} first={example} damaged={damaged} embedded={query.has("embed")} trusted={withinSite()} />, place);
   if ("serviceWorker" in navigator && isSecureContext) await navigator.serviceWorker.register("service.js").catch(() => {}); // it works without, but not offline
 }
 

@@ -49,6 +49,7 @@ def _run(program: str, start: str = "", echo: str = "last", before: str = "") ->
     linecache.cache[NAME] = (len(program), None, lines, NAME)
     recording = Recording(Limits(timing=False), base=sys._getframe(0), hint="")
     answer: dict[str, Any] = {"page": None, "error": None, "note": ""}
+    streams = sys.stdout, sys.stderr
     try:
         exec(compile(before, "before.py", "exec"), main.__dict__)  # the visitor's own program
         code = compile(_echoing(program, echo), NAME, "exec")
@@ -59,6 +60,7 @@ def _run(program: str, start: str = "", echo: str = "last", before: str = "") ->
         answer["note"] = f"The program ended itself: {stop}."
     except BaseException as error:  # noqa: BLE001  # any exception of the program is shown
         answer["error"] = _described(error)
+    sys.stdout, sys.stderr = streams  # a program may have replaced them
     sys.stdout.flush()
     sys.stderr.flush()
     if recording.all_calls:

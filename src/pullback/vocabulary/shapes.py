@@ -419,12 +419,12 @@ def _sequence(name: str, tensors: Any) -> list[Any]:
     if not listed:
         what = "stack expects a non-empty TensorList" if name == "stack" else "expected a non-empty list of Tensors"
         raise (RuntimeError if name == "stack" else ValueError)(f"{name}(): {what}: pass at least one tensor")
-    first = listed[0]._dtype if isinstance(listed[0], Carrier) else None
     for tensor in listed:
-        if not isinstance(tensor, Carrier) or tensor._dtype is not first:
+        if not isinstance(tensor, Carrier):
             break
     else:
-        return listed
+        if len({tensor._array.dtype for tensor in listed}) == 1:
+            return listed
     if not any(isinstance(tensor, Carrier) for tensor in listed):
         raise TypeError(f"{name}(): expected Tensors, not {type(listed[0]).__name__}: wrap arrays with as_tensor")
     dtype = common(*listed)
@@ -439,7 +439,7 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
     tensor([1, 2, 3])
     """
     listed = _sequence("cat", tensors)
-    shapes = [tensor.shape for tensor in listed]
+    shapes = [each._array.shape if isinstance(each, Carrier) and not each.level else each.shape for each in listed]
     empty = (0,) in shapes
     first = next(filter((0,).__ne__, shapes), shapes[0]) if empty else shapes[0]
     if not first:
@@ -486,7 +486,8 @@ def stack(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
             [3, 4]])
     """
     listed = _sequence("stack", tensors)
-    first, *others = [tensor.shape for tensor in listed]
+    shapes = [each._array.shape if isinstance(each, Carrier) and not each.level else each.shape for each in listed]
+    first, *others = shapes
     for index, shape in enumerate(others, 1):
         if shape != first:
             raise RuntimeError(

@@ -36,6 +36,8 @@ class GraphModule(Module):
 
     _graph: Graph
     _code: str
+    meta: dict[str, Any]
+    """What passes note of the module; copies and pickles keep it."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """An instance of a class of its own, which has the generated `forward`."""
@@ -47,6 +49,7 @@ class GraphModule(Module):
 
     def __init__(self, root: Any, graph: Graph, class_name: str = "GraphModule") -> None:
         super().__init__()
+        self.meta = {}
         type(self).__name__ = class_name
         if isinstance(root, Module):
             self.training = root.training

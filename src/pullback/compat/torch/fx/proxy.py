@@ -37,11 +37,26 @@ class TracerBase:
     graph: Any = None
     record_stack_traces = False
     proxy_buffer_attributes = False
+    check_mutable_operations = False
+    """Whether functions that write to a tensor are refused."""
 
     def create_node(
         self, kind: str, target: Any, args: Any, kwargs: Any, name: str | None = None, type_expr: Any = None
     ) -> Node:
-        """Insert a node; subclasses may refuse some, or note more of them."""
+        """Insert a node; subclasses may refuse some, or note more of them.
+
+        Raises
+        ------
+        RuntimeError
+            For a function that writes, if `check_mutable_operations` is set.
+        """
+        title = getattr(target, "__name__", str(target))
+        writes = (title.endswith("_") and not title.endswith("__")) or (kwargs or {}).get("out") is not None
+        if self.check_mutable_operations and kind == "call_function" and writes:
+            raise RuntimeError(
+                f"Tried to trace mutable operation {title}. FX only supports functional code, so operations that mutate "
+                "operands in-place (e.g. via `out` arguments) are not supported"
+            )
         node: Node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
         return node
 
