@@ -1,4 +1,4 @@
-"""Times training steps of 47 models: pullback, torch, torch.compile and pullback.compile.
+"""Times training steps of 46 models: pullback, torch, torch.compile and pullback.compile.
 
 Each model is written once, in torch's names. Each library trains it in a process of its own; the processes measure in turns, one
 waits asleep while another computes. Weights and batches are NumPy's numbers, and the losses of the first steps must be equal.
