@@ -50,8 +50,9 @@ class PageHook(BuildHookInterface[Any]):
         made = [Path(self.root, "src/pullback/explain/static", name) for name in ("explain.js", "explain.css")]
         if not all(file.exists() for file in made):
             return True
-        sources = [*self._frontend.glob("src/**/*"), *self._frontend.glob("*.json"), *self._frontend.glob("*.mjs")]
-        return max(file.stat().st_mtime for file in sources if file.is_file()) > min(file.stat().st_mtime for file in made)
+        found = [*self._frontend.glob("src/**/*"), *self._frontend.glob("*.json"), *self._frontend.glob("*.mjs")]
+        sources = [file for file in found if file.is_file()]
+        return max(file.stat().st_mtime for file in sources) > min(file.stat().st_mtime for file in made)
 
     def _build(self) -> None:
         if not (self._frontend / "node_modules/esbuild").is_dir():
