@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ._core.bfloat import finfo
 from . import ops
 from ._core import dtypes
 from ._core.primitives import Carrier
@@ -226,7 +227,7 @@ def _variance(
     mask = _mask_of(name, input, mask)
     input = inexact(_converted(input, dtype))
     axes = _axes(input, dim)
-    kind = np.finfo(input._dtype).dtype
+    kind = finfo(input._dtype).dtype
     count = cast(_count(input, mask, axes, keepdim=True), kind)
     centred = arithmetic.sub(input, arithmetic.div(sum(input, axes, keepdim=True, mask=mask), count))
     squares = ops.square(centred) if input._dtype.kind == "f" else ops.multiply(centred, ops.conj(centred))

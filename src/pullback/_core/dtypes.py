@@ -8,11 +8,12 @@ only when its kind is higher. `set_promotion("standard")` gives 0-d tensors the 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, NoReturn, Self, final
 
 import numpy as np
 
+from .bfloat import BFloatType, bfloat_type, finfo as finfo_of
 from .modes import mode
 
 NumpyType = np.dtype[Any]
@@ -66,7 +67,7 @@ class dtype:
     @property
     def dtype(self) -> NumpyType:
         """The NumPy dtype, where NumPy looks for it."""
-        return self.numpy
+        return getattr(self.numpy, "__numpy_dtype__", self.numpy)
 
     @property
     def kind(self) -> str:
@@ -137,8 +138,8 @@ class dtype:
         self.__setattr__(name, None)
 
 
-def _declare(name: str, legacy: str) -> dtype:
-    numpy = np.dtype(name)
+def _declare(name: str, legacy: str, numpy: NumpyType | None = None) -> dtype:
+    numpy = np.dtype(name) if numpy is None else numpy
     new: dtype = object.__new__(dtype)
     for slot, value in {
         "name": name,
@@ -196,6 +197,32 @@ _FROM_TYPE: Final[dict[type, dtype]] = {
     float: float64,
     complex: complex128,
 }
+
+
+WAITING: Final[list[Callable[[], object]]] = []
+"""What is called when bfloat16 is first asked for."""
+
+
+@functools.cache
+def bfloat() -> dtype:
+    """The dtype bfloat16; ImportError if ml_dtypes, which stores it, is not installed."""
+    numpy = bfloat_type()
+    made = _declare("bfloat16", "BFloat16", numpy)
+    _FROM_NUMPY[numpy] = _FROM_TYPE[numpy.type] = made
+    _COMPLEX[made] = complex64
+    for hold in WAITING:
+        hold()
+    return made
+
+
+def known() -> tuple[dtype, ...]:
+    """All dtypes: bfloat16 among them where ml_dtypes is installed."""
+    try:
+        return (*DTYPES, bfloat())
+    except ImportError:
+        return DTYPES
+
+
 # NumPy and torch mean different types by these.
 _AMBIGUOUS: Final = {"float", "int", "long", "cfloat"}
 
@@ -205,7 +232,7 @@ def from_numpy(numpy: NumpyType) -> dtype:
     try:
         return _FROM_NUMPY[numpy]
     except KeyError:
-        raise _refusal(numpy) from None
+        return as_dtype(numpy)
 
 
 def as_dtype(value: Any) -> dtype:
@@ -227,7 +254,9 @@ def as_dtype(value: Any) -> dtype:
 
 
 def _found(value: object) -> dtype | None:
-    if isinstance(value, np.dtype):
+    if isinstance(value, (str, type, np.dtype)) and "bfloat16" in str(value):
+        return bfloat()
+    if isinstance(value, (np.dtype, BFloatType)):
         return _FROM_NUMPY.get(value)
     if isinstance(value, type):
         return _FROM_TYPE.get(value)
@@ -257,8 +286,6 @@ def _reason(value: object) -> str:
     if isinstance(value, str) and value in _AMBIGUOUS:
         ours = {"float": float_, "int": int_, "long": long, "cfloat": cfloat}[value]
         return f"the name means {ours!r} here and may mean another type to NumPy, so write the one with its size"
-    if "bfloat16" in str(value):
-        return f"NumPy has no bfloat16: use {qualified('float32')}"
     if not isinstance(value, str | type | np.dtype):
         return "pass its .dtype" if hasattr(value, "dtype") else f"it is of type {type(value).__name__}"
     parsed = value if isinstance(value, np.dtype) else None
@@ -430,7 +457,9 @@ def _promoted(a: NumpyType, b: NumpyType) -> NumpyType:
     low, high = sorted((a, b), key=lambda numpy: _RANK[numpy.kind])
     if low.kind != "f" and _RANK[low.kind] < _RANK[high.kind]:
         return high
-    both = np.promote_types(a, b)
+    if a is not b:
+        a, b = (float32.numpy if each.char == "E" else each for each in (a, b))
+    both = a if a is b else np.promote_types(a, b)
     if low.kind != "f" and both.kind == "f":
         raise RuntimeError(
             f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {type_name(a)} and "
@@ -541,7 +570,7 @@ class finfo(_Limits):
         given = rules().default if type is None else as_dtype(type)
         if not (given.is_floating_point or given.is_complex):
             raise TypeError(f"finfo() requires a floating point input type. Use pullback.iinfo to handle {given!r}")
-        limits = np.finfo(given.numpy)
+        limits = finfo_of(given.numpy)
         self.bits = int(limits.bits)
         self.max = float(limits.max)
         self.min = float(limits.min)

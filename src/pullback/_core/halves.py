@@ -1,4 +1,4 @@
-"""Half precision: primitives that compute with float16 in float32 and round their results once.
+"""Half precision: primitives that compute with float16 in float32 and round their results once; rules with bfloat16.
 
 NumPy rounds every intermediate result to the dtype of its operands. A sum of squares in float16 overflows at 65 504, and
 a count of more elements than that is infinite. A primitive that is declared with `halves="as singles"` never sees float16
@@ -19,9 +19,12 @@ from . import xp as _xp
 SINGLE = np.dtype(np.float32)
 
 
-def is_half(x: Any) -> bool:
-    """True if an array or a carrier has the dtype float16."""
-    return getattr(getattr(x, "_dtype", x.dtype), "char", "") == "e"
+def _dtype_of(x: Any) -> Any:
+    return x._dtype if hasattr(x, "_dtype") else getattr(x, "dtype", None)
+
+
+def _char(x: Any) -> str:
+    return getattr(_dtype_of(x), "char", "")
 
 
 def as_singles(forward: Callable[..., Any]) -> Callable[..., Any]:
@@ -43,7 +46,7 @@ class _Single:
     __slots__ = ("array",)
 
     def __init__(self, xp: Any, x: Any) -> None:
-        self.array = xp.astype(x, dtype=SINGLE, source=_xp.HALF) if is_half(x) else x
+        self.array = xp.astype(x, dtype=SINGLE, source=_dtype_of(x)) if _char(x) in {"e", "E"} else x
 
 
 def pulled_as_singles(primitive: Any, pull: Callable[..., Any]) -> Callable[..., Any]:
@@ -53,7 +56,7 @@ def pulled_as_singles(primitive: Any, pull: Callable[..., Any]) -> Callable[...,
     """
 
     def rounded(xp: Any, g: Any, edges: Sequence[Any], saved: Sequence[Any], params: dict[str, Any]) -> Any:
-        if not (g.dtype.char == "e" if type(g) is ndarray else is_half(g)):
+        if (g.dtype.char if type(g) is ndarray else _char(g)) != "e":
             return pull(xp, g, edges, saved, params)
         singles = [cell and _Single(xp, cell.array) for cell in saved]
         if [*primitive.saved] == ["y", *primitive.inputs] and None not in singles:
@@ -63,3 +66,20 @@ def pulled_as_singles(primitive: Any, pull: Callable[..., Any]) -> Callable[...,
         return tuple([None if x is None else xp.astype(x, dtype=_xp.HALF, source=SINGLE) for x in pulled])
 
     return rounded
+
+
+def pulled_in_bfloat(primitive: Any, xp: Any, g: Any, edges: Any, saved: Sequence[Any], params: dict[str, Any]) -> Any:
+    """The rules of a primitive for results in bfloat16: computed in float32, and rounded to bfloat16 once."""
+    if primitive.halves == "as written":
+        return primitive.pull(xp, g, edges, saved, params)
+    several = type(g) is list
+    dtype = _dtype_of(g[0] if several else g)
+    wide = [_Single(xp, each).array for each in (g if several else [g])]
+    singles = [cell and _Single(xp, cell.array) for cell in saved]
+    pulled = primitive.pull(xp, wide if several else wide[0], edges, singles, params)
+    return tuple(
+        [
+            xp.astype(x, dtype=dtype, source=SINGLE) if x is not None and _dtype_of(x) == SINGLE else x
+            for x in pulled
+        ]
+    )

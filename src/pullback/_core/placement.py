@@ -47,8 +47,6 @@ class device(str):
 
     def __new__(cls, type: Any = "cpu", index: int | None = None) -> Self:
         name, _, number = f"cuda:{type}".partition(":") if isinstance(type, int) else str(type).partition(":")
-        if name == "bfloat16":
-            raise RuntimeError("NumPy has no bfloat16: use float32")
         if name not in TYPES:
             raise RuntimeError(f"Expected one of {', '.join(TYPES)} device type at start of device string: {type}")
         if number and not number.isdigit():

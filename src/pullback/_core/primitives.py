@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict, Unpack
 
-from . import xp as _xp
+from . import bfloat, xp as _xp
 from .composing import composed, signature
 from .halves import as_singles, pulled_as_singles
 from .modes import innermost, quiet
@@ -26,7 +26,8 @@ from .modes import innermost, quiet
 # after the rule ("holomorphic", torch's convention), the rule is called as it is, because it is right for complex numbers,
 # too ("as written"), or recording the operation raises an error ("refused").
 #
-# With `halves="as singles"` a primitive computes with float16 in float32, in both passes, and rounds its results once.
+# With `halves="as singles"` a primitive computes with float16 in float32, in both passes, and rounds its results once. With
+# bfloat16 all do so, but those whose rules take cotangents as they are: `halves="as written"`.
 
 Function = Callable[..., Any]
 Rule = Function
@@ -292,11 +293,16 @@ class Carrier:
 def bind(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
     """Let the interpreter of the highest level among the arguments process an operation; without any, compute it."""
     top: Carrier | None = None
+    rounded = False
     for arg in args:
-        if isinstance(arg, Carrier) and (top is None or arg.level > top.level):
-            top = arg
+        if isinstance(arg, Carrier):
+            if top is None or arg.level > top.level:
+                top = arg
+        elif type(arg) is bfloat.BFloatArray:
+            rounded = True
     if top is None:
-        return quiet.copy().run(primitive.forward, *args, **params)
+        run = quiet.copy().run
+        return run(bfloat.compute, primitive, args, params) if rounded else run(primitive.forward, *args, **params)
     return top.interpreter.process(primitive, args, params)
 
 

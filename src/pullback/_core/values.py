@@ -21,7 +21,7 @@ def shared(value: Any) -> Any:
     """The array inside all levels of boxes, if no level transforms its values (as a batch does); otherwise None."""
     while isinstance(value, Carrier) and value.level >= 0 and value._transparent:
         value = value._array
-    return value if type(value) is ndarray else None
+    return value if isinstance(value, ndarray) else None
 
 
 def every(value: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from . import machine
+from . import bfloat, machine
 from .contraction import contracted
 
 NUMPY = """abs add all any bitwise_and bitwise_or bitwise_xor ceil conj cos cosh divide equal exp expand_dims expm1 floor
@@ -43,6 +43,8 @@ def astype(x: Array, *, dtype: Any, source: Any = None) -> Array:
     """x converted to a dtype; `source` is the dtype it has, which the transpose needs."""
     x = np.asarray(x)
     made = (x.real if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb" else x).astype(dtype)
+    if isinstance(dtype, bfloat.BFloatType):
+        return bfloat.held(made)  # type: ignore[no-any-return]  # an array
     return made if made.flags.c_contiguous else _unrepeated(made, x)
 
 

@@ -13,6 +13,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from .._core.bfloat import widened
+
 NDArray = np.ndarray[Any, np.dtype[Any]]
 
 __all__ = ["format_tensor", "get_printoptions", "set_printoptions"]
@@ -119,7 +121,7 @@ def format_tensor(array: NDArray, *, suffixes: Sequence[str] = (), prefix: str =
     'tensor([], size=(0, 3))'
     """
     options = _options
-    array = np.asarray(array)  # a NumPy scalar is printed as a 0-d array
+    array = np.asarray(widened(array))  # a NumPy scalar is printed as a 0-d array
     indent = len(prefix)
     if array.size == 0:
         body, shape_is_hidden = "[]", array.ndim != 1

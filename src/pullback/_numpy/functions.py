@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.bfloat import finfo
 from .. import ops
 from .._core.primitives import Carrier, Function
 from .._core.shapes import normalize_axis
@@ -69,7 +70,7 @@ def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np
 def _real_if_close(a: Any, tol: float = 100) -> Any:
     if not a.is_complex():
         return a
-    bound = tol * np.finfo(a._dtype).eps if tol > 1 else tol
+    bound = tol * finfo(a._dtype).eps if tol > 1 else tol
     return _complex["real"](a) if (np.abs(concrete(a).imag) < bound).all() else a
 
 

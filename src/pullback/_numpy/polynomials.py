@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.bfloat import finfo
 from .._core.primitives import Function
 from ..vocabulary import shapes
 from ..vocabulary.promotion import inexact, together
@@ -138,7 +139,7 @@ def _polyfit(
     weight: Any = 1.0 if w is None else operand(w)[:, None]
     left, right = np.vander(x, deg + 1) * weight, shapes.reshape(y, y.shape[0], -1) * weight
     scale = np.sqrt(np.sum(left * left, axis=0))
-    rcond = x.shape[0] * float(np.finfo(x._dtype).eps) if rcond is None else rcond
+    rcond = x.shape[0] * float(finfo(x._dtype).eps) if rcond is None else rcond
     found = np.linalg.lstsq(left / scale, right, rcond)[0]
     found = shapes.reshape(found, -1, *y.shape[1:]) / (scale if y.ndim == 1 else scale[:, None])
     if not cov:

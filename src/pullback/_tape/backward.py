@@ -256,9 +256,9 @@ def _grad_once(
     for target, place in zip(targets, places):  # noqa: B905  # `strict` would take 0.2 us
         g = found.get(place)
         if g is not None:
-            if type(g) is ndarray or not (isinstance(g, Carrier) and tape.sees(g)):
+            if not (isinstance(g, Carrier) and tape.sees(g)):
                 g = tape.wrap(g, None)
-            if type(g._array) is ndarray and not g._array.flags.c_contiguous:
+            if isinstance(g._array, ndarray) and not g._array.flags.c_contiguous:
                 g = _laid_out(g, target)
             if isinstance(target, Carrier) and g._array.dtype is not target._array.dtype and g._dtype != target._dtype:
                 g = ops.astype(g, dtype=target._dtype, source=g._dtype)

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._core.halves import pulled_in_bfloat
 from .._core.primitives import Primitive
 from .._core.sites import Site, outside, user_frame
 
@@ -145,14 +146,16 @@ _classes: dict[
 
 
 @functools.cache
-def node_class(primitive: Primitive, title: str, conjugated: bool = False) -> type[Node]:
-    """The class of nodes of one primitive under one of torch's names; `conjugated` for complex numbers."""
+def node_class(primitive: Primitive, title: str, conjugated: bool = False, *, rounded: bool = False) -> type[Node]:
+    """The class of nodes of one primitive under one of torch's names; `conjugated` for complex numbers, `rounded` for bfloat16."""
     members: dict[str, Any] = {"__slots__": (), "primitive": primitive, "title": title, **_shown(primitive)}
     if conjugated and primitive.complex == "refused":
         raise NotImplementedError(f"{primitive.name} has no derivative for complex numbers here")
     if conjugated and primitive.complex == "holomorphic":
         members["pull"] = staticmethod(functools.partial(_conjugated_pull, primitive))
-    return _classes.setdefault((primitive, title, conjugated), type(title, (Node,), members))
+    if rounded:
+        members["pull"] = staticmethod(functools.partial(pulled_in_bfloat, primitive))
+    return _classes.setdefault((primitive, title, conjugated, rounded), type(title, (Node,), members))
 
 
 def _shown(primitive: Primitive) -> dict[str, property]:

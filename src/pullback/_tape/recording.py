@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import ops
 from .._core import errors
+from .._core.bfloat import BFloatArray
 from .._core.modes import FieldBlock, Mode, mode, quiet
 from .._core.primitives import Carrier, Interpreter, Primitive, bind
 from .._core.shapes import sum_to
@@ -117,7 +118,9 @@ class Tape(Interpreter):
     ) -> Any:
         """The boxed result of an operation, with its new node; `conjugated` is True for complex results."""
         title = primitive.title
-        cls = node_class(primitive, title if type(title) is str else primitive.node_name(params), conjugated)
+        rounded = type(result[0] if type(result) is tuple else result) is BFloatArray
+        name = title if type(title) is str else primitive.node_name(params)
+        cls = node_class(primitive, name, conjugated, rounded=rounded)
         node = make(cls, tuple(edges), (), params, None)
         if type(result) is tuple:
             shapes = [piece.shape for piece in result]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import ops
+from .._core.bfloat import held
 from .._core import errors, xp as _xp
 from .._core.primitives import Carrier
 from .node import Node
@@ -72,7 +73,7 @@ def cotangent(tape: Tape, output: Any, gradient: Any, index: int, create_graph: 
         g = _implicit(output)
         if create_graph:
             return tape.wrap(g, None)
-        return g if isinstance(output, GradientEdge) or type(output._array) is ndarray else tape.wrap(g, None)._array
+        return g if isinstance(output, GradientEdge) or isinstance(output._array, ndarray) else tape.wrap(g, None)._array
     given = gradient if isinstance(gradient, Carrier) else as_carrier(tape, gradient)
     if isinstance(output, GradientEdge):
         return given if create_graph else _beneath(tape, given)
@@ -107,12 +108,12 @@ def _implicit(output: Any) -> Any:
             f"grad can be implicitly created only for real scalar outputs but got {output.dtype}: "
             "pass a gradient, or take .abs() first"
         )
-    return np.array(1, dtype) if shape == () else np.ones(shape, dtype)
+    return held(np.array(1, dtype) if shape == () else np.ones(shape, dtype))
 
 
 def as_carrier(tape: Tape, gradient: Any) -> Any:
     try:
-        array = np.array(gradient)
+        array = held(np.array(gradient))
     except ValueError as error:
         raise TypeError(f"gradient must be a tensor, an array, a list or a number: {error}") from None
     if array.dtype.kind not in "buifc":

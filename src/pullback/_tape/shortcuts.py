@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core import machine
+from .._core.bfloat import BFloatArray
 from .._core.modes import NO_GRAD, RECORD, mode, quiet
 from .._core.primitives import Function, Primitive, bind
 from .._core.shapes import broadcasts_to
@@ -53,7 +54,7 @@ SCOPE: dict[str, Any] = {
     "AXES": AXES, "BOOL": BOOL, "DOUBLE": DOUBLE, "FLOAT": FLOAT, "NO_GRAD": NO_GRAD, "RECORD": RECORD, "array_of": np.array,
     "asarray": np.asarray, "frame_at": _getframe, "cell_of": cell_of, "cell_with": cell_with, "count": count,
     "mode": mode, "ndarray": ndarray, "new": new, "node_class": node_class, "outside": outside, "quiet": quiet,
-    "keep_array": keep_array, "user_frame": user_frame, "MISSING": MISSING, "why_cut": why_cut,
+    "keep_array": keep_array, "user_frame": user_frame, "MISSING": MISSING, "why_cut": why_cut, "BOXED": (tuple, BFloatArray),
 }  # fmt: skip
 
 ANY_NAMES = 0x08  # the flag of code that takes any names: `inspect` has it, which need not be imported for it
@@ -401,7 +402,7 @@ def _computed(primitive: Primitive, names: Sequence[str], metadata: Metadata, *,
         "    result = MISSING",
         "if type(result) is not ndarray:",
         *(f"    {line}" for line in ("if result is MISSING:", f"    {_call(names, metadata.handed)}")),
-        "    if type(result) is tuple:",
+        "    if type(result) in BOXED:",
         *(f"        {line}" for line in finished),
         "    result = asarray(result)",
     ]

@@ -74,7 +74,7 @@ def pieces(primitive: Primitive, params: dict[str, Any], result: Any) -> list[An
 def track(base: Any, result: Any, step: Step) -> None:
     """Record that `result` is `base` seen through one more primitive, if they share memory."""
     array, source = result._array, base._array
-    if type(array) is not ndarray:
+    if not isinstance(array, ndarray):
         if isinstance(array, Carrier) and array._apart(source):
             return
     elif array.base is not source and owner(array) is not owner(source):
@@ -125,7 +125,7 @@ def overlaps(tensor: Any) -> bool:
     array = tensor._array
     if tensor.level:
         return tensor._base is not None and _repeats(tensor.stride(), tensor.shape)
-    return type(array) is ndarray and 0 in array.strides and _repeats(array.strides, array.shape)
+    return isinstance(array, ndarray) and 0 in array.strides and _repeats(array.strides, array.shape)
 
 
 def _repeats(strides: Sequence[int], shape: Sequence[int]) -> bool:
@@ -252,7 +252,7 @@ def replace(target: Any, result: Any) -> None:
     graphs keep of the result is then kept of the target, too: the next write leaves them that.
     """
     old, array = target._array, result._array
-    if type(old) is not ndarray:
+    if not isinstance(old, ndarray):
         if getattr(old, "_memory", None) is None:
             exchange(target, array)
         else:

@@ -67,7 +67,7 @@ def restrict(order: list[Node], targets: Iterable[Node]) -> set[Node]:
 def _all_arrays(order: list[Node]) -> bool:
     """Whether nodes have kept nothing but arrays: then no level beneath has a part in a pass."""
     return all(
-        cell is None or (type(cell) is Cell and type(cell.array) is ndarray)
+        cell is None or (type(cell) is Cell and isinstance(cell.array, ndarray))
         for node in order
         if type(node.saved) is tuple
         for cell in node.saved
@@ -243,7 +243,7 @@ def pull_back(
     raw = not create_graph
     for node, g in roots:
         pending[node] = pending[node] + g if node in pending else g
-        raw = raw and type(g) is ndarray
+        raw = raw and isinstance(g, ndarray)
     order = youngest_first(pending)
     wanted: frozenset[Node] = frozenset() if targets is None else frozenset(targets)
     if targets is not None and refuse_unused is not None and not wanted.issubset(order):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._core import dtypes, errors
+from .._core.bfloat import is_bfloat
 from .._core.modes import innermost, quiet
 from .._core.placement import accept
 from .._core.primitives import Carrier
@@ -74,6 +75,8 @@ def as_array(data: Any, dtype: Any) -> Array:
 
 def _inferred(data: Any, array: Array) -> np.dtype[Any]:
     """The dtype of a number or an array, or of the array that NumPy created from the data."""
+    if is_bfloat(array):
+        return dtypes.bfloat().numpy
     if array.dtype.kind not in "buifc":
         several = isinstance(data, np.ndarray)
         name = data.dtype.name if isinstance(data, (np.ndarray, np.generic)) else type(data).__name__

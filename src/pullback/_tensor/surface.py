@@ -122,7 +122,7 @@ TABLE: dict[str, dict[str, str]] = {
         "of_pair+out method in_place": "gcd lcm logical_and logical_or logical_xor",
     },
     "vocabulary.branches": {"package+out": "where"},
-    "vocabulary.casts": {"method": "bool byte cdouble cfloat char double float half int long short"},
+    "vocabulary.casts": {"method": "bfloat16 bool byte cdouble cfloat char double float half int long short"},
     "vocabulary.complexes": {
         "package": "imag real view_as_complex view_as_real",
         "package+out": "complex polar",

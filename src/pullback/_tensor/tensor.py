@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import ops, vocabulary
 from .._core import dtypes, errors, placement as _placement
+from .._core.bfloat import BFloatArray, held
 from .._core.lazy import provider
 from .._core.modes import RECORD, mode, quiet
 from .._core.primitives import Carrier, Primitive
@@ -44,6 +45,7 @@ from .attributes import Autograd
 from .nested import is_nested, read, sizes_of_old
 
 ndarray = np.ndarray
+HELD = Carrier, BFloatArray
 
 
 class Eager(Tape):
@@ -52,7 +54,7 @@ class Eager(Tape):
     def wrap(self, value: Any, node: Node | None) -> Tensor:
         """A tensor around an array."""
         tensor: Tensor = new(Tensor)
-        tensor._array = value if type(value) is ndarray or isinstance(value, Carrier) else np.asarray(value)
+        tensor._array = value if type(value) is ndarray or isinstance(value, HELD) else np.asarray(value)
         tensor._node = node
         tensor._cell = None
         current = mode.get()
@@ -63,11 +65,22 @@ class Eager(Tape):
                 current.born(tensor)
         return tensor
 
+    def holding(self, value: Any, node: Node | None) -> Tensor:
+        """`wrap` where bfloat16 is known."""
+        return Eager._wrap(self, held(value), node)
+
+    _wrap = wrap
+
     def inheriting(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """`process` where classes are derived from Tensor: results have the class of the arguments, if they inherit it."""
         result = Tape.process(self, primitive, args, params)
         heirs = {arg._heir for arg in args if isinstance(arg, Carrier)} - {None}
         return inherited(result, heirs) if heirs and not alone.count else result
+
+
+@dtypes.WAITING.append
+def _hold() -> None:
+    Eager.wrap = Eager.holding  # type: ignore[method-assign]  # from now on: before, it costs nothing
 
 
 class _Alone(_thread._local):
@@ -116,7 +129,7 @@ class Conversions(Autograd):
         if self._node is not None or (self._cut is not None and self._cut.hides):
             cut_off("numpy", (self,), asked=2)
         storage_of(self)  # from here on others may see the memory: it is written in place, never replaced
-        return self._array.view()
+        return self._array.view(ndarray)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         array = self.numpy()

@@ -355,6 +355,7 @@ _REENTRANT = general(
     forward=lambda call, *inputs: call,
     inputs=("call", "*inputs"),
     joint=_pull_reentrant,
+    halves="as written",
     title="CheckpointFunctionBackward",
     complex="as written",
 )

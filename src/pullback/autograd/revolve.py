@@ -382,6 +382,7 @@ _LOOP = general(
     forward=lambda loop, *outside: loop,
     inputs=("loop", "*outside"),
     joint=_pull_loop,
+    halves="as written",
     title="CheckpointLoopBackward",
     complex="as written",
 )

@@ -20,6 +20,7 @@ from weakref import ref
 import numpy as np
 
 from .. import ops
+from .._core.bfloat import is_bfloat
 from .._core.forks import exchanging
 from .._core.modes import FieldBlock, innermost, quiet
 from .._core.primitives import Primitive
@@ -311,6 +312,8 @@ class Recorder(Interpreter):
 
     def hold(self, array: Array, value: Value, outside: Array | None = None) -> Recorded:
         """A recorded value in a block of its own."""
+        if is_bfloat(array):
+            raise RefusedError("it computes with bfloat16, which no engine has: convert with .float() first")
         return self._handle(Memory(array, value, outside), (), array)
 
     def _handle(self, memory: Memory, steps: tuple[Any, ...], view: Array) -> Recorded:
@@ -526,7 +529,7 @@ class Recorder(Interpreter):
         self, tape: Any, primitive: Any, args: Any, edges: Any, values: Any, params: Any, tracked: bool
     ) -> Any:
         for arg in args:
-            if isinstance(arg, Tensor) and type(arg._array) is ndarray and not isinstance(arg, Recorded):
+            if isinstance(arg, Tensor) and isinstance(arg._array, ndarray) and not isinstance(arg, Recorded):
                 raise RefusedError(
                     "a tensor is used that the function reaches in a way which cannot be followed, at "
                     f"{describe(caller())}: pass it as an argument, or keep it in a variable, an attribute or a container "
@@ -537,7 +540,7 @@ class Recorder(Interpreter):
         return tape.finish(primitive, args, edges, tape.beneath(primitive, values, params), params, tracked)
 
     def _born(self, tensor: Any) -> None:
-        if type(tensor._array) is ndarray:
+        if isinstance(tensor._array, ndarray):
             tensor._array = self.hold(tensor._array, self._constant(tensor._array))
         self.tensors.append(ref(tensor))
 

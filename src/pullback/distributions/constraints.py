@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._core.bfloat import finfo
 from .._core.values import holds
 from .._tensor.functions import all as all_, isnan, stack as stacked
 from ..linalg import cholesky_ex, eigvalsh
@@ -414,7 +415,7 @@ class _CorrCholesky(_LowerCholesky):
 
     def check(self, value: Any) -> Any:
         lengths = value.detach().norm(dim=-1)
-        room = 10 * value.shape[-1] * float(np.finfo(value._dtype).eps)
+        room = 10 * value.shape[-1] * float(finfo(value._dtype).eps)
         return super().check(value) & all_((lengths - 1).abs() <= room, -1)
 
 
@@ -449,7 +450,7 @@ class _PositiveSemidefinite(_Symmetric):
         if not holds(symmetric):
             return symmetric
         smallest = eigvalsh(value.detach())[..., 0]
-        return smallest >= -value.shape[-1] * float(np.finfo(value._dtype).eps) * value.detach().abs().amax((-2, -1))
+        return smallest >= -value.shape[-1] * float(finfo(value._dtype).eps) * value.detach().abs().amax((-2, -1))
 
 
 class _PositiveDefinite(_Symmetric):

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._core.bfloat import finfo
 from .._core.modes import no_grad
 from .._core.shapes import Size
 from .._core.values import holds
@@ -157,7 +158,7 @@ class Geometric(OfOdds):
         """Random samples."""
         with no_grad():
             u = sampling.rand(self._extended_shape(sample_shape), dtype=self._param.dtype)
-            return (u.clamp(min=float(np.finfo(u._dtype).tiny)).log() / (-self.probs).log1p()).floor()
+            return (u.clamp(min=float(finfo(u._dtype).tiny)).log() / (-self.probs).log1p()).floor()
 
     def _log_prob(self, value: Any) -> Any:
         value, probs = broadcast_all(value, self.probs)
@@ -338,7 +339,7 @@ class OfChoices(Distribution):
 
     def entropy(self) -> Any:
         """The entropy, in nats."""
-        logits = self.logits.clamp(min=float(np.finfo(self._param._dtype).min))
+        logits = self.logits.clamp(min=float(finfo(self._param._dtype).min))
         return -(logits * self.probs).sum(-1)
 
 

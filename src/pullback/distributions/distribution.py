@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._core.bfloat import finfo
 from .._core.dtypes import get_default_dtype
 from .._core.modes import enable_grad, no_grad
 from .._core.primitives import Carrier
@@ -274,7 +275,7 @@ def alias(path: str, meaning: str) -> property:
 
 def clamped(probs: Any) -> Any:
     """Probabilities clamped to exclude 0 and 1, by their dtype's precision, so that their logarithms are finite."""
-    eps = float(np.finfo(probs._dtype).eps)
+    eps = float(finfo(probs._dtype).eps)
     return probs.clamp(min=eps, max=1 - eps)
 
 

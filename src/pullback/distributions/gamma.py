@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._core.bfloat import finfo
 from .. import ops
 from .._numerics import random
 from .._tensor import sampling
@@ -70,7 +71,7 @@ class _MovingDirichlet(_Moving):
 
 def _gammas(rng: np.random.Generator, size: Any, shapes: Any) -> Any:
     """Gamma samples of rate 1, at least the smallest positive number of the dtype."""
-    return np.maximum(rng.standard_gamma(shapes, size), np.finfo(shapes.dtype).tiny).astype(shapes.dtype)
+    return np.maximum(rng.standard_gamma(shapes, size), finfo(shapes.dtype).tiny).astype(shapes.dtype)
 
 
 def _portions(rng: np.random.Generator, size: Any, concentration: Any) -> Any:
@@ -82,7 +83,7 @@ def _portions(rng: np.random.Generator, size: Any, concentration: Any) -> Any:
     drawn = np.log(rng.standard_gamma(shapes + 1, size)) - rng.standard_exponential(size) / shapes
     parts = np.exp(drawn - drawn.max(-1, keepdims=True))
     value = (parts / parts.sum(-1, keepdims=True)).astype(dtype)
-    return value.clip(np.finfo(dtype).tiny, np.nextafter(dtype.type(1), 0))
+    return value.clip(finfo(dtype).tiny, np.nextafter(dtype.type(1), 0))
 
 
 def _moving(family: type[_Moving], draw: Any, parameter: Any) -> Any:
@@ -359,7 +360,7 @@ class FisherSnedecor(Distribution):
         """Random samples, as differentiable functions of the parameters."""
         shape = self._extended_shape(sample_shape)
         means = [_standard_gamma((df / 2).expand(shape)) / (df / 2) for df in (self.df1, self.df2)]
-        tiny = float(np.finfo(self.df1._dtype).tiny)
+        tiny = float(finfo(self.df1._dtype).tiny)
         return (means[0] / means[1].clamp(min=tiny)).clamp(min=tiny)
 
     def _log_prob(self, value: Any) -> Any:

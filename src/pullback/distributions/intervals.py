@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._core.bfloat import finfo
 from .._tensor import sampling
 from .._tensor.functions import expm1, log1p, where
 from .constraints import Constraint, dependent_property, interval, positive, real, unit_interval
@@ -201,4 +202,4 @@ class GeneralizedPareto(Distribution):
 
 def _light(shape: Any) -> float:
     """True for concentrations equivalent to 0: their squares are below the machine precision."""
-    return math.sqrt(float(np.finfo(shape._dtype).eps))
+    return math.sqrt(float(finfo(shape._dtype).eps))

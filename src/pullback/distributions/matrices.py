@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._core.bfloat import finfo
 from .. import linalg
 from .._core.modes import no_grad
 from .._core.primitives import Carrier
@@ -105,7 +106,7 @@ class Wishart(_Factored, ExponentialFamily):
         size = self._event_shape[-1]
         freedom = self.df.unsqueeze(-1) - arange(size, dtype=self.df.dtype)
         lengths = Chi2(freedom, validate_args=False).rsample(sample_shape).sqrt()
-        lengths = lengths.clamp(min=float(np.finfo(lengths._dtype).eps))
+        lengths = lengths.clamp(min=float(finfo(lengths._dtype).eps))
         noise = randn(self._extended_shape(sample_shape), dtype=lengths.dtype).tril(-1) + diag_embed(lengths)
         factor = self._unbroadcasted_scale_tril @ noise
         return factor @ factor.mT
@@ -166,7 +167,7 @@ class LKJCholesky(Distribution):
             lengths = share.sample(sample_shape).unsqueeze(-1)
             directions = randn(self._extended_shape(sample_shape), dtype=dtype).tril(-1)[..., 1:, :]
             rows = lengths.sqrt() * directions / directions.norm(dim=-1, keepdim=True)
-            tiny = float(np.finfo(rows._dtype).tiny)
+            tiny = float(finfo(rows._dtype).tiny)
             own = (1 - rows.pow(2).sum(-1)).clamp(min=tiny).sqrt()
             factor = diag_embed(pad(own, (1, 0), value=1.0))
             factor[..., 1:, :] += rows

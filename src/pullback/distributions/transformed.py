@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._core.bfloat import finfo
 from .._core.modes import no_grad
 from .._core.shapes import Size
 from .constraints import (
@@ -192,7 +193,7 @@ class Gumbel(TransformedDistribution):
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
-        numbers, zeros = np.finfo(self.loc._dtype), self.loc.detach() * 0
+        numbers, zeros = finfo(self.loc._dtype), self.loc.detach() * 0
         base = Uniform(zeros + float(numbers.tiny), zeros + (1 - float(numbers.eps)), validate_args=validate_args)
         to_log = ExpTransform().inv
         transforms = [to_log, AffineTransform(0, -1.0), to_log, AffineTransform(self.loc, -self.scale)]

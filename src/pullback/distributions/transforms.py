@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.bfloat import finfo
 from .._core import lazy as _lazy
 from .._core.primitives import Carrier
 from .._core.shapes import Size
@@ -417,7 +418,7 @@ class SigmoidTransform(_Growing):
 
 def _inside(y: Any) -> Any:
     """Probabilities clamped to exclude 0 and 1, by the precision of their dtype."""
-    info = np.finfo(y._dtype)
+    info = finfo(y._dtype)
     return y.clamp(min=float(info.tiny), max=1.0 - float(info.eps))
 
 
@@ -603,7 +604,7 @@ class StickBreakingTransform(Transform):
 
     def _inverse(self, y: Any) -> Any:
         part = y[..., :-1]
-        left = (1 - part.cumsum(-1)).clamp(min=float(np.finfo(y._dtype).tiny))
+        left = (1 - part.cumsum(-1)).clamp(min=float(finfo(y._dtype).tiny))
         return part.log() - left.log() + part.new_tensor(np.arange(part.shape[-1], 0, -1)).log()
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from .._core.bfloat import finfo
 from .._tape.diagnosis import POLES
 from .._tape.faults import MASKS, begins
 from .arrays import Kept, Marks, marks_of, ranged
@@ -100,7 +101,7 @@ def _born_forward(tensor: Traced, step: Step | None, bad: str) -> str:
     inputs = [
         f"{each.name} = {_element(each.data, tensor.marks, each.shape == tensor.shape)}" for each in tensor.inputs
     ]
-    limit = np.finfo(tensor.dtype).max if tensor.dtype.kind in "fc" else 0
+    limit = finfo(tensor.dtype).max if tensor.dtype.kind in "fc" else 0
     finite = all(each.marks.bad is None for each in tensor.inputs)
     over = bad == "inf" and finite and tensor.op in LARGE
     why = f": more than {tensor.dtype} can hold ({short(limit)})" if over else ""

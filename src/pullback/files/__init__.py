@@ -85,7 +85,7 @@ def load(
     `f` is a path or a binary file object. No code named in a file is run. Of torch's files, tensors, numbers, strings,
     sizes, dtypes and plain containers are read; all else is refused by name, as in torch with `weights_only=True`;
     `weights_only=False` changes nothing. Parameters are returned as plain tensors. bfloat16 is converted to float32,
-    with a warning. Tensors are always loaded to the CPU; a `map_location` with another device is refused.
+    with a warning, where the package ml_dtypes is not installed. Tensors are always loaded to the CPU; a `map_location` with another device is refused.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def load(
     with about(name), reading(f) as source:
         value, narrowed = _read(source)
     if narrowed:
-        warn(f"{name}: its bfloat16 tensors became float32, as NumPy has no bfloat16")
+        warn(f"{name}: its bfloat16 tensors became float32: pip install ml_dtypes, which stores bfloat16")
     return value
 
 

@@ -12,6 +12,8 @@ from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
+from .._core import dtypes
+from .._core.bfloat import held
 from .errors import FileError
 from .opening import Input
 
@@ -46,7 +48,7 @@ def write(stream: Any, arrays: Mapping[str, Any], metadata: Mapping[str, str]) -
     for name in order:
         array = arrays[name]
         span = [begin, begin + array.nbytes]
-        header[name] = {"dtype": _NAMES[array.dtype], "shape": list(array.shape), "data_offsets": span}
+        header[name] = {"dtype": BFLOAT if array.dtype.char == "E" else _NAMES[array.dtype], "shape": list(array.shape), "data_offsets": span}
         begin += array.nbytes
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
@@ -55,7 +57,8 @@ def write(stream: Any, arrays: Mapping[str, Any], metadata: Mapping[str, str]) -
     stream.write(len(text).to_bytes(8, "little"))
     stream.write(text)
     for name in order:
-        array = np.ascontiguousarray(arrays[name], arrays[name].dtype.newbyteorder("<"))
+        array = arrays[name].view(np.uint16) if arrays[name].dtype.char == "E" else arrays[name]
+        array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
         if array.size:
             stream.write(array.reshape(-1).view(np.uint8).data)
 
@@ -94,10 +97,10 @@ def read_header(source: Input) -> tuple[list[_Entry], dict[str, str]]:
 
 
 def read(source: Input) -> tuple[dict[str, Any], dict[str, str], bool]:
-    """The arrays by name, the metadata strings, and whether some arrays were bfloat16, now float32."""
+    """The arrays by name, the metadata strings, and whether some arrays are of bfloat16, and became float32."""
     entries, metadata = read_header(source)
     arrays = {entry.name: _array(entry, source) for entry in entries}
-    return arrays, metadata, any(entry.dtype == BFLOAT for entry in entries)
+    return arrays, metadata, any(entry.dtype == BFLOAT and arrays[entry.name].dtype.char != "E" for entry in entries)
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -143,7 +146,7 @@ def _naturals(value: Any) -> bool:
 def _array(entry: _Entry, source: Input) -> Any:
     what = f"tensor {entry.name!r}"
     raw = source.array(entry.end - entry.begin, what)
-    flat = widened(raw, "little") if entry.dtype == BFLOAT else typed(raw, DTYPES[entry.dtype], "little", what)
+    flat = bfloats(raw, "little") if entry.dtype == BFLOAT else typed(raw, DTYPES[entry.dtype], "little", what)
     return shaped(flat, entry.shape, what)
 
 
@@ -155,9 +158,11 @@ def typed(raw: Any, dtype: np.dtype[Any], order: Order, what: str) -> Any:
     return array.astype(dtype, copy=False)
 
 
-def widened(raw: Any, order: Order) -> Any:
-    """Bytes of bfloat16 numbers as float32, whose lower halves are zero."""
+def bfloats(raw: Any, order: Order) -> Any:
+    """Bytes as bfloat16 numbers; where ml_dtypes is not installed, as float32, whose lower halves are zero."""
     halves = raw.view("<u2" if order == "little" else ">u2")
+    if (dtype := dtypes.known()[-1]).name == "bfloat16":
+        return held(halves.astype(np.uint16, copy=False).view(np.dtype(dtype)))
     return (halves.astype(np.uint32) << 16).view(np.float32)
 
 

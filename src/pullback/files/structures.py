@@ -178,7 +178,7 @@ class Decoder:
         if kind == "bytes":
             return bytes.fromhex(content)
         if kind == "dtype":
-            return {each.name: each for each in dtypes.DTYPES}[content]
+            return {each.name: each for each in dtypes.known()}[content]
         if kind == "device":
             return device(str(content))
         raise FileError(f"has a structure with an unknown kind of value, {kind!r}")

@@ -18,7 +18,7 @@ from .._tensor.creation import from_numpy
 from .errors import FileError, UnsafeFileError
 from .opening import Input, filled
 from .pickles import Builder, Constant, Machine
-from .safetensors import Order, typed, widened
+from .safetensors import Order, bfloats, typed
 
 _MAGIC = 0x1950A86A20F9469CFC6C
 _PROTOCOL = 1001
@@ -30,7 +30,7 @@ _BYTES = "Untyped"
 _KINDS: dict[str, np.dtype[Any] | None] = {
     **{dtype._legacy: dtype.numpy for dtype in dtypes.DTYPES},
     _BYTES: np.dtype(np.uint8),
-    _BFLOAT: None,  # converted to float32
+    _BFLOAT: None,  # of ml_dtypes where that is installed, else converted to float32
 }
 
 
@@ -49,7 +49,7 @@ class Contents:
             **{f"torch.{kind}Storage": Constant(StorageKind(kind)) for kind in _KINDS},
             **{f"torch.cuda.{kind}Storage": Constant(StorageKind(kind)) for kind in _KINDS},
             "torch.storage.UntypedStorage": Constant(StorageKind(_BYTES)),
-            **{f"torch.{dtype.name}": Constant(dtype) for dtype in dtypes.DTYPES},
+            **{f"torch.{dtype.name}": Constant(dtype) for dtype in dtypes.known()},
             "torch._utils._rebuild_tensor": Builder("tensor", self.tensor),
             "torch._utils._rebuild_tensor_v2": Builder("tensor", self.tensor),
             "torch._utils._rebuild_tensor_v3": Builder("tensor", self.typed_tensor),
@@ -65,8 +65,9 @@ class Contents:
                 raise UnsafeFileError("Weights only load failed: its pickle refers to something that is no storage")
         known = self.storages.get(key)
         if known is None:
-            self.narrowed |= kind.name == _BFLOAT
-            known = self.storages[key] = (what, from_numpy(self.storage(key, kind.name, count)))
+            elements = self.storage(key, kind.name, count)
+            self.narrowed |= kind.name == _BFLOAT and elements.dtype.char != "E"
+            known = self.storages[key] = (what, from_numpy(elements))
         if known[0] != what:
             raise FileError(
                 f"refers to storage {key!r} as {count} elements of {kind.name}, and as {known[0]} elsewhere"
@@ -144,7 +145,7 @@ def strided(storage: Any, offset: int, size: tuple[int, ...], stride: tuple[int,
 def _elements(raw: Any, kind: str, order: Order, what: str) -> Any:
     """The elements of a storage from its bytes."""
     dtype = _KINDS[kind]
-    return widened(raw, order) if dtype is None else typed(raw, dtype, order, what)
+    return bfloats(raw, order) if dtype is None else typed(raw, dtype, order, what)
 
 
 def _itemsize(kind: str) -> int:
@@ -241,7 +242,8 @@ def read_legacy(source: Input) -> tuple[Any, bool]:
         claimed += count * _itemsize(kind)
         if claimed > source.left:
             raise FileError(f"is truncated: its storages have {claimed} bytes, {source.left} follow")
-        return np.zeros(count, _KINDS[kind] or np.float32)  # a placeholder for the storage behind the pickle
+        raw = np.zeros(count * _itemsize(kind), np.uint8)  # a placeholder for the storage behind the pickle
+        return _elements(raw, kind, order, "a storage")
 
     contents = Contents(storage, order)
     begin = source.stream.tell()

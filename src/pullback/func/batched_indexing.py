@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core.bfloat import dtype_of as dtype_of_array
 from .. import ops
 from .._core import xp as _xp
 from .._core.primitives import Carrier, Primitive
@@ -81,7 +82,7 @@ def _integers(spec: tuple[Any, ...], arrays: list[Argument]) -> tuple[tuple[Any,
 
 
 def _kind(value: Any) -> str:
-    dtype: np.dtype[Any] = value._dtype if isinstance(value, Carrier) else np.asarray(value).dtype
+    dtype: np.dtype[Any] = value._dtype if isinstance(value, Carrier) else dtype_of_array(value)
     return dtype.kind
 
 

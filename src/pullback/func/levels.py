@@ -57,17 +57,17 @@ def inner(tensor: Any) -> Any:
     """The value that a level computes with for a tensor: its array if no tape or transform needs the tensor itself."""
     if type(tensor) is not Tensor or tensor._node is not None:
         return tensor
-    if type(tensor._array) is not ndarray:
+    if isinstance(tensor._array, Carrier):
         tensor._array.interpreter.ended()  # or waits for the thread that records it
     return lend(tensor)
 
 
 def beside(value: Any, given: Sequence[Any]) -> Any:
     """A transform's result; if it shares memory with a given tensor, the two are registered as aliases."""
-    if isinstance(value, Carrier) and type(value._array) is ndarray and value._storage is None:
+    if isinstance(value, Carrier) and isinstance(value._array, ndarray) and value._storage is None:
         memory = owner(value._array)
         for tensor in given:
-            if isinstance(tensor, Carrier) and type(tensor._array) is ndarray and owner(tensor._array) is memory:
+            if isinstance(tensor, Carrier) and isinstance(tensor._array, ndarray) and owner(tensor._array) is memory:
                 return value if tensor is value else alias(tensor, value)
     return value
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core.bfloat import dtype_of as dtype_of_array
 from .. import ops
 from .._core import xp as _xp
 from .._core.modes import mode, quiet
@@ -61,7 +62,7 @@ def pushforward(primitive: Primitive, primals: Sequence[Any], tangents: Sequence
 
 def dtype_of(value: Any) -> np.dtype[Any]:
     """The dtype of a carrier or an array."""
-    return value._dtype if isinstance(value, Carrier) else np.asarray(value).dtype
+    return value._dtype if isinstance(value, Carrier) else dtype_of_array(value)
 
 
 def _elementwise(

@@ -233,7 +233,7 @@ split            = linear("split",            lambda xp, g, *, axis, sizes: xp.c
                           title=lambda axis, sizes, label="SplitBackward0": label,
                           forward=lambda x, *, axis, sizes, label="": _xp.split(x, sizes=sizes, axis=axis))
 astype           = linear("astype",           lambda xp, g, *, dtype, source: xp.astype(g, dtype=source, source=dtype),
-                          title="ToCopyBackward0", complex="as written")
+                          title="ToCopyBackward0", complex="as written", halves="as written")
 clone            = linear("clone",            lambda xp, g: g,                   forward=_xp.clone)
 copy             = elementwise("copy",        lambda xp, g: xp.zeros_like(g),
                                               lambda xp, g: g,  forward=_filled, title="CopyBackwards")

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.bfloat import finfo
 from .._core import xp as _xp
 from .._core.primitives import general, zero
 from .decompositions import (
@@ -46,7 +47,7 @@ def _tied_forward(values: Any, slopes: Any, *, share: float) -> Any:
 
     Slopes that vanish have the rounding errors of the values from which they are computed.
     """
-    eps = float(np.finfo(slopes.dtype).eps)
+    eps = float(finfo(slopes.dtype).eps)
     size, steep = (np.abs(numbers).max(-1, keepdims=True, initial=0) for numbers in (values, slopes))
     together = (np.abs(np.diff(values)) <= share * size) & (
         np.abs(np.diff(slopes)) <= eps**0.5 * steep + ROUNDING * eps * size
@@ -72,7 +73,7 @@ def _frames_forward(y: Any, tied: Any) -> Any:
 
 def _tied(xp: Any, values: Any, slopes: Any, *, digits: float) -> Any:
     """True for pairs of values that agree in all digits, or with `digits` 0.5 in half of them, with equal slopes."""
-    eps = float(np.finfo(getattr(values, "_dtype", values.dtype)).eps)
+    eps = float(finfo(getattr(values, "_dtype", values.dtype)).eps)
     return xp.tied_values(values, slopes, share=ROUNDING * eps if digits == 1 else eps**digits)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.bfloat import dtype_of as dtype_of_array
 from .. import ops
 from .._core import xp as _xp
 from .._core.primitives import Primitive
@@ -104,7 +105,7 @@ def moved(primitive: Primitive, values: Sequence[Any], params: Params, local: bo
             given.append(numbers * (1 + 1j) if value.dtype.kind == "c" else numbers)
             patterns.append(value)
         else:
-            given.append(np.zeros(np.shape(value)) if np.asarray(value).dtype.kind in "fc" else value)
+            given.append(np.zeros(np.shape(value)) if dtype_of_array(value).kind in "fc" else value)
     whole = patterns[0] if len(patterns) == 1 else _joined(patterns)
     return _each(primitive.forward(*given, **params), lambda piece: _placed(whole, piece))
 
@@ -437,7 +438,7 @@ def dense(values: Sequence[Any], out: Any) -> Any:
 
 def unreached(values: Sequence[Any], out: Any) -> Any:
     """The pattern of a result like `out` that does not depend linearly on the operands."""
-    return _each(out, lambda piece: empty(_width(values), np.shape(piece), np.asarray(piece).dtype))
+    return _each(out, lambda piece: empty(_width(values), np.shape(piece), dtype_of_array(piece)))
 
 
 def _each(out: Any, function: Callable[[Any], Pattern]) -> Any:

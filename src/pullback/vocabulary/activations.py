@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.bfloat import finfo
 from .. import ops
 from .._core import dtypes
 from .._core.primitives import Carrier
@@ -405,7 +406,7 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
 
     def draw(rng: Any, shape: tuple[int, ...]) -> Any:
         drawn = random.real(rng, "random", shape, kind)
-        return -np.log(-np.log(np.maximum(drawn, np.finfo(kind).tiny)))
+        return -np.log(-np.log(np.maximum(drawn, finfo(kind).tiny)))
 
     noise = random.sampled(draw, tuple(logits.shape))
     soft = reductions.softmax((logits + noise) / tau, dim)

@@ -12,7 +12,7 @@ from .._core.sites import named, warn
 from .._core.values import every, require_operand
 from .._tape.shortcuts import is_primitive
 from . import warn_of_numbers
-from .promotion import binary, broadcast, cast, category, common, fractional, held, inexact, together
+from .promotion import binary, broadcast, cast, category, common, fractional, held, inexact, once, together
 
 
 def _refuse_bool_negation(input: Any) -> None:
@@ -25,8 +25,6 @@ def _refuse_bool_negation(input: Any) -> None:
 
 def _scaled(input: Any, other: Any, alpha: Any) -> Any:
     """alpha * other; raises for an alpha of a higher kind than the operands, which would change the result's dtype."""
-    if type(alpha) is int and alpha == 1:
-        return other
     tensor: Any = other if isinstance(other, Carrier) else None
     if type(alpha) is float and tensor is not None and tensor._dtype.kind == "f":
         return tensor * alpha  # the operator has less overhead
@@ -43,6 +41,11 @@ def _scaled(input: Any, other: Any, alpha: Any) -> Any:
             f"For non-complex input tensors, argument alpha must not be a complex number: alpha is {alpha}"
         )
     return mul(other, bool(alpha) if kind == "b" else alpha)
+
+
+@once
+def _with_factor(input: Any, other: Any, alpha: Any, *, combine: Primitive) -> Any:
+    return binary(combine, input, _scaled(input, other, alpha))
 
 
 def _by_position(name: str, number: Any, rest: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -63,7 +66,9 @@ def add(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
     """
     if rest:
         other, alpha = _by_position("add", other, rest)
-    return binary(ops.add, input, _scaled(input, other, alpha))
+    if type(alpha) is int and alpha == 1:
+        return binary(ops.add, input, other)
+    return _with_factor(input, other, alpha, combine=ops.add)
 
 
 @is_primitive(ops.subtract)
@@ -81,7 +86,9 @@ def sub(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
             "operator instead."
         )
-    return binary(ops.subtract, input, _scaled(input, other, alpha))
+    if type(alpha) is int and alpha == 1:
+        return binary(ops.subtract, input, other)
+    return _with_factor(input, other, alpha, combine=ops.subtract)
 
 
 def rsub(input: Any, other: Any, *, alpha: float = 1) -> Any:
@@ -176,7 +183,7 @@ def remainder(input: Any, other: Any) -> Any:
     tensor([2., 1.])
     """
     check_division("remainder", "remainder", input, other)
-    if isinstance(input, Carrier) and type(other) in (int, float) and input._dtype.kind == "f":
+    if isinstance(input, Carrier) and type(other) in (int, float) and input._dtype.char in "efd":
         return ops.modulo(input, divisor=_beside(other, input._dtype))
     return binary(ops.remainder, input, other)
 

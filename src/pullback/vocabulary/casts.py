@@ -20,6 +20,21 @@ def _cast(name: str, dtype: dtypes.dtype) -> Callable[..., Any]:
     return named(name, function, text)
 
 
+def bfloat16(input: Any, memory_format: Any = None) -> Any:
+    """This tensor in bfloat16; itself if it has that dtype.
+
+    Raises
+    ------
+    ImportError
+        If the package ml_dtypes, which stores such numbers, is not installed.
+
+    >>> import pullback
+    >>> pullback.tensor([1.0, 3.14159]).bfloat16()
+    tensor([1.0000, 3.1406], dtype=pullback.bfloat16)
+    """
+    return input.to(dtypes.bfloat(), memory_format=memory_format)
+
+
 bool = _cast("bool", dtypes.bool_)
 byte = _cast("byte", dtypes.uint8)
 cdouble = _cast("cdouble", dtypes.complex128)

@@ -15,7 +15,7 @@ Sizes = tuple[int, ...]
 # C++'s names of dtypes, which occur in torch's errors for mixed convolutions
 _NAMES = {
     "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int", "int64": "long int",
-    "float16": "c10::Half", "float32": "float", "float64": "double", "complex64": "c10::complex<float>",
+    "bfloat16": "c10::BFloat16", "float16": "c10::Half", "float32": "float", "float64": "double", "complex64": "c10::complex<float>",
     "complex128": "c10::complex<double>", "bool": "bool",
 }  # fmt: skip
 

@@ -108,13 +108,13 @@ def require_matrices(name: str, x: Any, argument: str = "A") -> None:
 
 
 def require_inexact(name: str, x: Any) -> None:
-    """Raise for integers and for float16, for which LAPACK has no solvers."""
+    """Raise for integers and for half precision, for which LAPACK has no solvers."""
     kind = x._dtype
     if kind.kind not in "fc":
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. Got {x._type_name}: convert first, x.float()"
         )
-    if kind == np.dtype(np.float16):
+    if kind.char in "eE":
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {x._type_name}: convert first, x.float()")
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core.bfloat import finfo
 from .. import ops
 from .._core.modes import quiet
 from .._core.primitives import Carrier
@@ -212,7 +213,7 @@ def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None
 
 def bounds(name: str, x: Any, atol: Any, rtol: Any) -> list[Any]:
     """The bounds up to which values count as zero, for each matrix: absolute, and relative to the largest value."""
-    eps = float(np.finfo(x._dtype).eps) * max(x.shape[-2:])
+    eps = float(finfo(x._dtype).eps) * max(x.shape[-2:])
     given = []
     for argument, bound in (("atol", atol), ("rtol", rtol)):
         if isinstance(bound, Carrier):
@@ -265,7 +266,7 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
     b = ops.expand_dims(B, axis=B.ndim) if vector else B
     broadcast_shapes(tuple(A.shape[:-2]), tuple(b.shape[:-2]))
     least, relative = bounds(
-        name, A, 0.0, rcond if rcond is not None else float(np.finfo(A._dtype).eps) * max(A.shape[-2:])
+        name, A, 0.0, rcond if rcond is not None else float(finfo(A._dtype).eps) * max(A.shape[-2:])
     )
     solution = ops.matmul(ops.pinv(A, least, relative, hermitian=False), b)
     values = ops.svd(A, full=False)[1].detach()

@@ -33,8 +33,8 @@ def _operand(name: str, input: Any, *, real: bool = False) -> Any:
     if not isinstance(input, Carrier):
         require_tensor(f"fft_{name}", "input", input)
     input = inexact(input).contiguous()  # NumPy would preserve the memory order
-    if input._dtype == np.float16:
-        raise RuntimeError(f"Unsupported dtype Half: convert the input of {name} first, as in x.float()")
+    if input._dtype.char in "eE":
+        raise RuntimeError(f"Unsupported dtype {input._type_name}: convert the input of {name} first, as in x.float()")
     if not real:
         return cast(input, np.result_type(input._dtype, np.complex64))
     if input._dtype.kind == "c":

@@ -14,7 +14,7 @@ from .._tape.shortcuts import is_primitive
 from .._tape.views import write
 from . import arithmetic, of_tensors
 from .arithmetic import elementwise, ordering, pair, require_numbers
-from .promotion import binary, broadcast, cast, category, common, fractional, inexact
+from .promotion import binary, broadcast, cast, category, common, fractional, inexact, once
 
 # One tensor
 
@@ -457,6 +457,7 @@ def clamp_max(input: Any, max: Any) -> Any:
 # Three tensors
 
 
+@once
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
     """input + value * tensor1 * tensor2.
 
@@ -468,6 +469,7 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
     return arithmetic.add(input, tensor1 * tensor2, alpha=value)
 
 
+@once
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
     """input + value * tensor1 / tensor2.
 

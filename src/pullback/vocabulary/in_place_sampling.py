@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.bfloat import finfo
 from .. import ops
 from .._core.primitives import Carrier
 from .._numerics import random as _random
@@ -168,7 +169,7 @@ def random(self: Any, start: Any = None, to: Any = ..., *, generator: Any = None
         start, to = 0, start
     start = 0 if start is None else _whole("from", start)
     if to is None or to is ...:
-        gapless = 2 ** (np.finfo(dtype).nmant + 1) if dtype.kind == "f" else 2 if dtype.kind == "b" else None
+        gapless = 2 ** (finfo(dtype).nmant + 1) if dtype.kind == "f" else 2 if dtype.kind == "b" else None
         to = gapless or min(int(np.iinfo(dtype).max), 2**63 - 2) + 1
     to = _whole("to", to)
     if start >= to:

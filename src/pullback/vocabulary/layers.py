@@ -200,7 +200,7 @@ def embedding_bag(
     if max_norm is not None:
         _limit_norms(weight, numbers, max_norm, norm_type)
     dtype = weight._dtype
-    if mode == "mean" and dtype == np.float16:  # float16 cannot represent counts above 65 504
+    if mode == "mean" and dtype.char in "eE":  # halves cannot represent large counts
         weight = cast(weight, np.dtype(np.float32))
     rows = ops.embedding(weight, numbers, padding=padding, by_frequency=scale_grad_by_freq)
     counted = np.ones((numbers.shape[0], 1), np.bool_)

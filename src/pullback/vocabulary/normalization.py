@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.bfloat import finfo
 from .. import ops
 from .._core import errors
 from .._core.modes import no_grad, quiet
@@ -101,7 +102,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     axes, _ = _normalized_axes(of_kind("rms_norm", input, "fc"), normalized_shape, weight=weight)
     dtype = input._dtype
     values = cast(input, SINGLE) if dtype == HALF else input
-    result = ops.rms_normalize(values, axis=axes, eps=float(np.finfo(values._dtype).eps) if eps is None else eps)
+    result = ops.rms_normalize(values, axis=axes, eps=float(finfo(values._dtype).eps) if eps is None else eps)
     result = cast(result, dtype)
     return result if weight is None else result * weight
 

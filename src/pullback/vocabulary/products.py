@@ -13,7 +13,7 @@ from .._core.values import require_operand, require_operands, require_tensor, re
 from .._tape.shortcuts import is_primitive
 from .._tape.views import view
 from . import arithmetic
-from .promotion import binary, cast, category, common
+from .promotion import binary, cast, category, common, once
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -221,6 +221,7 @@ def _added(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
     return result if beta == 0 else ops.add(_scaled("beta", input, beta), result)
 
 
+@once
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * (mat1 @ mat2) for matrices; the input is broadcast.
 
@@ -235,6 +236,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
     return _added("addmm", input, matmul(mat1, mat2), beta, alpha)
 
 
+@once
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * (mat @ vec) for a matrix and a vector; the input is broadcast.
 
@@ -246,6 +248,7 @@ def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> A
     return _added("addmv", input, mv(mat, vec), beta, alpha)
 
 
+@once
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * (batch1 @ batch2) for batches of matrices; the input is broadcast.
 
@@ -257,6 +260,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any =
     return _added("baddbmm", input, bmm(batch1, batch2), beta, alpha)
 
 
+@once
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * the sum of the products of two batches of matrices; the input is broadcast.
 
@@ -269,6 +273,7 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
     return _added("addbmm", input, product, beta, alpha)
 
 
+@once
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * outer(vec1, vec2); the input is broadcast.
 

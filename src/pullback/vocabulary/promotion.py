@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import ops
 from .._core import dtypes
+from .._core.bfloat import SINGLE, bfloat_type, held as as_held, is_bfloat
 from .._core.modes import quiet
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import in_common
@@ -35,6 +36,8 @@ def category(operand: Any) -> tuple[np.dtype[Any], str]:
         return _NUMBERS[type(operand.item())], "scalar"
     if isinstance(operand, np.ndarray) and operand.dtype.kind in "buifc":
         return operand.dtype, "dim" if operand.ndim else "zero"
+    if is_bfloat(operand):
+        return bfloat_type(), "dim" if operand.ndim else "zero"
     for number in (int, float, complex):
         if isinstance(operand, number):
             return _NUMBERS[number], "scalar"
@@ -57,10 +60,14 @@ def cast(operand: Any, dtype: np.dtype[Any]) -> Any:
     if hasattr(operand, "within"):  # a recorded number: see compile
         return operand.within(dtype)
     array = np.asarray(operand)
-    return array if array.dtype == dtype else quiet.run(array.astype, dtype)
+    if array.dtype == dtype:
+        return array
+    if dtype.char == "E":  # a number is rounded where it is used: see `bfloat.compute`
+        return as_held(quiet.run(array.astype, dtype if array.ndim else SINGLE))
+    return quiet.run(array.astype, dtype)
 
 
-CALLED = {"float16": "c10::Half", "float32": "float", "float64": "double", "int32": "int"}
+CALLED = {"bfloat16": "c10::BFloat16", "float16": "c10::Half", "float32": "float", "float64": "double", "int32": "int"}
 """The names of dtypes in torch's errors that do not end in _t."""
 
 
@@ -148,6 +155,21 @@ def inexact(operand: Any) -> Any:
     """An operand for a function of real or complex numbers: integers and bools are converted to the default dtype."""
     source = _plain(operand) or category(operand)[0]
     return operand if source.kind in "fc" else cast(operand, dtypes.default_numpy())
+
+
+def once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A decorator for a function made of several operations: with bfloat16 it computes in float32, and rounds its result once."""
+
+    @functools.wraps(function)
+    def computed(input: Any, *operands: Any, **options: Any) -> Any:
+        if isinstance(input, Carrier) and input._dtype.char == "E":
+            tensors = [x for x in operands if isinstance(x, Carrier)]
+            if all(x._dtype.char == "E" for x in tensors):
+                wide = [cast(x, SINGLE) if isinstance(x, Carrier) else x for x in (input, *operands)]
+                return cast(function(*wide, **options), input._dtype)
+        return function(input, *operands, **options)
+
+    return computed
 
 
 def binary(primitive: Primitive, a: Any, b: Any) -> Any:

@@ -150,7 +150,7 @@ def nanmean(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = 
     input = _converted(input, dtype)
     if input._dtype.kind not in "fc":
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}")
-    if input._dtype == np.float16:  # float16 cannot represent counts above 65 504
+    if input._dtype.char in "eE":  # halves cannot represent large counts
         return cast(nanmean(cast(input, np.dtype(np.float32)), dim, keepdim), input._dtype)
     total = sum(_without_nan(input), dim, keepdim)
     return ops.divide(total, cast(sum(ops.logical_not(ops.isnan(input)), dim, keepdim), total._dtype))

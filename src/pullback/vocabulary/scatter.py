@@ -260,7 +260,7 @@ def _reduced(input: Any, src: Any, index: Any, axis: int, reduce: str, include_s
         input = ops.scatter(input, _neutral(reduce, input._dtype), index, axis=axis)
     if reduce != "mean":
         return REDUCTIONS[reduce](input, src, index, axis=axis, label=label)
-    if input._dtype == np.float16:  # float16 cannot represent counts above 65 504
+    if input._dtype.char in "eE":  # halves cannot represent large counts
         wide, added = (cast(x, np.dtype(np.float32)) for x in (input, src))
         return cast(_reduced(wide, added, index, axis, reduce, include_self, label), input._dtype)
     total = ops.scatter_add(input, src, index, axis=axis)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.bfloat import finfo
 from .. import ops
 from .._core import xp as _xp
 from .._core.primitives import Carrier
@@ -30,7 +31,7 @@ def _last(input: Any) -> tuple[Any, ...]:
 def _window(name: str, input: Any, window: Any, win_length: int, n_fft: int) -> Any:
     """The window, padded to the middle of a frame; by default all ones, in the signal's dtype."""
     if window is None:
-        window = np.ones(win_length, np.finfo(input._dtype).dtype)
+        window = np.ones(win_length, finfo(input._dtype).dtype)
     else:
         require_operand(name, "window", window, 5)
     if tuple(window.shape) != (win_length,):

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core.bfloat import finfo
 from .. import ops
 from .._core.modes import quiet
 from .._core.primitives import Carrier
@@ -283,7 +284,7 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
     if input._dtype.kind not in "fiu":
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{input._type_name}'")
     for bound in (min, max):
-        if input._dtype.kind == "f" and float(np.finfo(input._dtype).max) < abs(bound) < math.inf:
+        if input._dtype.kind == "f" and float(finfo(input._dtype).max) < abs(bound) < math.inf:
             raise overflow(bound, input._dtype)
     values = concrete(input, "histc")
     if min == max and values.size:

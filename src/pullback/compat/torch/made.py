@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._core.bfloat import finfo
 from ..._core.dtypes import dtype as Kind
 from ..._core.placement import accept
 from ..._core.primitives import Carrier
@@ -55,7 +56,7 @@ def make_tensor(
     else:
         values = _fractions(sizes, kind.numpy, lowest, highest)
     if exclude_zero:
-        tiny = 1 if whole else np.finfo(kind.numpy).tiny
+        tiny = 1 if whole else finfo(kind.numpy).tiny
         values = np.where(values == 0, tiny * (1 + 1j) if kind.is_complex else tiny, values).astype(kind.numpy)
     if noncontiguous and values.size > 1:
         values = np.repeat(values, 2, axis=-1)[..., ::2]
@@ -66,7 +67,7 @@ def _bounds(kind: Kind, low: float | None, high: float | None) -> tuple[Any, Any
     """The lower and the exclusive upper bound; integers for integer dtypes."""
     letter = kind.numpy.kind
     if letter in "fc":
-        limits = np.finfo(kind.numpy)
+        limits = finfo(kind.numpy)
         least, most, usual = float(limits.min), float(limits.max), (-9, 9)
     elif letter == "b":
         least, most, usual = 0, 1, (0, 2)

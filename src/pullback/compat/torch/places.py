@@ -154,7 +154,6 @@ ABSENT: dict[str, str] = {
     "torch.nested": "the rows of a tensor have one length: pad_sequence makes them so",
     "torch.quantization": "there are no quantized tensors",
     "torch.ao": "there are no quantized tensors",
-    "torch.bfloat16": "NumPy has no bfloat16",
     "torch.utils.cpp_extension": "nothing is compiled from C++",
 }
 """Names that do not exist, with the explanation for the error message, which also applies to names below them."""

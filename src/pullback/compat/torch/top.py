@@ -70,7 +70,6 @@ class finfo(dtypes.finfo):
 sparse_coo, sparse_csr, sparse_csc = map(placement.layout, ("sparse_coo", "sparse_csr", "sparse_csc"))
 # Bits; the largest number, the gap above 1, the smallest normal number; the resolution of decimal digits. By the OCP's
 # definitions of small formats, and as torch.finfo says.
-bfloat16 = _Absent("bfloat16", 16, (2 - 2**-7) * 2.0**127, 2**-7, 2.0**-126, 0.01)
 float8_e4m3fn = _Absent("float8_e4m3fn", 8, 448.0, 2**-3, 2**-6, 1.0)
 float8_e5m2 = _Absent("float8_e5m2", 8, 57344.0, 2**-2, 2**-14, 1.0)
 float8_e4m3fnuz = _Absent("float8_e4m3fnuz", 8, 240.0, 2**-3, 2**-7, 1.0)
@@ -78,6 +77,19 @@ float8_e5m2fnuz = _Absent("float8_e5m2fnuz", 8, 57344.0, 2**-2, 2**-15, 1.0)
 float8_e8m0fnu = _Absent("float8_e8m0fnu", 8, 2.0**127, 1.0, 2.0**-127, 1.0)
 float4_e2m1fn_x2 = _Absent("float4_e2m1fn_x2", 8, 6.0, 0.5, 1.0, 1.0)
 complex32 = _Absent("complex32", 32, 65504.0, 2**-10, 2**-14, 0.001)
+
+
+
+def __getattr__(name: str) -> Any:
+    if name != "bfloat16":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+    try:
+        found = dtypes.bfloat()
+    except ImportError:  # of ml_dtypes, which stores such numbers
+        found = _Absent(name, 16, (2 - 2**-7) * 2.0**127, 2**-7, 2.0**-126, 0.01)
+    globals()[name] = found
+    return found
+
 
 _precision = "highest"
 

@@ -189,6 +189,10 @@ class Module(State, Calls):
         """Convert floating-point parameters and buffers to float16, in place."""
         return self._floating(dtypes.float16)
 
+    def bfloat16(self) -> Self:
+        """Convert floating-point parameters and buffers to bfloat16, in place; ImportError without the package ml_dtypes."""
+        return self._floating(dtypes.bfloat())
+
     def cpu(self) -> Self:
         """This module: everything is on the CPU."""
         return self
