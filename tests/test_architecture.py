@@ -282,6 +282,7 @@ def test_the_import_asks_for_nothing_but_numpy() -> None:
 # What `import pullback` reads: all else is read when it is first asked for. A name more here is a quarter of a millisecond.
 EAGER = """
     _core
+    _core.bfloat
     _core.composing
     _core.contraction
     _core.halves

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ._core.bfloat import finfo
 from . import ops
 from ._core import dtypes
+from ._core.bfloat import finfo
 from ._core.primitives import Carrier
 from ._core.shapes import expand_shape, normalize_axes, normalize_axis
 from ._core.values import require_operand, require_tensor

@@ -73,7 +73,9 @@ def test_limits_of_dtypes_that_numpy_lacks():
         assert (found.bits, found.eps, found.max, found.tiny) == (16, 2**-7, 3.3895313892515355e38, 2**-126)
         assert torch.finfo(torch.float8_e4m3fn).max == 448 and torch.finfo(torch.float32).bits == 32
         assert torch.bfloat16.is_floating_point and torch.bfloat16.itemsize == 2
-        raises(TypeError, "bfloat16 is not a dtype of pullback", lambda: torch.ones(2, dtype=torch.bfloat16))
+        assert repr(torch.ones(2, dtype=torch.bfloat16)) == "tensor([1., 1.], dtype=torch.bfloat16)"
+        assert torch.nn.Linear(2, 2).bfloat16()(torch.ones(1, 2).bfloat16()).dtype is torch.bfloat16
+        raises(TypeError, "float8_e4m3fn is not a dtype of pullback", lambda: torch.ones(2, dtype=torch.float8_e4m3fn))
     """)
 
 

@@ -242,11 +242,6 @@ x *= 0.5
         "RuntimeError: result type Float can't be cast to the desired output type",
         "write y = x * other",
     ),
-    "bfloat16 name": Mistake(
-        "pb.ones(3, dtype=pb.bfloat16)",
-        "AttributeError: NumPy has no bfloat16: use pullback.float32",
-        "use pullback.float32",
-    ),
     "dtype as text": Mistake(
         "pb.ones(3, dtype='float33')",
         "TypeError: 'float33' is not a dtype of pullback: NumPy knows no such",
@@ -256,11 +251,6 @@ x *= 0.5
         "pb.ones(3, dtype=str)",
         "TypeError: <class 'str'> is not a dtype of pullback: it is no type of",
         "pullback.float32",
-    ),
-    "to bfloat16 text": Mistake(
-        "pb.ones(3).to('bfloat16')",
-        "RuntimeError: NumPy has no bfloat16: use float32",
-        "use float32",
     ),
     "float index": Mistake(
         """\

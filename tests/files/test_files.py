@@ -186,12 +186,12 @@ def test_files_of_other_programs():
     found["a"].mul_(2)  # memory of its own, which may be written
 
 
-def test_bfloat_becomes_float32():
+def test_bfloat_is_read_as_it_is():
     header = {"x": {"dtype": "BF16", "shape": [3], "data_offsets": [0, 6]}}
     content = safetensors(header, np.array([0x3F80, 0xC000, 0x7F80], "<u2").tobytes())
-    with pytest.warns(UserWarning, match="bfloat16"):
-        x = pullback.load(io.BytesIO(content))["x"]
-    assert x.dtype == pullback.float32 and x.tolist() == [1.0, -2.0, float("inf")]
+    x = pullback.load(io.BytesIO(content))["x"]
+    assert x.dtype == pullback.bfloat16 and x.tolist() == [1.0, -2.0, float("inf")]
+    assert written({"x": x}).endswith(content[-6:])
 
 
 # Where it is written to and read from

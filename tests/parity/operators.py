@@ -260,9 +260,7 @@ def pulled(
             values = values + 1j * rng.standard_normal(tuple(other.shape))
         cotangents.append(np.asarray(values).astype(numbers(other).dtype))
     options = {"allow_unused": True, "create_graph": keep}
-    theirs = torch.autograd.grad(
-        [o for _, o in pairs], its_leaves, [its_tensor(c) for c in cotangents], **options
-    )
+    theirs = torch.autograd.grad([o for _, o in pairs], its_leaves, [its_tensor(c) for c in cotangents], **options)
     mine = pullback.autograd.grad(
         [o for o, _ in pairs], my_leaves, [pullback.from_numpy(c) for c in cotangents], **options
     )
@@ -359,10 +357,15 @@ def ask(name: str, *, orders: int = 1, count: int = SAMPLES, dtype: str | None =
 # 5. The baseline
 
 
+def recorded() -> dict[str, list[str]]:
+    """What the baseline says of each entry."""
+    lines = BASELINE.read_text(encoding="utf-8").split("\n") if BASELINE.exists() else []
+    return {line.split()[0]: line.split()[1:] for line in lines if line and not line.startswith("#")}
+
+
 def baseline() -> dict[str, bool]:
     """The entries that have passed, and whether their gradients have."""
-    lines = BASELINE.read_text(encoding="utf-8").split("\n") if BASELINE.exists() else []
-    return {line.split()[0]: line.split()[1] == "gradient" for line in lines if line and not line.startswith("#")}
+    return {name: known[0] == "gradient" for name, known in recorded().items()}
 
 
 def write_baseline(outcomes: dict[str, Outcome], measured: dict[str, list[str]] | None = None) -> None:
@@ -411,7 +414,6 @@ Where a function has no derivative, pullback has the same gradient as torch.
 
 REASONS = {
     "as_strided_scatter": "torch 2.13 gives the cotangent where the first argument was overwritten, and zero elsewhere",
-    "bfloat16": "NumPy has no such dtype",
     "histogramdd": "edges that are not sorted are refused; torch counts with them",
     "nn.functional.batch_norm.without_cudnn": "an entry for CUDA alone",
     "nn.functional.fractional_max_pool3d": "drawn at random, which eight draws of a small sample do not always show",
@@ -419,7 +421,7 @@ REASONS = {
     "special.bessel_j0": "torch is off by 4e-7, pullback by 1e-14",
     "special.bessel_y1": "torch is off by 9e-7, pullback by 1e-14",
 }  # by name, where we know more than that torch has something else
-DTYPES = ("float64", "float32", "complex128", "int64", "bool")
+DTYPES = ("float64", "float32", "bfloat16", "complex128", "int64", "bool")
 KINKS = (
     "x.abs() at 0", "x.relu() at 0", "x.sign() at 0", "x.sqrt() at 0", "x.clamp(0, 1) at 0", "x.clamp(0, 1) at 1",
     "x.maximum(x.detach()) at 1", "x.minimum(x.detach()) at 1", "x.norm() at 0", "x.expand(2).amax() at 1",
@@ -473,7 +475,7 @@ def write_table() -> None:
     )  # fmt: skip
     TABLE.write_text(page, encoding="utf-8")
     write_baseline(outcomes, measured)
-    subprocess.run([sys.executable, TABLE.parent.parent / "scripts" / "operators"], check=True)
+    subprocess.run([sys.executable, TABLE.parents[2] / "scripts" / "operators"], check=True)
 
 
 def report(names: list[str], outcomes: dict[str, Outcome]) -> None:

@@ -95,12 +95,12 @@ def test_shared_memory_stays_shared(archive):
 
 
 @both_forms
-def test_bfloat_becomes_float32(archive):
+def test_bfloat_is_read_and_written(archive):
     x = torch.randn(100).to(torch.bfloat16)
-    with pytest.warns(UserWarning, match="bfloat16"):
-        found = read(x, archive)
-    assert found.dtype == pullback.float32
-    np.testing.assert_array_equal(found.numpy(), x.float().numpy())
+    found = read(x, archive)
+    assert found.dtype == pullback.bfloat16
+    np.testing.assert_array_equal(found.float().numpy(), x.float().numpy())
+    assert read_by_torch({"x": found})["x"].equal(x)
 
 
 @both_forms

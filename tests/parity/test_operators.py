@@ -13,3 +13,9 @@ def test_operator(name, with_gradient):
     outcome = operators.ask(name)
     assert outcome.forward, outcome.reason
     assert outcome.gradient or not with_gradient, outcome.reason
+
+
+@pytest.mark.parametrize("name", [name for name, known in operators.recorded().items() if "bfloat16" in known])
+def test_operator_in_bfloat(name):
+    outcome = operators.ask(name, count=2, dtype="bfloat16")
+    assert outcome.forward, outcome.reason

@@ -8,6 +8,7 @@ to `bind`, which computes the whole primitive in float32; for the rest, NumPy as
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
@@ -16,6 +17,8 @@ import numpy as np
 from numpy import ndarray
 
 SINGLE = np.dtype(np.float32)
+CHAR: str = "E"
+"""NumPy's character for the dtype."""
 MISSING = "bfloat16 is stored by the package ml_dtypes, which is not installed: pip install ml_dtypes, or use float32"
 _true_dtype: Callable[[Any], np.dtype[Any]] = vars(ndarray)["dtype"].__get__
 VIEWS = set(
@@ -36,7 +39,7 @@ MOVING = {
 class BFloatType:
     """The dtype bfloat16 as other modules see it: as one of NumPy's, of floating kind; `np.dtype` of it is that of ml_dtypes."""
 
-    kind, char, name, str, itemsize, isnative = "f", "E", "bfloat16", "<V2", 2, True
+    kind, char, name, itemsize, isnative = "f", CHAR, "bfloat16", 2, True
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self.dtype = self.__numpy_dtype__ = dtype
@@ -55,6 +58,9 @@ class BFloatType:
     def __repr__(self) -> str:
         return repr(self.dtype)
 
+    def __str__(self) -> str:
+        return self.name
+
     def __reduce__(self) -> Any:
         return bfloat_type, ()
 
@@ -63,17 +69,25 @@ class BFloatType:
 def bfloat_type() -> np.dtype[Any]:
     """The dtype of bfloat16 arrays; ImportError without ml_dtypes."""
     try:
-        import ml_dtypes
+        package = importlib.import_module("ml_dtypes")
     except ImportError as error:
         raise ImportError(MISSING, name="ml_dtypes") from error
-    return cast("np.dtype[Any]", BFloatType(np.dtype(ml_dtypes.bfloat16)))
+    return cast("np.dtype[Any]", BFloatType(np.dtype(package.bfloat16)))
 
 
 @functools.cache
 def _limits() -> SimpleNamespace:
     largest, least = (2 - 2**-7) * 2.0**127, 2.0**-126
     return SimpleNamespace(
-        bits=16, nmant=7, precision=2, eps=2**-7, max=largest, min=-largest, tiny=least, smallest_normal=least, dtype=bfloat_type()
+        bits=16,
+        nmant=7,
+        precision=2,
+        eps=2**-7,
+        max=largest,
+        min=-largest,
+        tiny=least,
+        smallest_normal=least,
+        dtype=bfloat_type(),
     )
 
 
@@ -89,7 +103,7 @@ class BFloatArray(ndarray[Any, Any]):
     def dtype(self) -> Any:
         """The dtype, with the kind of a floating one."""
         own = _true_dtype(self)
-        return bfloat_type() if own.char == "E" else own
+        return bfloat_type() if own.char == CHAR else own
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = (), **options: Any) -> Any:
         wide = [widened(x) for x in inputs]
@@ -118,9 +132,9 @@ class BFloatArray(ndarray[Any, Any]):
         plain = ndarray.view(self, ndarray)
         return plain.view(*args, **options) if args or options else ndarray.view(self)
 
-    def item(self, *args: Any) -> float:
+    def item(self, *args: Any) -> Any:
         """An element as a Python number."""
-        return cast("float", widened(self).item(*args))
+        return widened(self).item(*args)
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers."""
@@ -158,14 +172,14 @@ for _name in (
 def is_bfloat(x: Any) -> bool:
     """True for arrays and NumPy scalars of bfloat16."""
     if isinstance(x, ndarray):
-        return _true_dtype(x).char == "E"
-    return isinstance(x, np.generic) and x.dtype.char == "E"
+        return _true_dtype(x).char == CHAR
+    return isinstance(x, np.generic) and x.dtype.char == CHAR
 
 
 def dtype_of(x: Any) -> np.dtype[Any]:
     """The dtype of an array or of what becomes one, that of bfloat16 with its floating kind."""
     own: np.dtype[Any] = np.asarray(x).dtype
-    return bfloat_type() if own.char == "E" else own
+    return bfloat_type() if own.char == CHAR else own
 
 
 def _plain(x: Any) -> Any:
@@ -222,8 +236,12 @@ def _is_number(x: Any) -> bool:
     return isinstance(x, float) or (type(x) is ndarray and not x.ndim)
 
 
-def compute(primitive: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
-    """The result of a primitive of which some arguments are arrays of bfloat16."""
+def rounding(primitive: Any) -> Callable[..., Any]:
+    """The forward function of a primitive for arguments of which some are arrays of bfloat16."""
+    return lambda *args, **params: _compute(primitive, args, params)
+
+
+def _compute(primitive: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
     if primitive.name in VIEWS:
         return held(primitive.forward(*_each(_plain, args), **params))
     if primitive.name not in SCALED:

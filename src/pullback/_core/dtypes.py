@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple, NoReturn, Self, final
+from typing import Any, Final, NamedTuple, NoReturn, Self, cast, final
 
 import numpy as np
 
-from .bfloat import BFloatType, bfloat_type, finfo as finfo_of
+from .bfloat import CHAR, BFloatType, bfloat_type, finfo as finfo_of
 from .modes import mode
 
 NumpyType = np.dtype[Any]
@@ -257,7 +257,7 @@ def _found(value: object) -> dtype | None:
     if isinstance(value, (str, type, np.dtype)) and "bfloat16" in str(value):
         return bfloat()
     if isinstance(value, (np.dtype, BFloatType)):
-        return _FROM_NUMPY.get(value)
+        return _FROM_NUMPY.get(cast("NumpyType", value))
     if isinstance(value, type):
         return _FROM_TYPE.get(value)
     if isinstance(value, str) and value not in _AMBIGUOUS:
@@ -458,7 +458,7 @@ def _promoted(a: NumpyType, b: NumpyType) -> NumpyType:
     if low.kind != "f" and _RANK[low.kind] < _RANK[high.kind]:
         return high
     if a is not b:
-        a, b = (float32.numpy if each.char == "E" else each for each in (a, b))
+        a, b = (float32.numpy if each.char == CHAR else each for each in (a, b))
     both = a if a is b else np.promote_types(a, b)
     if low.kind != "f" and both.kind == "f":
         raise RuntimeError(

@@ -78,8 +78,5 @@ def pulled_in_bfloat(primitive: Any, xp: Any, g: Any, edges: Any, saved: Sequenc
     singles = [cell and _Single(xp, cell.array) for cell in saved]
     pulled = primitive.pull(xp, wide if several else wide[0], edges, singles, params)
     return tuple(
-        [
-            xp.astype(x, dtype=dtype, source=SINGLE) if x is not None and _dtype_of(x) == SINGLE else x
-            for x in pulled
-        ]
+        [xp.astype(x, dtype=dtype, source=SINGLE) if x is not None and _dtype_of(x) == SINGLE else x for x in pulled]
     )

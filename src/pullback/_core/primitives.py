@@ -27,7 +27,7 @@ from .modes import innermost, quiet
 # too ("as written"), or recording the operation raises an error ("refused").
 #
 # With `halves="as singles"` a primitive computes with float16 in float32, in both passes, and rounds its results once. With
-# bfloat16 all do so, but those whose rules take cotangents as they are: `halves="as written"`.
+# bfloat16 all do; rules of those with `halves="as written"` take cotangents as they are.
 
 Function = Callable[..., Any]
 Rule = Function
@@ -295,14 +295,13 @@ def bind(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> A
     top: Carrier | None = None
     rounded = False
     for arg in args:
-        if isinstance(arg, Carrier):
-            if top is None or arg.level > top.level:
-                top = arg
-        elif type(arg) is bfloat.BFloatArray:
-            rounded = True
+        if not isinstance(arg, Carrier):
+            rounded = rounded or type(arg) is bfloat.BFloatArray
+        elif top is None or arg.level > top.level:
+            top = arg
     if top is None:
-        run = quiet.copy().run
-        return run(bfloat.compute, primitive, args, params) if rounded else run(primitive.forward, *args, **params)
+        forward = bfloat.rounding(primitive) if rounded else primitive.forward
+        return quiet.copy().run(forward, *args, **params)
     return top.interpreter.process(primitive, args, params)
 
 

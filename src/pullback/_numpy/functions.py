@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core.bfloat import finfo
 from .. import ops
+from .._core.bfloat import finfo
 from .._core.primitives import Carrier, Function
 from .._core.shapes import normalize_axis
 from .._tape.views import write

@@ -141,7 +141,7 @@ def tape_of(node: Node) -> Any:
 
 
 _classes: dict[
-    tuple[Primitive, str, bool], type[Node]
+    tuple[Primitive, str, bool, bool], type[Node]
 ] = {}  # beside the cache, whose function two threads may call at the same time
 
 

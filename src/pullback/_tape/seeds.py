@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import ops
-from .._core.bfloat import held
 from .._core import errors, xp as _xp
+from .._core.bfloat import held
 from .._core.primitives import Carrier
 from .node import Node
 from .recording import Tape
@@ -73,7 +73,9 @@ def cotangent(tape: Tape, output: Any, gradient: Any, index: int, create_graph: 
         g = _implicit(output)
         if create_graph:
             return tape.wrap(g, None)
-        return g if isinstance(output, GradientEdge) or isinstance(output._array, ndarray) else tape.wrap(g, None)._array
+        return (
+            g if isinstance(output, GradientEdge) or isinstance(output._array, ndarray) else tape.wrap(g, None)._array
+        )
     given = gradient if isinstance(gradient, Carrier) else as_carrier(tape, gradient)
     if isinstance(output, GradientEdge):
         return given if create_graph else _beneath(tape, given)

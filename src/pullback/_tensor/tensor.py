@@ -346,7 +346,7 @@ class Conversions(Autograd):
         for value in (*args, *named):
             if isinstance(value, Carrier):
                 dtype = value.dtype
-            elif isinstance(value, str) and not hasattr(np, value):
+            elif isinstance(value, str) and not hasattr(np, value) and value != "bfloat16":
                 _placement.here(value)
             elif value is not None and not isinstance(value, bool):
                 dtype = value

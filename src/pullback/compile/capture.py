@@ -189,7 +189,11 @@ class Run:
         self.known[id(tensor)] = (tensor, place)
         self.signatures.append((place, signature(tensor)))
         tracked = tensor._node is not None and not isinstance(tensor._node, AccumulateGrad)
-        if (tracked and not isinstance(place, records.Argument)) or not isinstance(tensor._array, ndarray) or tensor.level:
+        if (
+            (tracked and not isinstance(place, records.Argument))
+            or not isinstance(tensor._array, ndarray)
+            or tensor.level
+        ):
             return  # refused when it is used
         array, cell = tensor._array, tensor._cell
         held = arrays.get(id(array))

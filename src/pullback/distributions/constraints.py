@@ -5,8 +5,6 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-
 from .._core.bfloat import finfo
 from .._core.values import holds
 from .._tensor.functions import all as all_, isnan, stack as stacked

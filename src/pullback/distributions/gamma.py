@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._core.bfloat import finfo
 from .. import ops
+from .._core.bfloat import finfo
 from .._numerics import random
 from .._tensor import sampling
 from .._tensor.creation import as_tensor, made

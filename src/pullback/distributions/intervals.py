@@ -4,8 +4,6 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-
 from .._core.bfloat import finfo
 from .._tensor import sampling
 from .._tensor.functions import expm1, log1p, where

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._core.bfloat import finfo
 from .. import linalg
+from .._core.bfloat import finfo
 from .._core.modes import no_grad
 from .._core.primitives import Carrier
 from .._core.shapes import Size

@@ -3,8 +3,6 @@
 import math
 from typing import Any, ClassVar
 
-import numpy as np
-
 from .._core.bfloat import finfo
 from .._core.modes import no_grad
 from .._core.shapes import Size

@@ -48,7 +48,11 @@ def write(stream: Any, arrays: Mapping[str, Any], metadata: Mapping[str, str]) -
     for name in order:
         array = arrays[name]
         span = [begin, begin + array.nbytes]
-        header[name] = {"dtype": BFLOAT if array.dtype.char == "E" else _NAMES[array.dtype], "shape": list(array.shape), "data_offsets": span}
+        header[name] = {
+            "dtype": BFLOAT if array.dtype.char == "E" else _NAMES[array.dtype],
+            "shape": list(array.shape),
+            "data_offsets": span,
+        }
         begin += array.nbytes
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.bfloat import dtype_of as dtype_of_array
 from .. import ops
 from .._core import xp as _xp
+from .._core.bfloat import dtype_of as dtype_of_array
 from .._core.primitives import Carrier, Primitive
 from .arguments import Argument, Params, count, folded, one_by_one, raised, spread, unfolded, whole
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.bfloat import dtype_of as dtype_of_array
 from .. import ops
 from .._core import xp as _xp
+from .._core.bfloat import dtype_of as dtype_of_array
 from .._core.modes import mode, quiet
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import sum_to

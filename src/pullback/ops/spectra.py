@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core.bfloat import finfo
 from .._core import xp as _xp
+from .._core.bfloat import finfo
 from .._core.primitives import general, zero
 from .decompositions import (
     ROUNDING,

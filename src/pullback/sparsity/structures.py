@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core.bfloat import dtype_of as dtype_of_array
 from .. import ops
 from .._core import xp as _xp
+from .._core.bfloat import dtype_of as dtype_of_array
 from .._core.primitives import Primitive
 from .._tape.memory import Cell, cell_with
 from .patterns import Array, Pattern, Shape, empty, gathered, united

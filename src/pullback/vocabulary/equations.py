@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.bfloat import finfo
 from .. import ops
+from .._core.bfloat import finfo
 from .._core.modes import quiet
 from .._core.primitives import Carrier
 from .._core.shapes import broadcast_shapes, normalize_axes

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core.bfloat import finfo
 from .. import ops
+from .._core.bfloat import finfo
 from .._core.primitives import Carrier
 from .._numerics import random as _random
 

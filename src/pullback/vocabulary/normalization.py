@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core.bfloat import finfo
 from .. import ops
 from .._core import errors
+from .._core.bfloat import finfo
 from .._core.modes import no_grad, quiet
 from .._core.primitives import Carrier
 from .._core.shapes import parse_sizes

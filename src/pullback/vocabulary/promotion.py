@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import ops
 from .._core import dtypes
-from .._core.bfloat import SINGLE, bfloat_type, held as as_held, is_bfloat
+from .._core.bfloat import CHAR, SINGLE, bfloat_type, held as as_held, is_bfloat
 from .._core.modes import quiet
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import in_common
@@ -62,7 +62,7 @@ def cast(operand: Any, dtype: np.dtype[Any]) -> Any:
     array = np.asarray(operand)
     if array.dtype == dtype:
         return array
-    if dtype.char == "E":  # a number is rounded where it is used: see `bfloat.compute`
+    if dtype.char == CHAR:  # a number is rounded where it is used: see `bfloat.rounding`
         return as_held(quiet.run(array.astype, dtype if array.ndim else SINGLE))
     return quiet.run(array.astype, dtype)
 
@@ -162,9 +162,9 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def computed(input: Any, *operands: Any, **options: Any) -> Any:
-        if isinstance(input, Carrier) and input._dtype.char == "E":
+        if isinstance(input, Carrier) and input._dtype.char == CHAR:
             tensors = [x for x in operands if isinstance(x, Carrier)]
-            if all(x._dtype.char == "E" for x in tensors):
+            if all(x._dtype.char == CHAR for x in tensors):
                 wide = [cast(x, SINGLE) if isinstance(x, Carrier) else x for x in (input, *operands)]
                 return cast(function(*wide, **options), input._dtype)
         return function(input, *operands, **options)

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core.bfloat import finfo
 from .. import ops
 from .._core import xp as _xp
+from .._core.bfloat import finfo
 from .._core.primitives import Carrier
 from .._core.values import every, require_operand, require_tensor
 from .._tape.views import view

@@ -78,19 +78,6 @@ float8_e8m0fnu = _Absent("float8_e8m0fnu", 8, 2.0**127, 1.0, 2.0**-127, 1.0)
 float4_e2m1fn_x2 = _Absent("float4_e2m1fn_x2", 8, 6.0, 0.5, 1.0, 1.0)
 complex32 = _Absent("complex32", 32, 65504.0, 2**-10, 2**-14, 0.001)
 
-
-
-def __getattr__(name: str) -> Any:
-    if name != "bfloat16":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
-    try:
-        found = dtypes.bfloat()
-    except ImportError:  # of ml_dtypes, which stores such numbers
-        found = _Absent(name, 16, (2 - 2**-7) * 2.0**127, 2**-7, 2.0**-126, 0.01)
-    globals()[name] = found
-    return found
-
-
 _precision = "highest"
 
 
@@ -208,7 +195,17 @@ def clear_autocast_cache() -> None:
     """Has no effect: there is no cache."""
 
 
+def _bfloat() -> Any:
+    try:
+        return dtypes.bfloat()
+    except ImportError:  # of the package that stores such numbers
+        return _Absent("bfloat16", 16, (2 - 2**-7) * 2.0**127, 2**-7, 2.0**-126, 0.01)
+
+
 def __getattr__(name: str) -> Any:
+    if name == "bfloat16":
+        globals()[name] = found = _bfloat()
+        return found
     if name == "default_generator":
         return random.default_generator()
     if name == "torch":  # torch has itself as an attribute, and programs use torch.torch.Tensor
