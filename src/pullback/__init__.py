@@ -7,7 +7,6 @@ import builtins as _builtins
 from math import e, inf, nan, pi
 from typing import Any as _Any
 
-from ._core import dtypes as _dtypes
 from ._core.lazy import PROVIDERS as _PROVIDERS, index as _index
 from ._core.tracebacks import install as _install
 from ._tensor import functions as _functions, surface as _surface
@@ -55,12 +54,6 @@ _install()
 
 
 def __getattr__(name: str) -> _Any:
-    if name == "bfloat16":
-        try:
-            globals()[name] = found = _dtypes.bfloat()
-        except ImportError as error:
-            raise AttributeError(str(error), name=name) from None
-        return found
     if name not in _FUNCTIONS:
         return _of_index(name)
     globals()[name] = found = _functions.function(name)

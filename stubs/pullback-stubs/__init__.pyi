@@ -365,6 +365,7 @@ def batch_norm(*args: _Any, **options: _Any) -> Tensor:
     """Each channel (axis 1) minus its mean, divided by its standard deviation, times a weight plus a bias. Arguments: input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled."""
 def bernoulli(input: Tensor, p: _Any = None, *, generator: _Generator | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """1 with the probability given by each element, or with probability p, else 0."""
+from pullback._core.dtypes import bfloat16 as bfloat16
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input1 @ weight[k] @ input2 for each k, plus a bias, over the last axes of the inputs."""
 def binary_cross_entropy_with_logits(*args: _Any, **options: _Any) -> Tensor:

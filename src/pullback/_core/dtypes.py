@@ -199,6 +199,18 @@ _FROM_TYPE: Final[dict[type, dtype]] = {
 }
 
 
+bfloat16: dtype  # where ml_dtypes is installed
+
+
+def __getattr__(name: str) -> Any:
+    if name != "bfloat16":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+    try:
+        return bfloat()
+    except ImportError as error:
+        raise AttributeError(str(error), name=name) from None
+
+
 WAITING: Final[list[Callable[[], object]]] = []
 """What is called when bfloat16 is first asked for."""
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 TABLE: dict[str, dict[str, str]] = {
     "_core.dtypes": {
         "package": """
-            bool=bool_ can_cast cdouble cfloat complex128 complex64 double dtype finfo float16 float32 float64
+            bfloat16 bool=bool_ can_cast cdouble cfloat complex128 complex64 double dtype finfo float16 float32 float64
             float=float_ get_default_dtype get_promotion half iinfo int16 int32 int64 int8 int=int_ long promote_types
             set_default_dtype set_promotion short uint16 uint32 uint64 uint8"""
     },

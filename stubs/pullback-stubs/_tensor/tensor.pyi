@@ -282,6 +282,8 @@ class Tensor:
         """1 with the probability given by each element, or with probability p, else 0."""
     def bernoulli_(self, p: _Any = 0.5, *, generator: _Generator | None = None) -> Tensor:
         """Samples of 1 with probability p, else 0; p is a number or a tensor with one for each element."""
+    def bfloat16(self, memory_format: object | None = None) -> Tensor:
+        """This tensor in bfloat16; itself if it has that dtype."""
     def bincount(self, weights: Tensor | None = None, minlength: _builtins.int = 0) -> Tensor:
         """The number of occurrences of each of the numbers 0, 1, 2, ..., or the sum of its weights."""
     def binomial(self, prob: _Any, generator: _Generator | None = None) -> Tensor:

@@ -161,7 +161,7 @@ def _takes_the_index(step: Callable[..., Any]) -> bool:
 
 def _pull_loop(xp: Any, g: Any, loop: Loop, *, given: Sequence[bool]) -> list[Any]:
     ...
-_LOOP = general('checkpoint_loop', forward=lambda loop, *outside: loop, inputs=('loop', '*outside'), joint=_pull_loop, title='CheckpointLoopBackward', complex='as written')
+_LOOP = general('checkpoint_loop', forward=lambda loop, *outside: loop, inputs=('loop', '*outside'), joint=_pull_loop, halves='as written', title='CheckpointLoopBackward', complex='as written')
 
 def checkpoint_loop(step: _Callable[..., _T], x: _T, n: int, slots: int, *, preserve_rng_state: bool=True) -> _T:
     ...

@@ -29,6 +29,7 @@ from typing import Self as _Self
 import math
 from typing import Any
 import numpy as np
+from .._core.bfloat import finfo
 from .._core.shapes import Size
 from ..nn.functional import pad, softplus
 from . import constraints

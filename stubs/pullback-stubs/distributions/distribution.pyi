@@ -31,6 +31,7 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter, mul
 from typing import Any, ClassVar
 import numpy as np
+from .._core.bfloat import finfo
 from .._core.dtypes import get_default_dtype
 from .._core.modes import enable_grad, no_grad
 from .._core.primitives import Carrier

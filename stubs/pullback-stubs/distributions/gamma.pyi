@@ -30,6 +30,7 @@ import math
 from typing import Any, ClassVar
 import numpy as np
 from .. import ops
+from .._core.bfloat import finfo
 from .._numerics import random
 from .._tensor import sampling
 from .._tensor.creation import as_tensor, made

@@ -29,7 +29,7 @@ from typing import Self as _Self
 import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
-import numpy as np
+from .._core.bfloat import finfo
 from .._tensor import sampling
 from .._tensor.functions import expm1, log1p, where
 from .constraints import Constraint, dependent_property, interval, positive, real, unit_interval

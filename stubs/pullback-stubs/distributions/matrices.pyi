@@ -30,6 +30,7 @@ import math
 from typing import Any, ClassVar
 import numpy as np
 from .. import linalg
+from .._core.bfloat import finfo
 from .._core.modes import no_grad
 from .._core.primitives import Carrier
 from .._core.shapes import Size

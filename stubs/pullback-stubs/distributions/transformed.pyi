@@ -28,7 +28,7 @@ _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import math
 from typing import Any, ClassVar
-import numpy as np
+from .._core.bfloat import finfo
 from .._core.modes import no_grad
 from .._core.shapes import Size
 from .constraints import Constraint, dependent_property, greater_than_eq, independent, nonnegative, positive, real, simplex, unit_interval

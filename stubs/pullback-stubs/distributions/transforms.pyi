@@ -32,6 +32,7 @@ from operator import attrgetter
 from typing import Any
 import numpy as np
 from .._core import lazy as _lazy
+from .._core.bfloat import finfo
 from .._core.primitives import Carrier
 from .._core.shapes import Size
 from .._core.values import holds
