@@ -6,7 +6,7 @@ import functools
 import math
 from typing import Any
 
-import numpy as np
+from . import machine
 
 LEAST = 256
 """The number of elements of both operands from which a product of matrices costs less than NumPy's einsum."""
@@ -57,5 +57,5 @@ def contracted(a: Any, b: Any, equation: str) -> Any:
     a = a.transpose([parts.terms[0].index(label) for label in parts.batch + parts.left + parts.common])
     b = b.transpose([parts.terms[1].index(label) for label in parts.batch + parts.common + parts.right])
     length = math.prod(inner)
-    product = np.matmul(a.reshape([*batch, math.prod(rows), length]), b.reshape([*batch, length, math.prod(columns)]))
+    product = machine.dot(a.reshape([*batch, math.prod(rows), length]), b.reshape([*batch, length, math.prod(columns)]))
     return product.reshape([*batch, *rows, *columns]).transpose([parts.order.index(label) for label in parts.result])

@@ -204,6 +204,17 @@ def way(primitive: Any, place: int | None = None) -> Callable[..., Any]:
     return by
 
 
+def update(formula: Callable[..., None], arrays: list[Any]) -> bool:
+    """Whether the formula of an optimizer has been carried out, in place, by machine code."""
+    dtype = arrays[0].dtype
+    if arrays[0].size < WORTH or dtype.char not in "fd" or not usable():
+        return False
+    if not all(x.flags.c_contiguous and x.dtype is dtype for x in arrays):
+        return False
+    carried_out: Callable[..., bool] = module("updates").carried_out
+    return carried_out(formula, arrays)
+
+
 def _begins(x: Any) -> bool:
     """True if x is C-contiguous and enough elements have been processed to justify compiling."""
     return x.flags.c_contiguous and usable() and _enough(x.size if counts() else 0)
@@ -273,6 +284,23 @@ _products: dict[str, Callable[[Any, Any], Any] | None] = dict.fromkeys("?bBhHiIl
 _multiplied = [0]
 
 
+BUSY = 1 << 13
+"""The number of elements of a factor from which on BLAS may use several threads."""
+_single: list[Callable[[], Any]] = []
+"""The block in which BLAS uses one thread, once our threads multiply matrices."""
+
+
+def dot(a: Any, b: Any) -> Any:
+    """The product of two arrays by BLAS: in one thread, once ours multiply matrices.
+
+    BLAS's threads go on spinning for hundredths of a second after a product, and would take processors from ours.
+    """
+    if not _single or max(a.size, b.size) < BUSY or _chosen[0] == "never":
+        return np.matmul(a, b) if a.ndim > 2 or b.ndim > 2 else a.dot(b)
+    with _single[0]():
+        return np.matmul(a, b) if a.ndim > 2 or b.ndim > 2 else a.dot(b)
+
+
 def product(a: Any, b: Any) -> Any:
     """The product of two matrices by compiled code; None if there is none (yet)."""
     dtype = a.dtype
@@ -285,4 +313,6 @@ def product(a: Any, b: Any) -> Any:
         if (_multiplied[0] < PRODUCTS and not always()) or not usable():
             return None
         function = _products[dtype.char] = module("dense").product(dtype)
+        if function is not None:
+            _single[:] = [module("dense").single]
     return None if function is None or _chosen[0] == "never" else function(a, b)

@@ -69,7 +69,7 @@ def inner(axis: tuple[int, ...], x: Any, *others: Any) -> Any:
     elif others:
         x = np.multiply(x, *others)
     if plan.front > 1:
-        x = _xp.ones(plan.front, x.dtype).dot(x.reshape(plan.front, -1))
+        x = machine.dot(_xp.ones(plan.front, x.dtype), x.reshape(plan.front, -1))
     return x.reshape(plan.shape)
 
 

@@ -48,13 +48,14 @@ class Adadelta(Elementwise):
     def rule(self, group: Group, first: bool, t: Any) -> Rule:
         """p - lr d, where d = g sqrt(a + eps) / sqrt(v + eps), and v and a are the mean squares of g and d."""
         lr, rho, eps = group["lr"], group["rho"], group["eps"]
+        share = 1 - rho
 
         def update(xp: Any, p: Any, g: Any, v: Any, a: Any) -> None:
             v *= rho
-            v += (1 - rho) * g * g
+            v += share * g * g
             d = xp.sqrt(a + eps) / xp.sqrt(v + eps) * g
             a *= rho
-            a += (1 - rho) * d * d
+            a += share * d * d
             p -= lr * d
 
         return update, (t + 1,)

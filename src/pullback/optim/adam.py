@@ -53,11 +53,12 @@ class Adam(Elementwise):
         """p - lr m' / (sqrt(v') + eps), where m' and v' are the moments m and v, corrected for their bias towards 0."""
         (beta1, beta2), eps, t = group["betas"], group["eps"], t.item() + 1
         rate, correction = group["lr"] / (1 - beta1**t), (1 - beta2**t) ** 0.5
+        share, share_of_square = 1 - beta1, 1 - beta2
 
         def update(xp: Any, p: Any, g: Any, m: Any, v: Any, *largest: Any) -> None:
-            m += (1 - beta1) * (g - m)
+            m += share * (g - m)
             v *= beta2
-            v += (1 - beta2) * g * g
+            v += share_of_square * g * g
             for u in largest:
                 u[...] = v = xp.maximum(u, v)
             p -= rate * m / (xp.sqrt(v) / correction + eps)

@@ -47,10 +47,10 @@ class Adamax(Elementwise):
     def rule(self, group: Group, first: bool, t: Any) -> Rule:
         """p - lr m' / u, where u = max(beta2 u, |g| + eps)."""
         (beta1, beta2), eps, t = group["betas"], group["eps"], t.item() + 1
-        rate = group["lr"] / (1 - beta1**t)
+        rate, share = group["lr"] / (1 - beta1**t), 1 - beta1
 
         def update(xp: Any, p: Any, g: Any, m: Any, u: Any) -> None:
-            m += (1 - beta1) * (g - m)
+            m += share * (g - m)
             u[...] = xp.maximum(beta2 * u, xp.abs(g) + eps)
             p -= rate * m / u
 

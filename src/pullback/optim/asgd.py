@@ -54,9 +54,10 @@ class ASGD(Elementwise):
         """p - eta (g + lambd p), and the average of p: p itself until step t0, the mean over all steps since then."""
         lr, lambd, alpha = as_float(group["lr"]), group["lambd"], group["alpha"]
         t, eta, mu = t.item() + 1, eta.item(), mu.item()
+        kept = 1 - lambd * eta
 
         def update(xp: Any, p: Any, g: Any, average: Any) -> None:
-            p *= 1 - lambd * eta
+            p *= kept
             p -= eta * g
             average += mu * (p - average)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import xp as _xp
+from .._core import machine, xp as _xp
 from .._core.dtypes import default_numpy
 from .._core.modes import changed, enable_grad, mode, quiet
 from .._core.primitives import Carrier
@@ -228,13 +228,14 @@ def _complete(rule: Formula, group: Group) -> Formula:
     decays = isinstance(decay, Carrier) or decay != 0
     if not decays and not group["maximize"]:
         return rule
-    decoupled = group.get("decoupled_weight_decay", False)
+    decoupled, turned = group.get("decoupled_weight_decay", False), group["maximize"]
+    kept = 1 - group["lr"] * decay if decays and decoupled else 1
 
     def complete(xp: Any, p: Any, g: Any, *memory: Any) -> None:
-        if group["maximize"]:
+        if turned:
             g = -g
         if decays and decoupled:
-            p *= 1 - group["lr"] * decay
+            p *= kept
         elif decays:
             g = g + decay * p
         rule(xp, p, g, *memory)
@@ -265,7 +266,9 @@ def _compute(formula: Formula, gradient: Any, tensors: list[Any]) -> None:
         return
     for tensor in tensors:
         protect(tensor)
-    if p.size < LARGE and p.dtype.kind != "c":
+    if machine.update(formula, [p, g, *arrays[1:]]):
+        pass
+    elif p.size < LARGE and p.dtype.kind != "c":
         formula(_xp, p, g, *arrays[1:])
     elif all(array.flags.c_contiguous for array in (*arrays, g)):
         _compute_in_pieces(formula, g, arrays)

@@ -63,12 +63,12 @@ class NAdam(Elementwise):
         product = product * factor
         share = lr * (1 - mu) / (1 - product.item())
         share_of_moment = lr * mu_next / (1 - product.item() * mu_next)
-        correction = 1 - beta2**t
+        correction, share_of_change, share_of_square = 1 - beta2**t, 1 - beta1, 1 - beta2
 
         def update(xp: Any, p: Any, g: Any, m: Any, v: Any) -> None:
-            m += (1 - beta1) * (g - m)
+            m += share_of_change * (g - m)
             v *= beta2
-            v += (1 - beta2) * g * g
+            v += share_of_square * g * g
             d = xp.sqrt(v / correction) + eps
             p -= share * g / d
             p -= share_of_moment * m / d

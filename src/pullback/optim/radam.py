@@ -52,15 +52,15 @@ class RAdam(Elementwise):
         rate = group["lr"] / (1 - beta1**t)
         most = 2 / (1 - beta2) - 1
         rho = most - 2 * t * beta2**t / (1 - beta2**t)
-        tractable = rho > 5
+        tractable, share, share_of_square = rho > 5, 1 - beta1, 1 - beta2
         if tractable:
             r = ((rho - 4) * (rho - 2) * most / ((most - 4) * (most - 2) * rho)) ** 0.5
             rate = rate * (r * (1 - beta2**t) ** 0.5)
 
         def update(xp: Any, p: Any, g: Any, m: Any, v: Any) -> None:
-            m += (1 - beta1) * (g - m)
+            m += share * (g - m)
             v *= beta2
-            v += (1 - beta2) * g * g
+            v += share_of_square * g * g
             p -= rate * m / (xp.sqrt(v) + eps) if tractable else rate * m
 
         return update, (t,)

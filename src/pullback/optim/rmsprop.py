@@ -52,16 +52,18 @@ class RMSprop(Elementwise):
     def rule(self, group: Group, first: bool, t: Any) -> Rule:
         """p - lr d, where d = g / (sqrt(v) + eps) and v is the mean square, or variance, of g; or with momentum in d."""
         lr, alpha, eps, momentum = group["lr"], group["alpha"], group["eps"], group["momentum"]
+        share, centered, moving = 1 - alpha, group["centered"], momentum > 0
 
         def update(xp: Any, p: Any, g: Any, v: Any, *others: Any) -> None:
-            memory = dict(zip(self.remembers(group), (v, *others), strict=True))
             v *= alpha
-            v += (1 - alpha) * g * g
-            if (mean := memory.get("grad_avg")) is not None:
-                mean += (1 - alpha) * (g - mean)
+            v += share * g * g
+            if centered:
+                mean = others[-1]
+                mean += share * (g - mean)
                 v = v - mean * mean
             d = g / (xp.sqrt(v) + eps)
-            if (b := memory.get("momentum_buffer")) is not None:
+            if moving:
+                b = others[0]
                 b *= momentum
                 b += d
                 d = b

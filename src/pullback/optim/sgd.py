@@ -57,13 +57,14 @@ class SGD(Elementwise):
         """p - lr g, or with momentum p - lr b, where b = momentum b + (1 - dampening) g; the first b is g."""
         lr, momentum, nesterov = group["lr"], group["momentum"], group["nesterov"]
         share = 1 if first else 1 - group["dampening"]
+        whole = share == 1
 
         def plain(xp: Any, p: Any, g: Any) -> None:
             p -= lr * g
 
         def with_momentum(xp: Any, p: Any, g: Any, b: Any) -> None:
             b *= momentum
-            b += g if share == 1 else share * g
+            b += g if whole else share * g
             p -= lr * (g + momentum * b if nesterov else b)
 
         return plain if momentum == 0 else with_momentum, ()

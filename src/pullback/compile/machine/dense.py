@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..._numerics.blas import single as single
 from ..mathematics.lanes import Word
 from . import callables, matrices, native, pool
 from .callables import ALIGNED as ALIGNED_FLAG, Body

@@ -1,0 +1,198 @@
+"""Steps of optimizers outside of compile: the formula of a parameter and its state as one loop, in place, in threads.
+
+NumPy needs a pass over memory for each operation of a formula. Here the formula is recorded as a program once it has processed
+enough elements, and compiled to a loop that reads each element of the parameter, its gradient and its state once, and
+writes them once, with the operations and the bits of NumPy. The numbers that the formula closes over, which change from step to
+step, are operands of the loop.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from types import CellType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from ... import ops
+from ..._core.machine import ENOUGH, always, counts
+from ..._core.modes import NO_GRAD, mode
+from ..._tensor.tensor import Tensor
+from ..program import Array, Program
+from ..recorder import CaptureError, Recorder, RefusedError
+from . import elements, library, native, pool
+from .elements import KINDS
+from .linking import Module
+from .lowering import lowered
+from .memory import SIZES
+from .streaming import COOL, SPREAD, _applied
+from .writing import Writer
+
+Formula = Callable[..., None]
+TASK = 1 << 13
+"""The number of elements in a task."""
+SEVERAL = 4
+"""The number of tasks from which on threads share them."""
+FIXED = type(None), bool, str
+OURS = f"{__name__.partition('.')[0]}.optim."
+SAMPLE = (3,)
+COPIES = "clone", SPREAD
+
+
+class UpdateWriter(Writer):
+    """Writes the loop of a program that changes some of its inputs in place: a function of the table and of a range of tasks."""
+
+    def __init__(self, program: Program, places: Sequence[int], kind: str) -> None:
+        super().__init__(None, kind, min(native.width(), COOL) // SIZES[kind])
+        self.program, self.places, self.module = program, places, Module()
+
+    def write(self) -> str:
+        """The text of the module."""
+        own = self.begin(self.module, "some", ["table"], ["begin", "end"], "i64")
+        size, tasks = (own.table.at(place).one() for place in range(2))
+        inputs = [self.array(own.table.at(place + 2).one()) for place in range(len(self.program.inputs))]
+        numbers = [None if value.shape else base for value, base in zip(self.program.inputs, inputs, strict=True)]
+        spread = [base and base.spread() for base in numbers]
+        single = [base and base.one() for base in numbers]
+        with self.loop(own.begin, own.end) as task:
+            begin, end = self.part(size, task, tasks)
+            whole = begin + (end - begin) // self.lanes * self.lanes
+            with self.loop(begin, whole, self.lanes) as at:
+                self._apply(
+                    [known or base.at(at).some() for base, known in zip(inputs, spread, strict=True)], inputs, at
+                )
+            with self.loop(whole, end) as at:
+                self._apply(
+                    [known or base.at(at).one() for base, known in zip(inputs, single, strict=True)], inputs, at
+                )
+        self.end()
+        return self.module.finished()
+
+    def _apply(self, given: list[Any], inputs: list[Any], at: Any) -> None:
+        desk = given[0].desk
+        words = dict(zip(self.program.inputs, given, strict=True))
+        words |= {
+            value: desk.number(KINDS[value.dtype], array.item()) for value, array in self.program.constants.items()
+        }
+        for equation in self.program.equations:
+            operands = [words[value] for value in equation.inputs]
+            words[equation.output] = operands[0] if equation.name in COPIES else _applied(equation, operands)
+        for place, value in zip(self.places, self.program.outputs, strict=True):
+            inputs[place].at(at).put(words[value])
+
+
+def _numbers(formula: Formula) -> Iterator[Any]:
+    """What a formula, and the functions that it calls, close over, in order; functions as their code.
+
+    Those that are not ours stand for themselves: they may read what is not among these.
+    """
+    yield formula.__code__ if str(formula.__module__).startswith(OURS) else formula
+    for cell in formula.__closure__ or ():
+        value = cell.cell_contents
+        if isinstance(value, FunctionType):
+            yield from _numbers(value)
+        else:
+            yield value
+
+
+def _with_numbers(formula: Any, numbers: Iterator[Any]) -> Any:
+    """The formula with other numbers in place of those that it closes over."""
+    cells = []
+    for cell in formula.__closure__ or ():
+        value = cell.cell_contents
+        if isinstance(value, FunctionType):
+            value = _with_numbers(value, numbers)
+        elif not isinstance(value, FIXED):
+            value = next(numbers)
+        cells.append(CellType(value))
+    return FunctionType(formula.__code__, formula.__globals__, formula.__name__, formula.__defaults__, tuple(cells))
+
+
+def _recorded(formula: Formula, dtype: Any, count: int, several: int) -> tuple[Program, list[int]] | None:
+    """A formula of `count` arrays, recorded with `several` numbers, and which arrays it changes.
+
+    None unless it is elementwise, and computes no other numbers.
+    """
+    tape: Any = Tensor.interpreter
+    recorder, before = Recorder(), mode.get()
+    try:
+        mode.set(NO_GRAD)
+        with recorder:
+            held = [recorder.input(np.ones(SAMPLE, dtype)) for _ in range(count)]
+            numbers = [tape.wrap(recorder.input(np.ones((), dtype)), None) for _ in range(several)]
+            _with_numbers(formula, iter(numbers))(ops, *[tape.wrap(each, None) for each in held])
+            places = [place for place, each in enumerate(held) if each._memory.value is not recorder.inputs[place]]
+            outputs = [held[place]._memory.value for place in places]
+    except (CaptureError, RefusedError, IndexError, ValueError, TypeError):
+        return None
+    finally:
+        mode.set(before)
+    program = lowered(recorder.program(outputs, ()))
+    fits = not program.guards and len(program.inputs) == count + several
+    return (program, places) if fits and all(map(_lowers, program.equations)) else None
+
+
+def _lowers(equation: Any) -> bool:
+    if equation.name in COPIES:
+        return True
+    dtypes = tuple([value.dtype for value in equation.inputs])
+    with_axes = any(value.shape for value in equation.inputs) and equation.output.shape == SAMPLE
+    return with_axes and elements.lowers(equation.name, dtypes, equation.output.dtype, equation.params)
+
+
+class Update:
+    """A formula as machine code."""
+
+    def __init__(self, program: Program, places: Sequence[int], dtype: np.dtype[Any]) -> None:
+        self.dtype = dtype
+        known = f"update {dtype} {places} {program}"
+        self.code = native.Code(native.kept(known, UpdateWriter(program, places, KINDS[dtype]).write))
+        self.code.fill([library.address(name) for name in self.code.names])
+        of = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+        self.address = self.code.address("some")
+        self.alone = of(self.address)
+        self.share = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(pool.address("share"))
+
+    def __call__(self, arrays: Sequence[Array], numbers: Sequence[Any]) -> None:
+        """Change the arrays, in threads if they are large."""
+        size, kept = arrays[0].size, np.array(numbers, self.dtype)
+        tasks = max(1, size // TASK)
+        first = native.data(kept)
+        table = array(
+            "q", [size, tasks, *map(native.data, arrays), *range(first, first + kept.nbytes, self.dtype.itemsize)]
+        )
+        address = table.buffer_info()[0]
+        if tasks < SEVERAL:
+            self.alone(address, 0, tasks)
+        else:
+            self.share(self.address, address, tasks)
+
+
+MOST = 1000
+"""The largest number of formulas that are counted."""
+_met: dict[Any, int] = {}
+_updates: dict[Any, Update | None] = {}
+
+
+def carried_out(formula: Formula, arrays: Sequence[Array]) -> bool:
+    """Whether a formula has been carried out, on C-contiguous arrays of one dtype, by machine code."""
+    found = [*_numbers(formula)]
+    numbers = [value for value in found if type(value) in (int, float)]
+    dtype = arrays[0].dtype
+    key = (dtype, len(arrays), *[None if type(value) in (int, float) else value for value in found])
+    if any(not isinstance(value, (*FIXED, int, float)) and not hasattr(value, "co_code") for value in found):
+        return False
+    if key not in _updates:
+        met = _met.get(key, 0) + (arrays[0].size if counts() else 0)
+        if len(_met) < MOST:
+            _met[key] = met
+        if met <= ENOUGH and not always():
+            return False
+        recorded = _recorded(formula, dtype, len(arrays), len(numbers))
+        _updates[key] = None if recorded is None else Update(*recorded, dtype)
+    update = _updates[key]
+    if update is not None:
+        update(arrays, numbers)
+    return update is not None

@@ -1,0 +1,38 @@
+"""NumPy's BLAS beside the threads that multiply matrices for us."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("llvmlite")
+
+PROGRAM = """
+import numpy, pullback
+from pullback._numerics import blas
+from pullback.compile.machine import native
+before = blas.threads()
+if before is None or before < 2 or not native.wide():
+    raise SystemExit(77)
+seen = []
+class Seen(numpy.ndarray):
+    def dot(self, other):
+        seen.append(blas.threads())
+        return numpy.ndarray.dot(self, other)
+from pullback._core import machine
+large = numpy.ones((200, 200), numpy.float32)
+machine.dot(large.view(Seen), large)
+pullback.set_machine_code("always")
+pullback.tensor(large) @ pullback.tensor(large)
+machine.dot(large.view(Seen), large)
+machine.dot(large[:4, :4].view(Seen), large[:4, :4])
+assert seen == [before, 1, before], seen
+assert blas.threads() == before  # a program's own products
+"""
+
+
+def test_blas_has_one_thread_inside_ours_and_all_outside():
+    done = subprocess.run([sys.executable, "-c", PROGRAM], check=False, capture_output=True, text=True)
+    if done.returncode == 77:
+        pytest.skip("no BLAS with several threads, or no 512-bit registers")
+    assert not done.returncode, done.stderr
