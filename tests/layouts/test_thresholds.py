@@ -10,7 +10,7 @@ from .thresholds import AROUND, SIZES, modules
 # Whole numbers that are no thresholds of what is computed at once: thresholds of programs that are compiled, which have
 # tests of their own (tests/compile); how work is cut into tasks for threads; counts, codes and limits.
 OTHERS = {
-    "_core.machine": "CALL ENOUGH LONGEST PORTION PRODUCTS",
+    "_core.machine": "BUSY CALL ENOUGH LONGEST PORTION PRODUCTS",
     "_numerics.blas": "OPENMP",
     "_numerics.gamma_functions": "TERMS",
     "_tape.cuts": "REACH",
@@ -39,6 +39,7 @@ OTHERS = {
     "compile.machine.small": "PACKED",
     "compile.machine.streaming": "AHEAD COOL LINE PART",
     "compile.machine.totals": "EXPONENT FAR MOST NEAR STACKED STRIP SUBNORMAL TOGETHER TURNS",
+    "compile.machine.updates": "MOST SEVERAL TASK",
     "compile.machine.watching": "MANAGED RENEWALS",
     "func.live": "MEMORY",
     "ops.convolution": "SHARES",
