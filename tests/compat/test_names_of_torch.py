@@ -67,6 +67,28 @@ def test_names_that_raise_when_they_are_used():
     """)
 
 
+def test_names_that_torchvision_needs_to_be_imported():
+    installed("""
+        from torch.jit.annotations import BroadcastingList2
+        from torch.onnx import operators, symbolic_opset11
+        from torch.onnx.symbolic_helper import parse_args
+        from torch.utils.model_zoo import load_url, tqdm
+        import torch._custom_ops
+        from torch._dynamo.utils import is_compile_supported
+
+        assert parse_args("v", "i")(len) is len and BroadcastingList2[int]
+        assert torch.onnx.register_custom_op_symbolic("a::b", len, 11) is None
+        keys = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU) | torch._C.DispatchKeySet("AutocastCUDA")
+        assert keys == {"AutocastCPU", "AutocastCUDA"}
+        for name in (load_url, tqdm, is_compile_supported, symbolic_opset11.unsqueeze):
+            raises(RuntimeError, "is not in pullback", lambda: name("https://example.com"))
+        torch._check(True)
+        torch._assert_async(torch.tensor(1))
+        raises(RuntimeError, "too few", lambda: torch._check(False, lambda: "too few"))
+        raises(RuntimeError, "empty", lambda: torch._assert_async(torch.tensor(False), "empty"))
+    """)
+
+
 def test_limits_of_dtypes_that_numpy_lacks():
     installed("""
         found = torch.finfo(torch.bfloat16)

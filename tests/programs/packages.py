@@ -703,3 +703,82 @@ def transformers_pretrained():
         again = BertModel.from_pretrained(folder).eval()
     found = [float(model(ids).last_hidden_state.double().pow(2).sum()) for model in (m, again)]
     return [*found, float(again.embeddings.position_ids.sum())]
+
+
+def _torchvision():
+    """torchvision without its compiled part, which wheels from PyPI build for another torch than that of CPUs."""
+    try:
+        torch.ops.torchvision.nms
+    except (AttributeError, RuntimeError):
+        for name in ("nms", "qnms"):
+            torch.library.define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    import torchvision
+
+    return torchvision
+
+
+def _images(model, size, classes=5):
+    """A classifier in training; in doubles, as batches of two images amplify each rounding."""
+    x, y = numbers(2, 3, size, size).double(), torch.tensor([1, classes - 1])
+    model = filled(model).train().double()
+    return trained(model, lambda: torch.nn.functional.cross_entropy(model(x), y), 2, 1e-3)
+
+
+@program
+def torchvision_models():
+    models = _torchvision().models
+    found = _images(models.resnet18(num_classes=5), 64)
+    found += _images(models.densenet._densenet(4, (2, 2), 8, None, False, num_classes=5, drop_rate=0), 64)
+    found += _images(models.VisionTransformer(32, 8, 2, 2, 16, 32, num_classes=5), 32)
+    found += _images(
+        models.convnext._convnext(
+            [models.convnext.CNBlockConfig(8, 16, 1), models.convnext.CNBlockConfig(16, None, 1)],
+            0.0,
+            None,
+            False,
+            num_classes=5,
+        ),
+        32,
+    )
+    mobile = models.mobilenet_v2(num_classes=5, width_mult=0.35, dropout=0.0)
+    return found + _images(mobile, 64)
+
+
+@program
+def torchvision_transforms():
+    transforms = _torchvision().transforms
+    from torchvision import ops, utils
+
+    x = numbers(3, 20, 24).sigmoid()
+    chain = transforms.Compose([
+        transforms.Resize((16, 18), antialias=True), transforms.CenterCrop(14), transforms.Normalize([0.5] * 3, [0.2] * 3),
+        transforms.GaussianBlur(3, 1.0), transforms.Grayscale(3),
+    ])  # fmt: skip
+    boxes = torch.tensor([[0.0, 0.0, 4.0, 4.0], [1.0, 1.0, 5.0, 6.0]])
+    heads = [ops.box_iou(boxes, boxes), ops.generalized_box_iou(boxes, boxes), ops.box_convert(boxes, "xyxy", "cxcywh")]
+    heads += [ops.sigmoid_focal_loss(numbers(4, 3), torch.ones(4, 3)), utils.make_grid([x, x], padding=1)]
+    moved = transforms.functional.affine(x, 20.0, [1, 2], 1.1, [3.0])
+    colours = [
+        transforms.functional.adjust_hue(x, 0.2),
+        transforms.functional.adjust_contrast(x, 1.5),
+        transforms.functional.rotate(x, 90),
+    ]
+    return [float((each.double() ** 2).sum()) for each in (chain(x), moved, *colours, *heads)]
+
+
+@program
+def timm_models():
+    _torchvision()
+    import timm
+
+    found = []
+    small = {"num_classes": 5, "drop_rate": 0.0}
+    found += _images(timm.create_model("resnet10t", **small), 64)
+    found += _images(
+        timm.create_model("vit_tiny_patch16_224", img_size=32, embed_dim=24, depth=2, num_heads=2, **small), 32
+    )
+    found += _images(timm.create_model("efficientnet_lite0", drop_path_rate=0.0, **small), 64)
+    found += _images(timm.create_model("convnext_atto", drop_path_rate=0.0, **small), 64)
+    found += _images(timm.create_model("mixer_s32_224", img_size=64, **small), 64)
+    found += _images(timm.create_model("mobilenetv3_small_050", **small), 64)
+    return found

@@ -13,7 +13,7 @@ from ..._tape.node import AccumulateGrad
 from ..._tensor.tensor import Tensor as Tensor
 from ...func import vmap
 from ...vocabulary.shapes import cat
-from .inert import no
+from .inert import does_nothing, no
 
 _vmap = vmap
 
@@ -122,6 +122,34 @@ class onnx:
     """torch.onnx: there is no export."""
 
     is_in_onnx_export = staticmethod(no)
+    register_custom_op_symbolic = staticmethod(does_nothing)
+
+
+class symbolic:
+    """torch.onnx.symbolic_helper: decorators of functions that only an export would call."""
+
+    @staticmethod
+    def parse_args(*kinds: str) -> Callable[[Any], Any]:
+        """A decorator that leaves functions as they are."""
+        return lambda function: function
+
+
+class _Keys:
+    """torch's names of what kernels are for: any name is one."""
+
+    def __getattr__(self, name: str) -> str:
+        return name
+
+
+DispatchKey = _Keys()
+
+
+class DispatchKeySet(frozenset[str]):
+    """A set of such names."""
+
+    def __new__(cls, key: Any) -> Any:
+        """The set of one name, or of several."""
+        return super().__new__(cls, [key] if isinstance(key, str) else key)
 
 
 class fake:

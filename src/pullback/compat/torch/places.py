@@ -29,7 +29,7 @@ PLACES: dict[str, str] = {
     **dict.fromkeys(("torch.amp", "torch.amp.autocast_mode", "torch.amp.grad_scaler"), f"{_HERE}.precision"),
     # compilers
     "torch.jit": f"{_HERE}.scripting:jit",
-    "torch.jit.annotations": "typing",
+    "torch.jit.annotations": f"{_HERE}.scripting:annotations typing",
     "torch.compiler": f"{_HERE}.scripting:compiler",
     "torch._dynamo": f"{_HERE}.scripting:dynamo",
     "torch._dynamo._trace_wrapped_higher_order_op": f"{_HERE}.scripting:dynamo",
@@ -109,7 +109,6 @@ PLACES: dict[str, str] = {
     # modules that programs import but may never use
     **dict.fromkeys(
         (
-            "torch.utils.model_zoo",
             "torch.quantization",
             "torch.ao",
             "torch._subclasses",
@@ -118,6 +117,7 @@ PLACES: dict[str, str] = {
         "",
     ),
     "torch.onnx": f"{_HERE}.inner:onnx",
+    "torch.onnx.symbolic_helper": f"{_HERE}.inner:symbolic",
     # graphs
     "torch.fx": f"{_HERE}.fx",
     **{
@@ -143,7 +143,6 @@ _NO_NETWORK = "pullback downloads nothing: load weights from a file, with torch.
 
 ABSENT: dict[str, str] = {
     "torch.utils.tensorboard": "it is the package tensorboardX here, which is not installed",
-    "torch.utils.model_zoo": _NO_NETWORK,
     "torch.distributed": "there are all_reduce and the like, and DistributedDataParallel, on the ranks that mpiexec starts",
     "torch.onnx": "there is no export to ONNX",
     "torch.export": "there is no export of programs",
@@ -164,7 +163,7 @@ HOLLOW = (
     "torch.distributed.fsdp", "torch.distributed.optim", "torch.distributed.tensor", "torch.distributed.utils",
     "torch.distributed._functional_collectives", "torch.distributed.launcher", "torch.distributed.nn",
     "torch.distributed.pipelining", "torch.distributed.rpc", "torch.distributed.run", "torch._dynamo.backends", "torch._inductor.compile_fx", "torch._inductor.utils", "torch._higher_order_ops",
-    "torch.fx.experimental", "torch.fx.operator_schemas", "torch.fx.passes", "torch.nn.attention.flex_attention", "torch.onnx._internal", "torch.utils.flop_counter", "torch.utils._sympy", "torch.export", "torch.onnx.symbolic_helper",
+    "torch._custom_ops", "torch._dynamo.utils", "torch.utils.model_zoo", "torch.fx.experimental", "torch.fx.operator_schemas", "torch.fx.passes", "torch.nn.attention.flex_attention", "torch.onnx._internal", "torch.utils.flop_counter", "torch.utils._sympy", "torch.export", "torch.onnx.symbolic_opset11", "torch.onnx.operators", "torch.ao.quantization",
     "torch.utils._python_dispatch", "torch._guards", "torch._prims_common", "torch._decomp", "torch._ops", "torch._refs",
 )  # fmt: skip
 """Modules whose names are all such that programs may import them, and that raise when they are called."""

@@ -4,6 +4,7 @@ import functools
 import importlib
 import typing
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from ..._core.sites import named
@@ -64,6 +65,10 @@ class jit:
     optimized_execution = fuser = strict_fusion = staticmethod(block)
     set_fusion_strategy = enable_onednn_fusion = staticmethod(does_nothing)
     save = load = staticmethod(_no_files)
+
+
+annotations = SimpleNamespace(**{f"BroadcastingList{length}": list for length in range(1, 7)})
+"""torch.jit.annotations: lists of a length, for which one number may stand."""
 
 
 class compiler:

@@ -149,6 +149,18 @@ def _assert(condition: Any, message: str) -> None:
     assert condition, message
 
 
+def _assert_async(tensor: Any, message: str = "") -> None:
+    """Raises RuntimeError with the message unless the tensor's only element is not zero."""
+    if not tensor:
+        raise RuntimeError(message or "Expected Tensor with single nonzero value, but got zero")
+
+
+def _check(cond: Any, message: Any = None) -> None:
+    """Raises RuntimeError, with the message that `message` returns, unless the condition holds."""
+    if not cond:
+        raise RuntimeError("Expected cond to be True, but got False." if message is None else message())
+
+
 def set_default_device(device: Any) -> None:
     """Set the device of new tensors; RuntimeError for one other than the CPU."""
     placement.accept("set_default_device", {"device": device})
