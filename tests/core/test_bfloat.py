@@ -253,6 +253,17 @@ def test_copies():
     )
 
 
+def test_a_pickle_is_all_that_another_process_knows(tmp_path):
+    path = tmp_path / "x.pickle"
+    path.write_bytes(pickle.dumps(bfloat([1.0, 3.0])))
+    program = (
+        "import pickle, sys; x = pickle.load(open(sys.argv[1], 'rb')); made = x.new_ones(2); "
+        "assert str(x.dtype) == str(made.dtype) == 'pullback.bfloat16'; assert (made * x).tolist() == [1.0, 3.0]"
+    )
+    done = subprocess.run([sys.executable, "-c", program, path], check=False, capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+
+
 @pytest.mark.parametrize("optimizer", ["SGD", "AdamW"])
 def test_a_network_learns(optimizer):
     pullback.manual_seed(0)

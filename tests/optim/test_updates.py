@@ -76,6 +76,20 @@ def test_saved_values_are_kept(mode):
     assert w.tolist() == [0.5] * 5000 and w.grad.tolist() == [3.0] * 5000
 
 
+@pytest.mark.parametrize("case", ["scalar of NumPy", "gradient in the memory of the parameter"])
+def test_what_is_left_to_numpy(case, mode):
+    found = []
+    for each in ("never", "always"):
+        mode(each)
+        w = pullback.tensor(np.linspace(-1, 1, 5000, dtype=np.float32), requires_grad=True)
+        w.grad = w.detach() if case.startswith("gradient") else pullback.ones(5000)
+        steps = optim.AdamW([w], lr=np.float64(0.1) if case.startswith("scalar") else 0.1, weight_decay=0.3)
+        for _ in range(3):
+            steps.step()
+        found.append(w.tolist())
+    assert found[0] == found[1]
+
+
 FACTOR = [2.0]
 
 

@@ -65,6 +65,10 @@ class BFloatType:
         return bfloat_type, ()
 
 
+WAITING: list[Callable[[], object]] = []
+"""What is called when the dtype is first needed."""
+
+
 @functools.cache
 def bfloat_type() -> np.dtype[Any]:
     """The dtype of bfloat16 arrays; ImportError without ml_dtypes."""
@@ -72,6 +76,8 @@ def bfloat_type() -> np.dtype[Any]:
         package = importlib.import_module("ml_dtypes")
     except ImportError as error:
         raise ImportError(MISSING, name="ml_dtypes") from error
+    for hold in WAITING:
+        hold()
     return cast("np.dtype[Any]", BFloatType(np.dtype(package.bfloat16)))
 
 

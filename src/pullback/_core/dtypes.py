@@ -8,8 +8,8 @@ only when its kind is higher. `set_promotion("standard")` gives 0-d tensors the 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple, NoReturn, Self, cast, final
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple, NoReturn, Self, final
 
 import numpy as np
 
@@ -211,10 +211,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(str(error), name=name) from None
 
 
-WAITING: Final[list[Callable[[], object]]] = []
-"""What is called when bfloat16 is first asked for."""
-
-
 @functools.cache
 def bfloat() -> dtype:
     """The dtype bfloat16; ImportError if ml_dtypes, which stores it, is not installed."""
@@ -222,8 +218,6 @@ def bfloat() -> dtype:
     made = _declare("bfloat16", "BFloat16", numpy)
     _FROM_NUMPY[numpy] = _FROM_TYPE[numpy.type] = made
     _COMPLEX[made] = complex64
-    for hold in WAITING:
-        hold()
     return made
 
 
@@ -266,10 +260,10 @@ def as_dtype(value: Any) -> dtype:
 
 
 def _found(value: object) -> dtype | None:
-    if isinstance(value, (str, type, np.dtype)) and "bfloat16" in str(value):
+    if isinstance(value, (str, type, np.dtype, BFloatType)) and "bfloat16" in str(value):
         return bfloat()
-    if isinstance(value, (np.dtype, BFloatType)):
-        return _FROM_NUMPY.get(cast("NumpyType", value))
+    if isinstance(value, np.dtype):
+        return _FROM_NUMPY.get(value)
     if isinstance(value, type):
         return _FROM_TYPE.get(value)
     if isinstance(value, str) and value not in _AMBIGUOUS:
@@ -441,6 +435,8 @@ def of_tensor_type(value: Any) -> dtype:
         return own
     if isinstance(value, str) and value.endswith("Tensor") and value.count(".") < 2:
         legacy = value.rpartition(".")[2].removesuffix("Tensor")
+        if legacy == "BFloat16":
+            return bfloat()
         if (found := next((each for each in DTYPES if each._legacy == legacy), None)) is not None:
             return found
     if isinstance(value, str | type) and _found(value) is None:

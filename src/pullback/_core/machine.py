@@ -209,7 +209,7 @@ def update(formula: Callable[..., None], arrays: list[Any]) -> bool:
     dtype = arrays[0].dtype
     if arrays[0].size < WORTH or dtype.char not in "fd" or not usable():
         return False
-    if not all(x.flags.c_contiguous and x.dtype is dtype for x in arrays):
+    if not all(x.flags.c_contiguous and x.dtype is dtype for x in arrays) or np.may_share_memory(*arrays[:2]):
         return False
     carried_out: Callable[..., bool] = module("updates").carried_out
     return carried_out(formula, arrays)

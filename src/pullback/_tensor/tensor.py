@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import ops, vocabulary
 from .._core import dtypes, errors, placement as _placement
-from .._core.bfloat import BFloatArray, held
+from .._core.bfloat import WAITING, BFloatArray, held
 from .._core.lazy import provider
 from .._core.modes import RECORD, mode, quiet
 from .._core.primitives import Carrier, Primitive
@@ -78,7 +78,7 @@ class Eager(Tape):
         return inherited(result, heirs) if heirs and not alone.count else result
 
 
-@dtypes.WAITING.append
+@WAITING.append
 def _hold() -> None:
     Eager.wrap = Eager.holding  # type: ignore[method-assign]  # from now on: before, it costs nothing
 

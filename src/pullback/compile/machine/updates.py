@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from types import CellType, FunctionType
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,8 @@ TASK = 1 << 13
 """The number of elements in a task."""
 SEVERAL = 4
 """The number of tasks from which on threads share them."""
-FIXED = type(None), bool, str
+FIXED = {type(None), bool, str, CodeType}
+NUMBERS = {int, float}
 OURS = f"{__name__.partition('.')[0]}.optim."
 SAMPLE = (3,)
 COPIES = "clone", SPREAD
@@ -104,7 +105,7 @@ def _with_numbers(formula: Any, numbers: Iterator[Any]) -> Any:
         value = cell.cell_contents
         if isinstance(value, FunctionType):
             value = _with_numbers(value, numbers)
-        elif not isinstance(value, FIXED):
+        elif type(value) in NUMBERS:
             value = next(numbers)
         cells.append(CellType(value))
     return FunctionType(formula.__code__, formula.__globals__, formula.__name__, formula.__defaults__, tuple(cells))
@@ -179,11 +180,11 @@ _updates: dict[Any, Update | None] = {}
 def carried_out(formula: Formula, arrays: Sequence[Array]) -> bool:
     """Whether a formula has been carried out, on C-contiguous arrays of one dtype, by machine code."""
     found = [*_numbers(formula)]
-    numbers = [value for value in found if type(value) in (int, float)]
-    dtype = arrays[0].dtype
-    key = (dtype, len(arrays), *[None if type(value) in (int, float) else value for value in found])
-    if any(not isinstance(value, (*FIXED, int, float)) and not hasattr(value, "co_code") for value in found):
+    if not {*map(type, found)} <= FIXED | NUMBERS:  # NumPy's scalars, for one, would promote
         return False
+    numbers = [value for value in found if type(value) in NUMBERS]
+    dtype = arrays[0].dtype
+    key = (dtype, len(arrays), *[float if type(value) in NUMBERS else value for value in found])
     if key not in _updates:
         met = _met.get(key, 0) + (arrays[0].size if counts() else 0)
         if len(_met) < MOST:
