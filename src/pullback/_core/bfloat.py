@@ -146,12 +146,6 @@ class BFloatArray(ndarray[Any, Any]):
         """The elements as nested lists of Python numbers."""
         return widened(self).tolist()
 
-    def sort(self, *args: Any, **options: Any) -> None:
-        """Sort the elements in place."""
-        wide = widened(self)
-        wide.sort(*args, **options)
-        np.copyto(self, wide, casting="unsafe")
-
     def __repr__(self) -> str:
         return repr(_plain(self))
 
