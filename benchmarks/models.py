@@ -5,7 +5,7 @@ waits asleep while another computes. Weights and batches are NumPy's numbers, an
 A step is zero_grad, loss, backward and Adam. The table has the ratios of the medians to torch eager, and for compiled steps to
 the better torch, and those of the peaks of the processes' memory.
 
-    scripts/bench models [--only NAME] [--threads N] [--without-compile] [--json FILE]
+    scripts/bench models [--only NAME] [--threads N] [--without-compile] [--json FILE] [--page FILE]
 """
 
 from __future__ import annotations
@@ -740,6 +740,59 @@ def row(name: str, found: dict[str, Any]) -> str:
     return f"{name:30} {' '.join(texts)}  {'; '.join(errors)[:150]}"
 
 
+PAGE = """# Training steps of models
+
+`scripts/bench models --page FILE` wrote this page on {day}: {processor}, {threads} threads, torch {torch}, NumPy {numpy},
+Python {python}. Each model is written once, in torch's names ([benchmarks/models.py](../../benchmarks/models.py)). Each
+library trains it in a process of its own; the processes measure in turns, and one waits asleep while another computes. A step is
+zero_grad, loss, backward and Adam; the losses of the first steps are equal. Below 1, pullback is quicker, or takes less memory.
+
+- eager: pullback's time over torch's;
+- compiled: that of `pullback.compile` over the quicker of torch and torch.compile;
+- memory: the peak of pullback's process over that of torch's, eager.
+
+Of {count} models, {quick} are at most 1.0 eager, median {eager:.2f}; {compact} at most 0.8 compiled, median {compiled:.2f}; the
+greatest memory is {memory:.2f}.
+
+| model | torch, us | eager | torch.compile | compiled | memory |
+|---|---|---|---|---|---|
+{rows}
+"""
+
+
+def page(results: dict[str, Any], threads: int) -> str:
+    """The results as a page of the site."""
+    lines, table = Path("/proc/cpuinfo"), []
+    names = (
+        [
+            line.partition(":")[2].strip()
+            for line in lines.read_text("utf-8").splitlines()
+            if line.startswith("model name")
+        ]
+        if lines.exists()
+        else []
+    )
+    for name, found in results.items():
+        base = found["torch"]["seconds"]
+        peer = found.get("torch compiled", {}).get("seconds")
+        eager, compiled = (
+            found["pullback"]["seconds"] / base,
+            found["pullback compiled"]["seconds"] / min(base, peer or base),
+        )
+        memory = found["pullback"]["megabytes"] / found["torch"]["megabytes"]
+        table.append(
+            (name.replace("_", " "), base * 1e6, eager, f"{peer / base:.2f}" if peer else "", compiled, memory)
+        )
+    _, _, eagers, _, compileds, memories = zip(*table, strict=True)
+    return PAGE.format(
+        day=time.strftime("%Y-%m-%d"), processor=f"{len(names)} cores of {names[0] if names else 'an unknown processor'}", threads=threads,
+        torch=importlib.import_module("torch").__version__, numpy=np.__version__, python=sys.version.split()[0], count=len(table),
+        quick=sum(ratio <= 1 for ratio in eagers), eager=median(eagers), compact=sum(ratio <= 0.8 for ratio in compileds),
+        compiled=median(compileds), memory=max(memories),
+        rows="\n".join(f"| {n} | {us:.0f} | {e:.2f} | {t} | {c:.2f} | {m:.2f} |" for n, us, e, t, c, m in table),
+    )  # fmt: skip
+
+
 def main() -> int:
     """Print the table; 1 if pullback fails or has other losses somewhere."""
     parser = argparse.ArgumentParser(description="Training steps of models, pullback beside torch.")
@@ -749,6 +802,7 @@ def main() -> int:
         "--without-compile", action="store_true", help="without torch.compile, which takes most of the time"
     )
     parser.add_argument("--json")
+    parser.add_argument("--page", help="write the table as a page of the site")
     parser.add_argument("--work", nargs=2)
     options = parser.parse_args()
     if options.work:
@@ -765,6 +819,8 @@ def main() -> int:
         print(row(name, results[name]), flush=True)
         if options.json:
             Path(options.json).write_text(json.dumps(results, indent=1), encoding="utf-8")
+    if options.page:
+        Path(options.page).write_text(page(results, options.threads), encoding="utf-8")
     return int(any("error" in found[each] for found in results.values() for each in libraries[1:3]))
 
 

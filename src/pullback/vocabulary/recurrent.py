@@ -251,13 +251,24 @@ def _step(kind: Kind, input: Any, states: States, weights: Sequence[Any]) -> Sta
     single = isinstance(input, Carrier) and input.ndim == 1
     if single:
         input, *states = (shapes.unsqueeze(value, 0) for value in (input, *states))  # type: ignore[assignment]
-    net = Layers(kind, len(given) > 2, 1, 0.0, False, False)
-    whole = tuple(shapes.unsqueeze(state, 0) for state in states)
-    _check_step(input, weights, states)
-    _check(net, input, whole, given)
-    _check_batch(whole, input.shape[0])
+    if not _fits(kind, input, states, given):
+        net = Layers(kind, len(given) > 2, 1, 0.0, False, False)
+        whole = tuple(shapes.unsqueeze(state, 0) for state in states)
+        _check_step(input, weights, states)
+        _check(net, input, whole, given)
+        _check_batch(whole, input.shape[0])
     outs = kind.run(input, tuple(states), given, (input.shape[0],), False)
     return tuple(shapes.squeeze(out, 0) for out in outs) if single else outs
+
+
+def _fits(kind: Kind, input: Any, states: States, weights: Sequence[Any]) -> bool:
+    """True if the arguments of a step have the usual shapes and one dtype: there is no more to check."""
+    sizes, dtype = tuple(weights[1].shape), input._dtype
+    if len(sizes) != 2 or sizes[0] != kind.gates * sizes[1] or input.ndim != 2 or len(weights) not in {2, 4}:
+        return False
+    wanted = [(sizes[0], input.shape[1]), sizes, sizes[:1], sizes[:1]][: len(weights)]
+    wanted += [(input.shape[0], sizes[1])] * len(states)
+    return all(x.shape == size and x._dtype is dtype for x, size in zip((*weights, *states), wanted, strict=True))
 
 
 def _check_step(input: Any, weights: Sequence[Any], states: States) -> None:
