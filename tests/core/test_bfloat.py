@@ -105,6 +105,28 @@ def test_sums_do_not_stop_where_the_dtype_has_no_next_number():
     assert bias.grad.tolist() == [600.0] * 3
 
 
+def test_functions_of_numpy_on_its_arrays():
+    """Rules and forward functions call NumPy: what it computes is rounded once, and what it moves keeps its dtype."""
+    from pullback._core.bfloat import BFloatArray
+
+    values = drawn(4, 3)
+    x = bfloat(values)._array
+    assert type(x) is BFloatArray and np.sum(x, dtype=np.float32).dtype == np.float32
+    for found, expected in (
+        (np.sum(x, axis=0), values.sum(0)), (x.mean(1), values.mean(1)), (np.add.reduce(x, axis=1), values.sum(1)),
+        (np.concatenate([x, x], 1), np.concatenate([values, values], 1)), (np.stack((x, x)), np.stack((values, values))),
+        (np.einsum("ij,kj->ik", x, x), values @ values.T), (np.where(x > 0, x, 0 * x), np.where(values > 0, values, 0)),
+        (np.maximum(x, x[:1]), np.maximum(values, values[:1])), (x.T @ x, values.T @ values), (x.reshape(-1)[::2], values.reshape(-1)[::2]),
+    ):  # fmt: skip
+        assert type(found) is BFloatArray
+        np.testing.assert_array_equal(np.asarray(found).astype(np.float32), rounded(expected))
+    y = x.copy()
+    y += x
+    np.add.at(y, [0, 0], x[0])
+    np.testing.assert_array_equal(np.asarray(y).astype(np.float32)[0], rounded(4 * values[0]))
+    assert (x > 0).dtype == bool and x.argmax().dtype == np.int64 and (np.ones(3, np.float32) * x).dtype == np.float32
+
+
 def test_numbers_beside_a_tensor_are_torchs():
     x = drawn(50)
     t, third = bfloat(x), np.float32(0.3)

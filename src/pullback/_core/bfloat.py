@@ -118,16 +118,16 @@ class BFloatArray(ndarray[Any, Any]):
             return np.copyto(inputs[0], wide[0], casting="unsafe")
         result = getattr(ufunc, method)(*wide, **_widened_options(options))
         if not out:
-            return narrowed(result) if _only(inputs) else result
+            return narrowed(result) if _stays(inputs, options) else result
         for target, piece in zip(out, result if ufunc.nout > 1 else (result,), strict=True):
             np.copyto(target, piece, casting="unsafe")
         return out if ufunc.nout > 1 else out[0]
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         if function in MOVING:
-            return held(function(*_each(_plain, args), **{key: _plain(value) for key, value in options.items()}))
+            return held(function(*_plain(args), **{key: _plain(value) for key, value in options.items()}))
         result = function(*_each(widened, args), **_widened_options(options))
-        return narrowed(result) if _only(args) else result
+        return narrowed(result) if _stays(args, options) else result
 
     def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
         """A copy in another dtype."""
@@ -183,6 +183,8 @@ def dtype_of(x: Any) -> np.dtype[Any]:
 
 
 def _plain(x: Any) -> Any:
+    if type(x) in (list, tuple):
+        return _each(_plain, x)
     return ndarray.view(x, ndarray) if isinstance(x, BFloatArray) else x
 
 
@@ -219,6 +221,12 @@ def _widened_options(options: dict[str, Any]) -> dict[str, Any]:
     return {key: SINGLE if isinstance(value, BFloatType) else widened(value) for key, value in options.items()}
 
 
+def _stays(args: Sequence[Any], options: dict[str, Any]) -> bool:
+    """True if results are of bfloat16: by the dtype that is asked for, or else that of the arguments."""
+    wanted = options.get("dtype")
+    return _only(args) if wanted is None else isinstance(wanted, BFloatType)
+
+
 def _only(values: Sequence[Any]) -> bool:
     """True if the first array of floating numbers among some values is one of bfloat16."""
     for value in values:
@@ -247,5 +255,4 @@ def _compute(primitive: Any, args: Sequence[Any], params: dict[str, Any]) -> Any
     if primitive.name not in SCALED:
         args = [narrowed(arg) if _is_number(arg) else arg for arg in args]
     result = primitive.forward(*_each(widened, args), **_widened_options(params))
-    wanted = params.get("dtype")
-    return narrowed(result) if (_only(args) if wanted is None else isinstance(wanted, BFloatType)) else result
+    return narrowed(result) if _stays(args, params) else result
