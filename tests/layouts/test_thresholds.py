@@ -10,7 +10,7 @@ from .thresholds import AROUND, SIZES, modules
 # Whole numbers that are no thresholds of what is computed at once: thresholds of programs that are compiled, which have
 # tests of their own (tests/compile); how work is cut into tasks for threads; counts, codes and limits.
 OTHERS = {
-    "_core.machine": "BUSY CALL ENOUGH LONGEST PORTION PRODUCTS",
+    "_core.machine": "BUSY CALL ENOUGH LONGEST PORTION PRODUCTS STEP",
     "_numerics.blas": "OPENMP",
     "_numerics.gamma_functions": "TERMS",
     "_tape.cuts": "REACH",

@@ -204,10 +204,14 @@ def way(primitive: Any, place: int | None = None) -> Callable[..., Any]:
     return by
 
 
+STEP = 1 << 14
+"""The size of a parameter above which machine code pays off for the step of an optimizer that remembers one array or none."""
+
+
 def update(formula: Callable[..., None], arrays: list[Any]) -> bool:
     """Whether the formula of an optimizer has been carried out, in place, by machine code."""
     dtype = arrays[0].dtype
-    if arrays[0].size < WORTH or dtype.char not in "fd" or not usable():
+    if arrays[0].size < (STEP if len(arrays) < 4 else WORTH) or dtype.char not in "fd" or not usable():
         return False
     if not all(x.flags.c_contiguous and x.dtype is dtype for x in arrays) or np.may_share_memory(*arrays[:2]):
         return False

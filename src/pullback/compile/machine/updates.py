@@ -147,7 +147,6 @@ class Update:
     """A formula as machine code."""
 
     def __init__(self, program: Program, places: Sequence[int], dtype: np.dtype[Any]) -> None:
-        self.dtype = dtype
         known = f"update {dtype} {places} {program}"
         self.code = native.Code(native.kept(known, UpdateWriter(program, places, KINDS[dtype]).write))
         self.code.fill([library.address(name) for name in self.code.names])
@@ -156,14 +155,12 @@ class Update:
         self.alone = of(self.address)
         self.share = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(pool.address("share"))
 
-    def __call__(self, arrays: Sequence[Array], numbers: Sequence[Any]) -> None:
+    def __call__(self, arrays: Sequence[Array], numbers: Array) -> None:
         """Change the arrays, in threads if they are large."""
-        size, kept = arrays[0].size, np.array(numbers, self.dtype)
+        size, first = arrays[0].size, native.data(numbers)
         tasks = max(1, size // TASK)
-        first = native.data(kept)
-        table = array(
-            "q", [size, tasks, *map(native.data, arrays), *range(first, first + kept.nbytes, self.dtype.itemsize)]
-        )
+        places = range(first, first + numbers.nbytes, numbers.itemsize)
+        table = array("q", [size, tasks, *map(native.data, arrays), *places])
         address = table.buffer_info()[0]
         if tasks < SEVERAL:
             self.alone(address, 0, tasks)
@@ -179,11 +176,15 @@ _updates: dict[Any, Update | None] = {}
 
 def carried_out(formula: Formula, arrays: Sequence[Array]) -> bool:
     """Whether a formula has been carried out, on C-contiguous arrays of one dtype, by machine code."""
+    dtype = arrays[0].dtype
+    kept = vars(formula).get("update")  # of this step, for other parameters
+    if kept is not None and kept[:2] == (dtype, len(arrays)):
+        kept[2](arrays, kept[3])
+        return True
     found = [*_numbers(formula)]
     if not {*map(type, found)} <= FIXED | NUMBERS:  # NumPy's scalars, for one, would promote
         return False
     numbers = [value for value in found if type(value) in NUMBERS]
-    dtype = arrays[0].dtype
     key = (dtype, len(arrays), *[float if type(value) in NUMBERS else value for value in found])
     if key not in _updates:
         met = _met.get(key, 0) + (arrays[0].size if counts() else 0)
@@ -194,6 +195,7 @@ def carried_out(formula: Formula, arrays: Sequence[Array]) -> bool:
         recorded = _recorded(formula, dtype, len(arrays), len(numbers))
         _updates[key] = None if recorded is None else Update(*recorded, dtype)
     update = _updates[key]
-    if update is not None:
-        update(arrays, numbers)
-    return update is not None
+    if update is None:
+        return False
+    vars(formula)["update"] = dtype, len(arrays), update, np.array(numbers, dtype)
+    return carried_out(formula, arrays)
