@@ -6,6 +6,10 @@ Weights, data and labels come from NumPy's generators, so that nothing depends o
 import numpy as np
 import torch
 
+# torchvision of PyPI is compiled for another torch than that of CPUs, which refuses to import it without these.
+for _name in ("nms", "qnms"):
+    torch.library.define(f"torchvision::{_name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+
 PROGRAMS = {}
 
 
@@ -705,18 +709,6 @@ def transformers_pretrained():
     return [*found, float(again.embeddings.position_ids.sum())]
 
 
-def _torchvision():
-    """torchvision without its compiled part, which wheels from PyPI build for another torch than that of CPUs."""
-    try:
-        torch.ops.torchvision.nms
-    except (AttributeError, RuntimeError):
-        for name in ("nms", "qnms"):
-            torch.library.define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    import torchvision
-
-    return torchvision
-
-
 def _images(model, size, classes=5):
     """A classifier in training; in doubles, as batches of two images amplify each rounding."""
     x, y = numbers(2, 3, size, size).double(), torch.tensor([1, classes - 1])
@@ -726,7 +718,8 @@ def _images(model, size, classes=5):
 
 @program
 def torchvision_models():
-    models = _torchvision().models
+    from torchvision import models
+
     found = _images(models.resnet18(num_classes=5), 64)
     found += _images(models.densenet._densenet(4, (2, 2), 8, None, False, num_classes=5, drop_rate=0), 64)
     found += _images(models.VisionTransformer(32, 8, 2, 2, 16, 32, num_classes=5), 32)
@@ -746,8 +739,7 @@ def torchvision_models():
 
 @program
 def torchvision_transforms():
-    transforms = _torchvision().transforms
-    from torchvision import ops, utils
+    from torchvision import ops, transforms, utils
 
     x = numbers(3, 20, 24).sigmoid()
     chain = transforms.Compose([
@@ -768,7 +760,6 @@ def torchvision_transforms():
 
 @program
 def timm_models():
-    _torchvision()
     import timm
 
     found = []

@@ -3,7 +3,12 @@
 import unittest
 from typing import ClassVar
 
-from transformers import (
+import torch
+
+for _name in ("nms", "qnms"):  # see packages.py
+    torch.library.define(f"torchvision::{_name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+
+from transformers import (  # noqa: E402
     BertConfig,
     BertForMaskedLM,
     BertForMultipleChoice,
@@ -27,8 +32,8 @@ from transformers import (
     LlamaModel,
 )
 
-from .test_configuration_common import ConfigTester
-from .test_modeling_common import ModelTesterMixin, ids_tensor, random_attention_mask
+from .test_configuration_common import ConfigTester  # noqa: E402
+from .test_modeling_common import ModelTesterMixin, ids_tensor, random_attention_mask  # noqa: E402
 
 
 class Tester:
