@@ -136,6 +136,9 @@ def test_numbers_beside_a_tensor_are_torchs():
     same(t % 0.3, np.remainder(x, rounded(third)))
     same(pullback.add(t, t, alpha=0.3), x + third * x)
     same(pullback.addcmul(t, t, t, value=2), x + 2 * x * x)
+    weight, columns = bfloat(drawn(50, 4)), bfloat(drawn(4))
+    by_place = pullback.addmm(columns, t[None], weight)
+    assert pullback.addmm(columns, mat1=t[None], mat2=weight).equal(by_place) and by_place.dtype == pullback.bfloat16
     same(t.clone().mul_(0.3), x * third)
     same(t.clone().add_(t, alpha=0.5), x + x / 2)
 

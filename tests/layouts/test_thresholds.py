@@ -39,7 +39,7 @@ OTHERS = {
     "compile.machine.small": "PACKED",
     "compile.machine.streaming": "AHEAD COOL LINE PART",
     "compile.machine.totals": "EXPONENT FAR MOST NEAR STACKED STRIP SUBNORMAL TOGETHER TURNS",
-    "compile.machine.updates": "MOST SEVERAL TASK",
+    "compile.machine.updates": "SEVERAL TASK",
     "compile.machine.watching": "MANAGED RENEWALS",
     "func.live": "MEMORY",
     "ops.convolution": "SHARES",

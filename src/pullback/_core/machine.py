@@ -297,7 +297,7 @@ _single: list[Callable[[], Any]] = []
 def dot(a: Any, b: Any) -> Any:
     """The product of two arrays by BLAS: in one thread, once ours multiply matrices.
 
-    BLAS's threads go on spinning for hundredths of a second after a product, and would take processors from ours.
+    BLAS's threads go on spinning for a while after a product, and would take processors from ours.
     """
     if not _single or max(a.size, b.size) < BUSY or _chosen[0] == "never":
         return np.matmul(a, b) if a.ndim > 2 or b.ndim > 2 else a.dot(b)

@@ -162,11 +162,13 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def computed(input: Any, *operands: Any, **options: Any) -> Any:
-        if isinstance(input, Carrier) and input._dtype.char == CHAR:
-            tensors = [x for x in operands if isinstance(x, Carrier)]
-            if all(x._dtype.char == CHAR for x in tensors):
-                wide = [cast(x, SINGLE) if isinstance(x, Carrier) else x for x in (input, *operands)]
-                return cast(function(*wide, **options), input._dtype)
+        if not isinstance(input, Carrier) or input._dtype.char != CHAR:
+            return function(input, *operands, **options)
+        given = (input, *operands, *options.values())
+        if all(x._dtype.char == CHAR for x in given if isinstance(x, Carrier)):
+            wide = [cast(x, SINGLE) if isinstance(x, Carrier) else x for x in given]
+            named = dict(zip(options, wide[1 + len(operands) :], strict=True))
+            return cast(function(*wide[: 1 + len(operands)], **named), input._dtype)
         return function(input, *operands, **options)
 
     return computed

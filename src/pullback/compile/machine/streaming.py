@@ -101,7 +101,7 @@ class StreamWriter(Writer):
             words[value] = base.at(at).some() if known is None else known
         for equation in self.program.equations:
             given = [words[value] for value in equation.inputs]
-            words[equation.output] = given[0] if equation.name == SPREAD else _applied(equation, given)
+            words[equation.output] = given[0] if equation.name == SPREAD else applied(equation, given)
         bases[0].at(at).put(words[self.program.outputs[0]])
 
     def _ask(self, address: Array) -> None:
@@ -111,6 +111,7 @@ class StreamWriter(Writer):
         self.builder.call(prefetch, [address.value, number(0), number(3), number(1)])
 
 
-def _applied(equation: Equation, words: list[Word]) -> Word:
+def applied(equation: Equation, words: list[Word]) -> Word:
+    """The result of an equation for words."""
     dtypes = tuple([value.dtype for value in equation.inputs])
     return elements.apply(equation.name, words, dtypes, equation.output.dtype, equation.params)

@@ -27,7 +27,7 @@ from .elements import KINDS
 from .linking import Module
 from .lowering import lowered
 from .memory import SIZES
-from .streaming import COOL, SPREAD, _applied
+from .streaming import COOL, SPREAD, applied
 from .writing import Writer
 
 Formula = Callable[..., None]
@@ -79,7 +79,7 @@ class UpdateWriter(Writer):
         }
         for equation in self.program.equations:
             operands = [words[value] for value in equation.inputs]
-            words[equation.output] = operands[0] if equation.name in COPIES else _applied(equation, operands)
+            words[equation.output] = operands[0] if equation.name in COPIES else applied(equation, operands)
         for place, value in zip(self.places, self.program.outputs, strict=True):
             inputs[place].at(at).put(words[value])
 
@@ -168,8 +168,6 @@ class Update:
             self.share(self.address, address, tasks)
 
 
-MOST = 1000
-"""The largest number of formulas that are counted."""
 _met: dict[Any, int] = {}
 _updates: dict[Any, Update | None] = {}
 
@@ -187,9 +185,7 @@ def carried_out(formula: Formula, arrays: Sequence[Array]) -> bool:
     numbers = [value for value in found if type(value) in NUMBERS]
     key = (dtype, len(arrays), *[float if type(value) in NUMBERS else value for value in found])
     if key not in _updates:
-        met = _met.get(key, 0) + (arrays[0].size if counts() else 0)
-        if len(_met) < MOST:
-            _met[key] = met
+        met = _met[key] = _met.get(key, 0) + (arrays[0].size if counts() else 0)
         if met <= ENOUGH and not always():
             return False
         recorded = _recorded(formula, dtype, len(arrays), len(numbers))
