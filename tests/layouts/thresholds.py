@@ -17,7 +17,7 @@ ROOT = Path(pullback.__file__).parent
 
 # Those of operations that are computed at once, each with a value at which a few elements are many.
 SIZES = {
-    "_core.machine": {"SHORTEST": 2, "FEW": 1, "WORTH": 1, "LARGE": 1, "MOVED": 1, "FACTOR": 1},
+    "_core.machine": {"SHORTEST": 2, "FEW": 1, "WORTH": 1, "LARGE": 1, "MOVED": 1, "FACTOR": 1, "ALIGNED": 1},
     "_core.contraction": {"LEAST": 1},
     "_core.xp": {"LONG": 3, "BLOCK": 2, "SMALL": 2, "SHORT": 3, "NARROW": 1, "FLAT": 1, "VECTORS": 1},
     "_numerics.blocks": {"BLOCK": 64},
@@ -32,6 +32,7 @@ SIZES = {
     "ops.pooling": {"WORTH": 1, "BYTES": 2, "SHORT": 1},
     "ops.recurrent": {"WORTH": 1},
     "optim.elementwise": {"LARGE": 2},
+    "compile.machine.alignment": {"SHARED": 8},
     "compile.machine.depthwise": {"TASK": 8},
     "compile.machine.moving": {"SHORTEST": 1, "TASK": 8, "SEVERAL": 1},
     "compile.machine.pooling": {"TASK": 8, "SEVERAL": 1},

@@ -105,7 +105,7 @@ EXTRAS = set(
     check_phase cofactor cofactor_slope complex_of convolve convolve_transpose convolve_weight cosdg
     cross_entropy_pullback cumprod deg2rad det diagonal digamma einsum ellipd ellipk embedding erf erfcx erfcx_slope
     expn fft frames floor_quotient fold_windows gammainc_by_shape gather hyp0f1 hyp1f1 hyp2f1 index index_add index_counts
-    index_put inv irfft ldexp leaky_factor lgamma log_softmax_pullback masked_attention_pullback matrix_exp
+    index_put inv irfft lattice ldexp leaky_factor lgamma log_softmax_pullback masked_attention_pullback matrix_exp
     max_places max_spread prelu_pullback spectral_gradient spectral_slopes tied_values orthogonal_polynomial overwrite permutation polygamma put_along_axis put_rows rad2deg relu
     replay resample rfft rsqrt scatter scatter_add scatter_diagonal scatter_prod scatter_rows scatter_slice select
     sgn sigmoid sigmoid_pullback sinc sindg softmax softmax_pullback softplus solve solve_triangular
@@ -121,7 +121,7 @@ FAMILIES = set("bessel_i bessel_j bessel_k bessel_y scaled_bessel_i scaled_besse
 # Numbers among the arguments that have no derivative: whole in the samples, so that nothing tracks them, floats in
 # programs, where promotion has made them so.
 NUMBERS = {
-    "boxcox": (1,), "boxcox1p": (1,), "inv_boxcox": (1,), "inv_boxcox1p": (1,), "ctc_step": (2,), "expn": (0,),
+    "boxcox": (1,), "boxcox1p": (1,), "inv_boxcox": (1,), "inv_boxcox1p": (1,), "ctc": (1, 2), "expn": (0,),
     "hyp0f1": (0,), "hyp1f1": (0, 1), "hyp2f1": (0, 1, 2), "weighed_nll": (2,),
 }  # fmt: skip
 

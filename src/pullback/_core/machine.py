@@ -280,6 +280,17 @@ def accumulates(values: Any) -> bool:
     return values.dtype.char in "fd" and _moves(4 * values.size, 4 * WORTH)
 
 
+ALIGNED = 1 << 10
+"""The number of states, over all steps and sequences, above which compiled code pays off for alignments."""
+
+
+def aligns(reached: Any) -> bool:
+    """True if compiled code is to do the steps of alignments: if that pays off, and enough has been processed."""
+    if reached.size < ALIGNED or reached.shape[-3] < 2 or reached.dtype.char not in "fd" or not usable():
+        return False
+    return reached.flags.c_contiguous and _enough(64 * reached.size if counts() else 0)
+
+
 FACTOR = 1 << 11
 """The size of the left factor above which compiled code is considered for a matrix product."""
 PRODUCTS = 1 << 31

@@ -129,7 +129,8 @@ RULES: dict[str, Rule] = {
     **_named(stacks(2, 2, 2, 2), "masked_attention attention_pullback"),
     **_named(stacks(2, 2, 2, 2, 2), "masked_attention_pullback"),
     **_named(beside_first(), "attached copy drawn fill tied scale_and_shift standardize_affine"),
-    **_named(alike, "ctc_step"),
+    **_named(stacks(3, 2, 2, repeated=True), "ctc"),
+    **_named(stacks(3, 3, 3, 3, repeated=True), "lattice"),
     **_named(
         carried,
         "sum mean prod var std amax amin largest smallest logsumexp softmax log_softmax vector_norm cumsum cumprod all any "

@@ -30,6 +30,7 @@ LATER: tuple[str, ...] = (
     "pooling",
     "resampling",
     "losses",
+    "alignment",
     "fourier",
     "normalization",
     "layers",

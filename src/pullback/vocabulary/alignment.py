@@ -9,7 +9,7 @@ from .. import ops
 from .._core import xp as _xp
 from .._core.primitives import Carrier
 from .._core.values import concrete, data, every, require_tensors
-from ..ops.losses import IMPOSSIBLE
+from ..ops.alignment import IMPOSSIBLE
 from . import arithmetic, reductions
 from .losses import chosen, reduced
 from .promotion import cast
@@ -49,8 +49,8 @@ def ctc_loss(
         raise RuntimeError(f"Expected input_lengths to have value at most {steps}, but got value {int(longest)}")
     labels = _labels(targets, sizes, count, blank)
     losses = -_log_likelihood(cast(logs, DOUBLE), labels, wanted, sizes, blank)
-    impossible = losses.detach() > -IMPOSSIBLE / 2
-    losses = arithmetic.where(impossible, 0.0 if zero_infinity else np.inf, losses)
+    impossible = ops.greater(data(losses), -IMPOSSIBLE / 2)
+    losses = _where(impossible, 0.0 if zero_infinity else np.inf, losses)
     if reduction == "mean":
         losses = losses / ops.astype(ops.maximum(sizes, 1), dtype=DOUBLE, source=INTEGER)
     losses = cast(losses if batched or reduction != "none" else losses[0], log_probs._dtype)
@@ -114,6 +114,24 @@ def _between(value: Any, columns: Any) -> Any:
     )
 
 
+def _where(condition: Any, value: float, otherwise: Any) -> Any:
+    """A number where a condition holds; without an operation if it is known to hold nowhere."""
+    if isinstance(condition, np.ndarray) and not condition.any():
+        return otherwise
+    return arithmetic.where(condition, value, otherwise)
+
+
+def _at_end(reached: Any, wanted: Any) -> Any:
+    """The states of each sequence after its last step; zeros if there are no steps at all."""
+    steps, count, size = reached.shape
+    if not steps:
+        return ops.sum(reached, axis=(0,), keepdims=False)
+    if isinstance(wanted, np.ndarray) and wanted.min(initial=steps) == steps:
+        return ops.getitem(reached, index=(steps - 1,))
+    last = ops.reshape(ops.maximum(wanted - 1, 0), shape=(1, count, 1))
+    return ops.getitem(ops.take_along_axis(reached, ops.broadcast_to(last, shape=(1, count, size)), axis=0), index=(0,))
+
+
 def _log_likelihood(logs: Any, labels: Any, wanted: Any, sizes: Any, blank: int) -> Any:
     """The log-probability of each row of labels: the forward recursion over labels with blanks around them."""
     steps, count, classes = logs.shape
@@ -125,21 +143,15 @@ def _log_likelihood(logs: Any, labels: Any, wanted: Any, sizes: Any, blank: int)
     edge = np.zeros((count, min(labels.shape[1], 1)), np.bool_)
     other = ops.concat(edge, other, axis=1, sizes=(edge.shape[1], other.shape[1]))
     skips = _between(IMPOSSIBLE, ops.where(other, 0.0, IMPOSSIBLE))
-    start = np.where(np.arange(states.shape[1]) < 2, 0, IMPOSSIBLE)
     places = ops.broadcast_to(ops.expand_dims(states, axis=0), shape=(steps, *states.shape))
-    emissions = ops.unbind(ops.take_along_axis(logs, places, axis=2), axis=0)
-    reached = emissions[0] + start
-    shortest = int(wanted.min(initial=steps)) if isinstance(wanted, np.ndarray) else 0
-    for step in range(1, steps):
-        following = ops.ctc_step(reached, emissions[step], skips)
-        if step >= shortest:
-            following = arithmetic.where(ops.expand_dims(ops.greater(wanted, step), axis=1), following, reached)
-        reached = following
+    start = np.where(np.arange(states.shape[1]) < 2, 0, IMPOSSIBLE)[None]
+    reached = ops.ctc(ops.take_along_axis(logs, places, axis=2), skips, start)
+    reached = _at_end(reached, wanted)
     ends = ops.stack(2 * sizes, ops.maximum(2 * sizes - 1, 0), axis=1)
     reachable = ops.logical_or(ops.greater(ends, 0), np.arange(2) == 0)
     closed = ops.where(ops.logical_and(reachable, ops.expand_dims(ops.greater(wanted, 0), axis=1)), 0.0, IMPOSSIBLE)
     found = ops.logsumexp(ops.take_along_axis(reached, ends, axis=1) + closed, axis=(1,), keepdims=False)
-    found = arithmetic.where(ops.logical_and(ops.equal(wanted, 0), ops.equal(sizes, 0)), 0.0, found)
-    inside = ops.astype(ops.less(np.arange(steps)[:, None], wanted), dtype=DOUBLE, source=np.dtype(np.bool_))
-    total = reductions.sum(arithmetic.exp(logs) * ops.expand_dims(inside, axis=2), (0, 2))
+    found = _where(ops.logical_and(ops.equal(wanted, 0), ops.equal(sizes, 0)), 0.0, found)
+    outside = ops.expand_dims(ops.greater_equal(np.arange(steps)[:, None], wanted), axis=2)
+    total = reductions.sum(_where(outside, 0.0, arithmetic.exp(logs)), (0, 2))
     return found - (total - total.detach())

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.losses import IMPOSSIBLE
+from ...ops.alignment import IMPOSSIBLE
 from .words import WORDS, word
 
 
@@ -167,14 +167,41 @@ def _fft(
     return w.xp.fft.ifftn(x, axes=axes) * (scale * count) if inverse else w.xp.fft.fftn(x, axes=axes) * scale
 
 
-@word("ctc_step")
-def _ctc_step(w: Any, e: Any, before: Any, emission: Any, skips: Any) -> Any:
-    size, skips = before.shape[-1], w.astype(skips, e.output.dtype)
-    edge = w.xp.full((*before.shape[:-1], 2), IMPOSSIBLE, dtype=before.dtype)
-    wide = w.xp.concat([edge, before], axis=-1)
-    ways = w.xp.stack([before, wide[..., 1 : size + 1], wide[..., :size] + skips], axis=0)
-    top = w.xp.max(ways, axis=0)
-    return emission + w.xp.log(w.xp.sum(w.xp.exp(ways - top), axis=0)) + top
+def _before(w: Any, x: Any, places: int, edge: float) -> Any:
+    """The elements so many places to the right along the last axis, with copies of a number in front."""
+    kept = max(x.shape[-1] - places, 0)
+    front = w.xp.full((*x.shape[:-1], x.shape[-1] - kept), edge, dtype=x.dtype)
+    return w.xp.concat([front, x[..., :kept]], axis=-1)
+
+
+@word("ctc")
+def _ctc(w: Any, e: Any, emissions: Any, skips: Any, start: Any) -> Any:
+    skips, start = (w.astype(value, e.output.dtype) for value in (skips, start))
+    found = [emissions[..., 0, :, :] + start] if emissions.shape[-3] else []
+    for step in range(1, emissions.shape[-3]):
+        one, two = (_before(w, found[-1], places, IMPOSSIBLE) for places in (1, 2))
+        ways = w.xp.stack([found[-1], one, two + skips], axis=0)
+        top = w.xp.max(ways, axis=0)
+        found.append(emissions[..., step, :, :] + w.xp.log(w.xp.sum(w.xp.exp(ways - top), axis=0)) + top)
+    return w.xp.stack(found, axis=-3) if found else emissions
+
+
+@word("lattice")
+def _lattice(w: Any, e: Any, stay: Any, one: Any, two: Any, given: Any, *, reverse: bool) -> Any:
+    steps = given.shape[-3]
+    order = range(steps)[::-1] if reverse else range(steps)
+    found: dict[int, Any] = {}
+    for step in order:
+        total, last = given[..., step, :, :], found.get(step + 1 if reverse else step - 1)
+        for places, ways in enumerate((stay, one, two) if last is not None else ()):
+            share = ways[..., step if reverse else step - 1, :, :]
+            if reverse:
+                term = w.xp.flip(_before(w, w.xp.flip(share * last, axis=-1), places, 0.0), axis=-1)
+            else:
+                term = share * _before(w, last, places, 0.0)
+            total = total + term
+        found[step] = total
+    return w.xp.stack([found[step] for step in range(steps)], axis=-3) if steps else given
 
 
 @word("einsum")

@@ -1,0 +1,128 @@
+"""The recursions of connectionist temporal classification: all steps of a sequence in one loop.
+
+A step takes few states, and NumPy a dozen calls for it. Sequences are independent, and each is a task.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..._numerics.blocks import get_num_threads
+from ...ops.alignment import IMPOSSIBLE
+from ..mathematics.exponentials import exp
+from ..mathematics.lanes import Word
+from ..mathematics.logarithms import log
+from .elements import KINDS
+from .tasks import Call, TaskEmitter
+from .writing import Array
+
+SHARED = 1 << 16
+"""The number of states, over all steps and sequences, from which on threads share the work."""
+COMMON = "count steps sequences states tasks out".split()
+
+
+class AlignmentEmitter(TaskEmitter):
+    """The functions of `ops.alignment`; `out` begins as what is added to, and an array has a row of states for each step."""
+
+    WORDS: ClassVar = {
+        "ctc": [*COMMON, "skips"],
+        "ctc_back": [*COMMON, "emissions", "skips", "reached"],
+        "lattice": [*COMMON, "stay", "one", "two"],
+        "lattice_back": [*COMMON, "stay", "one", "two"],
+    }
+    UNITS: ClassVar = dict.fromkeys(WORDS, "count")
+
+    def unit(self, name: str, unit: Word) -> None:
+        """Run all steps of one sequence."""
+        given = self.given
+        block = unit // given.sequences
+        first, sequence = block * given.steps * given.sequences, unit - block * given.sequences
+        with self.loop(1, given.steps) as number:
+            step = given.steps - number if name.endswith("_back") else number
+            late = first + step * given.sequences + sequence
+            rows = {"late": late, "early": late - given.sequences, "share": late - (block + 1) * given.sequences}
+            for place, mask in self.registers(0, given.states):
+                getattr(self, f"_{name}")(rows, unit, place, mask)
+
+    def _row(self, array: str, row: Word) -> Array:
+        """A row of an array."""
+        return self.array(getattr(self.given, array) + self.bytes(self.given.states * row))
+
+    def _before(self, place: Word, mask: Word | None) -> Iterator[tuple[int, Word, Word | None]]:
+        """The states so many places before some: the distance, where they are, and a mask of those that exist."""
+        yield 0, place, mask
+        for distance in (1, 2):
+            there = ~self.first(self.number(distance) - place)
+            yield distance, place - distance, there if mask is None else there & mask
+
+    def _behind(self, place: Word) -> Iterator[tuple[int, Word, Word]]:
+        """The states so many places behind some."""
+        for distance in range(3):
+            yield distance, place + distance, self.first(self.given.states - place - distance)
+
+    def _ctc(self, rows: dict[str, Word], unit: Word, place: Word, mask: Word | None) -> None:
+        early, ways = self._row("out", rows["early"]), []
+        for distance, at, there in self._before(place, mask):
+            way = early.at(at).some(there)
+            if distance == 2:
+                way = way + self._row("skips", unit).at(place).some(mask)
+            ways.append(way if there is None else there.select(way, IMPOSSIBLE, self.kind))
+        top = ways[0].at_least(ways[1]).at_least(ways[2])
+        total = exp(ways[0] - top) + exp(ways[1] - top) + exp(ways[2] - top)
+        late = self._row("out", rows["late"]).at(place)
+        late.put(late.some(mask) + (log(total) + top), mask)
+
+    def _ctc_back(self, rows: dict[str, Word], unit: Word, place: Word, mask: Word | None) -> None:
+        before = self._row("reached", rows["early"]).at(place).some(mask)
+        target = self._row("out", rows["early"]).at(place)
+        total = target.some(mask)
+        for distance, at, there in self._behind(place):
+            after, emission, pulled = (
+                self._row(array, rows["late"]).at(at).some(there) for array in ("reached", "emissions", "out")
+            )
+            way = before + self._row("skips", unit).at(at).some(there) if distance == 2 else before
+            total = total + there.select(exp(way - (after - emission)) * pulled, 0, self.kind)
+        target.put(total, mask)
+
+    def _lattice(self, rows: dict[str, Word], _: Word, place: Word, mask: Word | None) -> None:
+        target, early = self._row("out", rows["late"]).at(place), self._row("out", rows["early"])
+        total = target.some(mask)
+        for distance, at, there in self._before(place, mask):
+            share = self._row(("stay", "one", "two")[distance], rows["share"]).at(place).some(there)
+            total = share.mad(early.at(at).some(there), total)
+        target.put(total, mask)
+
+    def _lattice_back(self, rows: dict[str, Word], _: Word, place: Word, mask: Word | None) -> None:
+        target, late = self._row("out", rows["early"]).at(place), self._row("out", rows["late"])
+        total = target.some(mask)
+        for distance, at, there in self._behind(place):
+            share = self._row(("stay", "one", "two")[distance], rows["share"]).at(at).some(there)
+            total = share.mad(late.at(at).some(there), total)
+        target.put(total, mask)
+
+
+@functools.lru_cache(maxsize=64)
+def _call(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Call, int, bool]:
+    """A function for arrays of a shape, the number of its tasks, and whether threads share them."""
+    *lead, steps, sequences, states = shape
+    count = sequences * int(np.prod(lead, dtype=np.int64))
+    shared = count * steps * states >= SHARED
+    tasks = max(1, min(count, get_num_threads())) if shared else 1
+    words = {"count": count, "steps": steps, "sequences": sequences, "states": states, "tasks": tasks}
+    return Call(AlignmentEmitter, KINDS[dtype], name, **words), tasks, shared
+
+
+def run(name: str, *, out: Any, **arrays: Any) -> None:
+    """Run all steps, in place in `out`; other arrays are broadcast to its shape but for the number of steps."""
+    *lead, steps, sequences, states = out.shape
+    call, tasks, shared = _call(name, out.shape, out.dtype)
+    found = {}
+    for word in call.functions.words[name][len(COMMON) :]:
+        long = {"skips": (), "emissions": (steps,), "reached": (steps,)}.get(word, (steps - 1,))
+        whole = np.broadcast_to(arrays[word], (*lead, *long, sequences, states))
+        found[word] = np.ascontiguousarray(whole, out.dtype)
+    call(tasks, shared=shared, out=out, **found)
