@@ -13,6 +13,7 @@ from .._core import machine, xp as _xp
 from .._core.primitives import general
 
 IMPOSSIBLE = -1e30  # replaces the logarithm of zero where -inf would make differences NaN
+MOST = 1.0  # above the logarithm of any share: only differences of impossible ones, which are all rounding, are greater
 
 
 def _shifted(xp: Any, x: Any, places: int, edge: float) -> Any:
@@ -63,7 +64,8 @@ def _ctc(xp: Any, g: Any, emissions: Any, skips: Any, y: Any, *, needs: Any) -> 
     *lead, count, size = skips.shape
     skips = xp.reshape(skips, shape=(*lead, 1, count, size))
     one, two = (_shifted(xp, before, places, IMPOSSIBLE) for places in (1, 2))
-    shares = [xp.exp(way - after) for way in (before, one, two + skips)]
+    ways = (before, one, two + skips)
+    shares = [xp.exp(xp.clip(way - after, lower=None, upper=MOST)) for way in ways]
     return xp.lattice(*shares, g, reverse=True), None, None
 
 

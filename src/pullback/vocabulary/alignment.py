@@ -50,7 +50,10 @@ def ctc_loss(
     labels = _labels(targets, sizes, count, blank)
     losses = -_log_likelihood(cast(logs, DOUBLE), labels, wanted, sizes, blank)
     impossible = ops.greater(data(losses), -IMPOSSIBLE / 2)
-    losses = _where(impossible, 0.0 if zero_infinity else np.inf, losses)
+    if zero_infinity:
+        losses = _where(impossible, 0.0, losses)
+    elif not isinstance(impossible, np.ndarray) or impossible.any():
+        losses = losses * ops.where(impossible, np.inf, 1.0)  # gradients of these are NaN, as in torch
     if reduction == "mean":
         losses = losses / ops.astype(ops.maximum(sizes, 1), dtype=DOUBLE, source=INTEGER)
     losses = cast(losses if batched or reduction != "none" else losses[0], log_probs._dtype)
@@ -145,7 +148,8 @@ def _log_likelihood(logs: Any, labels: Any, wanted: Any, sizes: Any, blank: int)
     skips = _between(IMPOSSIBLE, ops.where(other, 0.0, IMPOSSIBLE))
     places = ops.broadcast_to(ops.expand_dims(states, axis=0), shape=(steps, *states.shape))
     start = np.where(np.arange(states.shape[1]) < 2, 0, IMPOSSIBLE)[None]
-    reached = ops.ctc(ops.take_along_axis(logs, places, axis=2), skips, start)
+    emissions = ops.clip(ops.take_along_axis(logs, places, axis=2), lower=IMPOSSIBLE, upper=None)
+    reached = ops.ctc(emissions, skips, start)
     reached = _at_end(reached, wanted)
     ends = ops.stack(2 * sizes, ops.maximum(2 * sizes - 1, 0), axis=1)
     reachable = ops.logical_or(ops.greater(ends, 0), np.arange(2) == 0)

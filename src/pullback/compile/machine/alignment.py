@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._numerics.blocks import get_num_threads
-from ...ops.alignment import IMPOSSIBLE
+from ...ops.alignment import IMPOSSIBLE, MOST
 from ..mathematics.exponentials import exp
 from ..mathematics.lanes import Word
 from ..mathematics.logarithms import log
@@ -85,7 +85,9 @@ class AlignmentEmitter(TaskEmitter):
                 self._row(array, rows["late"]).at(at).some(there) for array in ("reached", "emissions", "out")
             )
             way = before + self._row("skips", unit).at(at).some(there) if distance == 2 else before
-            total = total + there.select(exp(way - (after - emission)) * pulled, 0, self.kind)
+            share = way - (after - emission)
+            share = exp((share > MOST).select(MOST, share, self.kind))
+            total = total + there.select(share * pulled, 0, self.kind)
         target.put(total, mask)
 
     def _lattice(self, rows: dict[str, Word], _: Word, place: Word, mask: Word | None) -> None:

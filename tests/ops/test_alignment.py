@@ -1,0 +1,140 @@
+"""The CTC loss against the sum over all alignments, one by one, where probabilities are zero, too."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import pullback
+from pullback.nn.functional import ctc_loss
+
+BOTH = pytest.mark.parametrize("mode", ["never", "always"])
+
+
+@pytest.fixture(autouse=True)
+def _machine_code(request, monkeypatch):
+    """NumPy, and machine code for however few states."""
+    mode = request.getfixturevalue("mode")
+    if mode == "always":
+        pytest.importorskip("llvmlite")
+    monkeypatch.setattr("pullback._core.machine.ALIGNED", 1)
+    before = pullback.get_machine_code()
+    pullback.set_machine_code(mode)
+    yield
+    pullback.set_machine_code(before)
+
+
+def collapsed(path):
+    """The labels of an alignment: runs of equal ones count once, and blanks (0) not at all."""
+    return tuple(label for label, _ in itertools.groupby(path) if label)
+
+
+def by_alignments(logits, labels):
+    """The loss and its gradient with respect to the logits: of every alignment, its probability."""
+    steps, classes = logits.shape
+    chances = np.exp(logits - logits.max(1, keepdims=True))
+    chances /= chances.sum(1, keepdims=True)
+    total, shares = 0.0, np.zeros_like(chances)
+    for path in itertools.product(range(classes), repeat=steps):
+        if collapsed(path) == tuple(labels):
+            chance = np.prod(chances[np.arange(steps), path])
+            total += chance
+            shares[np.arange(steps), path] += chance
+    return -np.log(total), chances - shares / total
+
+
+CASES = {
+    "two labels": ((5, 3), [1, 2]),
+    "one label twice": ((5, 3), [1, 1]),
+    "no label": ((4, 3), []),
+    "one step": ((1, 3), [2]),
+    "as many as steps": ((3, 4), [1, 2, 3]),
+    "states over several registers": ((6, 3), [1, 2, 1, 2, 1]),
+}
+ZEROS = {
+    "none": (),
+    "the blank": (slice(None), 0),
+    "a label": (slice(None), 2),
+    "all but one": (slice(1, 3), slice(0, -1)),
+    "some": (slice(0, 2), slice(1, None)),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("zeros", ZEROS)
+@pytest.mark.parametrize("case", CASES)
+def test_the_loss_is_the_sum_over_alignments(case, zeros, dtype, mode):
+    shape, labels = CASES[case]
+    logits = np.random.default_rng(0).normal(size=shape)
+    if ZEROS[zeros]:
+        logits[ZEROS[zeros]] = -np.inf
+    if not np.isfinite(logits).any(1).all():
+        return  # a step without any class has no probabilities
+    with np.errstate(divide="ignore", invalid="ignore"):
+        loss, slope = by_alignments(logits, labels)
+    x = pullback.tensor(logits[:, None].astype(dtype), requires_grad=True)
+    targets = pullback.tensor(np.array([labels], np.int64).reshape(1, -1))
+    found = ctc_loss(x.log_softmax(2), targets, (shape[0],), (len(labels),), reduction="sum")
+    found.backward()
+    close = 1e-12 if dtype is np.float64 else 2e-6
+    np.testing.assert_allclose(found.item(), loss, rtol=close, atol=close)
+    if np.isfinite(loss):
+        np.testing.assert_allclose(x.grad.numpy()[:, 0], slope, rtol=close, atol=close)
+    else:
+        assert np.isnan(x.grad.numpy()).all()
+
+
+@BOTH
+@pytest.mark.parametrize("compiled", [False, True])
+def test_an_impossible_sequence_is_infinite_beside_others_or_zero_where_asked(compiled, mode):
+    logits = np.random.default_rng(1).normal(size=(4, 2, 5))
+    targets = pullback.tensor([[1, 2, 3], [1, 1, 1]])  # three equal labels need two blanks between
+
+    def losses(x, zero):
+        return ctc_loss(x.log_softmax(2), targets, (4, 4), (3, 3), reduction="none", zero_infinity=zero)
+
+    run = pullback.compile(losses) if compiled else losses
+    for zero, value in ((False, np.inf), (True, 0.0)):
+        x = pullback.tensor(logits, requires_grad=True)
+        found = run(x, zero)
+        found.sum().backward()
+        loss, slope = by_alignments(logits[:, 0], [1, 2, 3])
+        np.testing.assert_allclose(found.detach().numpy(), [loss, value], rtol=1e-12)
+        np.testing.assert_allclose(x.grad.numpy()[:, 0], slope, rtol=1e-11)
+        other = x.grad.numpy()[:, 1]
+        assert (other == 0).all() if zero else np.isnan(other).all()
+
+
+@BOTH
+def test_second_derivatives_are_those_of_the_gradient(mode):
+    logits = np.random.default_rng(2).normal(size=(4, 1, 3))
+    targets = pullback.tensor([[1, 2]])
+
+    def loss(x):
+        return ctc_loss(x.log_softmax(2), targets, (4,), (2,), reduction="sum")
+
+    # The gradient that ctc_loss has is that of a log_softmax, so only the share of the alignments is compared.
+    def likelihood(x):
+        return loss(x) - (x.log_softmax(2).exp().sum() - x.log_softmax(2).exp().sum().detach())
+
+    x = pullback.tensor(logits)
+    found = pullback.func.hessian(likelihood)(x).numpy().reshape(12, 12)
+    gradient, step = pullback.func.grad(likelihood), 1e-6
+    for place in range(12):
+        moved = np.zeros(12)
+        moved[place] = step
+        moved = moved.reshape(logits.shape)
+        ends = [gradient(pullback.tensor(logits + sign * moved)).numpy().ravel() for sign in (1, -1)]
+        np.testing.assert_allclose(found[place], (ends[0] - ends[1]) / (2 * step), atol=1e-8)
+
+
+@BOTH
+def test_what_is_not_a_number_stays_so(mode):
+    logits = np.random.default_rng(3).normal(size=(5, 1, 3))
+    logits[2, 0, 1] = np.nan
+    x = pullback.tensor(logits, requires_grad=True)
+    loss = ctc_loss(x.log_softmax(2), pullback.tensor([[1, 2]]), (5,), (2,), reduction="sum")
+    loss.backward()
+    assert np.isnan(loss.item())
+    assert np.isnan(x.grad.numpy()).any()
