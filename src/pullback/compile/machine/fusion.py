@@ -7,6 +7,7 @@ joins the last nest that iterates over as many elements, reads some of the same 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -249,6 +250,7 @@ class Planner:
         self.makers = program.makers()
         self.constants = dict(program.constants)
         self.made: dict[Value, int] = dict.fromkeys((*program.inputs, *program.constants), -1)
+        self.ends = wanted.union(self.made)
         self.level: dict[Value, int] = dict(self.made)
         self.depth: dict[Value, int] = {}
         self.leaves: dict[Value, frozenset[Value]] = {v: frozenset([v]) for v in program.inputs}
@@ -294,6 +296,7 @@ class Planner:
         zero = Value((), dtype)
         self.constants[zero] = np.zeros((), dtype)
         self.made[zero] = self.level[zero] = -1
+        self.ends.add(zero)
         self.leaves[zero] = frozenset()
         return zero
 
@@ -311,7 +314,7 @@ class Planner:
         self._append(Product(equation, left, right), equation.outputs)
 
     def _operand(self, value: Value) -> Operand:
-        base, (offset, terms) = origin(value, self.makers, self.made.keys() | self.wanted)
+        base, (offset, terms) = origin(value, self.makers, self.ends)
         steps = [0] * len(value.shape)
         for axis, step in terms:
             steps[axis] = step
@@ -333,6 +336,7 @@ class Planner:
 
     def _is_made(self, value: Value, number: int) -> None:
         self.made[value] = self.level[value] = max(number, self.made.get(value, -1))
+        self.ends.add(value)
         self.leaves[value] = frozenset([value])
         self.depth[value] = 0
 
@@ -341,8 +345,8 @@ class Planner:
     def _root(self, root: Root, after: int = -1) -> int:
         """Put a root into a nest, or begin one; the step's number."""
         lowest = max(self.level[root.source], after + 1, 0)
-        nests = [n for n in range(lowest, len(self.steps)) if isinstance(self.steps[n], Loops)][-NESTS_BACK:]
-        for number in reversed(nests):
+        back = range(lowest, len(self.steps))[::-1]
+        for number in itertools.islice((n for n in back if isinstance(self.steps[n], Loops)), NESTS_BACK):
             if self._joins(number, root):
                 self._is_made(root.value, number)
                 return number

@@ -127,9 +127,11 @@ class Writer:
 
     def stack(self, count: int, kind: str = "", align: int | None = None) -> Array:
         """Memory for some elements, until the function returns."""
-        with self.builder.goto_entry_block():
-            made = self.builder.alloca(ir.ArrayType(TYPES[kind or self.kind], count))
-            made.align = align
+        before = self.builder.block
+        self.builder.position_at_start(self.builder.function.entry_basic_block)  # its end would be searched for
+        made = self.builder.alloca(ir.ArrayType(TYPES[kind or self.kind], count))
+        made.align = align
+        self.builder.position_at_end(before)
         return self.array(self.number(self.builder.ptrtoint(made, LONG)), kind)  # llvmlite gives it a type of its own
 
     def copy(self, target: Array, source: Array, size: Word | int) -> None:
