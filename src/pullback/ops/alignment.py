@@ -35,7 +35,7 @@ def _late(xp: Any, x: Any) -> Any:
 
 
 def _ctc_forward(emissions: Any, skips: Any, start: Any) -> Any:
-    reached = np.array(emissions)
+    reached = np.array(emissions, order="C")
     reached[..., :1, :, :] += start[..., None, :, :]
     if machine.aligns(reached):
         machine.module("alignment").run("ctc", emissions=emissions, skips=skips, out=reached)
@@ -57,7 +57,7 @@ def _ctc_forward(emissions: Any, skips: Any, start: Any) -> Any:
 def _ctc(xp: Any, g: Any, emissions: Any, skips: Any, y: Any, *, needs: Any) -> Any:
     """The cotangent of each state, divided among its predecessors by their shares in its probability."""
     if xp is _xp and machine.aligns(y):
-        pulled = np.array(g)
+        pulled = np.array(g, order="C")
         machine.module("alignment").run("ctc_back", emissions=emissions, skips=skips, reached=y, out=pulled)
         return pulled, None, None
     before, after = _early(xp, y), _late(xp, y) - _late(xp, emissions)
@@ -70,7 +70,7 @@ def _ctc(xp: Any, g: Any, emissions: Any, skips: Any, y: Any, *, needs: Any) -> 
 
 
 def _lattice_forward(stay: Any, one: Any, two: Any, given: Any, *, reverse: bool) -> Any:
-    out, ways = np.array(given), (stay, one, two)
+    out, ways = np.array(given, order="C"), (stay, one, two)
     if machine.aligns(out):
         name = "lattice_back" if reverse else "lattice"
         machine.module("alignment").run(name, stay=stay, one=one, two=two, out=out)
