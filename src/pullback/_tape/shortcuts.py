@@ -144,12 +144,14 @@ def method(
 
     With `ndim`, for tensors of so many axes only. `number` is the metadata that the method takes as its last argument.
     With `whole`, that of a reduction, of all elements only. With `out`, that of a function of the package, which takes
-    `out=`.
+    `out=`: one of the options, where it has any.
     """
     names = _parameters(general)[: len(primitive.inputs)]
     first, *rest = names
     metadata = WHOLE if whole else Metadata() if number is None else Metadata(number, number)
-    unpack = [f"if out is not None or {EXCESS} is not ...:", f"    {_call(names, EXCESS_OR_OUT)}"] if out else []
+    out = out and not whole
+    all_given = ", ".join(filter(None, [number, EXCESS_OR_OUT]))
+    unpack = [f"if out is not None or {EXCESS} is not ...:", f"    {_call(names, all_given)}"] if out else []
     if whole:
         unpack += ["if arguments or options:", f"    {_call(names, WHOLE.parameters)}"]
     unpack += _floating(first, _call(names, number))

@@ -14,7 +14,7 @@ from .._core.values import require_tensor
 from .._tape import shortcuts
 from ..vocabulary import in_both_spellings, load, published, taking_numbers, taking_out
 from . import surface
-from .tensor import HOT, Tensor
+from .tensor import WAYS, Tensor
 
 Function = Callable[..., Any]
 CHECKS: dict[str, Callable[[Function, bool], Function]] = {
@@ -40,8 +40,8 @@ def function(name: str) -> Any:
     check = CHECKS.get(place.form.partition("+")[0])
     if check is not None:
         found = taking_numbers(check(found, place.takes_out))
-        if name in HOT:
-            return published(shortcuts.method(Tensor, HOT[name], found, out=True), "pullback", name)
+        if name in WAYS:
+            return published(WAYS[name](found, out=True), "pullback", name)
     elif place.takes_out:
         found = taking_out(found)
     return _published(plain, shortcuts.short(Tensor, found), "pullback", name)

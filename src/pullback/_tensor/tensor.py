@@ -690,11 +690,12 @@ SHORT_WAYS: dict[Callable[..., Any], dict[str, Primitive]] = {
     functools.partial(shortcuts.method, ndim=2): {"__matmul__": ops.matmul, "matmul": ops.matmul, "mm": ops.matmul},
     shortcuts.in_place: IN_PLACE,
 }
+WAYS = {name: functools.partial(way, Tensor, methods[name]) for way, methods in SHORT_WAYS.items() for name in methods}
+"""The fast path of each of the most frequent methods, from its general path."""
 
 
 Tensor.fill_ = shortcuts.computed(Tensor, *writes.COMPUTED["fill"], Tensor.fill_)  # type: ignore[method-assign]
 Tensor.copy_ = shortcuts.copying(Tensor, Tensor.copy_)  # type: ignore[method-assign]
 Tensor.zero_ = shortcuts.zeroing(Tensor, Tensor.zero_)  # type: ignore[method-assign]
-for short_way, methods in SHORT_WAYS.items():
-    for name, primitive in methods.items():
-        setattr(Tensor, name, short_way(Tensor, primitive, getattr(Tensor, name)))
+for name, shorter in WAYS.items():
+    setattr(Tensor, name, shorter(getattr(Tensor, name)))
