@@ -57,6 +57,8 @@ def _places_before(sizes: Sizes, reverse: bool) -> Any:
 def _before(xp: Any, initial: Any, states: Any, sizes: Sizes, reverse: bool) -> Any:
     """The previous state of each row."""
     count, rows = initial.shape[0], states.shape[0]
+    if rows == count:  # of the only step
+        return initial
     if sizes[0] == sizes[-1]:  # all sequences have the same length, so the offset is constant
         others = states[count:, :] if reverse else states[: rows - count, :]
         pieces = (others, initial) if reverse else (initial, others)
@@ -75,19 +77,25 @@ class _Backwards:
 
     def split(self, rows: Any) -> tuple[Any, ...]:
         """The rows of each step."""
+        if len(self.sizes) == 1:
+            return (rows,)
         return self.xp.split(rows, sizes=self.sizes, axis=0)  # type: ignore[no-any-return]  # a namespace's
 
     def join(self, pieces: Sequence[Any]) -> Any:
         """The inverse of `split`, for pieces in the order of this pass."""
         rows = pieces if self.order.step > 0 else pieces[::-1]
+        if len(rows) == 1:
+            return rows[0]
         return self.xp.concat(*rows, axis=0, sizes=self.sizes)
 
     def passed(self, step: int, *cotangents: Any) -> list[Any]:
-        """Cotangents of the states before a step, resized to those after the previous step."""
+        """Cotangents of the states before a step, resized to those after the previous step, if there is one."""
         have, following = self.sizes[step], step + self.order.step
-        last = not 0 <= following < len(self.sizes)
-        count = 0 if last else self.sizes[following]
-        if have > count or last:
+        if not 0 <= following < len(self.sizes):
+            self.started.append([*cotangents])
+            return [*cotangents]
+        count = self.sizes[following]
+        if have > count:
             self.started.append([g[count:, :] for g in cotangents])
             return [g[:count, :] for g in cotangents]
         if have == count:

@@ -1,8 +1,8 @@
 """Recurrent layers as loops: one step is a program of a product and of elementwise operations, which fuse.
 
 The forward functions of `ops.recurrent` are loops of NumPy calls; a loop of the program's own runs as machine code. It
-leaves what they leave, the gates too, for those the way back reads. Where sequences have different lengths, and with a
-projection, a layer stays as it is.
+leaves what they leave, the gates too, for those the way back reads. A layer of one step, a cell, is no loop. Where
+sequences have different lengths, and with a projection, a layer stays as it is.
 """
 
 from __future__ import annotations
@@ -64,6 +64,8 @@ def _rule(step: Step, states: int) -> Callable[[Builder, Equation], tuple[Value,
         count, rows = len(sizes), sizes[0]
         if any(state.shape[0] != rows for state in others[:states]):
             return None
+        if count == 1:  # a cell: its operations fuse with those around it
+            return tuple(step(build, x, *others, **params)[1])
         inside = Builder(Program((), (), ()), {}, strict=False, fold=False, share=True, inner=lambda body: body)
         row = Value((rows, x.shape[1]), x.dtype)
         carries, shared = ([value.like() for value in part] for part in (others[:states], others[states:]))
