@@ -19,7 +19,7 @@ from .._core.primitives import general
 
 Sizes = tuple[int, ...]
 
-WORTH, STEP = 1 << 20, 1 << 14
+WORTH, STEP = 1 << 18, 1 << 14
 """Above this number of multiplications compiled code pays off; the second is the overhead of a step of NumPy calls."""
 
 
