@@ -8,7 +8,29 @@ import pullback
 pytest.importorskip("llvmlite")
 
 nn = pullback.nn
+
+
+class Steps(nn.Module):
+    """A cell called once for each step, in a loop of Python."""
+
+    def __init__(self, cell):
+        super().__init__()
+        self.cell = cell
+
+    def forward(self, x):
+        states, state = [], None
+        for row in x:
+            state = self.cell(row, state)
+            states.append(state[0] if isinstance(state, tuple) else state)
+        return pullback.stack(states), state
+
+
 LAYERS = {
+    "LSTM cell": lambda: Steps(nn.LSTMCell(3, 5)),
+    "LSTM cell without bias": lambda: Steps(nn.LSTMCell(3, 40, bias=False)),
+    "GRU cell": lambda: Steps(nn.GRUCell(3, 40)),
+    "RNN cell": lambda: Steps(nn.RNNCell(3, 5)),
+    "RNN cell of rectifiers": lambda: Steps(nn.RNNCell(3, 5, nonlinearity="relu")),
     "LSTM": lambda: nn.LSTM(3, 5, batch_first=True),
     "LSTM, both ways": lambda: nn.LSTM(3, 4, num_layers=2, bidirectional=True),
     "LSTM without bias": lambda: nn.LSTM(3, 40, bias=False),

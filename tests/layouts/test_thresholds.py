@@ -11,7 +11,7 @@ from .thresholds import AROUND, SIZES, modules
 # tests of their own (tests/compile); how work is cut into tasks for threads; counts, codes and limits.
 OTHERS = {
     "_core.machine": "BUSY CALL ENOUGH LONGEST PORTION PRODUCTS STEP",
-    "_numerics.blas": "OPENMP",
+    "_numerics.blas": "DIAGONAL LEFT LOWER ONES OPENMP PLAIN ROW_MAJOR TRANSPOSED UPPER",
     "_numerics.gamma_functions": "TERMS",
     "_tape.cuts": "REACH",
     "_tape.shortcuts": "ANY_NAMES",
@@ -22,7 +22,7 @@ OTHERS = {
     "compile.machine.depthwise": "LARGEST LINES",
     "compile.machine.elements": "ALTERNATING COSTLY INLINE",
     "compile.machine.executable": "ROUNDS",
-    "compile.machine.fusion": "DEAR DEEPEST FEW MOST_ELEMENTS MOST_EQUATIONS NESTS_BACK PLAIN TRANSPOSED",
+    "compile.machine.fusion": "DEAR DEEPEST FEW MOST_ELEMENTS MOST_EQUATIONS NESTS_BACK",
     "compile.machine.im2col": "LARGEST MOST_TAPS",
     "compile.machine.large": "MOST SEVERAL TABLE",
     "compile.machine.loops": "ALIGNED BRIEF CHUNK MANY SHORT SHORT_IN_LANES TOGETHER",
@@ -31,7 +31,7 @@ OTHERS = {
     "compile.machine.nests": "ACROSS APART CHEAP KEPT_BYTES LANES MOST_NODES MOST_SUMMED SMALL",
     "compile.machine.pool": "ALL_LEFT ALL_TAKEN BITS LOCK LOOKS MEMBER NUMBER ONE_LEFT PATIENCE SLEEPS THREADS",
     "compile.machine.pooling": "MOST",
-    "compile.machine.products": "ALIGNED BAND PART PARTS ROW_MAJOR SHARED SMALL SPLIT",
+    "compile.machine.products": "ALIGNED BAND PART PARTS SHARED SMALL SPLIT",
     "compile.machine.recurrent": "FEWEST SHARED",
     "compile.machine.reducing": "LONG_SUM",
     "compile.machine.registers": "EXACT_TERMS",

@@ -27,7 +27,7 @@ SIZES = {
     "ops.exponentials": {"LARGE": 1, "LONGEST": 4},
     "ops.dot_product_attention": {"HEADS": 64, "PIECE": 64},
     "ops.indexing": {"SMALL": 1},
-    "ops.lapack": {"BLOCK": 1},
+    "ops.lapack": {"BLOCK": 1, "FEWEST": 1},
     "ops.normalization": {"FEW": 1, "LONGEST": 8, "MERGED": 1, "SHORTEST": 2},
     "ops.pooling": {"WORTH": 1, "BYTES": 2, "SHORT": 1},
     "ops.recurrent": {"WORTH": 1},

@@ -263,6 +263,25 @@ def test_powers(name, kind, block):
             same(name, getattr(pullback.Tensor, name), [x, exponent])
 
 
+@pytest.mark.parametrize("name", sorted({"pow", "sum", "mean", "mm", "matmul", *HOT} & {*dir(pullback)} - {"__eq__"}))
+def test_functions_of_the_package_are_the_methods(name):
+    """With arguments by name, with too many, with `out`, and with none."""
+    function, method = getattr(pullback, name), getattr(pullback.Tensor, name)
+    x, rest = matrix(3, 3) + 2, [2.0] if name in POWERS else [matrix(3, 3)] * (name in BINARY or name in PRODUCTS)
+    x, rest = x.detach().requires_grad_(), [r if type(r) is float else r.detach() for r in rest]
+    expected = both(function, method, [x, *rest])
+    out = pullback.zeros_like(expected.detach())
+    if name != "relu":  # which takes none, as in torch
+        assert function(x.detach(), *rest, out=out) is out
+        assert out.tolist() == expected.tolist()
+    with pytest.raises(TypeError):
+        function()
+    with pytest.raises(TypeError):
+        function(x, *rest, nonsense=1)
+    with pytest.raises(TypeError):
+        function([1.0], *rest)
+
+
 def matrix(*shape, **options):
     return pullback.linspace(-1, 1, int(np.prod(shape)), **options).reshape(*shape).detach().requires_grad_()
 

@@ -97,5 +97,7 @@ def _arguments(primitive: Any, rule: Any, read: str = "{}.array") -> str:
         else:
             values.append(read.format(name))
     spelled = {"needs": "[edge is not None for edge in edges]"}
-    spelled |= {key: f"params.get({key!r}, {default!r})" for key, default in (rule.__kwdefaults__ or {}).items()}
+    spelled |= {
+        key: f"(params or {{}}).get({key!r}, {default!r})" for key, default in (rule.__kwdefaults__ or {}).items()
+    }
     return ", ".join(["xp", "g", *values, *(f"{key}={spelled.get(key, f'params[{key!r}]')}" for key in metadata)])

@@ -41,6 +41,55 @@ def libraries() -> list[Any]:
     return found
 
 
+@functools.cache
+def routine(name: str) -> tuple[int, int] | None:
+    """The address of a CBLAS function and the width of its integers; None if it is not found."""
+    for library in libraries():
+        for pattern, bits in (("scipy_cblas_{}64_", 64), ("cblas_{}64_", 64), ("scipy_cblas_{}", 32), ("cblas_{}", 32)):
+            function = getattr(library, pattern.format(name), None)
+            if function is not None:
+                return ctypes.cast(function, ctypes.c_void_p).value or 0, bits
+    return None
+
+
+ROW_MAJOR, LEFT = 101, 141
+PLAIN, TRANSPOSED = 111, 112
+UPPER, LOWER = 121, 122
+DIAGONAL, ONES = 131, 132
+"""Constants of CBLAS; the last say whether the diagonal is read."""
+
+
+@functools.cache
+def triangular(dtype: np.dtype[Any]) -> Callable[..., None] | None:
+    """BLAS's solution of triangular systems of a dtype; None if there is none."""
+    pointer = ctypes.c_void_p
+    kinds: dict[str, tuple[str, Any]] = {
+        "f": ("strsm", ctypes.c_float),
+        "d": ("dtrsm", ctypes.c_double),
+        "F": ("ctrsm", pointer),
+        "D": ("ztrsm", pointer),
+    }
+    name, number = kinds.get(dtype.char, ("", None))
+    found = routine(name) if name and dtype.isnative else None
+    if found is None:
+        return None
+    address, bits = found
+    size = ctypes.c_int64 if bits == 64 else ctypes.c_int32
+    factor = 1.0 if dtype.kind == "f" else np.ones(1, dtype).ctypes  # which keeps the array
+    solve = ctypes.CFUNCTYPE(None, *[ctypes.c_int] * 5, size, size, number, pointer, size, pointer, size)(address)
+
+    def solved(a: Any, x: Any, upper: bool, unitriangular: bool) -> None:
+        """Replace x, a C-contiguous matrix, by the solution of a @ solution = x; one triangle of a is read."""
+        turned = a.flags.f_contiguous and a.flags.aligned and not a.flags.c_contiguous
+        kept = a.T if turned else np.require(a, requirements=["C", "A"])  # which lives until the call is over
+        half, way = UPPER if upper != turned else LOWER, TRANSPOSED if turned else PLAIN
+        rows, columns = x.shape
+        places = kept.ctypes.data, rows, x.ctypes.data, columns
+        solve(ROW_MAJOR, LEFT, half, way, ONES if unitriangular else DIAGONAL, rows, columns, factor, *places)
+
+    return solved
+
+
 class _Own(_local):
     """The number of times that this thread has entered and not left."""
 

@@ -691,8 +691,6 @@ SHORT_WAYS: dict[Callable[..., Any], dict[str, Primitive]] = {
     shortcuts.in_place: IN_PLACE,
 }
 WAYS = {name: functools.partial(way, Tensor, methods[name]) for way, methods in SHORT_WAYS.items() for name in methods}
-"""The fast path of each of the most frequent methods, from its general path."""
-
 
 Tensor.fill_ = shortcuts.computed(Tensor, *writes.COMPUTED["fill"], Tensor.fill_)  # type: ignore[method-assign]
 Tensor.copy_ = shortcuts.copying(Tensor, Tensor.copy_)  # type: ignore[method-assign]

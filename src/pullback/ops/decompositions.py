@@ -213,8 +213,12 @@ def _inv(xp: Any, g: Any, y: Any) -> Any:
     return -_product(xp, y, g, y)
 
 
-def _solve(xp: Any, g: Any, a: Any, y: Any, *, needs: Any) -> Any:
-    g = xp.solve(xp.matrix_transpose(a), g)
+OTHER = {"": "", "upper": "lower", "lower": "upper"}
+"""The triangle that a matrix has when transposed."""
+
+
+def _solve(xp: Any, g: Any, a: Any, y: Any, *, needs: Any, triangle: str = "") -> Any:
+    g = xp.solve(xp.matrix_transpose(a), g, triangle=OTHER[triangle])
     return (-xp.matmul(g, xp.matrix_transpose(y)) if needs[0] else None, g)
 
 

@@ -12,10 +12,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .._numerics import blas
+
 Array = np.ndarray[Any, np.dtype[Any]]
 Result = TypeVar("Result")
 
 BLOCK = 48  # columns factorised one by one, before matrix products update the rest
+FEWEST = 16  # rows from which BLAS solves the triangular systems of a stack: a call takes as long as NumPy for fewer
 
 
 class LinAlgError(RuntimeError):
@@ -73,8 +76,13 @@ def _finite(*values: Any) -> bool:
 # 1. Systems of equations
 
 
-def solve(a: Array, b: Array, *, operation: str = "") -> Array:
-    """The solution of a @ x = b for matrices b; given a name, a singular matrix raises torch's error."""
+def solve(a: Array, b: Array, *, operation: str = "", triangle: str = "") -> Array:
+    """The solution of a @ x = b for matrices b; given a name, a singular matrix raises torch's error.
+
+    `triangle` is "upper" or "lower" if a is known to be such a matrix.
+    """
+    if triangle:
+        return solve_triangular(a, b, upper=triangle == "upper")
     if b.ndim < a.ndim:
         b = b[(None,) * (a.ndim - b.ndim)]
     try:
@@ -92,11 +100,7 @@ def inv(x: Array, *, operation: str = "") -> Array:
     try:
         return computed(np.linalg.inv, x)
     except np.linalg.LinAlgError:
-        text = (
-            "The diagonal element {info} is zero, the inversion could not be completed because the input matrix is "
-            "singular."
-        )
-        _refuse_singular(operation, text, x)
+        _refuse_singular(operation, NO_INVERSE, x)
     found = [_or_infinite(lambda: computed(np.linalg.inv, each), each) for each in stacked(x)]  # noqa: B023
     return np.stack(found).reshape(x.shape)
 
@@ -111,6 +115,11 @@ def _or_infinite(function: Callable[[], Array], like: Array) -> Array:
 def _refuse_singular(operation: str, text: str, x: Array) -> None:
     if operation:
         refuse(operation, text, lu_factor(x)[2])
+
+
+NO_INVERSE = (
+    "The diagonal element {info} is zero, the inversion could not be completed because the input matrix is singular."
+)
 
 
 def refuse(operation: str, text: str, info: Array) -> None:
@@ -130,29 +139,21 @@ def pivot_info(x: Array, y: Array) -> Array:
 
 def solve_triangular(a: Array, b: Array, *, upper: bool, unitriangular: bool = False) -> Array:
     """The solution of a @ x = b for triangular a; one triangle is read, and a zero on the diagonal gives infinities."""
-    a = np.triu(a) if upper else np.tril(a)
     diagonal = np.arange(a.shape[-1])
+    worth = a.dtype == b.dtype and (a.ndim == b.ndim == 2 or len(diagonal) >= FEWEST)
+    by_blas = blas.triangular(a.dtype) if worth else None
+    if by_blas is not None and (unitriangular or a[..., diagonal, diagonal].all()):
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        a, x = np.broadcast_to(a, batch + a.shape[-2:]), np.array(np.broadcast_to(b, batch + b.shape[-2:]), order="C")
+        for place in np.ndindex(batch) if x.size else ():
+            by_blas(a[place], x[place], upper, unitriangular)
+        return x
+    a = np.triu(a) if upper else np.tril(a)
     if unitriangular:
         a[..., diagonal, diagonal] = 1
     if not a[..., diagonal, diagonal].all():
         return _substituted(a, b, upper)
-    return _by_blocks(a, b, upper)
-
-
-def _by_blocks(a: Array, b: Array, upper: bool) -> Array:
-    """Recursion by halves: the diagonal blocks of a triangular matrix are triangular, the rest is a product."""
-    n = a.shape[-1]
-    if n <= 2 * BLOCK:
-        return solve(a, b)
-    half = n // 2
-    first, last = slice(None, half), slice(half, None)
-    if upper:
-        below = _by_blocks(a[..., last, last], b[..., last, :], upper)
-        above = _by_blocks(a[..., first, first], b[..., first, :] - a[..., first, last] @ below, upper)
-    else:
-        above = _by_blocks(a[..., first, first], b[..., first, :], upper)
-        below = _by_blocks(a[..., last, last], b[..., last, :] - a[..., last, first] @ above, upper)
-    return np.concatenate([above, below], -2)
+    return solve(a, b)
 
 
 def _substituted(a: Array, b: Array, upper: bool) -> Array:

@@ -107,7 +107,7 @@ def _solve(name: str, a: Any, b: Any, left: bool, operation: str) -> Any:
                 "linalg.solve is equivalent to B / A.squeeze(-1)"
             )
         b = ops.expand_dims(b, axis=b.ndim)
-    _require_fit(name, a, b, left)
+    require_fit(name, a, b, left)
     if left:
         result = ops.solve(a, b, operation=operation)
     else:
@@ -119,7 +119,7 @@ def _turned(x: Any) -> Any:
     return ops.matrix_transpose(x)
 
 
-def _require_fit(name: str, a: Any, b: Any, left: bool) -> None:
+def require_fit(name: str, a: Any, b: Any, left: bool = True) -> None:
     """Raise for a right-hand side that is not a matrix, has the wrong number of rows, or does not broadcast."""
     if b.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions. It has shape {tuple(b.shape)}")
@@ -145,7 +145,7 @@ def solve_triangular(A: Any, B: Any, *, upper: bool, left: bool = True, unitrian
     name = "linalg.solve_triangular"
     require_square(name, A)
     require_same_dtype(name, A, B)
-    _require_fit(name, A, B, left)
+    require_fit(name, A, B, left)
     if left:
         return ops.solve_triangular(A, B, upper=upper, unitriangular=unitriangular)
     return _turned(ops.solve_triangular(_turned(A), _turned(B), upper=not upper, unitriangular=unitriangular))
@@ -169,7 +169,7 @@ def lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool =
             f"{name}: Number of pivots per batch should be same as the dimension of the matrix: they have shapes "
             f"{tuple(pivots.shape)} and {tuple(LU.shape)}"
         )
-    _require_fit("linalg.lu_solve", LU, B, left)
+    require_fit("linalg.lu_solve", LU, B, left)
     return _factors_solved(LU, pivots, B, adjoint) if left else _turned_solved(LU, pivots, B, adjoint)
 
 

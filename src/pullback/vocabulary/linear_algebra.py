@@ -7,6 +7,7 @@ import numpy as np
 from .. import ops
 from .._core.values import every, require_tensor
 from .._numerics import random
+from ..ops import lapack
 from . import decompositions, equations, spelled_as
 from .decompositions import LUFactorExResult, LUFactorResult, QRResult, adjoint, constant, identity
 from .promotion import cast
@@ -68,18 +69,19 @@ def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
     missing = (1,) * (
         L.ndim - input.ndim
     )  # without them a matrix with as many rows as there are factors would be taken as vectors
-    half = equations.solve(lower, ops.reshape(input, shape=(*missing, *input.shape)) if missing else input)
-    return equations.solve(adjoint(lower), half)
+    right = ops.reshape(input, shape=(*missing, *input.shape)) if missing else input
+    equations.require_fit("cholesky_solve", lower, right)
+    return ops.solve(adjoint(lower), ops.solve(lower, right, triangle="lower"), triangle="upper")
 
 
 def _triangle(x: Any) -> Any:
-    """A lower factor; a triangular one is treated as a general matrix, so that its gradient is full, as in torch."""
+    """A lower factor; the gradient of one that is triangular is that of a general matrix, and full, as in torch."""
     clean = not np.triu(every(x), 1).any()
     return x if clean else ops.tril(x, k=0)
 
 
 def cholesky_inverse(L: Any, upper: bool = False) -> Any:
-    """The inverse of L @ L.mH, or of L.mH @ L with `upper`.
+    """The inverse of L @ L.mH, or of L.mH @ L with `upper`; LinAlgError for a zero on the diagonal.
 
     >>> import pullback
     >>> pullback.cholesky_inverse(pullback.tensor([[2.0, 0.0], [0.0, 4.0]]))
@@ -87,6 +89,8 @@ def cholesky_inverse(L: Any, upper: bool = False) -> Any:
             [0.0000, 0.0625]])
     """
     decompositions.require_square("cholesky_inverse", L)
+    zeros = np.diagonal(every(L), 0, -2, -1) == 0
+    lapack.refuse("cholesky_inverse", lapack.NO_INVERSE, np.where(zeros.any(-1), zeros.argmax(-1) + 1, 0))
     return cholesky_solve(identity(L, L.shape[-1]), L, upper)
 
 

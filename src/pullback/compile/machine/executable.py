@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._core.modes import quiet
+from ..._numerics.blas import routine
 from .. import store
 from ..costs import Work
 from ..program import Array, DepartedError, Program, Value, run
@@ -218,7 +219,7 @@ def _address(name: str) -> int:
     if name.startswith("multiply_"):
         return matrices.address(name)
     if name.endswith("gemm"):
-        return (native.blas(name) or (0, 0))[0]
+        return (routine(name) or (0, 0))[0]
     return library.address(name)
 
 

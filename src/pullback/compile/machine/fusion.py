@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from ... import ops
+from ..._numerics.blas import PLAIN, TRANSPOSED, routine
 from ..program import Equation, Program, Value
-from . import indices, native
+from . import indices
 from .elements import ELEMENTS, KINDS, lowers
 from .indices import Affine, AnyIndex, Cut, Index, Unaligned, flat, moved, shifted, uncut, whole
 from .nests import GATHERS, REDUCTIONS, Incompatible, Nest, Root, Source
@@ -85,9 +86,6 @@ class Scatter:
 
 Step = Loops | Product | Steps | Scatter | Opaque
 
-PLAIN, TRANSPOSED = 111, 112
-"""CBLAS constants: not transposed, transposed."""
-
 
 def leading(rows: int, columns: int, down: int, right: int) -> tuple[int, int] | None:
     """The transposition flag and the leading dimension of a factor with these strides; None if BLAS cannot read it."""
@@ -131,7 +129,7 @@ def kind(equation: Equation) -> str:
     if name == "scan_loop":
         return "steps" if _is_code(equation.params["loop"]) else "opaque"
     if name == "matmul" and len(set(dtypes)) == 1 and dtypes[0].kind == "f":
-        return "product" if native.blas("sgemm") else "opaque"
+        return "product" if routine("sgemm") else "opaque"
     return "opaque"
 
 

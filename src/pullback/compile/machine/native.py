@@ -17,7 +17,6 @@ import numpy as np
 from llvmlite import binding, ir
 
 from ..._core import forks
-from ..._numerics import blas as _blas
 from .. import store
 
 POINTER_SIZE = ctypes.sizeof(ctypes.c_void_p)
@@ -144,17 +143,6 @@ def address(name: str) -> int:
 
 
 # BLAS
-
-
-@functools.cache
-def blas(name: str) -> tuple[int, int] | None:
-    """The address of a CBLAS function and the width of its integers; None if it is not found."""
-    for library in _blas.libraries():
-        for pattern, bits in (("scipy_cblas_{}64_", 64), ("cblas_{}64_", 64), ("scipy_cblas_{}", 32), ("cblas_{}", 32)):
-            function = getattr(library, pattern.format(name), None)
-            if function is not None:
-                return ctypes.cast(function, ctypes.c_void_p).value or 0, bits
-    return None
 
 
 # Code

@@ -33,7 +33,6 @@ SPLIT = 1 << 21
 SHARED = 1 << 18
 """Multiplications from which on OpenBLAS would use threads of its own, which go on to wait for work when it is done and
 have the processors meanwhile: from there on it is told to use none, and the threads of `pool` have parts."""
-ROW_MAJOR = 101
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,13 +200,13 @@ class ProductEmitter(Writer):
     def _blas(self, a: Array, b: Array, c: Array, rows: Word, columns: Word) -> None:
         f = self.form
         left, right = (leading(m.rows, m.columns, m.down, m.right) for m in (f.left, f.right))
-        found = native.blas(f.function)
+        found = blas.routine(f.function)
         assert found is not None
         assert left is not None
         assert right is not None
         whole, enum, number = f"i{found[1]}", ir.IntType(32), TYPES[f.kind]
         size = TYPES[whole]
-        arguments = [*map(enum, (ROW_MAJOR, left[0], right[0])), rows.to(whole).value, columns.to(whole).value]
+        arguments = [*map(enum, (blas.ROW_MAJOR, left[0], right[0])), rows.to(whole).value, columns.to(whole).value]
         arguments += [size(f.left.columns), number(1.0), a.value, size(left[1]), b.value, size(right[1])]
         arguments += [number(0.0), c.value, size(f.right.columns)]
         signature = ir.FunctionType(ir.VoidType(), [argument.type for argument in arguments])
