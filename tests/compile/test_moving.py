@@ -7,6 +7,7 @@ pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which 
 
 import pullback
 from pullback._core import machine
+from pullback.compile.machine import moving
 
 DTYPES = ["f", "d", "e", "F", "D", "q", "b", "?"]
 SHAPES = [(70_003,), (37, 2003), (3, 41, 501), (1000, 40), (5, 1, 7001)]
@@ -114,3 +115,28 @@ def test_results_do_not_depend_on_the_number_of_threads():
 def test_arrays_of_several_dtypes_are_joined_by_numpy():
     x, y = drawn("f", (90_000,)), drawn("d", (90_000,))
     agree(pullback.cat([pullback.from_numpy(x), pullback.from_numpy(y)]).numpy(), np.concatenate([x, y]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("shape", "padding"),
+    [
+        ((8, 4, 32, 40), (1, 1)),
+        ((8, 4, 32, 40), (3, 0)),
+        ((8, 4, 32, 40), (0, 5)),
+        ((1, 1, 150, 300), (2, 1)),
+        ((700, 1, 1, 60), (1, 2)),
+        ((2, 3, 8, 8), (1, 1)),
+        ((4, 16, 700), (3,)),
+        ((4, 4, 16, 16, 16), (1, 0, 2)),
+    ],
+)
+def test_zeros_around_images(shape, padding, dtype):
+    x = drawn(dtype, shape)
+    expected = np.pad(x, [(0, 0)] * (x.ndim - len(padding)) + [(p, p) for p in padding])
+    for given in (x, np.array(x.swapaxes(0, -1), order="C").swapaxes(0, -1)):
+        junk = np.full(expected.shape, np.nan, dtype)
+        del junk  # its memory may be used again
+        out = moving.padded(given, padding)
+        assert out.flags.c_contiguous
+        np.testing.assert_array_equal(out, expected)

@@ -16,6 +16,7 @@ import numpy as np
 from ..._core.lazy import computed
 from ...ops.convolution import Sizes, Window
 from ..mathematics.lanes import Target
+from . import moving
 from .elements import KINDS
 from .gathered import GatheredEmitter, tile
 from .indices import strides
@@ -68,12 +69,7 @@ class Plan:
 
     def padded(self, x: Any) -> Any:
         """Images with zero padding, C-contiguous."""
-        if not any(self.window.padding):
-            return np.ascontiguousarray(x)
-        image = np.zeros((*x.shape[:2], *self.around), x.dtype)
-        inside = (slice(p, p + n) for p, n in zip(self.window.padding, self.size, strict=True))
-        image[(slice(None), slice(None), *inside)] = x
-        return image
+        return moving.padded(x, self.window.padding) if any(self.window.padding) else np.ascontiguousarray(x)
 
     @computed
     def _put(self) -> Call:

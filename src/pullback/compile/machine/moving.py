@@ -1,4 +1,4 @@
-"""Copies of large arrays outside of compile: flips, and triangles of matrices.
+"""Copies of large arrays outside of compile: flips, triangles of matrices, and images with zeros around them.
 
 NumPy copies in one thread, needs a mask for a triangle, and reverses element by element. This code uses threads, writes each
 byte once, and reverses a register at a time: a third of NumPy's time.
@@ -7,6 +7,7 @@ byte once, and reverses a register at a time: a third of NumPy's time.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -28,9 +29,13 @@ LINES = "rows pieces tasks size x x_down out out_down".split()
 
 
 class MoveEmitter(TaskEmitter):
-    """The functions `frame` and `mirror`."""
+    """The functions `frame`, `mirror` and `surround`."""
 
-    WORDS: ClassVar = {"frame": [*LINES, *"left left_step end end_step height".split()], "mirror": LINES}
+    WORDS: ClassVar = {
+        "frame": [*LINES, *"left left_step end end_step height".split()],
+        "mirror": LINES,
+        "surround": "images tasks height size down head whole x out".split(),
+    }
 
     def frame(self, task: Word) -> None:
         """Copy a part of each row, and write zeros before and after it.
@@ -61,6 +66,20 @@ class MoveEmitter(TaskEmitter):
                 out.at(at).put(found.shuffled(None, range(lanes)[::-1]))
             with self.loop(whole, end) as at:
                 out.at(at).put(x.at(-at).one())
+
+    def surround(self, task: Word) -> None:
+        """Copy images, with zeros around them: `head` bytes before the first row and after the last."""
+        given = self.given
+        last = (given.height - 1) * given.down
+        with self.loop(*self.part(given.images, task, given.tasks)) as number:
+            out = self.array(given.out + number * given.whole, "i8")
+            x, inside = self.array(given.x + number * given.height * given.size, "i8"), out.at(given.head)
+            self.clear(out, given.head)
+            with self.loop(0, given.height) as row:
+                self.copy(inside.at(row * given.down), x.at(row * given.size), given.size)
+            with self.loop(0, given.height - 1) as row:
+                self.clear(inside.at(row * given.down + given.size), given.down - given.size)
+            self.clear(inside.at(last + given.size), given.head)
 
     @contextlib.contextmanager
     def _lines(self, task: Word) -> Iterator[tuple[Word, Word, Word]]:
@@ -146,4 +165,22 @@ def triangle(x: Any, k: int, *, lower: bool) -> Any:
     left, end = (0, (k + 1) * item) if lower else (k * item, size)
     steps = {"left_step": 0 if lower else item, "end_step": item if lower else 0, "height": height}
     _frame(native.data(out), size, size, rows, left, end, **steps)
+    return out
+
+
+def padded(x: Any, padding: tuple[int, ...]) -> Any:
+    """Images with so many zeros around them, C-contiguous; the last axes of x are those that are padded."""
+    before = x.ndim - len(padding)
+    size = [n + 2 * p for n, p in zip(x.shape[before:], padding, strict=True)]
+    if x.nbytes < 2 * TASK or len(size) != 2 or not x.flags.c_contiguous:
+        out = np.zeros((*x.shape[:before], *size), x.dtype)
+        inside = [slice(p, p + n) for p, n in zip(padding, x.shape[before:], strict=True)]
+        out[(..., *inside)] = x
+        return out
+    out, down = np.empty((*x.shape[:before], *size), x.dtype), size[1] * x.itemsize
+    images, tasks = math.prod(x.shape[:before]), x.nbytes // TASK
+    _call("surround", "i32")(
+        tasks, shared=tasks >= SEVERAL, images=images, tasks=tasks, height=x.shape[-2], size=x.shape[-1] * x.itemsize,
+        down=down, head=padding[0] * down + padding[1] * x.itemsize, whole=size[0] * down, x=x, out=out,
+    )  # fmt: skip
     return out
