@@ -174,7 +174,7 @@ def padded(x: Any, padding: tuple[int, ...]) -> Any:
     size = [n + 2 * p for n, p in zip(x.shape[before:], padding, strict=True)]
     if x.nbytes < 2 * TASK or len(size) != 2 or not x.flags.c_contiguous:
         out = np.zeros((*x.shape[:before], *size), x.dtype)
-        inside = [slice(p, p + n) for p, n in zip(padding, x.shape[before:], strict=True)]
+        inside: list[Any] = [slice(p, p + n) for p, n in zip(padding, x.shape[before:], strict=True)]
         out[(..., *inside)] = x
         return out
     out, down = np.empty((*x.shape[:before], *size), x.dtype), size[1] * x.itemsize
