@@ -142,9 +142,6 @@ def address(name: str) -> int:
     return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
 
 
-# BLAS
-
-
 # Code
 
 
