@@ -426,7 +426,7 @@ from pullback._core.placement import channels_last_3d as channels_last_3d
 def cholesky(input: Tensor, upper: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The lower triangular L with input = L @ L.mH, for a Hermitian positive-definite input; with `upper`, L.mH."""
 def cholesky_inverse(L: Tensor, upper: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The inverse of L @ L.mH, or of L.mH @ L with `upper`."""
+    """The inverse of L @ L.mH, or of L.mH @ L with `upper`; LinAlgError for a zero on the diagonal."""
 def cholesky_solve(input: Tensor, L: Tensor, upper: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The X with A @ X = input, where A = L @ L.mH, or L.mH @ L with `upper`."""
 @_overload

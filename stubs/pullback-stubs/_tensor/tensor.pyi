@@ -335,7 +335,7 @@ class Tensor:
     def cholesky(self, upper: _builtins.bool = False) -> Tensor:
         """The lower triangular L with input = L @ L.mH, for a Hermitian positive-definite input; with `upper`, L.mH."""
     def cholesky_inverse(self, upper: _builtins.bool = False) -> Tensor:
-        """The inverse of L @ L.mH, or of L.mH @ L with `upper`."""
+        """The inverse of L @ L.mH, or of L.mH @ L with `upper`; LinAlgError for a zero on the diagonal."""
     def cholesky_solve(self, L: Tensor, upper: _builtins.bool = False) -> Tensor:
         """The X with A @ X = input, where A = L @ L.mH, or L.mH @ L with `upper`."""
     @_overload
