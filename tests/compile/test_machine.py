@@ -14,7 +14,7 @@ from pullback import ops
 from pullback._core import xp as _xp
 from pullback._core.modes import quiet
 from pullback.compile import machine
-from pullback.compile.machine import elements
+from pullback.compile.machine import elements, modules
 from pullback.compile.machinery import Machinery
 from pullback.compile.passes import simplify
 from pullback.compile.program import DepartedError, Equation, Program, Value, check, run
@@ -177,6 +177,47 @@ def test_casts(source, target):
 
 
 # 2. How many passes
+
+
+def of_alike(program, count, arrays):
+    """The outputs and what is written, with code shared by so many nests that are alike."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(modules, "ALIKE", count)
+        built, given = machine.build(program), [np.array(array) for array in arrays]
+        return built, [np.array(x) for x in (*built(*given), *given)]
+
+
+@settings(max_examples=60)
+@given(programs(length=30, special=False))
+def test_nests_that_share_their_code_compute_the_same(made):
+    """To the bit: it is the same code, for other addresses."""
+    program, arrays = made
+    program = program.with_(guards=())
+    for mine, plain in zip(of_alike(program, 1, arrays)[1], of_alike(program, 1 << 30, arrays)[1], strict=True):
+        assert mine.tobytes() == plain.tobytes()
+
+
+@pytest.mark.parametrize("count", [modules.ALIKE - 1, 8 * modules.ALIKE])
+def test_steps_that_are_alike_share_their_code(count):
+    """Some of which only look alike: sums over another axis, other operands, another number, other lengths."""
+    w = Writing()
+    x, bias = w.input(6, 10), w.input(10)
+    outputs, weight = [], w.input(10, 10)
+    for number in range(count):
+        step = w.matmul(x, weight)
+        powers = w.exp(w.subtract(step, w.amax(step, axis=(1,), keepdims=True)))
+        x = w.divide(powers, w.sum(powers, axis=(1,), keepdims=True))
+        x = w.multiply(
+            w.subtract(x, bias) if number % 2 else w.subtract(bias, x), w.constant(np.float32(2 + number % 3))
+        )
+        outputs.append(w.sum(w.multiply(x, step), axis=(number % 2,), keepdims=False))
+    program, arrays = w.program(x, *outputs), numbers((6, 10), 10, (10, 10))
+    agrees(program, arrays)
+    shared, found = of_alike(program, modules.ALIKE, arrays)
+    apart, expected = of_alike(program, 1 << 30, arrays)
+    for mine, plain in zip(found, expected, strict=True):
+        assert mine.tobytes() == plain.tobytes()
+    assert (len(shared._text) < len(apart._text)) == (count > modules.ALIKE)
 
 
 def test_a_function_and_its_gradients_are_one_kernel():

@@ -27,6 +27,7 @@ OTHERS = {
     "compile.machine.large": "MOST SEVERAL TABLE",
     "compile.machine.loops": "ALIGNED BRIEF CHUNK MANY SHORT SHORT_IN_LANES TOGETHER",
     "compile.machine.matrices": "DEPTH FEW VECTORS",
+    "compile.machine.modules": "ALIKE",
     "compile.machine.native": "FASTCALL NEW_ARRAY",
     "compile.machine.nests": "ACROSS APART CHEAP KEPT_BYTES LANES MOST_NODES MOST_SUMMED SMALL",
     "compile.machine.pool": "ALL_LEFT ALL_TAKEN BITS LOCK LOOKS MEMBER NUMBER ONE_LEFT PATIENCE SLEEPS THREADS",

@@ -224,8 +224,14 @@ class Output(Node):
 
 
 def outputs(node: Node, shapes: Sequence[tuple[int, ...]]) -> list[Output]:
-    """The outputs of a node, each of which receives one cotangent."""
-    return [make(Output, (node,), (), index, shape) for index, shape in enumerate(shapes)]
+    """The outputs of a node, each of which receives one cotangent; their line is the node's."""
+    edges, code, offset, found = (node,), node.code, node.offset, []
+    for index, shape in enumerate(shapes):
+        output: Output = new(Output)
+        output.edges, output.saved, output.params, output.shape = edges, (), index, shape
+        output.seq, output.hooks, output.code, output.offset = next(count), None, code, offset
+        found.append(output)
+    return found
 
 
 class Parts(dict[int, Any]):

@@ -2,7 +2,8 @@
 
 All steps are one function of the table of addresses, because each function costs LLVM a millisecond; if some steps run in
 Python, each step is a function. Steps that threads share are functions, too. Single loops that differ only in their length
-and in addresses, such as the updates of all parameters, share their code.
+and in addresses, such as the updates of all parameters, share their code, and so do other nests that differ only in addresses,
+such as the steps of a loop in Python, if there are several.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from .scattering import ScatterEmitter
 from .writing import Writer
 
 STATUS = ir.IntType(32)
+ALIKE = 4
+"""The number of nests of several loops from which on they share code: inlined, each is a little quicker."""
 BEFORE = "before_check"
 """The name of the function that checks guards on inputs."""
 
@@ -40,7 +43,8 @@ class ModuleWriter:
         self.assembly, self.prefix = assembly, ""
         self.apart = apart or assembly.opaque
         self.module = Module()
-        self.alike = Counter(key for p in assembly.pieces if p.layout and (key := _likeness(p.layout)[0]) is not None)
+        self.likenesses = {p: _likeness(p.layout, p.count) for p in assembly.pieces if p.layout}
+        self.alike = Counter(key for key, _ in self.likenesses.values() if key is not None)
         self.shared: dict[Hashable, Any] = {}
 
     def _inside(self, piece: Piece, body: Assembly) -> ModuleWriter:
@@ -147,9 +151,9 @@ class ModuleWriter:
 
     def _range(self, piece: Piece, layout: Layout) -> tuple[Any, list[Value] | None]:
         """The function of a loop over a range, None if inlined; and the values whose addresses it takes, None for the whole table."""
-        key, values = _likeness(layout)
-        arguments = [POINTER, LONG, LONG, LONG]
-        if key is None or self.alike[key] < 2:
+        key, values = self.likenesses[piece]
+        arguments, single = [POINTER, LONG, LONG, LONG], _is_single(layout)
+        if key is None or self.alike[key] < (2 if single else ALIKE):
             if piece.count == 1:
                 return None, None
             builder = self._begun(f"{piece.name}_range", arguments)
@@ -160,7 +164,7 @@ class ModuleWriter:
         if function is None:
             numbers = {value: (number, 0) for number, value in enumerate(values)}
             builder = self._begun(f"shared_{len(self.shared)}", arguments)
-            Emitter(builder, layout, numbers.__getitem__, count=piece.count, any_length=True).emit()
+            Emitter(builder, layout, numbers.__getitem__, count=piece.count, any_length=single).emit()
             builder.ret_void()
             function = self.shared[key] = builder.function
         return function, values
@@ -264,20 +268,37 @@ SORTED = COMMUTATIVE | {"maximum", "minimum"}
 """Operations whose operands may be exchanged where code is compared."""
 
 
-def _likeness(layout: Layout) -> tuple[Hashable | None, list[Value]]:
-    """The key under which single loops share code, and the values that they read and write; None for other nests.
+def _is_single(layout: Layout) -> bool:
+    """Whether a nest is a single loop, whose code is for any length."""
+    return (
+        len(layout.domain) == 1
+        and layout.phases == 1
+        and not layout.vector
+        and not any(root.how for root in layout.roots)
+    )
+
+
+def _likeness(layout: Layout, count: int) -> tuple[Hashable | None, list[Value]]:
+    """The key under which nests share code, and the values that they read and write; None for those that are unlike any.
 
     Nodes are numbered in the order of a walk from the roots; operands of commutative operations are sorted.
     """
-    if len(layout.domain) != 1 or layout.phases > 1 or layout.vector or any(root.how for root in layout.roots):
+    single = _is_single(layout)
+    apart = count > 1 or any(partial(root, layout, count) for root in layout.roots)
+    if not layout.domain or (apart and not single):
         return None, []
     looks: dict[int, int] = {}
-    for node in layout.nodes:
+    for node in sorted(layout.nodes, key=lambda node: bool(node.operands)):  # loads of buffers come last in a layout
         data = (node.data[1], node.data[0].shape == ()) if node.kind in MEMORY else repr(node.data)
         looks[id(node)] = hash((node.kind, node.dtype, data, tuple([looks[id(o)] for o in _sides(node, looks)])))
     values: dict[Value, int] = {}
     numbers: dict[int, int] = {}
-    words: list[Hashable] = []
+    words: list[Hashable] = [] if single else [(*layout.domain, layout.outer, layout.vector, layout.phases)]
+    own = {value: ~number for number, value in enumerate(layout.scratch)}
+    words += [value.nbytes for value in own]
+
+    def named(value: Value) -> int:
+        return own[value] if value in own else values.setdefault(value, len(values))
 
     def number(root: Node) -> int:
         waiting = [root]
@@ -292,7 +313,7 @@ def _likeness(layout: Layout) -> tuple[Hashable | None, list[Value]]:
             elif id(node) not in numbers:
                 data: Hashable = repr(node.data)
                 if node.kind in MEMORY:
-                    data = (values.setdefault(node.data[0], len(values)), *node.data[1:])
+                    data = (named(node.data[0]), *node.data[1:])
                 numbers[id(node)] = len(numbers)
                 words.append((node.kind, node.dtype, data, tuple([numbers[id(side)] for side in sides])))
         return numbers[id(root)]
@@ -300,7 +321,9 @@ def _likeness(layout: Layout) -> tuple[Hashable | None, list[Value]]:
     for root in sorted(layout.roots, key=lambda root: (looks[id(root.node)], root.at)):
         assert root.node is not None
         place = number(root.node)
-        words.append((values.setdefault(root.value, len(values)), place, root.at))
+        stored = named(root.value) if root.stored else None
+        reduced = root.how, tuple(sorted(root.reduced)), root.outer, root.phase, root.consumed
+        words.append((stored, place, root.at, root.value.dtype, reduced))
     return tuple(words), list(values)
 
 
