@@ -198,9 +198,14 @@ def lu_factor(x: Array, *, pivot: bool = True) -> tuple[Array, Array, Array]:
             right = solve_triangular(block, a[:, start:stop, stop:], upper=False, unitriangular=True)
             a[:, start:stop, stop:] = right
             a[:, stop:, stop:] -= a[:, stop:, start:stop] @ right
-    zeros = np.diagonal(a, 0, -2, -1) == 0
-    info = np.where(zeros.any(-1), zeros.argmax(-1) + 1, 0) if k else np.zeros(len(a))
-    return a.reshape(x.shape), pivots.reshape(*batch, k), info.astype(np.int32).reshape(batch)
+    return a.reshape(x.shape), pivots.reshape(*batch, k), first_zero(a).reshape(batch)
+
+
+def first_zero(x: Array) -> Array:
+    """For each matrix the index from 1 of the first zero on its diagonal, or 0."""
+    zeros = np.diagonal(x, 0, -2, -1) == 0
+    found: Array = np.insert(zeros, 0, False, axis=-1).argmax(-1).astype(np.int32)
+    return found
 
 
 def permutation(pivots: Array, x: Array) -> Array:

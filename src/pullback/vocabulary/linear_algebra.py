@@ -89,8 +89,7 @@ def cholesky_inverse(L: Any, upper: bool = False) -> Any:
             [0.0000, 0.0625]])
     """
     decompositions.require_square("cholesky_inverse", L)
-    zeros = np.diagonal(every(L), 0, -2, -1) == 0
-    lapack.refuse("cholesky_inverse", lapack.NO_INVERSE, np.where(zeros.any(-1), zeros.argmax(-1) + 1, 0))
+    lapack.refuse("cholesky_inverse", lapack.NO_INVERSE, lapack.first_zero(every(L)))
     return cholesky_solve(identity(L, L.shape[-1]), L, upper)
 
 
