@@ -225,6 +225,7 @@ class Output(Node):
 
 def outputs(node: Node, shapes: Sequence[tuple[int, ...]]) -> list[Output]:
     """The outputs of a node, each of which receives one cotangent; their line is the node's."""
+    node.params = {**node.params, "shapes": shapes}
     edges, code, offset, found = (node,), node.code, node.offset, []
     for index, shape in enumerate(shapes):
         output: Output = new(Output)

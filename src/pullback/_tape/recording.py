@@ -124,7 +124,6 @@ class Tape(Interpreter):
         node = make(cls, tuple(edges), (), params, None)
         if type(result) is tuple:
             shapes = [piece.shape for piece in result]
-            node.params = {**params, "shapes": shapes}
             made_by = (
                 out if _kind(piece) in "fc" else None for piece, out in zip(result, outputs(node, shapes), strict=True)
             )

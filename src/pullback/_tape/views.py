@@ -19,13 +19,12 @@ from .._core.modes import NO_GRAD, RECORD, mode
 from .._core.primitives import Carrier, Primitive
 from .cuts import withdraw
 from .memory import Storage, owner, protect, storage_of, written
-from .node import AccumulateGrad, Node, hooks_of, make, node_class
+from .node import AccumulateGrad, Node, hooks_of, make, node_class, outputs
 from .recording import Tape
 from .refusals import UNTRACKED
 
 Step = tuple[Primitive, dict[str, Any]]
 ndarray = np.ndarray
-SEVERAL = (ops.unbind, ops.split)  # those with several outputs
 
 
 def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
@@ -33,32 +32,37 @@ def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
     array, node = tensor._array, tensor._node
     current = mode.get()
     plain = (
-        type(array) is ndarray and tensor._heir is None and (current is RECORD or (current is NO_GRAD and node is None))
+        type(array) is ndarray
+        and tensor._heir is None
+        and (current is RECORD or (current is NO_GRAD and node is None))
+        and (node is not None or tensor._cut is None)
+        and isinstance(tensor.interpreter, Tape)
     )
-    cut = node is None and tensor._cut is not None
-    if not plain or cut or primitive in SEVERAL or not isinstance(tensor.interpreter, Tape):
-        return _viewed(primitive, tensor, params)
-    moved = primitive.forward(array, **params)
-    if type(moved) is not ndarray:
-        return _viewed(primitive, tensor, params)
+    moved = primitive.forward(array, **params) if plain else None
+    several = type(moved) is tuple
+    if type(moved) is not ndarray and not several:  # the general way: with dispatch, and all modes
+        return _tracked(primitive, tensor, params, primitive(tensor, **params))
+    wrap = tensor.interpreter.wrap
     if node is not None:
         title = primitive.title
         cls = node_class(primitive, title if type(title) is str else title(**params), array.dtype.kind == "c")  # type: ignore[operator]
-        node = make(cls, (node,), (), params, moved.shape)
-    result = tensor.interpreter.wrap(moved, node)
-    track(tensor, result, (primitive, params))
-    return result
-
-
-def _viewed(primitive: Primitive, tensor: Any, params: dict[str, Any]) -> Any:
-    """The general path: with dispatch, several outputs and all modes."""
-    result = primitive(tensor, **params)
-    if type(result) is tuple:
-        getitem = ops.getitem
-        for piece, index in zip(result, pieces(primitive, params, result), strict=True):
-            track(tensor, piece, (getitem, {"index": index}))
-    else:
+        node = make(cls, (node,), (), params, None if several else moved.shape)
+    if not several:
+        result = wrap(moved, node)
         track(tensor, result, (primitive, params))
+        return result
+    ends = itertools.repeat(None) if node is None else outputs(node, [piece.shape for piece in moved])
+    return _tracked(primitive, tensor, params, tuple(map(wrap, moved, ends)))
+
+
+def _tracked(primitive: Primitive, tensor: Any, params: dict[str, Any], result: Any) -> Any:
+    """A result of a primitive that moves no elements, or several of them, recorded as views."""
+    if type(result) is not tuple:
+        track(tensor, result, (primitive, params))
+        return result
+    getitem = ops.getitem
+    for piece, index in zip(result, pieces(primitive, params, result), strict=True):
+        track(tensor, piece, (getitem, {"index": index}))
     return result
 
 

@@ -20,6 +20,7 @@ from .promotion import cast, category, held
 
 Index = tuple[Any, ...]
 WHOLE: Index = (Ellipsis,)
+_BY_ARRAY: Index = (_xp.array,)
 
 
 def _entries(index: Any) -> Index:
@@ -197,12 +198,16 @@ def _widths(spec: Index, arrays: list[Any]) -> list[tuple[Any, int]]:
 
 def getitem(tensor: Any, index: Any) -> Any:
     """tensor[index]: a view for ints, slices, None and Ellipsis, a copy for arrays; steps may be negative."""
-    if (plain := _plain(tensor.shape, index)) is not None:
+    shape = tensor.shape
+    if isinstance(index, Carrier) and index._dtype.kind == "i" and index.ndim and shape:
+        spec, arrays = _BY_ARRAY, [index]
+    elif (plain := _plain(shape, index)) is not None:
         return view(ops.getitem, tensor, index=plain)
-    spec, arrays = split_index(tensor, index)
-    if not arrays:
-        return view(ops.getitem, tensor, index=spec)
-    tensor, spec = _selected(tensor, spec, arrays)
+    else:
+        spec, arrays = split_index(tensor, index)
+        if not arrays:
+            return view(ops.getitem, tensor, index=spec)
+        tensor, spec = _selected(tensor, spec, arrays)
     try:
         return ops.index(tensor, *arrays, spec=spec)
     except IndexError as error:
@@ -210,21 +215,29 @@ def getitem(tensor: Any, index: Any) -> Any:
 
 
 def _plain(shape: tuple[int, ...], index: Any) -> Index | None:
-    """A normalised index of ints within bounds and slices of ints only; None for any other index."""
+    """A normalised index of ints within bounds, slices of ints, None and one ellipsis; None for any other index."""
     if type(index) is int:
         return (index, ...) if shape and -shape[0] <= index < shape[0] else None
     entries = index if type(index) is tuple else (index,)
-    if len(entries) > len(shape):
-        return None
-    for entry, length in zip(entries, shape):  # noqa: B905  # `strict` would take 0.2 us
+    axis, dotted = 0, False
+    for place, entry in enumerate(entries):
+        if entry is None:
+            continue
+        if entry is Ellipsis and not dotted:
+            dotted = True
+            axis = max(axis, len(shape) - sum([later is not None for later in entries[place + 1 :]]))
+            continue
+        if axis >= len(shape):
+            return None
         if type(entry) is int:
-            if not -length <= entry < length:
+            if not -shape[axis] <= entry < shape[axis]:
                 return None
         elif type(entry) is not slice or not (
             _is_plain(entry.start) and _is_plain(entry.stop) and _is_plain(entry.step)
         ):
             return None
-    return (*entries, ...)
+        axis += 1
+    return entries if dotted else (*entries, ...)
 
 
 def _is_plain(bound: Any) -> bool:

@@ -23,11 +23,11 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """
     if not (isinstance(input, Carrier) and isinstance(weight, Carrier)):
         require_tensors("linear", input=input, weight=weight)
-    shape = tuple(input.shape)
-    fits = weight.ndim == 2 and input.ndim and shape[-1] == weight.shape[1] and input._dtype == weight._dtype
+    shape, sizes = tuple(input.shape), tuple(weight.shape)
+    fits = len(sizes) == 2 and shape and shape[-1] == sizes[1] and input._dtype == weight._dtype
     if not fits:
-        if weight.ndim == 2 and input.ndim and shape[-1] != weight.shape[1]:
-            raise errors.no_layer(shape, tuple(weight.shape))
+        if len(sizes) == 2 and shape and shape[-1] != sizes[1]:
+            raise errors.no_layer(shape, sizes)
         if input._dtype != weight._dtype:
             products.matching(input, weight, "linear", "the input and the weight")
         product = products.matmul(input, shapes.t(weight))  # which reports what else does not fit
@@ -36,7 +36,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         return ops.project(input, weight)
     if not isinstance(bias, Carrier):
         require_tensor("linear", "bias", bias, 3)
-    if bias._dtype == input._dtype and tuple(bias.shape) == tuple(weight.shape[:1]):
+    if bias._dtype == input._dtype and tuple(bias.shape) == sizes[:1]:
         return ops.affine(input, weight, bias)
     return ops.project(input, weight) + bias
 
