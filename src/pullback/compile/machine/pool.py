@@ -7,7 +7,7 @@ asks claims chunks from the beginning, the others from the end: when the same ar
 the same memory, which is in its own cache (otherwise the work takes half as long again on processors without a cache in
 common).
 
-A thread without work looks at that word for some microseconds, since programs have one job after another, and then sleeps
+A thread without work looks at that word for half a millisecond, since programs have one job after another, and then sleeps
 in a lock. It sleeps at once if it runs on the processor of the thread that asked for the last job: each would have half of
 it while others may be idle, and a thread that is woken is put on one of these.
 
@@ -35,8 +35,9 @@ from .memory import LONG
 
 THREADS = 64
 """The most threads that help."""
-LOOKS = 1024
-"""How often a thread looks for work before it sleeps: a look takes from 10 to 60 nanoseconds."""
+LOOKS = 1 << 15
+"""How often a thread looks for work before it sleeps: a look takes some 20 nanoseconds, and to be woken, on a virtual machine,
+as long as a thousand of them."""
 PATIENCE = 1 << 14
 """How often one looks for the end of a job before it sleeps between looks: another process may have the processor."""
 
