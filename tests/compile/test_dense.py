@@ -72,6 +72,59 @@ def test_nan_and_infinities(dtype, rng):
         np.testing.assert_array_equal(np.isnan(dense.product(a.dtype)(a, b)), np.isnan(a @ b))
 
 
+def batches(x):
+    """The same batch of matrices, lying in memory in several ways."""
+    turned = np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2)
+    rows_first = np.moveaxis(np.ascontiguousarray(np.moveaxis(x, -2, 0)), 0, -2)
+    backwards = np.ascontiguousarray(x[..., ::-1, ::-1])[..., ::-1, ::-1]
+    return [x, turned, rows_first, backwards, np.repeat(x, 2, -1)[..., ::2]]
+
+
+BATCHES = [
+    ((32,), (32,)), ((3, 5), (3, 5)), ((1, 5), (3, 5)), ((3, 1), (1, 5)), ((1, 1), (3, 5)), ((2,), (2,)), ((9,), (1,)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("sizes", [(32, 16, 32), (33, 70, 50), (1, 140, 77), (200, 300, 3), (50, 1, 120), (64, 64, 2)])
+@pytest.mark.parametrize(("left", "right"), BATCHES)
+def test_batches(left, right, sizes, dtype, rng):
+    rows, inner, columns = sizes
+    a = rng.standard_normal((*left, rows, inner)).astype(dtype)
+    b = rng.standard_normal((*right, inner, columns)).astype(dtype)
+    exact = a.astype(np.longdouble) @ b.astype(np.longdouble)
+    bound = 2 * np.sqrt(inner) * np.finfo(dtype).eps * (np.abs(a).astype(np.longdouble) @ np.abs(b))
+    outs = [np.empty((*exact.shape[:-1], 2 * columns), dtype)[..., columns:], np.empty(exact.shape, dtype)]
+    for x in batches(a):
+        for y in batches(b):
+            made = dense.batched(x.dtype)(x, y)
+            assert (made.shape, made.dtype, made.flags.c_contiguous) == (exact.shape, x.dtype, True)
+            assert (np.abs(made - exact) <= bound).all()
+        for out in outs:
+            assert dense.batched(x.dtype)(x, b, out) is out
+            np.testing.assert_array_equal(out, dense.batched(x.dtype)(x, b))
+
+
+def test_which_batches_are_left_to_blas(rng):
+    batched = dense.batched(np.dtype(np.float32))
+    a, b = rng.standard_normal((2, 12, 40, 40)).astype(np.float32)
+    assert batched(a, b) is not None
+    unaligned = np.frombuffer(b"\0" + a.tobytes(), np.uint8)[1:].view(np.float32).reshape(a.shape)
+    out = np.empty_like(a)
+    others = [
+        (a,), (a, b, out, out), (a[0], b[0]), (a, b[0]), (a[:5], b), (a, b[:, :9]), (a[None, None], b[None, None]),
+        (a, b[:, :, :1]), (a[:1, :2, :2], b[:1, :2, :2]), (a[:0], b[:0]), (a[..., :0], b[:, :0]), (a, b.astype(np.float64)),
+        (unaligned, b), (a, 1.0), (np.ma.array(a), b), (a, b, out[:5]), (a, b, out.swapaxes(1, 2)), (a, b, 1.0),
+        (a[:, :5, :5], b[:, :5, :5]), (a, b, out.astype(np.float64)),
+    ]  # fmt: skip
+    for arguments in others:
+        assert batched(*arguments) is None
+    assert batched(np.repeat(a, 9, 0)[:, :5, :5], np.repeat(b, 9, 0)[:, :5, :5].swapaxes(1, 2)) is not None
+    read_only = np.empty_like(a)
+    read_only.flags.writeable = False
+    assert batched(a, b, read_only) is None
+
+
 def test_what_is_left_to_blas(rng):
     product = dense.product(np.dtype(np.float32))
     a, b = rng.standard_normal((90, 90)).astype(np.float32), rng.standard_normal((90, 90)).astype(np.float32)

@@ -18,7 +18,7 @@ OTHERS = {
     "compile.machine.assembly": "ALIGNED HEAVY LONG_LINE THREADED THREADED_COST",
     "compile.machine.callables": "ALIGNED CONTIGUOUS WRITABLE",
     "compile.machine.convolution": "MANY PACKED PADDED PANEL PLACES SHARE SHARED SHARES TASK WIDEST",
-    "compile.machine.dense": "FEWEST LEAST",
+    "compile.machine.dense": "FEWEST LEAST LEAST_BATCH MOST_TASKS SHARED TINY",
     "compile.machine.depthwise": "LARGEST LINES",
     "compile.machine.elements": "ALTERNATING COSTLY INLINE",
     "compile.machine.executable": "ROUNDS",

@@ -17,7 +17,16 @@ ROOT = Path(pullback.__file__).parent
 
 # Those of operations that are computed at once, each with a value at which a few elements are many.
 SIZES = {
-    "_core.machine": {"SHORTEST": 2, "FEW": 1, "WORTH": 1, "LARGE": 1, "MOVED": 1, "FACTOR": 1, "ALIGNED": 1},
+    "_core.machine": {
+        "SHORTEST": 2,
+        "FEW": 1,
+        "WORTH": 1,
+        "LARGE": 1,
+        "MOVED": 1,
+        "FACTOR": 1,
+        "BATCHED": 1,
+        "ALIGNED": 1,
+    },
     "_core.contraction": {"LEAST": 1},
     "_core.xp": {"LONG": 3, "BLOCK": 2, "SMALL": 2, "SHORT": 3, "NARROW": 1, "FLAT": 1, "VECTORS": 1},
     "_numerics.blocks": {"BLOCK": 64},

@@ -291,11 +291,14 @@ def aligns(reached: Any) -> bool:
     return reached.flags.c_contiguous and _enough(64 * reached.size if counts() else 0)
 
 
+BATCHED = 1 << 9
+"""The size of the left factors above which compiled code is considered for a batch of products."""
 FACTOR = 1 << 11
 """The size of the left factor above which compiled code is considered for a matrix product."""
 PRODUCTS = 1 << 31
 """The number of multiplications, over all such products, after which code is compiled: some hundredths of a second of work."""
 _products: dict[str, Callable[[Any, Any], Any] | None] = dict.fromkeys("?bBhHiIlLqQeFDgGO")
+_batches = dict(_products)
 _multiplied = [0]
 
 
@@ -318,16 +321,32 @@ def dot(a: Any, b: Any) -> Any:
 
 def product(a: Any, b: Any) -> Any:
     """The product of two matrices by compiled code; None if there is none (yet)."""
+    return _multiplied_by("product", _products, a, b)
+
+
+def batched(a: Any, b: Any, *out: Any) -> Any:
+    """The products of two arrays of three axes or more: by compiled code, or by BLAS, which takes one after another.
+
+    A third array, which shares no memory with them, gets the result.
+    """
+    made = _multiplied_by("batched", _batches, a, b, *out) if a.size >= BATCHED else None
+    if made is not None:
+        return made
+    return np.matmul(a, b, *out) if out else dot(a, b)
+
+
+def _multiplied_by(name: str, functions: dict[str, Callable[..., Any] | None], a: Any, b: Any, *out: Any) -> Any:
+    """A product by a function for its dtype; None if there is none, or not enough has been multiplied."""
     dtype = a.dtype
     try:
-        function = _products[dtype.char]
+        function = functions[dtype.char]
     except KeyError:
         if not counts():
             return None
         _multiplied[0] += a.size * b.shape[-1]
         if (_multiplied[0] < PRODUCTS and not always()) or not usable():
             return None
-        function = _products[dtype.char] = module("dense").product(dtype)
+        function = functions[dtype.char] = getattr(module("dense"), name)(dtype)
         if function is not None:
             _single[:] = [module("dense").single]
-    return None if function is None or _chosen[0] == "never" else function(a, b)
+    return None if function is None or _chosen[0] == "never" else function(a, b, *out)

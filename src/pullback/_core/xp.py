@@ -195,7 +195,11 @@ def squares(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
 def matmul(a: Any, b: Any) -> Any:
     """Products of vectors, matrices and batches of matrices; `dot` has 1.7 us less to decide where there is no batch."""
     if not 0 < a.ndim < 3 > b.ndim > 0:
-        return in_order(machine.dot(a, b) if a.ndim and b.ndim else np.matmul(a, b))
+        if a.ndim > 2 == b.ndim and a.flags.c_contiguous and a.size:  # as one product
+            return matmul(a.reshape(-1, a.shape[-1]), b).reshape(*a.shape[:-1], b.shape[-1])
+        if a.ndim and b.ndim:
+            return in_order(machine.batched(a, b) if a.ndim == b.ndim else machine.dot(a, b))
+        return in_order(np.matmul(a, b))
     if a.size < machine.FACTOR:
         return a.dot(b) if b.size < machine.BUSY else machine.dot(a, b)
     made = machine.inner(a, b) if a.ndim == 1 == b.ndim else machine.product(a, b)

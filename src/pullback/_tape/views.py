@@ -38,7 +38,7 @@ def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
         and (node is not None or tensor._cut is None)
         and isinstance(tensor.interpreter, Tape)
     )
-    moved = primitive.forward(array, **params) if plain else None
+    moved: Any = primitive.forward(array, **params) if plain else None
     several = type(moved) is tuple
     if type(moved) is not ndarray and not several:  # the general way: with dispatch, and all modes
         return _tracked(primitive, tensor, params, primitive(tensor, **params))

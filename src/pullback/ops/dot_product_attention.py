@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core import machine
 from .._core.primitives import general
 from .._numerics import blocks
 from .exponentials import powers_of_rows, slopes_of_rows
@@ -122,7 +123,7 @@ def _piece(part: Any, at: Place) -> Any:
 
 def _weigh(query: Any, key: Any, mask: Any, scale: float, out: Weights | None = None) -> Weights:
     """The weights of arrays that are one block."""
-    scores = np.matmul(query * scale, key.swapaxes(-1, -2))
+    scores = machine.batched(query * scale, key.swapaxes(-1, -2))
     if mask is not None:
         scores += mask
     return Weights(*powers_of_rows(scores, BOUNDS, *(out or (None, None))))
@@ -147,7 +148,7 @@ def known_weights(query: Any, key: Any, mask: Any, scale: float) -> Weights:
 def _find(query: Any, key: Any, value: Any, mask: Any, scale: float, known: Weights | None, out: Any) -> None:
     """Write the attention results of one block."""
     powers, sums = known or _weigh(query, key, mask, scale)
-    np.divide(np.matmul(powers, value, out), sums, out)
+    np.divide(machine.batched(powers, value, out), sums, out)
 
 
 def _pull(
@@ -157,12 +158,12 @@ def _pull(
     powers, sums = known or _weigh(query, key, mask, scale)
     to_query, to_key, to_value = outs
     part = given / sums
-    to_value = np.matmul(powers.swapaxes(-1, -2), part, to_value)
+    to_value = machine.batched(powers.swapaxes(-1, -2), part, to_value)
     part *= scale
-    slopes = np.matmul(part, value.swapaxes(-1, -2))
+    slopes = machine.batched(part, value.swapaxes(-1, -2))
     slopes_of_rows(slopes, powers, sums)
-    np.matmul(slopes, key, to_query)
-    return [np.matmul(slopes.swapaxes(-1, -2), query, to_key), to_value]
+    machine.batched(slopes, key, to_query)
+    return [machine.batched(slopes.swapaxes(-1, -2), query, to_key), to_value]
 
 
 def _attention_forward(

@@ -1,5 +1,6 @@
 """Products: matmul for operands of any rank, and einsum."""
 
+import math
 from typing import Any
 
 from .._core import xp as _xp
@@ -23,6 +24,8 @@ def _right(xp: Any, g: Any, a: Any, b_shape: Any) -> Any:
         if a.ndim == 2:
             return xp.matmul(g, a)
         return xp.sum(_column(xp, g) * a, axis=tuple(range(a.ndim - 1)), keepdims=False)
+    if len(b_shape) == 2 < a.ndim:  # the sum over the batch is that of one product
+        a, g = (xp.reshape(x, shape=(math.prod(x.shape[:-1]), x.shape[-1])) for x in (a, g))
     return xp.transpose_times(a, g) if a.ndim == 2 == g.ndim else xp.matmul(xp.matrix_transpose(a), g)
 
 

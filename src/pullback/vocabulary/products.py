@@ -200,7 +200,7 @@ def _scaled(argument: str, x: Any, factor: Any) -> Any:
 
 def _tensors(name: str, **operands: Any) -> list[Any]:
     """Operands as tensors, at least one of which is one already: NumPy arrays are cast to its dtype."""
-    if all([isinstance(operand, Carrier) for operand in operands.values()]):
+    if all(isinstance(operand, Carrier) for operand in operands.values()):
         return [*operands.values()]
     require_operands(name, **operands)
     tensors = [operand for operand in operands.values() if isinstance(operand, Carrier)]
