@@ -247,6 +247,25 @@ def test_einsum_takes_numbers_for_labels():
         pullback.einsum(a, [0, "j"])
 
 
+@pytest.mark.parametrize("special", [np.nan, np.inf])
+@pytest.mark.parametrize("dtype", [pullback.float32, pullback.float64, pullback.complex64])
+@pytest.mark.parametrize(
+    "sizes", [(1, 1, 1), (1, 1, 4), (4, 1, 1), (4, 1, 4), (1, 2, 1), (3, 2, 1), (60, 1, 60), (9_000, 1, 1)]
+)
+def test_zero_times_what_is_not_finite_is_nan(sizes, dtype, special):
+    """`numpy.dot` scales by an operand of one element, and scaling by zero makes zeros of NaNs."""
+    rows, inner, columns = sizes
+    for values in ((0.0, special), (special, 0.0)):
+        a = pullback.full((rows, inner), values[0], dtype=dtype, requires_grad=True)
+        b = pullback.full((inner, columns), values[1], dtype=dtype, requires_grad=True)
+        results = [a @ b, a[0] @ b, a @ b[:, 0], a[None] @ b[None], pullback.einsum("ij,jk->ik", a, b)]
+        for product in [*results, pullback.nn.functional.linear(a, b.t())]:
+            assert product.isnan().all()
+        gradients = grad(results[0], (a, b), pullback.zeros_like(results[0]))
+        for gradient, other in zip(gradients, (b, a), strict=True):
+            assert gradient.isnan().all() == (not other.isfinite().all())
+
+
 def test_products_in_the_order_that_is_cheapest():
     rng = np.random.default_rng(3)
     arrays = [rng.standard_normal(shape) for shape in ((5,), (5, 40), (40, 2), (2, 30), (30,))]

@@ -57,5 +57,6 @@ def contracted(a: Any, b: Any, equation: str) -> Any:
     a = a.transpose([parts.terms[0].index(label) for label in parts.batch + parts.left + parts.common])
     b = b.transpose([parts.terms[1].index(label) for label in parts.batch + parts.common + parts.right])
     length = math.prod(inner)
-    product = machine.dot(a.reshape([*batch, math.prod(rows), length]), b.reshape([*batch, length, math.prod(columns)]))
+    a, b = a.reshape([*batch, math.prod(rows), length]), b.reshape([*batch, length, math.prod(columns)])
+    product = machine.batched(a, b) if batch else machine.dot(a, b)
     return product.reshape([*batch, *rows, *columns]).transpose([parts.order.index(label) for label in parts.result])

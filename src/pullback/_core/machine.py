@@ -314,9 +314,14 @@ def dot(a: Any, b: Any) -> Any:
     BLAS's threads go on spinning for a while after a product, and would take processors from ours.
     """
     if not _single or max(a.size, b.size) < BUSY or _chosen[0] == "never":
-        return np.matmul(a, b) if a.ndim > 2 or b.ndim > 2 else a.dot(b)
+        return _by_blas(a, b)
     with _single[0]():
-        return np.matmul(a, b) if a.ndim > 2 or b.ndim > 2 else a.dot(b)
+        return _by_blas(a, b)
+
+
+def _by_blas(a: Any, b: Any) -> Any:
+    """The product of two arrays. For `dot` one element is a factor that scales the other array: zero times NaN would be zero."""
+    return np.matmul(a, b) if a.ndim > 2 or b.ndim > 2 or a.size == 1 or b.size == 1 else a.dot(b)
 
 
 def product(a: Any, b: Any) -> Any:

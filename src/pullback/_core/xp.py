@@ -201,7 +201,7 @@ def matmul(a: Any, b: Any) -> Any:
             return in_order(machine.batched(a, b) if a.ndim == b.ndim else machine.dot(a, b))
         return in_order(np.matmul(a, b))
     if a.size < machine.FACTOR:
-        return a.dot(b) if b.size < machine.BUSY else machine.dot(a, b)
+        return a.dot(b) if a.size > 1 and 1 < b.size < machine.BUSY else machine.dot(a, b)
     made = machine.inner(a, b) if a.ndim == 1 == b.ndim else machine.product(a, b)
     return machine.dot(a, b) if made is None else made
 

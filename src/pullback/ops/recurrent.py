@@ -141,7 +141,7 @@ def _rnn_forward(x: Any, h: Any, weight: Any, *, sizes: Sizes, reverse: bool, re
     turned, out, state = np.ascontiguousarray(weight.T), np.array(x), h[:0]
     for start, stop in in_order(sizes, reverse):
         row = out[start:stop]
-        row += _resized(state, h, stop - start).dot(turned)
+        row += machine.dot(_resized(state, h, stop - start), turned)
         state = np.maximum(row, row.dtype.type(0), out=row) if relu else np.tanh(row, row)
     return out
 
@@ -191,7 +191,7 @@ def _lstm_forward(
     for start, stop in in_order(sizes, reverse):
         state, cell = _resized(state, h, stop - start), _resized(cell, c, stop - start)
         row = sums[start:stop]
-        row += state.dot(turned)
+        row += machine.dot(state, turned)
         np.tanh(row, row)
         row *= scale
         row += shift
@@ -200,7 +200,7 @@ def _lstm_forward(
         if projection is None:
             state = np.multiply(o[start:stop], np.tanh(cell), states[start:stop])
         else:
-            states[start:stop] = state = (o[start:stop] * np.tanh(cell)).dot(projection.T)
+            states[start:stop] = state = machine.dot(o[start:stop] * np.tanh(cell), projection.T)
     gates = np.ascontiguousarray(sums.reshape(rows, 4, width).swapaxes(0, 1))
     return states, cells, *gates
 
@@ -290,7 +290,7 @@ def _gru_forward(x: Any, h: Any, weight: Any, bias: Any, *, sizes: Sizes, revers
     for start, stop in in_order(sizes, reverse):
         state = _resized(state, h, stop - start)
         row, shares = gates[start:stop], gates[start:stop, : 2 * width]
-        moved = state.dot(turned)
+        moved = machine.dot(state, turned)
         moved += bias
         products[start:stop] = product = moved[:, 2 * width :]
         shares += moved[:, : 2 * width]
