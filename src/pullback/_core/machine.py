@@ -329,18 +329,19 @@ def product(a: Any, b: Any) -> Any:
     return _multiplied_by("product", _products, a, b)
 
 
-def batched(a: Any, b: Any, *out: Any) -> Any:
+def batched(a: Any, b: Any, out: Any = None) -> Any:
     """The products of two arrays of three axes or more: by compiled code, or by BLAS, which takes one after another.
 
-    A third array, which shares no memory with them, gets the result.
+    They are written to `out`, if that is given; it shares no memory with the factors.
     """
-    made = _multiplied_by("batched", _batches, a, b, *out) if a.size >= BATCHED else None
+    into = () if out is None else (out,)
+    made = _multiplied_by("batched", _batches, a, b, *into) if a.size >= BATCHED else None
     if made is not None:
         return made
-    return np.matmul(a, b, *out) if out else dot(a, b)
+    return np.matmul(a, b, out) if into else dot(a, b)
 
 
-def _multiplied_by(name: str, functions: dict[str, Callable[..., Any] | None], a: Any, b: Any, *out: Any) -> Any:
+def _multiplied_by(name: str, functions: dict[str, Callable[..., Any] | None], a: Any, b: Any, *into: Any) -> Any:
     """A product by a function for its dtype; None if there is none, or not enough has been multiplied."""
     dtype = a.dtype
     try:
@@ -354,4 +355,4 @@ def _multiplied_by(name: str, functions: dict[str, Callable[..., Any] | None], a
         function = functions[dtype.char] = getattr(module("dense"), name)(dtype)
         if function is not None:
             _single[:] = [module("dense").single]
-    return None if function is None or _chosen[0] == "never" else function(a, b, *out)
+    return None if function is None or _chosen[0] == "never" else function(a, b, *into)
