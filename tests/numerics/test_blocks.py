@@ -286,3 +286,14 @@ def test_the_environment_says_how_many_threads(asked, number):
     assert int(done.stdout) == (
         number or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else int(done.stdout)
     )
+
+
+@pytest.mark.parametrize(
+    ("limit", "cores"),
+    [("200000 100000", 2), ("150000 100000", 2), ("100000 100000", 1), ("5000 100000", 1), ("max 100000", None),
+     ("", None), ("1 0", None), ("0 1000", 1), (None, None)],
+)  # fmt: skip
+def test_cores_of_a_container(tmp_path, limit, cores):
+    if limit is not None:
+        (tmp_path / "cpu.max").write_text(limit, encoding="ascii")
+    assert blocks._quota(str(tmp_path)) == cores

@@ -141,12 +141,23 @@ _workers = _Workers()
 
 
 def _available() -> int:
-    """The default number of threads: OMP_NUM_THREADS, as for NumPy's BLAS, or one per core."""
+    """The default number of threads: OMP_NUM_THREADS, as for NumPy's BLAS, or one per core that the process may use."""
     asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if asked.isdecimal() and int(asked) > 0:
         return int(asked)
     affinity: Any = getattr(os, "sched_getaffinity", None)  # not on all platforms
-    return len(affinity(0)) if affinity else (os.cpu_count() or 1)
+    cores = len(affinity(0)) if affinity else (os.cpu_count() or 1)
+    return min(cores, _quota("/sys/fs/cgroup") or cores)
+
+
+def _quota(folder: str) -> int | None:
+    """The cores that a control group's share of processor time amounts to, rounded up, or None: containers have such limits."""
+    try:
+        with open(f"{folder}/cpu.max", encoding="ascii") as file:  # microseconds of each so many, or "max"
+            share, period = map(int, file.read().split())
+        return max(-(-share // period), 1)
+    except (OSError, ValueError, ZeroDivisionError):
+        return None
 
 
 _chosen = array("q", [0])
@@ -163,7 +174,8 @@ def get_num_threads() -> int:
     """The number of threads that work on large arrays.
 
     It is the number set by `set_num_threads`; by default the value of the environment variable `OMP_NUM_THREADS` at the
-    first query, or else the number of cores. NumPy's matrix products use their own threads, except in convolutions.
+    first query, or else the number of cores that the process may use, by the limits of its container, too. NumPy's matrix
+    products use their own threads, except in convolutions.
 
     >>> import pullback
     >>> pullback.get_num_threads() >= 1

@@ -204,11 +204,11 @@ class PoolWriter:
         return body.result()
 
     def share(self, body: Body) -> Any:
-        """Call a function for all chunks, with the threads if there are some and they have no job."""
+        """Call a function for all chunks, with no more threads than there are chunks, if they have no job."""
         function, table, chunks = body.parameters
         others, busy = body.seen(body.link("chosen")) - 1, self._at(body, "busy")
         with body.when((others > 0) & (chunks < ONE_LEFT)), body.when(body.exchanged(busy, 0, 1)):
-            helpers = self._call(body, "hire", others).at_most(others)
+            helpers = self._call(body, "hire", others.at_most(chunks - 1))
             for name, word in (("function", function), ("table", table), ("chunks", chunks)):
                 body.put(self._at(body, name), 0, word)
             body.tell(self._at(body, "done"), 0)
