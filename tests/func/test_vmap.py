@@ -687,3 +687,10 @@ def test_labels_bags_and_lengths_may_differ_between_examples(name):
     found = vmap(layer)(*arguments)
     expected = pullback.stack([layer(*(argument[i] for argument in arguments)) for i in range(BATCH)])
     np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-10)
+
+
+def test_sizes_are_those_of_one_example():
+    seen = []
+    x = pullback.zeros(4, 2, 3)
+    pullback.func.vmap(lambda row: (seen.append((row.size(), row.size(0), int(row.size), row.shape)), row)[1])(x)
+    assert seen == [((2, 3), 2, 6, (2, 3))]

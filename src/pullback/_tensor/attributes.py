@@ -155,7 +155,7 @@ class Attributes(_Defaults):
         >>> x.size(), x.size(1), int(x.size)
         (pullback.Size([2, 3]), 3, 6)
         """
-        return CallableInt(tuple(self._array.shape))
+        return CallableInt(tuple(self.shape))
 
     def numel(self) -> int:
         """The number of elements.
