@@ -9,7 +9,7 @@ import pullback
 from pullback._core import machine, xp as _xp
 from pullback.compile.machine import dense, native
 
-pytestmark = pytest.mark.skipif(not native.wide(), reason="with registers of 256 bits products are left to BLAS")
+pytestmark = pytest.mark.skipif(not native.multiplies(), reason="with narrow registers products are left to BLAS")
 DTYPES = [np.float32, np.float64]
 
 

@@ -1,4 +1,4 @@
-"""Matrix products outside of compile, on processors with 512-bit registers: a built-in function for each dtype.
+"""Matrix products outside of compile, on processors with registers of 256 bits or more: a built-in function for each dtype.
 
 It reads sizes and strides from the arrays, allocates the result and lets threads compute parts of it. The parts have the
 sizes that `products` gives them; results depend neither on these nor on the number of threads.
@@ -235,7 +235,7 @@ def _method(name: str, size: int) -> Any:
 
 def _function(name: str, parts: list[str], dtype: np.dtype[Any]) -> Callable[..., Any] | None:
     """A built-in function of products, and the functions of its parts; None for a dtype that is not supported."""
-    if dtype.char not in "fd" or not native.wide():
+    if dtype.char not in "fd" or not native.multiplies():
         return None
     kind = KINDS[dtype]
     method = _method(name, SIZES[kind])

@@ -81,6 +81,12 @@ def width() -> int:
     return 64 if wide() else 32 if features.get("avx2") else 16
 
 
+@functools.cache
+def multiplies() -> bool:
+    """Whether our products of matrices are as quick as BLAS: with registers of 256 bits or more, and fused multiply-adds."""
+    return width() >= 32 and bool(binding.get_host_cpu_features().get("fma"))
+
+
 # NumPy's arrays
 
 

@@ -107,10 +107,10 @@ class Form:
 
     @property
     def function(self) -> str:
-        """The name of the function that multiplies: one of ours, or of BLAS where our registers are not the widest."""
+        """The name of the function that multiplies: one of ours, or of BLAS where registers are narrow."""
         if self.small:
             return f"small_{self.kind}"
-        return f"multiply_{self.kind}" if native.wide() else ("s" if self.kind == "f" else "d") + "gemm"
+        return f"multiply_{self.kind}" if native.multiplies() else ("s" if self.kind == "f" else "d") + "gemm"
 
 
 def _matrix(operand: Operand, batch: tuple[int, ...], *, column: bool) -> Matrix:
