@@ -102,24 +102,36 @@ def _check_weight(name: str, weight: Any, classes: int) -> Any:
 
 
 def _class_numbers(target: Any, ignore_index: int, classes: int) -> tuple[Any, Any]:
-    """Class indices, flattened, with 0 in place of ignored ones, and a mask of those that are not ignored."""
+    """Class indices, flattened, with 0 in place of ignored ones, and a mask of the others: None if none is ignored, for arrays."""
+    known = shared(target)
+    if known is not None and not (known == ignore_index).any():
+        _check_range(known, classes)
+        return known.reshape(-1).astype(np.int64), None
     given = ops.reshape(data(target), shape=(target.numel(),))
     given = ops.astype(given, dtype=np.dtype(np.int64), source=target._dtype)
     valid = ops.not_equal(given, ignore_index)
     numbers = ops.where(valid, given, 0)
-    found = every(numbers)
-    if found.size and not 0 <= found.min() <= found.max() < classes:
-        wrong = found.min() if found.min() < 0 else found.max()
-        raise IndexError(f"Target {int(wrong)} is out of bounds: there are {classes} classes")
+    _check_range(every(numbers), classes)
     return numbers, valid
+
+
+def _check_range(numbers: Any, classes: int) -> None:
+    """Raise for class indices of which there are no classes."""
+    if numbers.size and not 0 <= (least := numbers.min()) <= (most := numbers.max()) < classes:
+        raise IndexError(f"Target {int(least if least < 0 else most)} is out of bounds: there are {classes} classes")
+
+
+def _unless_ignored(valid: Any, values: Any) -> Any:
+    """Values of rows, with zeros for those that are ignored: not 0 * inf, where an ignored score is inf."""
+    return values if valid is None else ops.where(valid, values, 0)
 
 
 def _shares(numbers: Any, valid: Any, weight: Any, dtype: np.dtype[Any]) -> Any:
     """The weight of each row: that of its class, or zero if it is ignored."""
     if weight is None:
-        return ops.astype(valid, dtype=dtype, source=np.dtype(np.bool_))
+        return _xp.ones(len(numbers), dtype) if valid is None else ops.astype(valid, dtype=dtype, source=np.dtype(np.bool_))
     weights = ops.index(weight, numbers, spec=(_xp.array,))
-    return ops.where(valid, cast(weights, dtype), 0)
+    return _unless_ignored(valid, cast(weights, dtype))
 
 
 def _picked(log_probabilities: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
@@ -127,18 +139,18 @@ def _picked(log_probabilities: Any, target: Any, weight: Any, ignore_index: int,
     rows = _rows(log_probabilities)
     numbers, valid = _class_numbers(target, ignore_index, rows.shape[-1])
     weights = _shares(numbers, valid, weight, rows._dtype)
-    losses = ops.where(valid, ops.weighed_nll(rows, numbers, weights), 0)  # not 0 * inf, where an ignored score is inf
+    losses = _unless_ignored(valid, ops.weighed_nll(rows, numbers, weights))
     if reduction == "none":
         return ops.reshape(losses, shape=tuple(target.shape))
-    total = reduced(losses, "sum")
-    if reduction == "sum":
-        return total
-    return _averaged(total, valid, weights)
+    if reduction == "sum" or (valid is None and weight is None):
+        return reduced(losses, reduction, "NllLossBackward0")
+    return _averaged(reduced(losses, "sum"), valid, weights)
 
 
 def _averaged(total: Any, valid: Any, weights: Any) -> Any:
     """A sum divided by the sum of weights; NaN if all rows are ignored, with a gradient of zero for these."""
-    return total / ops.sum(weights, axis=(0,), keepdims=False) if every(valid).any() else total + np.nan
+    there = valid is None or every(valid).any()
+    return total / ops.sum(weights, axis=(0,), keepdims=False) if there else total + np.nan
 
 
 def nll_loss(
@@ -252,7 +264,7 @@ def _cross_entropy(
         return loss
     numbers, valid = _class_numbers(target, ignore_index, count)
     rows = _rows(logs) if weights is None else _rows(logs) * weights
-    spread = ops.where(valid, -ops.sum(rows, axis=(1,), keepdims=False), 0)
+    spread = _unless_ignored(valid, -ops.sum(rows, axis=(1,), keepdims=False))
     if reduction == "none":
         spread = ops.reshape(spread, shape=tuple(target.shape))
     else:

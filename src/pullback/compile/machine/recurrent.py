@@ -115,10 +115,11 @@ WIDE = {"x", "sums", "bias", "gates", "pulled", "to_x"}
 """The arrays with adjacent parts for each gate."""
 SEQUENCES = {"h", "c", "sums", "to_h", "to_c", "kept"}
 """The arrays with a row for each sequence, updated by steps; most others have one for each row of the input."""
-COMMON = "multiply weight order steps sequences tasks width first".split()
+COMMON = "multiply weight panel down right order steps sequences tasks width first".split()
 """The words that all functions are told first. The weight is in panels as wide as `multiply` takes at a time, one after
-another, so that no step has to copy them. Of each step `order` has the first row, how many there are, and the same of
-the step before; what is `before` the first step of a sequence is in `first`."""
+another, so that no step has to copy them, and `down` is 0; for a single step it is one panel, with its steps along rows and
+columns. Of each step `order` has the first row, how many there are, and the same of the step before; what is `before` the
+first step of a sequence is in `first`."""
 
 
 class RecurrentEmitter(TaskEmitter):
@@ -153,14 +154,15 @@ class RecurrentEmitter(TaskEmitter):
 
     def _multiply(self, name: str, left: str, out: str, row: Word, begin: Word, stop: Word) -> None:
         """Multiply some rows with the weight, panel by panel."""
-        given, wide = self.given, matrices.VECTORS * self.lanes
+        given = self.given
         inner, columns, rows = self._size(name, left), self._size(name, out), stop - begin
         a, c = self._address(name, left, row), self._address(name, out, begin)
-        with self.loop(0, columns, wide) as j:
-            size = (columns - j).at_most(wide)
+        with self.loop(0, columns, given.panel) as j:
+            size = (columns - j).at_most(given.panel)
             b = given.weight + self.bytes(inner) * j
             addresses = [self.array(address) for address in (a, b, c + self.bytes(j))]
-            self.call(given.multiply, *addresses, rows, size, inner, inner, 1, size, 1, columns)
+            down = (given.down == 0).select(size, given.down)
+            self.call(given.multiply, *addresses, rows, size, inner, inner, 1, down, given.right, columns)
 
     def _row(self, name: str, sequence: Word, start: Word, before: list[Word]) -> None:
         """Write the loop over a row, register by register; the last one is masked."""
@@ -202,12 +204,15 @@ class Plan:
         self.lanes = lanes(kind)
         self.rows, self.sequences = sum(sizes), max(sizes)
         self.shared = self.rows * self.step.gates * width * width >= SHARED
+        self.single = len(steps) == 1
+        self.arrays = {*self.step.reads, *self.step.writes}
+        self.shapes = {name: self._shape(name) for name in (*self.arrays, "first")}
         self.call = Call(
             RecurrentEmitter, kind, name, multiply=matrices.address(f"multiply_{kind}"), order=order, steps=len(order),
             sequences=self.sequences, width=width,
         )  # fmt: skip
 
-    def shape(self, name: str) -> tuple[int, ...]:
+    def _shape(self, name: str) -> tuple[int, ...]:
         """The shape of an array."""
         width = self.width * (self.step.gates if name in WIDE else 1)
         if name == "bias":
@@ -219,19 +224,29 @@ class Plan:
 
         None if an array has another shape or dtype.
         """
-        fits = all(array.shape == self.shape(name) and array.dtype == self.dtype for name, array in arrays.items())
+        shapes, dtype = self.shapes, self.dtype
+        fits = all(array.shape == shapes[name] and array.dtype == dtype for name, array in arrays.items())
         if not fits or weight.shape != (self.step.gates * self.width, self.width):
             return None
         found = {
             name: array.copy() if name in SEQUENCES else np.ascontiguousarray(array) for name, array in arrays.items()
         }
-        for name in {*self.step.reads, *self.step.writes}.difference(arrays):
-            found[name] = (np.zeros if name in SEQUENCES else np.empty)(self.shape(name), self.dtype)
-        factor, wide = weight if self.back else weight.T, matrices.VECTORS * self.lanes
-        panels = [factor[:, j : j + wide].reshape(-1) for j in range(0, factor.shape[1], wide)]
+        for name in self.arrays.difference(arrays):
+            found[name] = (np.zeros if name in SEQUENCES else np.empty)(shapes[name], dtype)
         tasks = max(1, min(self.sequences // FEWEST, get_num_threads())) if self.shared else 1
-        self.call(tasks, shared=self.shared, tasks=tasks, weight=np.concatenate(panels), **found)
+        self.call(tasks, shared=self.shared, tasks=tasks, **self._of_weight(weight), **found)
         return found
+
+    def _of_weight(self, weight: Any) -> dict[str, Any]:
+        """The words about the weight: a copy in panels, or itself where it is needed once."""
+        factor = weight if self.back else weight.T
+        if self.single:
+            weight, (down, right) = np.ascontiguousarray(weight), (self.width, 1)
+            down, right = (down, right) if self.back else (right, down)
+            return {"weight": weight, "panel": factor.shape[1], "down": down, "right": right}
+        wide = matrices.VECTORS * self.lanes
+        panels = [factor[:, j : j + wide].reshape(-1) for j in range(0, factor.shape[1], wide)]
+        return {"weight": np.concatenate(panels), "panel": wide, "down": 0, "right": 1}
 
 
 @functools.lru_cache(maxsize=64)
