@@ -28,7 +28,7 @@ CHUNK = 1 << 16
 """The number of iterations in a chunk."""
 ALIGNED = 64
 TOGETHER = 4
-"""The number of registers up to which the masked remainder is part of the same loop."""
+"""The number of registers up to which the masked remainder is part of the same loop, where masks cost nothing."""
 BRIEF = 8
 """The number of registers up to which mathematical functions are called instead of inlined."""
 MANY = 16
@@ -155,7 +155,7 @@ class Emitter:
         if size is not None:
             whole = size // lanes * lanes
             middle, rest = memory.long(whole), size > whole
-            if rest and whole <= TOGETHER * lanes:
+            if rest and whole <= TOGETHER * lanes and self.target.masks:
                 middle = begin
             elif whole:
                 self._run(begin, middle, lanes, inside)

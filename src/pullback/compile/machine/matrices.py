@@ -168,10 +168,19 @@ class PanelEmitter(Writer):
                 pairs = zip(factors, sums[part], strict=True)
                 sums[part] = _held([spread.mad(factor, total) for factor, total in pairs])
             carried[:] = [at.at(given.a_right), of_panel.at(down), *sums]
-        for number, (word, (place, mask)) in enumerate(zip(carried[2:], places, strict=True)):
-            row_there = None if left is None else self.number(number // len(vectors)) < left
+        with self.either(given.columns >= self.width) as (whole, others):
+            for block, masked in ((whole, False), (others, True)):
+                with block:
+                    self._store(carried[2:], places, left, masked=masked)
+
+    def _store(
+        self, words: list[Word], places: list[tuple[Array, Word | None]], left: Word | None, *, masked: bool
+    ) -> None:
+        """Store the tile, without the rows and columns that are missing."""
+        for number, (word, (place, mask)) in enumerate(zip(words, places, strict=True)):
+            row_there = None if left is None else self.number(number // self.vectors) < left
             with contextlib.nullcontext() if row_there is None else self.when(row_there):
-                place.put(word, mask)
+                place.put(word, mask if masked else None)
 
     def _begun(self, places: Sequence[tuple[Array, Word | None]]) -> list[Word]:
         """The sums of the terms before `start`; zeros at first."""

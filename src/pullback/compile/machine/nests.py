@@ -495,10 +495,10 @@ def _work(lane: int, domain: list[int], roots: list[Root], nodes: list[Node]) ->
     """The approximate number of instructions if an axis is vectorized."""
 
     def times(axes: Iterable[int]) -> float:
-        """The number of executions of what depends on these axes."""
-        axes = {*axes}
-        count = math.prod([domain[axis] for axis in axes])
-        return count / domain[lane] * -(-domain[lane] // LANES) if lane in axes else count
+        """The number of executions of what depends on these axes: in the loop of the last one, and so in all around it."""
+        depth = max(axes, default=-1) + 1
+        count = math.prod(domain[:depth])
+        return count / domain[lane] * -(-domain[lane] // LANES) if lane < depth else count
 
     def access(axes: Iterable[int], place: Affine, scattered: Iterable[int] = ()) -> float:
         beside = dict(place[1]).get(lane, 1) == 1 and lane not in scattered
@@ -513,6 +513,8 @@ def _work(lane: int, domain: list[int], roots: list[Root], nodes: list[Node]) ->
         kept = [axis for axis, _ in root.at[1]]
         if not root.how:
             found += access(kept, root.at)
+        elif max(kept, default=-1) > min(root.reduced, default=-1) and lane not in root.reduced:  # added up in memory
+            found += 2 * access(kept, root.at)
         elif lane in root.reduced:
             found += ACROSS * times([*kept, lane] if max(kept, default=-1) > lane else kept)
     return found

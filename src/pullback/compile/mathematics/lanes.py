@@ -36,11 +36,12 @@ TINY = {"f": 2.0**-126, "d": 2.0**-1022}  # the smallest number that is not subn
 class Target:
     """Instructions of the processor.
 
-    `fma` is a fused multiply-add; `scalef` are AVX-512's scalef, getmant and getexp.
+    `fma` is a fused multiply-add; `scalef` are AVX-512's scalef, getmant and getexp; `masks` are its registers of masks.
     """
 
     fma: bool
     scalef: bool = False
+    masks: bool = False
 
     @staticmethod
     @functools.cache
@@ -49,7 +50,8 @@ class Target:
         if "aarch64" in binding.get_process_triple() or "arm64" in binding.get_process_triple():
             return Target(fma=True)
         features = binding.get_host_cpu_features()
-        return Target(fma=bool(features.get("fma")), scalef=bool(features.get("avx512f")))
+        wide, masks = (bool(features.get(name)) for name in ("avx512f", "avx512vl"))
+        return Target(fma=bool(features.get("fma")), scalef=wide, masks=masks)
 
 
 class _Spread(ir.Constant):  # type: ignore[misc]  # llvmlite has no annotations
