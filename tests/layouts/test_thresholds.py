@@ -37,6 +37,7 @@ OTHERS = {
     "compile.machine.reducing": "LONG_SUM",
     "compile.machine.registers": "EXACT_TERMS",
     "compile.machine.rows": "TOGETHER",
+    "compile.machine.scanning": "TASK",
     "compile.machine.small": "PACKED",
     "compile.machine.streaming": "AHEAD COOL LINE PART",
     "compile.machine.totals": "EXPONENT FAR MOST NEAR STACKED STRIP SUBNORMAL TOGETHER TURNS",

@@ -275,6 +275,15 @@ def triangle(x: Any, k: int, *, lower: bool) -> Any:
     return module("moving").triangle(x, k, lower=lower) if _moves(x.nbytes, 4 * WORTH) else None
 
 
+def running_sums(x: Any) -> Any:
+    """Running sums along the last axis by compiled code; None if there is none, or NumPy is as fast."""
+    if x.size < WORTH or x.dtype.char not in "fd" or not x.flags.aligned or not usable():
+        return None
+    if any(step % x.itemsize for step in x.strides) or not _enough(x.size if counts() else 0):
+        return None
+    return module("scanning").running_sums(x)
+
+
 def accumulates(values: Any) -> bool:
     """True if compiled code is to add such values at indices: if that pays off, and enough has been processed."""
     return values.dtype.char in "fd" and _moves(4 * values.size, 4 * WORTH)

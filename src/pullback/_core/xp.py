@@ -161,7 +161,8 @@ def mean(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
 
 def cumsum(x: Array, *, axis: int) -> Array:
     """Running sums along an axis, in the dtype of x."""
-    return running(np.add, x, axis)
+    made = machine.running_sums(x) if axis in (-1, x.ndim - 1) else None
+    return running(np.add, x, axis) if made is None else made
 
 
 def running(function: Any, x: Array, axis: int) -> Array:
