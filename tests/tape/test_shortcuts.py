@@ -18,11 +18,11 @@ from pullback.autograd import grad
 from pullback.vocabulary import activations, arithmetic, functions, products, reductions, special
 
 UNARY = [name for name, primitive in HOT.items() if len(primitive.inputs) == 1]
-BINARY = [name for name, primitive in HOT.items() if len(primitive.inputs) == 2]
+BINARY = [*(name for name, primitive in HOT.items() if len(primitive.inputs) == 2), "__rsub__"]
 POWERS, REDUCTIONS, PRODUCTS = ["__pow__", "pow"], ["sum", "mean"], ["__matmul__", "matmul", "mm"]
 GENERAL = {
     "__add__": arithmetic.add, "__radd__": arithmetic.add, "__sub__": arithmetic.sub, "__mul__": arithmetic.mul,
-    "__rmul__": arithmetic.mul, "__truediv__": arithmetic.div, "__neg__": arithmetic.neg, "__abs__": arithmetic.abs, "__pow__": arithmetic.pow,
+    "__rmul__": arithmetic.mul, "__rsub__": arithmetic.rsub, "__truediv__": arithmetic.div, "__neg__": arithmetic.neg, "__abs__": arithmetic.abs, "__pow__": arithmetic.pow,
     "__eq__": arithmetic.eq, "__ne__": arithmetic.ne, "__lt__": arithmetic.lt, "__le__": arithmetic.le,
     "__gt__": arithmetic.gt, "__ge__": arithmetic.ge,
     "sum": reductions.sum, "mean": reductions.mean,

@@ -139,12 +139,13 @@ def method(
     number: str | None = None,
     whole: bool = False,
     out: bool = False,
+    numbers: bool = False,
 ) -> Function:
     """The short way of a tensor's method, for plain tensors of one floating dtype and Python numbers.
 
     With `ndim`, for tensors of so many axes only. `number` is the metadata that the method takes as its last argument.
     With `whole`, that of a reduction, of all elements only. With `out`, that of a function of the package, which takes
-    `out=`: one of the options, where it has any.
+    `out=`: one of the options, where it has any. With `numbers`, that of an operator whose other operand is a number.
     """
     names = _parameters(general)[: len(primitive.inputs)]
     first, *rest = names
@@ -156,7 +157,7 @@ def method(
         unpack += ["if arguments or options:", f"    {_call(names, WHOLE.parameters)}"]
     unpack += _floating(first, _call(names, number))
     for name in rest:
-        unpack += [*_tensor(name), *_number(name), *_else(names, number)]
+        unpack += [*([] if numbers else _tensor(name)), *_number(name, "if" if numbers else "elif"), *_else(names, number)]
     if number is not None:
         unpack += [
             f"if (type({number}) is not int or {number} >> 31 not in (0, -1)) and type({number}) is not float:",
@@ -342,9 +343,9 @@ def _nothing(_: str) -> list[str]:
     return []
 
 
-def _number(name: str) -> list[str]:
+def _number(name: str, word: str) -> list[str]:
     return [
-        f"elif type({name}) is float or type({name}) is int:",
+        f"{word} type({name}) is float or type({name}) is int:",
         f"    {name}_array, {name}_edge = quiet.copy().run(array_of, {name}, dtype), None",
     ]
 
