@@ -5,7 +5,7 @@ waits asleep while another computes. Weights and batches are NumPy's numbers, an
 A step is zero_grad, loss, backward and Adam. The table has the ratios of the medians to torch eager, and for compiled steps to
 the better torch, and those of the peaks of the processes' memory.
 
-    scripts/bench models [--only NAME] [--threads N] [--without-compile] [--json FILE] [--page FILE]
+    scripts/bench models [--only NAME] [--threads N] [--quick] [--without-compile] [--json FILE] [--page FILE]
 """
 
 from __future__ import annotations
@@ -702,7 +702,7 @@ class Worker:
         return self.read()
 
 
-def compared(name: str, libraries: list[str], threads: int) -> dict[str, Any]:
+def compared(name: str, libraries: list[str], threads: int, count: int = TURNS) -> dict[str, Any]:
     """The medians of each library for one model, measured in turns; a library that fails, or has other losses, is left out."""
     workers = {library: Worker(library, name, threads) for library in libraries}
     right = workers["torch"].begun
@@ -713,7 +713,7 @@ def compared(name: str, libraries: list[str], threads: int) -> dict[str, Any]:
         elif right and not np.allclose(worker.begun["losses"], right["losses"], rtol=2e-3):
             found[library] = {"error": f"its losses are {worker.begun['losses']}, not {right['losses']}"}
     alive = {library: worker for library, worker in workers.items() if library not in found}
-    turns = [{library: worker.measure() for library, worker in alive.items()} for _ in range(TURNS)]
+    turns = [{library: worker.measure() for library, worker in alive.items()} for _ in range(count)]
     for library, worker in workers.items():
         worker.process.kill()
         worker.process.wait()
@@ -751,8 +751,7 @@ zero_grad, loss, backward and Adam; the losses of the first steps are equal. Bel
 - compiled: that of `pullback.compile` over the quicker of torch and torch.compile;
 - memory: the peak of pullback's process over that of torch's, eager.
 
-Of {count} models, {quick} are at most 1.0 eager, median {eager:.2f}; {compact} at most 0.8 compiled, median {compiled:.2f}; the
-greatest memory is {memory:.2f}.
+{summary}
 
 | model | torch, us | eager | torch.compile | compiled | memory |
 |---|---|---|---|---|---|
@@ -760,36 +759,47 @@ greatest memory is {memory:.2f}.
 """
 
 
+def rated(results: dict[str, Any]) -> list[tuple[str, float, float, str, float, float]]:
+    """A row for each model: its name, torch's microseconds, and the ratios of the table."""
+    table = []
+    for name, found in results.items():
+        if not all("seconds" in found[library] for library in ("torch", "pullback", "pullback compiled")):
+            continue
+        base, peer = found["torch"]["seconds"], found.get("torch compiled", {}).get("seconds")
+        eager = found["pullback"]["seconds"] / base
+        compiled = found["pullback compiled"]["seconds"] / min(base, peer or base)
+        memory = found["pullback"]["megabytes"] / found["torch"]["megabytes"]
+        told = f"{peer / base:.2f}" if peer else ""
+        table.append((name.replace("_", " "), base * 1e6, eager, told, compiled, memory))
+    return table
+
+
+def summary(results: dict[str, Any]) -> str:
+    """How many models are as quick as asked, in a sentence."""
+    _, _, eagers, _, compileds, memories = zip(*rated(results), strict=True)
+    quick, compact = sum(ratio <= 1 for ratio in eagers), sum(ratio <= 0.8 for ratio in compileds)
+    return (
+        f"Of {len(eagers)} models, {quick} are at most 1.0 eager, median {median(eagers):.2f}; {compact} at most 0.8 compiled, "
+        f"median {median(compileds):.2f}; the\ngreatest memory is {max(memories):.2f}."
+    )
+
+
+def processor() -> tuple[int, str]:
+    """How many processors there are, and what they are called."""
+    lines = Path("/proc/cpuinfo")
+    found = lines.read_text("utf-8").splitlines() if lines.exists() else []
+    names = [line.partition(":")[2].strip() for line in found if line.startswith("model name")]
+    return len(names), names[0] if names else "an unknown processor"
+
+
 def page(results: dict[str, Any], threads: int) -> str:
     """The results as a page of the site."""
-    lines, table = Path("/proc/cpuinfo"), []
-    names = (
-        [
-            line.partition(":")[2].strip()
-            for line in lines.read_text("utf-8").splitlines()
-            if line.startswith("model name")
-        ]
-        if lines.exists()
-        else []
-    )
-    for name, found in results.items():
-        base = found["torch"]["seconds"]
-        peer = found.get("torch compiled", {}).get("seconds")
-        eager, compiled = (
-            found["pullback"]["seconds"] / base,
-            found["pullback compiled"]["seconds"] / min(base, peer or base),
-        )
-        memory = found["pullback"]["megabytes"] / found["torch"]["megabytes"]
-        table.append(
-            (name.replace("_", " "), base * 1e6, eager, f"{peer / base:.2f}" if peer else "", compiled, memory)
-        )
-    _, _, eagers, _, compileds, memories = zip(*table, strict=True)
+    cores, named = processor()
     return PAGE.format(
-        day=time.strftime("%Y-%m-%d"), processor=f"{len(names)} cores of {names[0] if names else 'an unknown processor'}", threads=threads,
-        torch=importlib.import_module("torch").__version__, numpy=np.__version__, python=sys.version.split()[0], count=len(table),
-        quick=sum(ratio <= 1 for ratio in eagers), eager=median(eagers), compact=sum(ratio <= 0.8 for ratio in compileds),
-        compiled=median(compileds), memory=max(memories),
-        rows="\n".join(f"| {n} | {us:.0f} | {e:.2f} | {t} | {c:.2f} | {m:.2f} |" for n, us, e, t, c, m in table),
+        day=time.strftime("%Y-%m-%d"), processor=f"{cores} cores of {named}", threads=threads,
+        torch=importlib.import_module("torch").__version__, numpy=np.__version__, python=sys.version.split()[0],
+        summary=summary(results),
+        rows="\n".join(f"| {n} | {us:.0f} | {e:.2f} | {t} | {c:.2f} | {m:.2f} |" for n, us, e, t, c, m in rated(results)),
     )  # fmt: skip
 
 
@@ -798,6 +808,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Training steps of models, pullback beside torch.")
     parser.add_argument("--only")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--quick", action="store_true", help="two turns of each: to see that it works, not to quote")
     parser.add_argument(
         "--without-compile", action="store_true", help="without torch.compile, which takes most of the time"
     )
@@ -815,10 +826,11 @@ def main() -> int:
     )
     results = {}
     for name in [options.only] if options.only else MODELS:
-        results[name] = compared(name, libraries, options.threads)
+        results[name] = compared(name, libraries, options.threads, 2 if options.quick else TURNS)
         print(row(name, results[name]), flush=True)
         if options.json:
             Path(options.json).write_text(json.dumps(results, indent=1), encoding="utf-8")
+    print(f"\n{summary(results)}")
     if options.page:
         Path(options.page).write_text(page(results, options.threads), encoding="utf-8")
     return int(any("error" in found[each] for found in results.values() for each in libraries[1:3]))
