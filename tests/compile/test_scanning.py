@@ -54,4 +54,6 @@ def test_a_cotangent_goes_to_all_before_it(shape):
 def test_steps_of_parts_of_elements_are_numpys():
     records = np.zeros(5000, [("a", "i1"), ("b", "<f4")])
     records["b"] = np.arange(5000)
-    np.testing.assert_array_equal(np.asarray(pullback.ops.cumsum(records["b"], axis=0)), np.cumsum(np.arange(5000.0)).astype("f"))
+    np.testing.assert_array_equal(
+        np.asarray(pullback.ops.cumsum(records["b"], axis=0)), np.cumsum(np.arange(5000.0)).astype("f")
+    )

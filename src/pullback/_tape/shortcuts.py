@@ -157,7 +157,11 @@ def method(
         unpack += ["if arguments or options:", f"    {_call(names, WHOLE.parameters)}"]
     unpack += _floating(first, _call(names, number))
     for name in rest:
-        unpack += [*([] if numbers else _tensor(name)), *_number(name, "if" if numbers else "elif"), *_else(names, number)]
+        unpack += [
+            *([] if numbers else _tensor(name)),
+            *_number(name, "if" if numbers else "elif"),
+            *_else(names, number),
+        ]
     if number is not None:
         unpack += [
             f"if (type({number}) is not int or {number} >> 31 not in (0, -1)) and type({number}) is not float:",

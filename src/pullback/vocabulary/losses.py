@@ -129,7 +129,11 @@ def _unless_ignored(valid: Any, values: Any) -> Any:
 def _shares(numbers: Any, valid: Any, weight: Any, dtype: np.dtype[Any]) -> Any:
     """The weight of each row: that of its class, or zero if it is ignored."""
     if weight is None:
-        return _xp.ones(len(numbers), dtype) if valid is None else ops.astype(valid, dtype=dtype, source=np.dtype(np.bool_))
+        return (
+            _xp.ones(len(numbers), dtype)
+            if valid is None
+            else ops.astype(valid, dtype=dtype, source=np.dtype(np.bool_))
+        )
     weights = ops.index(weight, numbers, spec=(_xp.array,))
     return _unless_ignored(valid, cast(weights, dtype))
 

@@ -166,7 +166,7 @@ class Writer:
 
     @contextlib.contextmanager
     def loop(
-        self, begin: Word | int, end: Word | int, step: int = 1, carried: list[Any] | None = None
+        self, begin: Word | int, end: Word | int, step: Word | int = 1, carried: list[Any] | None = None
     ) -> Iterator[Word]:
         """A loop over numbers; `carried` words are replaced in place by those of the next iteration."""
         builder, carried = self.builder, [] if carried is None else carried
