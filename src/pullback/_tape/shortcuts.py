@@ -73,7 +73,7 @@ def past_bind(cls: type[Any], primitive: Primitive) -> Function:
         return bind(primitive, args, params)
 
     if primitive.variadic:
-        return general if primitive.saved or primitive.outputs > 1 else _of_many(cls, primitive, general)
+        return general if primitive.outputs > 1 else _of_many(cls, primitive, general)
     names = primitive.inputs
     metadata = ANY if _has_metadata(primitive) else NONE
     others = _array if len(names) > 1 else _nothing
@@ -87,17 +87,25 @@ def past_bind(cls: type[Any], primitive: Primitive) -> Function:
 
 
 def _of_many(cls: type[Any], primitive: Primitive, general: Function) -> Function:
-    """The short way of a primitive that takes any number of arrays, and keeps none: past `bind`."""
-    forward, finish = primitive.forward, cls.interpreter.finish
+    """The short way of a primitive that takes any number of arrays: past `bind`."""
+    forward, finish, keep = primitive.forward, cls.interpreter.finish, cls.interpreter._keep
 
     def recorded(*operands: Any, **params: Any) -> Any:
-        arrays, edges, lost = [], [], False
+        arrays: list[Any] = []
+        edges: list[Any] = []
+        lost = plain = False
         for operand in operands:
-            if type(operand) is not cls or type(operand._array) is not ndarray:
+            if type(operand) is cls and type(operand._array) is ndarray:
+                arrays.append(operand._array)
+                edges.append(operand._node)
+                plain, lost = True, lost or operand._cut is not None
+            elif type(operand) is ndarray:
+                arrays.append(operand)
+                edges.append(None)
+            else:
                 return general(*operands, **params)
-            arrays.append(operand._array)
-            edges.append(operand._node)
-            lost = lost or operand._cut is not None
+        if not plain:  # a level above computes on what it has unboxed
+            return quiet.copy().run(forward, *arrays, **params)
         current, tracked = mode.get(), any(edges)
         if (current is not RECORD and (current is not NO_GRAD or tracked)) or (lost and not tracked):
             return general(*operands, **params)
@@ -109,7 +117,9 @@ def _of_many(cls: type[Any], primitive: Primitive, general: Function) -> Functio
         tensor._cell = tensor._node = None
         if tracked:
             title = primitive.node_name(params)
-            tensor._node = make(node_class(primitive, title), tuple(edges), (), params, result.shape)
+            node = tensor._node = make(node_class(primitive, title), tuple(edges), (), params, result.shape)
+            if primitive.saved:
+                node.saved = keep(node, operands, tensor)
         return tensor
 
     return functools.update_wrapper(recorded, general)

@@ -20,7 +20,6 @@ from .promotion import cast, category, held
 
 Index = tuple[Any, ...]
 WHOLE: Index = (Ellipsis,)
-_BY_ARRAY: Index = (_xp.array,)
 
 
 def _entries(index: Any) -> Index:
@@ -199,10 +198,11 @@ def _widths(spec: Index, arrays: list[Any]) -> list[tuple[Any, int]]:
 def getitem(tensor: Any, index: Any) -> Any:
     """tensor[index]: a view for ints, slices, None and Ellipsis, a copy for arrays; steps may be negative."""
     shape = tensor.shape
-    if isinstance(index, Carrier) and index._dtype.kind == "i" and index.ndim and shape:
-        spec, arrays = _BY_ARRAY, [index]
-    elif (plain := _plain(shape, index)) is not None:
+    if (plain := _plain(shape, index)) is not None:
         return view(ops.getitem, tensor, index=plain)
+    several = index if type(index) is tuple else (index,)
+    if 0 < len(several) <= len(shape) and all(map(_are_places, several)):
+        spec, arrays = (_xp.array,) * len(several), [*several]
     else:
         spec, arrays = split_index(tensor, index)
         if not arrays:
@@ -212,6 +212,11 @@ def getitem(tensor: Any, index: Any) -> Any:
         return ops.index(tensor, *arrays, spec=spec)
     except IndexError as error:
         raise IndexError(f"{_in_torch_words(error)} (the tensor has shape {tuple(tensor.shape)})") from None
+
+
+def _are_places(index: Any) -> bool:
+    """True for a tensor of signed integers with axes."""
+    return isinstance(index, Carrier) and index._dtype.kind == "i" and index.ndim > 0
 
 
 def _plain(shape: tuple[int, ...], index: Any) -> Index | None:
