@@ -137,3 +137,39 @@ def test_second_derivatives_and_transforms_do_without():
     np.testing.assert_allclose(second.numpy(), s * (1 - s) * (1 - 2 * s), rtol=1e-12, atol=1e-15)
     found = pullback.func.vmap(pullback.func.grad(lambda t: t.sigmoid().sum()))(x.detach()[None])
     np.testing.assert_allclose(found[0].numpy(), s * (1 - s), rtol=1e-12)
+
+
+BROADCAST = {
+    "where": lambda x, y, z: pullback.where(z > 0, x, y),
+    "lerp": pullback.lerp,
+    "multiply": lambda x, y, z: x * z,
+    "multiply, all": lambda x, y, z: x * y * z,
+    "divide": lambda x, y, z: y / x + x / z,
+    "addcmul": lambda x, y, z: pullback.addcmul(x, y, z, value=0.5),
+    "addcdiv": lambda x, y, z: pullback.addcdiv(x, y, z + 3, value=0.5),
+    "hypot": lambda x, y, z: pullback.hypot(x, y) * z,
+    "maximum": lambda x, y, z: pullback.maximum(x, y) + pullback.minimum(x, z),
+    "power": lambda x, y, z: (x.abs() + 1) ** y,
+    "mean times": lambda x, y, z: x.mean(0, keepdim=True) * y,
+    "logarithm": lambda x, y, z: (x.abs() + 1).log() * (y.abs() + 1).log(),
+    "clamp": lambda x, y, z: pullback.clamp(x, min=y - 1, max=z + 1),
+}
+
+
+@pytest.mark.parametrize(
+    "shapes", [[(90,), (100, 90), (90,)], [(100, 90), (90,), (90,)], [(100, 1), (1, 90), (100, 90)]]
+)
+@pytest.mark.parametrize("name", BROADCAST)
+def test_the_gradient_of_a_sum_reaches_operands_that_were_broadcast(name, shapes, monkeypatch):
+    """Every element of the result counts once, also where no saved value has the shape of the result."""
+    rng = np.random.default_rng(0)
+    operands = [pullback.tensor(rng.standard_normal(shape), requires_grad=True) for shape in shapes]
+    with monkeypatch.context() as patch:
+        patch.setattr(machine, "_chosen", ["never"])
+        expected = pullback.autograd.grad(BROADCAST[name](*operands).sum(), operands, allow_unused=True)
+    for how in (lambda y: y.sum(), lambda y: y.mean() * y.numel()):
+        found = pullback.autograd.grad(how(BROADCAST[name](*operands)), operands, allow_unused=True)
+        for ours, theirs in zip(found, expected, strict=True):
+            assert (ours is None) == (theirs is None)
+            if ours is not None:
+                np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-9)

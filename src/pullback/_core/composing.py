@@ -67,10 +67,11 @@ def _by_machine_code(primitive: Any, place: int) -> Any:
     by = machine.way(primitive, place)
 
     def large(xp: Any, g: Any, *saved: Any, **params: Any) -> Any:
-        one = (
-            g if any(g.strides) else g[(0,) * g.ndim + (...,)]
-        )  # the gradient of a sum is one value, broadcast: take that
-        made = by(one, *saved, **params)
+        # The gradient of a sum is one value, broadcast: take that, where a saved value tells the shape.
+        if not any(g.strides) and any(type(x) is np.ndarray and x.shape == g.shape for x in saved):
+            made = by(g[(0,) * g.ndim + (...,)], *saved, **params)
+        else:
+            made = by(g, *saved, **params)
         return rule(xp, g, *saved, **params) if made is None else made
 
     return large

@@ -126,6 +126,19 @@ def owner(array: Any) -> Any:
     return array
 
 
+def share(operands: Iterable[Any], result: Any) -> None:
+    """Make a result a member of the storage of the operand in whose memory it lies, if there is one.
+
+    An operation may move no elements, and return memory that its operand has: writes of each are then writes of the other.
+    """
+    whole = owner(result._array)
+    for operand in operands:
+        given = getattr(operand, "_array", None)
+        if isinstance(given, np.ndarray) and owner(given) is whole:
+            (operand._storage or storage_of(operand)).join(result)
+            return
+
+
 def bounds(array: Any) -> tuple[int, int]:
     """The addresses of the first byte of an array and of that after the last."""
     start = array.__array_interface__["data"][0]

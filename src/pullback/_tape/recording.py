@@ -20,7 +20,7 @@ from .._core.primitives import Carrier, Interpreter, Primitive, bind
 from .._core.shapes import sum_to
 from .._core.sites import Site
 from .cuts import Cut, cut, cut_off, flat
-from .memory import Cell, cell_of, cell_with, keep_array, version
+from .memory import Cell, cell_of, cell_with, keep_array, share, version
 from .node import AccumulateGrad, Node, hooks_of, make, node_class, outputs
 
 ndarray = np.ndarray
@@ -100,11 +100,16 @@ class Tape(Interpreter):
     ) -> Any:
         """The boxed result of an operation that has been computed; it is recorded if an input is tracked."""
         current = mode.get()
-        if tracked and current.grad and primitive.differentiable:
-            kind = _kind(result)
-            if kind in {"f", "c"}:
-                return self.record(primitive, args, edges, result, params, conjugated=kind == "c")
-        return self._untracked(primitive, args, result, tracked, current)
+        kind = _kind(result) if tracked and current.grad and primitive.differentiable else ""
+        if kind in {"f", "c"}:
+            out = self.record(primitive, args, edges, result, params, conjugated=kind == "c")
+        else:
+            out = self._untracked(primitive, args, result, tracked, current)
+        if not self.level:
+            for piece in out if type(out) is tuple else (out,):
+                if type(piece._array) is ndarray and (piece._array.base is not None or _is_given(piece._array, args)):
+                    share(args, piece)
+        return out
 
     def record(
         self,
@@ -202,6 +207,11 @@ def why_cut(primitive: Primitive, args: Sequence[Any], result: Any, tracked: boo
     if tracked or (flat and hidden is not None):
         return hidden if hidden is not None and not flat else cut(primitive.name, args)
     return hidden or cuts[0]
+
+
+def _is_given(array: Any, args: Sequence[Any]) -> bool:
+    """True if an operation has returned the array of one of its operands."""
+    return any(getattr(arg, "_array", None) is array for arg in args)
 
 
 def _leads_nowhere(primitive: Primitive, result: Any) -> bool:

@@ -25,7 +25,7 @@ from .._core.primitives import Function, Primitive, bind
 from .._core.shapes import broadcasts_to
 from .._core.sites import generated, outside, user_frame
 from .cuts import withdraw
-from .memory import cell_of, cell_with, keep_array, protect, written
+from .memory import cell_of, cell_with, keep_array, protect, share, written
 from .node import count, make, new, node_class
 from .recording import why_cut
 
@@ -54,7 +54,7 @@ SCOPE: dict[str, Any] = {
     "AXES": AXES, "BOOL": BOOL, "DOUBLE": DOUBLE, "FLOAT": FLOAT, "NO_GRAD": NO_GRAD, "RECORD": RECORD, "array_of": np.array,
     "asarray": np.asarray, "frame_at": _getframe, "cell_of": cell_of, "cell_with": cell_with, "count": count,
     "mode": mode, "ndarray": ndarray, "new": new, "node_class": node_class, "outside": outside, "quiet": quiet,
-    "keep_array": keep_array, "user_frame": user_frame, "MISSING": MISSING, "why_cut": why_cut, "BOXED": (tuple, BFloatArray),
+    "keep_array": keep_array, "share": share, "user_frame": user_frame, "MISSING": MISSING, "why_cut": why_cut, "BOXED": (tuple, BFloatArray),
 }  # fmt: skip
 
 ANY_NAMES = 0x08  # the flag of code that takes any names: `inspect` has it, which need not be imported for it
@@ -115,6 +115,8 @@ def _of_many(cls: type[Any], primitive: Primitive, general: Function) -> Functio
         tensor = new(cls)
         tensor._array = result
         tensor._cell = tensor._node = None
+        if result.base is not None or len(arrays) == 1:
+            share(operands, tensor)
         if tracked:
             title = primitive.node_name(params)
             node = tensor._node = make(node_class(primitive, title), tuple(edges), (), params, result.shape)
@@ -444,8 +446,17 @@ def _computed(primitive: Primitive, names: Sequence[str], metadata: Metadata, *,
         "if tracked:",
         *(f"    {line}" for line in (node if primitive.differentiable else cut)),
         "tensor._node = node",
+        *_joined(primitive, names),
         *(shown if observed else ["return tensor"]),
     ]
+
+
+def _joined(primitive: Primitive, names: Sequence[str]) -> list[str]:
+    """The lines for a result that may lie in memory of an operand: NumPy's ufuncs give it memory of its own."""
+    if type(primitive.forward) is np.ufunc:
+        return []
+    lies = " or ".join(["result.base is not None", *(f"result is {name}_array" for name in names)])
+    return [f"if {lies}:", f"    share(({', '.join(names)},), tensor)"]
 
 
 def _noded(kind: str, edges: str, saved: str, params: str, depth: int) -> list[str]:

@@ -88,7 +88,9 @@ def track(base: Any, result: Any, step: Step) -> None:
 
 def attach(base: Any, result: Any, step: Step) -> None:
     """Record that `result` is `base` seen through one more primitive."""
-    (base._storage or storage_of(base)).join(result)
+    storage = base._storage or storage_of(base)
+    if result._storage is not storage:
+        storage.join(result)
     result._base = base if base._base is None else base._base
     result._path = (base._path, step)
     if base._inference:
