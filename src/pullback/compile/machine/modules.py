@@ -9,7 +9,7 @@ such as the steps of a loop in Python, if there are several.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from typing import Any
 
 from llvmlite import ir
@@ -19,7 +19,7 @@ from ..program import Equation, Value
 from .assembly import Assembly, Piece
 from .elements import KINDS
 from .fusion import Opaque, Product, Scatter, Steps
-from .linking import Module, linked
+from .linking import Module, address_at, linked
 from .loops import Emitter, accumulated, partial
 from .memory import LONG, POINTER, long
 from .nests import MEMORY, Layout, Node, Root
@@ -43,7 +43,8 @@ class ModuleWriter:
         self.assembly, self.prefix = assembly, ""
         self.apart = apart or assembly.opaque
         self.module = Module()
-        self.likenesses = {p: _likeness(p.layout, p.count) for p in assembly.pieces if p.layout}
+        self.late = frozenset(assembly.written_in_place.values())
+        self.likenesses = {p: _likeness(p.layout, p.count, self.late) for p in assembly.pieces if p.layout}
         self.alike = Counter(key for key, _ in self.likenesses.values() if key is not None)
         self.shared: dict[Hashable, Any] = {}
 
@@ -79,7 +80,7 @@ class ModuleWriter:
             self._loop(builder, piece, piece.step.equation)
         elif isinstance(piece.step, Scatter):
             equation = piece.step.equation
-            addresses = [self._address(builder, self.assembly.place(x)) for x in (*equation.inputs, equation.output)]
+            addresses = [self._address(builder, x) for x in (*equation.inputs, equation.output)]
             ScatterEmitter(builder, equation).emit(*addresses)
         elif piece.layout is not None:
             self._nest(builder, piece, piece.layout)
@@ -88,7 +89,7 @@ class ModuleWriter:
         """Write a loop of the program: in registers, or as calls of a function for its body."""
 
         def address(key: Any) -> Any:
-            return self._address(builder, self.assembly.place(key))
+            return self._address(builder, key)
 
         if piece.body is None:
             LoopEmitter(builder, equation, address).emit()
@@ -105,14 +106,12 @@ class ModuleWriter:
         values = [step.left.value, step.right.value, step.equation.output]
         values[:2] = values[1::-1] if how.turned else values[:2]
         if not how.shared:
-            ProductEmitter(
-                builder, how, [self._address(builder, self.assembly.place(value)) for value in values]
-            ).emit()
+            ProductEmitter(builder, how, [self._address(builder, value) for value in values]).emit()
             return
         function = self.shared.get(how)
         if function is None:
             some = self._begun(f"shared_{len(self.shared)}", [POINTER, LONG, LONG])
-            ProductEmitter(some, how, [self._address(some, (place, 0)) for place in range(3)]).emit_parts(
+            ProductEmitter(some, how, [address_at(some, place, 0) for place in range(3)]).emit_parts(
                 *some.function.args[1:]
             )
             some.ret_void()
@@ -147,7 +146,7 @@ class ModuleWriter:
                 self._emit(builder, self._together(root, layout, piece.count))
 
     def _emit(self, builder: Any, layout: Layout, count: int = 1) -> None:
-        Emitter(builder, layout, self.assembly.place, count=count).emit()
+        Emitter(builder, layout, self.assembly.place, self.late, count=count).emit()
 
     def _range(self, piece: Piece, layout: Layout) -> tuple[Any, list[Value] | None]:
         """The function of a loop over a range, None if inlined; and the values whose addresses it takes, None for the whole table."""
@@ -164,7 +163,7 @@ class ModuleWriter:
         if function is None:
             numbers = {value: (number, 0) for number, value in enumerate(values)}
             builder = self._begun(f"shared_{len(self.shared)}", arguments)
-            Emitter(builder, layout, numbers.__getitem__, count=piece.count, any_length=single).emit()
+            Emitter(builder, layout, numbers.__getitem__, self.late, count=piece.count, any_length=single).emit()
             builder.ret_void()
             function = self.shared[key] = builder.function
         return function, values
@@ -185,7 +184,7 @@ class ModuleWriter:
             return builder.function.args[0]
         table = Writer(builder).stack(len(values))
         for number, value in enumerate(values):
-            address = self._address(builder, self.assembly.place(value))
+            address = self._address(builder, value)
             builder.store(address, table.at(number).value, align=8)
         return table.value
 
@@ -223,7 +222,7 @@ class ModuleWriter:
     def _check(self, builder: Any, step: int) -> None:
         """Return from the program's function if a guard that is known after a step fails."""
         for number, value, expected in self.assembly.guards.get(step, ()):
-            word = Writer(builder, KINDS[value.dtype]).array(self._address(builder, self.assembly.place(value))).one()
+            word = Writer(builder, KINDS[value.dtype]).array(self._address(builder, value)).one()
             good, bad = builder.function.append_basic_block(), builder.function.append_basic_block()
             builder.cbranch((word == expected).value, good, bad)
             ir.IRBuilder(bad).ret(STATUS(number + 1))
@@ -234,8 +233,8 @@ class ModuleWriter:
         write = Writer(builder)
         for place, value in self.assembly.program.writes:
             if place not in self.assembly.written_in_place:
-                source = write.array(self._address(builder, self.assembly.place(value)))
-                write.copy(write.array(self._address(builder, (place, 0))), source, value.nbytes)
+                source = write.array(self._address(builder, value))
+                write.copy(write.array(address_at(builder, place, 0)), source, value.nbytes)
 
     def run(self) -> Any:
         """The function for the whole program."""
@@ -251,17 +250,14 @@ class ModuleWriter:
         builder.ret(STATUS(0))
         return builder.function
 
+    def _address(self, builder: Any, key: Any) -> Any:
+        """The address of a value, or of the partial results of a root."""
+        return address_at(builder, *self.assembly.place(key))
+
     def _begun(self, name: str, arguments: list[Any], result: Any = None) -> Any:
         """A builder of a function that can be called from outside."""
         function = ir.Function(self.module, ir.FunctionType(result or ir.VoidType(), arguments), self.prefix + name)
         return ir.IRBuilder(function.append_basic_block())
-
-    @staticmethod
-    def _address(builder: Any, where: tuple[int, int]) -> Any:
-        slot, offset = where
-        place = builder.gep(builder.function.args[0], [long(slot)], source_etype=POINTER)
-        base = builder.load(place, typ=POINTER, align=8)
-        return builder.gep(base, [long(offset)], source_etype=ir.IntType(8)) if offset else base
 
 
 SORTED = COMMUTATIVE | {"maximum", "minimum"}
@@ -278,7 +274,7 @@ def _is_single(layout: Layout) -> bool:
     )
 
 
-def _likeness(layout: Layout, count: int) -> tuple[Hashable | None, list[Value]]:
+def _likeness(layout: Layout, count: int, late: Collection[Value]) -> tuple[Hashable | None, list[Value]]:
     """The key under which nests share code, and the values that they read and write; None for those that are unlike any.
 
     Nodes are numbered in the order of a walk from the roots; operands of commutative operations are sorted.
@@ -323,7 +319,7 @@ def _likeness(layout: Layout, count: int) -> tuple[Hashable | None, list[Value]]
         place = number(root.node)
         stored = named(root.value) if root.stored else None
         reduced = root.how, tuple(sorted(root.reduced)), root.outer, root.phase, root.consumed
-        words.append((stored, place, root.at, root.value.dtype, reduced))
+        words.append((stored, place, root.at, root.value.dtype, root.value in late, reduced))
     return tuple(words), list(values)
 
 
