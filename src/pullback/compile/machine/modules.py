@@ -8,8 +8,9 @@ such as the steps of a loop in Python, if there are several.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -23,15 +24,18 @@ from .linking import Module, address_at, linked
 from .loops import Emitter, accumulated, partial
 from .memory import LONG, POINTER, long
 from .nests import MEMORY, Layout, Node, Root
-from .products import ProductEmitter, form
+from .products import Form, ProductEmitter, form
 from .registers import LoopEmitter
 from .repeating import RepeatEmitter
 from .scattering import ScatterEmitter
+from .sequences import LEAST, Call, write_sequence
 from .writing import Writer
 
 STATUS = ir.IntType(32)
 ALIKE = 4
 """The number of nests of several loops from which on they share code: inlined, each is a little quicker."""
+PART = 48
+"""The number of steps that are a function, where there are many: LLVM's time grows faster than the size of a function."""
 BEFORE = "before_check"
 """The name of the function that checks guards on inputs."""
 
@@ -45,6 +49,7 @@ class ModuleWriter:
         self.module = Module()
         self.late = frozenset(assembly.written_in_place.values())
         self.likenesses = {p: _likeness(p.layout, p.count, self.late) for p in assembly.pieces if p.layout}
+        self.likenesses |= {p: _same_product(p.step) for p in assembly.pieces if isinstance(p.step, Product)}
         self.alike = Counter(key for key, _ in self.likenesses.values() if key is not None)
         self.shared: dict[Hashable, Any] = {}
 
@@ -102,9 +107,7 @@ class ModuleWriter:
 
     def _product(self, builder: Any, piece: Piece, step: Product) -> None:
         """Write a matrix product; if threads share it, its function is written once for each form."""
-        how = form(step)
-        values = [step.left.value, step.right.value, step.equation.output]
-        values[:2] = values[1::-1] if how.turned else values[:2]
+        how, values = form(step), _factors(step)
         if not how.shared:
             ProductEmitter(builder, how, [self._address(builder, value) for value in values]).emit()
             return
@@ -237,18 +240,86 @@ class ModuleWriter:
                 write.copy(write.array(address_at(builder, place, 0)), source, value.nbytes)
 
     def run(self) -> Any:
-        """The function for the whole program."""
+        """The function for the whole program; that of a long one calls functions for its parts."""
         builder = self._begun("run", [POINTER], STATUS)
         self._check(builder, -1)
-        for number, piece in enumerate(self.assembly.pieces):
+        numbers = range(len(self.assembly.pieces))
+        if len(numbers) <= 2 * PART:
+            self._steps(builder, numbers)
+        else:
+            self._long(builder)
+        self._end(builder)
+        builder.ret(STATUS(0))
+        return builder.function
+
+    def _long(self, builder: Any) -> None:
+        """Write the steps of a long program: sequences of those that share their code, and parts with the others."""
+        others: list[int] = []
+        shares = [self._shares(number) for number in range(len(self.assembly.pieces))]
+        for shared, group in itertools.groupby(range(len(shares)), shares.__getitem__):
+            numbers = [*group]
+            if not shared or len(numbers) < LEAST:
+                others += numbers
+                continue
+            self._parts(builder, others)
+            others = []
+            write_sequence(builder, [self._call(self.assembly.pieces[number]) for number in numbers])
+        self._parts(builder, others)
+
+    def _shares(self, number: int) -> bool:
+        """Whether a step shares its code with others, and nothing is checked after it."""
+        piece = self.assembly.pieces[number]
+        key = self.likenesses.get(piece, (None, []))[0]
+        return key is not None and piece.count == 1 and self.alike[key] >= ALIKE and number not in self.assembly.guards
+
+    def _call(self, piece: Piece) -> Call:
+        """A step that shares its code, as a call."""
+        if piece.layout is None:
+            how, values = self.likenesses[piece]
+            function, starts = self._multiplying(how), form(piece.step).starts
+        else:
+            function, values = self._range(piece, piece.layout)
+            starts = [0] * len(values)
+        places = [self.assembly.place(value) for value in values]
+        first = piece.layout.domain[0] if piece.layout else 0
+        return Call(
+            function, [(slot, offset + start) for (slot, offset), start in zip(places, starts, strict=True)], first
+        )
+
+    def _multiplying(self, how: Form) -> Any:
+        """The function of products of a form."""
+        function = self.shared.get(how)
+        if function is None:
+            builder = self._begun(f"shared_{len(self.shared)}", [POINTER, LONG, LONG, LONG])
+            ProductEmitter(builder, how, [address_at(builder, place, 0) for place in range(3)]).emit()
+            builder.ret_void()
+            function = self.shared[how] = builder.function
+        return function
+
+    def _parts(self, builder: Any, numbers: list[int]) -> None:
+        """Write functions for steps, and calls of them."""
+        for start in range(0, len(numbers), PART):
+            self._part(builder, numbers[start : start + PART])
+
+    def _part(self, builder: Any, numbers: Sequence[int]) -> None:
+        """Write a function for some steps, and a call of it."""
+        own = self._begun(f"part_{numbers[0]}", [POINTER], STATUS)
+        self._steps(own, numbers)
+        own.ret(STATUS(0))
+        status = builder.call(own.function, [builder.function.args[0]])
+        if any(number in self.assembly.guards for number in numbers):
+            with builder.if_then(builder.icmp_signed("!=", status, STATUS(0))):
+                builder.ret(status)
+
+    def _steps(self, builder: Any, numbers: Sequence[int]) -> None:
+        """Write steps, and the checks of guards that are known after each."""
+        for number in numbers:
+            piece = self.assembly.pieces[number]
             if self.apart:
                 builder.call(self.module.globals[piece.name], [builder.function.args[0]])
             else:
                 self._piece(builder, piece)
             self._check(builder, number)
-        self._end(builder)
-        builder.ret(STATUS(0))
-        return builder.function
 
     def _address(self, builder: Any, key: Any) -> Any:
         """The address of a value, or of the partial results of a root."""
@@ -258,6 +329,18 @@ class ModuleWriter:
         """A builder of a function that can be called from outside."""
         function = ir.Function(self.module, ir.FunctionType(result or ir.VoidType(), arguments), self.prefix + name)
         return ir.IRBuilder(function.append_basic_block())
+
+
+def _factors(step: Product) -> list[Value]:
+    """What a product reads and what it gives, in the order of its form."""
+    values = [step.left.value, step.right.value, step.equation.output]
+    return [*values[1::-1], values[2]] if form(step).turned else values
+
+
+def _same_product(step: Product) -> tuple[Hashable | None, list[Value]]:
+    """The key under which products share code, and their values; None for those that threads share."""
+    how = form(step)
+    return None if how.shared else how.from_start, _factors(step)
 
 
 SORTED = COMMUTATIVE | {"maximum", "minimum"}
