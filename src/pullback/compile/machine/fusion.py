@@ -254,6 +254,8 @@ class Planner:
         self.leaves: dict[Value, frozenset[Value]] = {v: frozenset([v]) for v in program.inputs}
         self.leaves.update({v: frozenset() if v.size == 1 else frozenset([v]) for v in program.constants})
         self.wanted = wanted
+        self.costs: dict[Value, int] = {}
+        self.first: dict[Value, int] = {}
 
     def run(self) -> list[Step]:
         """The steps."""
@@ -267,6 +269,8 @@ class Planner:
         for value in equation.outputs:
             self.level[value] = max([self.level[x] for x in equation.inputs], default=-1)
             self.leaves[value] = frozenset().union(*[self.leaves[x] for x in equation.inputs])
+            own = ELEMENTS[equation.name].cost if equation.name in ELEMENTS else 0
+            self.costs[value] = min(DEAR, own + sum([self.costs.get(x, 0) for x in equation.inputs]))
             self.depth[value] = 1 + max([self.depth.get(x, 0) for x in equation.inputs], default=0)
             if value in self.wanted or self.depth[value] >= DEEPEST:
                 self._root(Root(value, value))
@@ -336,7 +340,7 @@ class Planner:
         self.made[value] = self.level[value] = max(number, self.made.get(value, -1))
         self.ends.add(value)
         self.leaves[value] = frozenset([value])
-        self.depth[value] = 0
+        self.depth[value] = self.costs[value] = 0
 
     # Nests
 
@@ -357,11 +361,31 @@ class Planner:
         return number
 
     def _source(self, number: int) -> Source:
-        step, made = self.steps[number], self.made
+        step = self.steps[number]
         assert isinstance(step, Loops)
-        return Source(
-            self.makers, self.constants, step.roots.get, lambda value: made.get(value, number) < number, self.words
-        )
+        return Source(self.makers, self.constants, step.roots.get, partial(self._ready, number), self.words)
+
+    def _ready(self, number: int, value: Value) -> bool:
+        """Whether a value is in memory before a step; a costly one that an earlier nest has computed is stored there."""
+        made = self.made.get(value)
+        if made is None and self.costs.get(value, 0) >= DEAR:
+            first = self.first.setdefault(value, number)
+            if first < number and self._stores(first, value):
+                made = first
+        return made is not None and made < number
+
+    def _stores(self, number: int, value: Value) -> bool:
+        """Whether a nest can store a value that it computes; it then does."""
+        step = self.steps[number]
+        assert isinstance(step, Loops)
+        if math.prod(step.nest.domain) != value.size:
+            return False
+        try:
+            self._add(step, Root(value, value))
+        except (Incompatible, Unaligned):
+            return False
+        self._is_made(value, number)
+        return True
 
     def _add(self, step: Loops, root: Root) -> None:
         step.nest.add(root)
@@ -374,7 +398,7 @@ class Planner:
         nest = step.nest
         places, size = math.prod(nest.domain), root.source.size
         shares = places <= FEW or self.leaves[root.source] & (nest.loaded | step.roots.keys())
-        if size > places or places % size or not shares:
+        if size > places or places % size or not shares or nest.full:
             return False
         root.outer = size < places
         try:
