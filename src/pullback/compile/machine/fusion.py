@@ -33,6 +33,8 @@ CHECKED = {"put_rows", "scatter_rows"}
 NESTS_BACK = 8
 DEEPEST = 200
 DEAR = 8
+AGAIN = 3
+"""The cost, in additions, from which on a value that an earlier nest has computed is stored there."""
 
 
 @dataclass(slots=True, eq=False)
@@ -270,7 +272,8 @@ class Planner:
             self.level[value] = max([self.level[x] for x in equation.inputs], default=-1)
             self.leaves[value] = frozenset().union(*[self.leaves[x] for x in equation.inputs])
             own = ELEMENTS[equation.name].cost if equation.name in ELEMENTS else 0
-            self.costs[value] = min(DEAR, own + sum([self.costs.get(x, 0) for x in equation.inputs]))
+            below = [self.costs.get(x, 0) for x in equation.inputs]
+            self.costs[value] = own + sum([cost for cost in below if cost < AGAIN])
             self.depth[value] = 1 + max([self.depth.get(x, 0) for x in equation.inputs], default=0)
             if value in self.wanted or self.depth[value] >= DEEPEST:
                 self._root(Root(value, value))
@@ -368,7 +371,7 @@ class Planner:
     def _ready(self, number: int, value: Value) -> bool:
         """Whether a value is in memory before a step; a costly one that an earlier nest has computed is stored there."""
         made = self.made.get(value)
-        if made is None and self.costs.get(value, 0) >= DEAR:
+        if made is None and self.costs.get(value, 0) >= AGAIN:
             first = self.first.setdefault(value, number)
             if first < number and self._stores(first, value):
                 made = first
