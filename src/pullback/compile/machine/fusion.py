@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -258,6 +258,7 @@ class Planner:
         self.wanted = wanted
         self.costs: dict[Value, int] = {}
         self.first: dict[Value, int] = {}
+        self.storing = False
 
     def run(self) -> list[Step]:
         """The steps."""
@@ -373,7 +374,7 @@ class Planner:
         made = self.made.get(value)
         if made is None and self.costs.get(value, 0) >= AGAIN:
             first = self.first.setdefault(value, number)
-            if first < number and self._stores(first, value):
+            if first < number and not self.storing and self._stores(first, value):
                 made = first
         return made is not None and made < number
 
@@ -383,10 +384,13 @@ class Planner:
         assert isinstance(step, Loops)
         if math.prod(step.nest.domain) != value.size:
             return False
+        self.storing = True
         try:
             self._add(step, Root(value, value))
         except (Incompatible, Unaligned):
             return False
+        finally:
+            self.storing = False
         self._is_made(value, number)
         return True
 
@@ -414,6 +418,9 @@ class Planner:
 
 def origin(value: Value, makers: dict[Value, Equation], stop: Any) -> tuple[Value, Affine]:
     """The value that a view reads, and the index in it; a value that is no view reads itself."""
+    maker = makers.get(value)
+    if value in stop or maker is None or maker.primitive.name not in indices.NAMES:
+        return value, indices.contiguous(value.shape)
     parts = [[size] for size in value.shape]  # of each axis: a reshape on the way may cut it
     while True:
         try:
@@ -426,7 +433,7 @@ def origin(value: Value, makers: dict[Value, Equation], stop: Any) -> tuple[Valu
                     break
                 axis -= len(part)
         except Unaligned:
-            return value, flat(whole(value.shape, value.shape, len(value.shape)), value.shape)
+            return value, indices.contiguous(value.shape)
 
 
 def _followed(value: Value, parts: list[list[int]], makers: dict[Value, Equation], stop: Any) -> tuple[Value, Affine]:
@@ -443,6 +450,12 @@ def _followed(value: Value, parts: list[list[int]], makers: dict[Value, Equation
     return one, uncut(flat(index, one.shape), parts)
 
 
+def _factor(value: Value, makers: dict[Value, Equation], stop: set[Value]) -> Value:
+    """What a matrix product reads from memory for one of its factors."""
+    base, place = origin(value, makers, stop)
+    return base if _readable(value, place) else value
+
+
 def planned(program: Program) -> tuple[Planner, list[Step]]:
     """The steps of a program, and the planner that found them."""
     kinds = {equation: kind(equation) for equation in program.equations}
@@ -451,16 +464,17 @@ def planned(program: Program) -> tuple[Planner, list[Step]]:
         if kinds[equation] != "move" and not (kinds[equation] == "element" and ELEMENTS[equation.name].cost < DEAR):
             kinds[equation] = "opaque"
     wanted = set(program.needed)
+    stop = wanted.union(program.inputs, program.constants)
     for equation in program.equations:
+        fresh: Sequence[Value] = ()
         if kinds[equation] in ("opaque", "steps", "scatter"):
-            wanted.update(equation.inputs)
+            fresh = equation.inputs
         elif kinds[equation] == "gather":
-            wanted.add(equation.inputs[0])
+            fresh = equation.inputs[:1]
         elif kinds[equation] == "product":
-            stop = wanted | set(program.inputs) | program.constants.keys()
-            for value in equation.inputs:
-                base, place = origin(value, makers, stop)
-                wanted.add(base if _readable(value, place) else value)
+            fresh = [_factor(value, makers, stop) for value in equation.inputs]
+        wanted.update(fresh)
+        stop.update(fresh)
     sweeps = 0
     words: dict[Equation, tuple[Any, Any]] = {}
     while True:
@@ -469,9 +483,9 @@ def planned(program: Program) -> tuple[Planner, list[Step]]:
             steps = planner.run()
         except Unaligned as error:
             equation = makers[error.value]
-            fresh = {error.value, *equation.inputs} - wanted
-            wanted |= fresh
-            if not fresh:
+            unaligned = {error.value, *equation.inputs} - wanted
+            wanted |= unaligned
+            if not unaligned:
                 raise
             continue
         sweeps += 1

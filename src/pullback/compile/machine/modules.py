@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from llvmlite import ir
 
-from ..passes.building import COMMUTATIVE
 from ..program import Equation, Value
 from .assembly import Assembly, Piece
 from .elements import KINDS
 from .fusion import Opaque, Product, Scatter, Steps
+from .likeness import Likeness, factors, is_single, of_nest, of_product
 from .linking import Module, address_at, linked
 from .loops import Emitter, accumulated, partial
 from .memory import LONG, POINTER, long
-from .nests import MEMORY, Layout, Node, Root
+from .nests import Layout, Node, Root
 from .products import Form, ProductEmitter, form
 from .registers import LoopEmitter
 from .repeating import RepeatEmitter
@@ -48,10 +48,14 @@ class ModuleWriter:
         self.apart = apart or assembly.opaque
         self.module = Module()
         self.late = frozenset(assembly.written_in_place.values())
-        self.likenesses = {p: _likeness(p.layout, p.count, self.late) for p in assembly.pieces if p.layout}
-        self.likenesses |= {p: _same_product(p.step) for p in assembly.pieces if isinstance(p.step, Product)}
-        self.alike = Counter(key for key, _ in self.likenesses.values() if key is not None)
+        self.likenesses = {piece: self._likeness(piece) for piece in assembly.pieces}
+        self.alike = Counter(like.key for like in self.likenesses.values() if like.key is not None)
         self.shared: dict[Hashable, Any] = {}
+
+    def _likeness(self, piece: Piece) -> Likeness:
+        if isinstance(piece.step, Product):
+            return of_product(piece.step)
+        return of_nest(piece.layout, piece.count, self.late) if piece.layout else Likeness(None)
 
     def _inside(self, piece: Piece, body: Assembly) -> ModuleWriter:
         """The writer of a loop's body, in the same module."""
@@ -107,7 +111,7 @@ class ModuleWriter:
 
     def _product(self, builder: Any, piece: Piece, step: Product) -> None:
         """Write a matrix product; if threads share it, its function is written once for each form."""
-        how, values = form(step), _factors(step)
+        how, values = form(step), factors(step)
         if not how.shared:
             ProductEmitter(builder, how, [self._address(builder, value) for value in values]).emit()
             return
@@ -119,7 +123,13 @@ class ModuleWriter:
             )
             some.ret_void()
             function = self.shared[how] = some.function
-        self._share(builder, how.sharing, function, self._table(builder, values), piece.count if piece.threaded else 1)
+        self._share(
+            builder,
+            how.sharing,
+            function,
+            self._table(builder, Likeness(how, values, (0, 0, 0))),
+            piece.count if piece.threaded else 1,
+        )
 
     @staticmethod
     def _share(builder: Any, how: str, function: Any, table: Any, count: int) -> None:
@@ -129,8 +139,8 @@ class ModuleWriter:
 
     def _nest(self, builder: Any, piece: Piece, layout: Layout) -> None:
         """Write a loop nest: one range or several chunks, and the code that combines results of chunks."""
-        function, values = self._range(piece, layout)
-        table = self._table(builder, values)
+        function, like = self._range(piece, layout)
+        table = self._table(builder, like)
         first = long(layout.domain[0] if layout.domain else 1)
         if function is None:
             self._emit(builder, layout)
@@ -151,10 +161,10 @@ class ModuleWriter:
     def _emit(self, builder: Any, layout: Layout, count: int = 1) -> None:
         Emitter(builder, layout, self.assembly.place, self.late, count=count).emit()
 
-    def _range(self, piece: Piece, layout: Layout) -> tuple[Any, list[Value] | None]:
-        """The function of a loop over a range, None if inlined; and the values whose addresses it takes, None for the whole table."""
-        key, values = self.likenesses[piece]
-        arguments, single = [POINTER, LONG, LONG, LONG], _is_single(layout)
+    def _range(self, piece: Piece, layout: Layout) -> tuple[Any, Likeness | None]:
+        """The function of a loop over a range, None if inlined; and the addresses that it takes, None for the whole table."""
+        key, values, starts = like = self.likenesses[piece]
+        arguments, single = [POINTER, LONG, LONG, LONG], is_single(layout)
         if key is None or self.alike[key] < (2 if single else ALIKE):
             if piece.count == 1:
                 return None, None
@@ -164,12 +174,12 @@ class ModuleWriter:
             return builder.function, None
         function = self.shared.get(key)
         if function is None:
-            numbers = {value: (number, 0) for number, value in enumerate(values)}
+            numbers = {value: (number, -starts[number]) for number, value in enumerate(values)}
             builder = self._begun(f"shared_{len(self.shared)}", arguments)
             Emitter(builder, layout, numbers.__getitem__, self.late, count=piece.count, any_length=single).emit()
             builder.ret_void()
             function = self.shared[key] = builder.function
-        return function, values
+        return function, like
 
     @staticmethod
     def _chunks(builder: Any, function: Any, table: Any, begin: Any, end: Any, piece: Piece) -> None:
@@ -181,15 +191,19 @@ class ModuleWriter:
             stop = (start + piece.chunk).at_most(piece.layout.domain[0])
             write.call(function, write.array(table), start, stop, number)
 
-    def _table(self, builder: Any, values: list[Value] | None) -> Any:
+    def _table(self, builder: Any, like: Likeness | None) -> Any:
         """The table of addresses that a function gets: the program's, or one on the stack."""
-        if values is None:
+        if like is None:
             return builder.function.args[0]
-        table = Writer(builder).stack(len(values))
-        for number, value in enumerate(values):
-            address = self._address(builder, value)
-            builder.store(address, table.at(number).value, align=8)
+        table = Writer(builder).stack(len(like.values))
+        for number, place in enumerate(self._places(like)):
+            builder.store(address_at(builder, *place), table.at(number).value, align=8)
         return table.value
+
+    def _places(self, like: Likeness) -> list[tuple[int, int]]:
+        """The slots and offsets of the addresses that shared code takes."""
+        places = map(self.assembly.place, like.values)
+        return [(slot, offset + start) for (slot, offset), start in zip(places, like.starts, strict=True)]
 
     def _together(self, root: Root, layout: Layout, count: int) -> Layout:
         """The layout of the nest that combines results of chunks."""
@@ -269,22 +283,16 @@ class ModuleWriter:
     def _shares(self, number: int) -> bool:
         """Whether a step shares its code with others, and nothing is checked after it."""
         piece = self.assembly.pieces[number]
-        key = self.likenesses.get(piece, (None, []))[0]
+        key = self.likenesses[piece].key
         return key is not None and piece.count == 1 and self.alike[key] >= ALIKE and number not in self.assembly.guards
 
     def _call(self, piece: Piece) -> Call:
         """A step that shares its code, as a call."""
+        like = self.likenesses[piece]
         if piece.layout is None:
-            how, values = self.likenesses[piece]
-            function, starts = self._multiplying(how), form(piece.step).starts
-        else:
-            function, values = self._range(piece, piece.layout)
-            starts = [0] * len(values)
-        places = [self.assembly.place(value) for value in values]
-        first = piece.layout.domain[0] if piece.layout else 0
-        return Call(
-            function, [(slot, offset + start) for (slot, offset), start in zip(places, starts, strict=True)], first
-        )
+            return Call(self._multiplying(like.key), self._places(like), 0)
+        function, _ = self._range(piece, piece.layout)
+        return Call(function, self._places(like), piece.layout.domain[0])
 
     def _multiplying(self, how: Form) -> Any:
         """The function of products of a form."""
@@ -329,85 +337,3 @@ class ModuleWriter:
         """A builder of a function that can be called from outside."""
         function = ir.Function(self.module, ir.FunctionType(result or ir.VoidType(), arguments), self.prefix + name)
         return ir.IRBuilder(function.append_basic_block())
-
-
-def _factors(step: Product) -> list[Value]:
-    """What a product reads and what it gives, in the order of its form."""
-    values = [step.left.value, step.right.value, step.equation.output]
-    return [*values[1::-1], values[2]] if form(step).turned else values
-
-
-def _same_product(step: Product) -> tuple[Hashable | None, list[Value]]:
-    """The key under which products share code, and their values; None for those that threads share."""
-    how = form(step)
-    return None if how.shared else how.from_start, _factors(step)
-
-
-SORTED = COMMUTATIVE | {"maximum", "minimum"}
-"""Operations whose operands may be exchanged where code is compared."""
-
-
-def _is_single(layout: Layout) -> bool:
-    """Whether a nest is a single loop, whose code is for any length."""
-    return (
-        len(layout.domain) == 1
-        and layout.phases == 1
-        and not layout.vector
-        and not any(root.how for root in layout.roots)
-    )
-
-
-def _likeness(layout: Layout, count: int, late: Collection[Value]) -> tuple[Hashable | None, list[Value]]:
-    """The key under which nests share code, and the values that they read and write; None for those that are unlike any.
-
-    Nodes are numbered in the order of a walk from the roots; operands of commutative operations are sorted.
-    """
-    single = _is_single(layout)
-    apart = count > 1 or any(partial(root, layout, count) for root in layout.roots)
-    if not layout.domain or (apart and not single):
-        return None, []
-    looks: dict[int, int] = {}
-    for node in sorted(layout.nodes, key=lambda node: bool(node.operands)):  # loads of buffers come last in a layout
-        data = (node.data[1], node.data[0].shape == ()) if node.kind in MEMORY else repr(node.data)
-        looks[id(node)] = hash((node.kind, node.dtype, data, tuple([looks[id(o)] for o in _sides(node, looks)])))
-    values: dict[Value, int] = {}
-    numbers: dict[int, int] = {}
-    words: list[Hashable] = [] if single else [(*layout.domain, layout.outer, layout.vector, layout.phases)]
-    own = {value: ~number for number, value in enumerate(layout.scratch)}
-    words += [value.nbytes for value in own]
-
-    def named(value: Value) -> int:
-        return own[value] if value in own else values.setdefault(value, len(values))
-
-    def number(root: Node) -> int:
-        waiting = [root]
-        while waiting:
-            node = waiting[-1]
-            sides = _sides(node, looks)
-            missing = [side for side in reversed(sides) if id(side) not in numbers]
-            if id(node) in numbers or not missing:
-                waiting.pop()
-            if missing:
-                waiting.extend(missing)
-            elif id(node) not in numbers:
-                data: Hashable = repr(node.data)
-                if node.kind in MEMORY:
-                    data = (named(node.data[0]), *node.data[1:])
-                numbers[id(node)] = len(numbers)
-                words.append((node.kind, node.dtype, data, tuple([numbers[id(side)] for side in sides])))
-        return numbers[id(root)]
-
-    for root in sorted(layout.roots, key=lambda root: (looks[id(root.node)], root.at)):
-        assert root.node is not None
-        place = number(root.node)
-        stored = named(root.value) if root.stored else None
-        reduced = root.how, tuple(sorted(root.reduced)), root.outer, root.phase, root.consumed
-        words.append((stored, place, root.at, root.value.dtype, root.value in late, reduced))
-    return tuple(words), list(values)
-
-
-def _sides(node: Node, looks: dict[int, int]) -> list[Node]:
-    """The operands of a node; sorted by what they are if the operation is commutative."""
-    if node.kind == "apply" and node.data[0] in SORTED:
-        return sorted(node.operands, key=lambda operand: looks[id(operand)])
-    return list(node.operands)
