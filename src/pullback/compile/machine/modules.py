@@ -165,7 +165,7 @@ class ModuleWriter:
         """The function of a loop over a range, None if inlined; and the addresses that it takes, None for the whole table."""
         key, values, starts = like = self.likenesses[piece]
         arguments, single = [POINTER, LONG, LONG, LONG], is_single(layout)
-        if key is None or self.alike[key] < (2 if single else ALIKE):
+        if not self._shares(piece):
             if piece.count == 1:
                 return None, None
             builder = self._begun(f"{piece.name}_range", arguments)
@@ -258,7 +258,7 @@ class ModuleWriter:
         builder = self._begun("run", [POINTER], STATUS)
         self._check(builder, -1)
         numbers = range(len(self.assembly.pieces))
-        if len(numbers) <= 2 * PART:
+        if self.apart or len(numbers) <= 2 * PART:
             self._steps(builder, numbers)
         else:
             self._long(builder)
@@ -269,10 +269,10 @@ class ModuleWriter:
     def _long(self, builder: Any) -> None:
         """Write the steps of a long program: sequences of those that share their code, and parts with the others."""
         others: list[int] = []
-        shares = [self._shares(number) for number in range(len(self.assembly.pieces))]
-        for shared, group in itertools.groupby(range(len(shares)), shares.__getitem__):
+        repeats = [self._repeats(number) for number in range(len(self.assembly.pieces))]
+        for row, group in itertools.groupby(range(len(repeats)), repeats.__getitem__):
             numbers = [*group]
-            if not shared or len(numbers) < LEAST:
+            if not row or len(numbers) < LEAST:
                 others += numbers
                 continue
             self._parts(builder, others)
@@ -280,11 +280,15 @@ class ModuleWriter:
             write_sequence(builder, [self._call(self.assembly.pieces[number]) for number in numbers])
         self._parts(builder, others)
 
-    def _shares(self, number: int) -> bool:
-        """Whether a step shares its code with others, and nothing is checked after it."""
+    def _shares(self, piece: Piece) -> bool:
+        """Whether a step shares its code with others."""
+        key, single = self.likenesses[piece].key, piece.layout is not None and is_single(piece.layout)
+        return key is not None and self.alike[key] >= (2 if single else ALIKE)
+
+    def _repeats(self, number: int) -> bool:
+        """Whether a step can be a row of a sequence: it shares its code, is not cut, and nothing is checked after it."""
         piece = self.assembly.pieces[number]
-        key = self.likenesses[piece].key
-        return key is not None and piece.count == 1 and self.alike[key] >= ALIKE and number not in self.assembly.guards
+        return piece.count == 1 and number not in self.assembly.guards and self._shares(piece)
 
     def _call(self, piece: Piece) -> Call:
         """A step that shares its code, as a call."""
