@@ -1,8 +1,9 @@
 """Fusion: which values are stored in memory, and which loop nest computes each of them.
 
 A value is stored if it is a result, if a matrix product or an opaque operation reads it, or if it is a reduction. Others are
-computed where they are used, unless they are costly and used in several nests. Values are taken in program order; each
-joins the last nest that iterates over as many elements, reads some of the same memory, and follows all nests it depends on.
+computed where they are used, unless they are costly and used in several nests: then the first of these stores them. Values are
+taken in program order; each joins the last nest that iterates over as many elements, reads some of the same memory, follows
+all nests it depends on, and is not full.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 All steps are one function of the table of addresses, because each function costs LLVM a millisecond; if some steps run in
 Python, each step is a function. Steps that threads share are functions, too. Single loops that differ only in their length
 and in addresses, such as the updates of all parameters, share their code, and so do other nests that differ only in addresses,
-such as the steps of a loop in Python, if there are several.
+such as the steps of a loop in Python, if there are several. Of a long program, steps that share their code are rows of tables
+(`sequences`), and the others functions of some dozens.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from .indices import NOWHERE, Affine, AnyIndex, Cut, Flat, Index, Unaligned, alo
 DType = np.dtype[Any]
 MOST_NODES = 3000
 FULL = 200
-"""The number of nodes from which on a nest takes no more roots: LLVM's time grows faster than the size of a loop."""
+"""The number of nodes from which on a loop takes no more roots: LLVM's time grows faster than its size."""
 MOST_SUMMED = 1 << 15
 """Elements up to which what is reduced is used again in the same nest."""
 CHEAP = 8
@@ -120,7 +120,7 @@ class Nest:
     @property
     def full(self) -> bool:
         """Whether it is as large as a nest of several roots should be."""
-        return len(self.nodes) >= FULL
+        return len(self.nodes) >= FULL and bool(self.domain)
 
     # Adding
 
