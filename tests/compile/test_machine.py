@@ -179,10 +179,14 @@ def test_casts(source, target):
 # 2. How many passes
 
 
-def of_alike(program, count, arrays):
-    """The outputs and what is written, with code shared by so many nests that are alike."""
+NEVER = 1 << 30
+
+
+def of_alike(program, count, arrays, **sizes):
+    """The outputs and what is written, with code shared by so many nests that are alike, and other sizes of a module."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(modules, "ALIKE", count)
+        for name, size in ({"ALIKE": count} | sizes).items():
+            patch.setattr(modules, name, size)
         built, given = machine.build(program), [np.array(array) for array in arrays]
         return built, [np.array(x) for x in (*built(*given), *given)]
 
@@ -193,8 +197,85 @@ def test_nests_that_share_their_code_compute_the_same(made):
     """To the bit: it is the same code, for other addresses."""
     program, arrays = made
     program = program.with_(guards=())
-    for mine, plain in zip(of_alike(program, 1, arrays)[1], of_alike(program, 1 << 30, arrays)[1], strict=True):
+    for mine, plain in zip(of_alike(program, 1, arrays)[1], of_alike(program, NEVER, arrays)[1], strict=True):
         assert mine.tobytes() == plain.tobytes()
+
+
+@pytest.mark.parametrize("least", [1, 2, NEVER])
+@settings(max_examples=40)
+@given(programs(length=30, special=False))
+def test_long_programs_in_sequences_and_parts_compute_the_same(least, made):
+    """To the bit, with steps as rows of a table, or as functions of one step each."""
+    program, arrays = made
+    program = program.with_(guards=())
+    _, plain = of_alike(program, NEVER, arrays)
+    for mine, expected in zip(of_alike(program, 1, arrays, PART=1, LEAST=least)[1], plain, strict=True):
+        assert mine.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("least", [1, NEVER])
+@pytest.mark.parametrize("changed", [0, 7, 19])
+def test_a_long_program_checks_its_guards_between_its_steps(least, changed):
+    w = Writing()
+    x, weight, flags = w.input(4, 4), w.input(4, 4), [w.input(dtype=bool) for _ in range(20)]
+    guards = []
+    for flag in flags:
+        x = w.tanh(w.matmul(x, weight))
+        guards.append((w.logical_not(flag), True))
+    program = w.program(x, writes=[(0, x)], guards=guards)
+    given = [*numbers((4, 4), (4, 4)), *np.zeros((20, 1), bool).reshape(20)]
+    given = [np.array(array) for array in given]
+    built, found = of_alike(program, 1, given, PART=1, LEAST=least)
+    np.testing.assert_array_equal(found[0], of_alike(program, NEVER, given)[1][0])
+    given[2 + changed] = np.array(True)
+    before = given[0].copy()
+    with pytest.raises(DepartedError):
+        built(*given)
+    np.testing.assert_array_equal(given[0], before)
+
+
+@pytest.mark.parametrize("steps", [10, 400])
+def test_the_code_of_steps_that_repeat_does_not_grow_with_them(steps):
+    """A row of the table each, which holds where they read and write; they read one row of the inputs each."""
+    w = Writing()
+    rows, weight, x = w.input(400, 4, 8), w.input(8, 8), w.input(4, 8)
+    outputs = []
+    for number in range(steps):
+        x = w.tanh(w.add(w.matmul(x, weight), w.getitem(rows, index=number)))
+        outputs.append(x)
+    program, arrays = w.program(x, *outputs[::10]), numbers((400, 4, 8), (8, 8), (4, 8))
+    built = machine.build(program)
+    agrees(program, arrays, built)
+    assert len(built._text.splitlines()) < 400
+
+
+def test_a_value_that_later_nests_need_is_computed_once():
+    """Of a chain between products, as in steps of LSTM cells: the work grows with the steps, and not with their square."""
+
+    def work(steps):
+        w = Writing()
+        x, weight, state = w.input(8, 8), w.input(8, 8), w.input(8, 8)
+        for _ in range(steps):
+            state = w.add(w.multiply(state, w.sigmoid(x)), x)
+            x = w.matmul(w.tanh(state), weight)
+        program = w.program(x)
+        built = machine.build(program)
+        agrees(program, numbers((8, 8), (8, 8), (8, 8)), built)
+        return sum(kernel.flops for kernel in built.kernels)
+
+    assert work(40) < 2.2 * work(20)
+
+
+def test_many_sums_are_several_nests():
+    """A loop with hundreds of sums would keep none of them in registers."""
+    w = Writing()
+    x, total = w.input(400, 8, dtype=DOUBLE), w.constant(np.float64(0))
+    for number in range(400):
+        total = w.add(total, w.sum(w.exp(w.getitem(x, index=number)), axis=(0,), keepdims=False))
+    program = w.program(total)
+    built = machine.build(program)
+    agrees(program, numbers((400, 8), dtype=DOUBLE), built)
+    assert 2 < len(built.kernels) < 50
 
 
 @pytest.mark.parametrize("count", [modules.ALIKE - 1, 8 * modules.ALIKE])
@@ -214,7 +295,7 @@ def test_steps_that_are_alike_share_their_code(count):
     program, arrays = w.program(x, *outputs), numbers((6, 10), 10, (10, 10))
     agrees(program, arrays)
     shared, found = of_alike(program, modules.ALIKE, arrays)
-    apart, expected = of_alike(program, 1 << 30, arrays)
+    apart, expected = of_alike(program, NEVER, arrays)
     for mine, plain in zip(found, expected, strict=True):
         assert mine.tobytes() == plain.tobytes()
     assert (len(shared._text) < len(apart._text)) == (count > modules.ALIKE)

@@ -420,7 +420,7 @@ def _computed(primitive: Primitive, names: Sequence[str], metadata: Metadata, *,
         "except ValueError:",  # shapes that do not fit: the general way says so properly, after the exception is over
         "    result = MISSING",
         "if type(result) is not ndarray:",
-        *(f"    {line}" for line in ("if result is MISSING:", f"    {_call(names, metadata.handed)}")),
+        *("    if result is MISSING:", f"        {_call(names, metadata.handed)}"),
         "    if type(result) in BOXED:",
         *(f"        {line}" for line in finished),
         "    result = asarray(result)",
@@ -430,10 +430,13 @@ def _computed(primitive: Primitive, names: Sequence[str], metadata: Metadata, *,
         others.append("tracked and not (result.dtype is FLOAT or result.dtype is DOUBLE or result.dtype.kind == 'f')")
     elif primitive.differentiable and type(primitive.forward) is not np.ufunc:  # those keep a floating dtype
         others.append("tracked and result.dtype is not dtype")
-    fixed = isinstance(primitive.title, str) or metadata.known is not None
-    kind = "kind" if fixed else "node_class(primitive, title(**params))"
-    tensors = names[:1] if metadata.typed else ()
-    saved = "".join(f"{_kept(primitive, names, saved, tensors)}, " for saved in primitive.saved)
+    kind = (
+        "kind"
+        if isinstance(primitive.title, str) or metadata.known is not None
+        else "node_class(primitive, title(**params))"
+    )
+    known = names[:1] if metadata.typed else ()  # to be tensors
+    saved = "".join(f"{_kept(primitive, names, saved, known)}, " for saved in primitive.saved)
     node = _noded(kind, edges, saved, "params or None" if given else "None", depth=2 if observed else 1)
     cut = [f"tensor._cut = why_cut(primitive, ({', '.join(names)},), result, True, current)"]
     return [

@@ -23,6 +23,7 @@ import platform
 import stat
 import struct
 import sys
+import sysconfig
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -333,7 +334,7 @@ def _text(entry: Any) -> str:
 @functools.cache
 def surroundings() -> str:
     """What code depends on besides its program: versions, the processor, and of pullback the state of its files."""
-    parts = [sys.version, platform.platform(), platform.machine(), np.__version__, _sources()]
+    parts = [sys.version, sysconfig.get_platform(), platform.machine(), np.__version__, _sources()]
     if importlib.util.find_spec("llvmlite") is not None:
         parts.append(importlib.import_module("llvmlite").__version__)
         binding = importlib.import_module("llvmlite.binding")

@@ -162,7 +162,7 @@ def fits(module: Module) -> Any:
     return body.result(1)
 
 
-def code(name: str, write: Callable[[Module], object], links: Mapping[str, int] | None = None) -> native.Code:
+def code(name: str, write: Callable[[Module], object], links: Mapping[str, int], *, plain: bool = False) -> native.Code:
     """The code that a function writes, kept on the disk under a name; `links` are addresses besides Python's and NumPy's."""
 
     def text() -> str:
@@ -170,7 +170,7 @@ def code(name: str, write: Callable[[Module], object], links: Mapping[str, int] 
         write(module)
         return module.finished()
 
-    made, links = native.Code(native.kept(f"{name} {native.offsets()}", text)), links or {}
+    made = native.Code(native.kept(f"{name} {native.offsets()}", text, plain=plain))
     made.fill([links[each] if each in links else native.address(each) for each in made.names])
     return made
 
@@ -184,7 +184,7 @@ def method(name: str, doc: str, write: Callable[[Module], object], details: obje
     if native.offsets() is None or native.POINTER_SIZE != 8:
         return None
     try:
-        made = code(f"{name} {details}", write)
+        made = code(f"{name} {details}", write, {})
     except AttributeError:  # a C function that this Python does not have
         return None
     return native.method(made, name, doc)

@@ -1,15 +1,16 @@
 """Fusion: which values are stored in memory, and which loop nest computes each of them.
 
 A value is stored if it is a result, if a matrix product or an opaque operation reads it, or if it is a reduction. Others are
-computed where they are used, unless they are costly and used in several nests. Values are taken in program order; each
-joins the last nest that iterates over as many elements, reads some of the same memory, and follows all nests it depends on.
+computed where they are used, unless they are costly and used in several nests: then the first of these stores them. Values are
+taken in program order; each joins the last nest that iterates over as many elements, reads some of the same memory, follows
+all nests it depends on, and is not full.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -33,6 +34,8 @@ CHECKED = {"put_rows", "scatter_rows"}
 NESTS_BACK = 8
 DEEPEST = 200
 DEAR = 8
+AGAIN = 3
+"""The cost, in additions, from which on a value that an earlier nest has computed is stored there."""
 
 
 @dataclass(slots=True, eq=False)
@@ -254,6 +257,9 @@ class Planner:
         self.leaves: dict[Value, frozenset[Value]] = {v: frozenset([v]) for v in program.inputs}
         self.leaves.update({v: frozenset() if v.size == 1 else frozenset([v]) for v in program.constants})
         self.wanted = wanted
+        self.costs: dict[Value, int] = {}
+        self.first: dict[Value, int] = {}
+        self.storing = False
 
     def run(self) -> list[Step]:
         """The steps."""
@@ -267,6 +273,9 @@ class Planner:
         for value in equation.outputs:
             self.level[value] = max([self.level[x] for x in equation.inputs], default=-1)
             self.leaves[value] = frozenset().union(*[self.leaves[x] for x in equation.inputs])
+            own = ELEMENTS[equation.name].cost if equation.name in ELEMENTS else 0
+            below = [self.costs.get(x, 0) for x in equation.inputs]
+            self.costs[value] = own + sum([cost for cost in below if cost < AGAIN])
             self.depth[value] = 1 + max([self.depth.get(x, 0) for x in equation.inputs], default=0)
             if value in self.wanted or self.depth[value] >= DEEPEST:
                 self._root(Root(value, value))
@@ -336,7 +345,7 @@ class Planner:
         self.made[value] = self.level[value] = max(number, self.made.get(value, -1))
         self.ends.add(value)
         self.leaves[value] = frozenset([value])
-        self.depth[value] = 0
+        self.depth[value] = self.costs[value] = 0
 
     # Nests
 
@@ -357,11 +366,34 @@ class Planner:
         return number
 
     def _source(self, number: int) -> Source:
-        step, made = self.steps[number], self.made
+        step = self.steps[number]
         assert isinstance(step, Loops)
-        return Source(
-            self.makers, self.constants, step.roots.get, lambda value: made.get(value, number) < number, self.words
-        )
+        return Source(self.makers, self.constants, step.roots.get, partial(self._ready, number), self.words)
+
+    def _ready(self, number: int, value: Value) -> bool:
+        """Whether a value is in memory before a step; a costly one that an earlier nest has computed is stored there."""
+        made = self.made.get(value)
+        if made is None and self.costs.get(value, 0) >= AGAIN:
+            first = self.first.setdefault(value, number)
+            if first < number and not self.storing and self._stores(first, value):
+                made = first
+        return made is not None and made < number
+
+    def _stores(self, number: int, value: Value) -> bool:
+        """Whether a nest can store a value that it computes; it then does."""
+        step = self.steps[number]
+        assert isinstance(step, Loops)
+        if math.prod(step.nest.domain) != value.size:
+            return False
+        self.storing = True
+        try:
+            self._add(step, Root(value, value))
+        except (Incompatible, Unaligned):
+            return False
+        finally:
+            self.storing = False
+        self._is_made(value, number)
+        return True
 
     def _add(self, step: Loops, root: Root) -> None:
         step.nest.add(root)
@@ -374,7 +406,7 @@ class Planner:
         nest = step.nest
         places, size = math.prod(nest.domain), root.source.size
         shares = places <= FEW or self.leaves[root.source] & (nest.loaded | step.roots.keys())
-        if size > places or places % size or not shares:
+        if size > places or places % size or not shares or nest.full:
             return False
         root.outer = size < places
         try:
@@ -387,6 +419,9 @@ class Planner:
 
 def origin(value: Value, makers: dict[Value, Equation], stop: Any) -> tuple[Value, Affine]:
     """The value that a view reads, and the index in it; a value that is no view reads itself."""
+    maker = makers.get(value)
+    if value in stop or maker is None or maker.primitive.name not in indices.NAMES:
+        return value, indices.contiguous(value.shape)
     parts = [[size] for size in value.shape]  # of each axis: a reshape on the way may cut it
     while True:
         try:
@@ -399,7 +434,7 @@ def origin(value: Value, makers: dict[Value, Equation], stop: Any) -> tuple[Valu
                     break
                 axis -= len(part)
         except Unaligned:
-            return value, flat(whole(value.shape, value.shape, len(value.shape)), value.shape)
+            return value, indices.contiguous(value.shape)
 
 
 def _followed(value: Value, parts: list[list[int]], makers: dict[Value, Equation], stop: Any) -> tuple[Value, Affine]:
@@ -416,6 +451,12 @@ def _followed(value: Value, parts: list[list[int]], makers: dict[Value, Equation
     return one, uncut(flat(index, one.shape), parts)
 
 
+def _factor(value: Value, makers: dict[Value, Equation], stop: set[Value]) -> Value:
+    """What a matrix product reads from memory for one of its factors."""
+    base, place = origin(value, makers, stop)
+    return base if _readable(value, place) else value
+
+
 def planned(program: Program) -> tuple[Planner, list[Step]]:
     """The steps of a program, and the planner that found them."""
     kinds = {equation: kind(equation) for equation in program.equations}
@@ -424,16 +465,17 @@ def planned(program: Program) -> tuple[Planner, list[Step]]:
         if kinds[equation] != "move" and not (kinds[equation] == "element" and ELEMENTS[equation.name].cost < DEAR):
             kinds[equation] = "opaque"
     wanted = set(program.needed)
+    stop = wanted.union(program.inputs, program.constants)
     for equation in program.equations:
+        fresh: Sequence[Value] = ()
         if kinds[equation] in ("opaque", "steps", "scatter"):
-            wanted.update(equation.inputs)
+            fresh = equation.inputs
         elif kinds[equation] == "gather":
-            wanted.add(equation.inputs[0])
+            fresh = equation.inputs[:1]
         elif kinds[equation] == "product":
-            stop = wanted | set(program.inputs) | program.constants.keys()
-            for value in equation.inputs:
-                base, place = origin(value, makers, stop)
-                wanted.add(base if _readable(value, place) else value)
+            fresh = [_factor(value, makers, stop) for value in equation.inputs]
+        wanted.update(fresh)
+        stop.update(fresh)
     sweeps = 0
     words: dict[Equation, tuple[Any, Any]] = {}
     while True:
@@ -442,9 +484,9 @@ def planned(program: Program) -> tuple[Planner, list[Step]]:
             steps = planner.run()
         except Unaligned as error:
             equation = makers[error.value]
-            fresh = {error.value, *equation.inputs} - wanted
-            wanted |= fresh
-            if not fresh:
+            unaligned = {error.value, *equation.inputs} - wanted
+            wanted |= unaligned
+            if not unaligned:
                 raise
             continue
         sweeps += 1

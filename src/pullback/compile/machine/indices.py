@@ -67,6 +67,11 @@ def strides(shape: Shape) -> Shape:
     return tuple(reversed(found))
 
 
+def contiguous(shape: Shape) -> Affine:
+    """The position in a C-contiguous array whose axes are those of the iteration."""
+    return 0, tuple([(axis, step) for axis, step in enumerate(strides(shape)) if shape[axis] > 1])
+
+
 def flat(index: AnyIndex, shape: Shape) -> Affine:
     """The position in the flattened array that an index gives."""
     if isinstance(index, Flat):

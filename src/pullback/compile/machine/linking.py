@@ -11,7 +11,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from .memory import POINTER, long
+from .memory import BYTE, POINTER, long
 
 TABLE, NAMES = "links", "names"
 
@@ -22,7 +22,7 @@ class Module(ir.Module):  # type: ignore[misc]  # llvmlite has no annotations
     def __init__(self) -> None:
         super().__init__()
         self.links: dict[str, int] = {}
-        self.loaded: dict[tuple[Any, str], Any] = {}
+        self.loaded: dict[tuple[Any, str | int], Any] = {}
         self.uses: Counter[str] = Counter()
         self.table = ir.GlobalVariable(self, ir.ArrayType(POINTER, 0), TABLE)
 
@@ -50,3 +50,13 @@ def address_of(builder: Any, name: str, of: Any) -> Any:
 def linked(builder: Any, name: str, signature: Any) -> Any:
     """A function of the table."""
     return address_of(builder, name, ir.PointerType(signature))
+
+
+def address_at(builder: Any, slot: int, offset: int) -> Any:
+    """An address, from a slot of the table that is a function's first argument; a slot is read once in a block."""
+    module = builder.module
+    known = module.loaded.get((builder.block, slot))
+    if known is None:
+        place = builder.gep(builder.function.args[0], [long(slot)], source_etype=POINTER)
+        known = module.loaded[builder.block, slot] = builder.load(place, typ=POINTER, align=8)
+    return builder.gep(known, [long(offset)], source_etype=BYTE) if offset else known

@@ -7,7 +7,7 @@ loop. One axis is vectorized; the lanes beyond its end are masked.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,8 @@ from ..program import Value
 from . import elements, memory, native, reducing
 from .elements import ALTERNATING, COSTLY, KINDS
 from .indices import Affine
-from .memory import BYTE, LONG, POINTER
+from .linking import address_at
+from .memory import LONG
 from .nests import Layout, Node, Root
 from .reducing import Accumulator
 from .writing import Writer
@@ -96,16 +97,25 @@ Place = Callable[[Any], tuple[int, int]]
 class Emitter:
     """Writes the code of one loop nest.
 
-    The function around it has the table of addresses as its first argument. If the outermost loop is cut into several
+    Values that are `late` are stored when everything has been read. The function around it has the table of addresses as its first argument. If the outermost loop is cut into several
     chunks, or the code is for any length, further arguments say where that loop begins and ends, and the number of the
     chunk.
     """
 
-    def __init__(self, builder: Any, layout: Layout, place: Place, *, count: int = 1, any_length: bool = False) -> None:
+    def __init__(
+        self,
+        builder: Any,
+        layout: Layout,
+        place: Place,
+        late: Collection[Value],
+        *,
+        count: int = 1,
+        any_length: bool = False,
+    ) -> None:
         self.function = builder.function
         self.layout, self.place, self.target = layout, place, Target.host()
         self.lanes = self._lanes()
-        self.count, self.any_length = count, any_length
+        self.count, self.any_length, self.late = count, any_length, late
         self.often = any_length or math.prod(layout.domain) > BRIEF * self.lanes
         self.top = Scope(builder, None)
         self.scopes: list[Scope] = [self.top]
@@ -288,7 +298,7 @@ class Emitter:
             self._write(word, self._base(root.value), root.at)
 
     def _actions(self, phase: int, *, outer: bool) -> None:
-        """Store and accumulate; stores come last, because they may overwrite memory that the body reads."""
+        """Store and accumulate; stores that may overwrite memory that the body reads come last."""
         found = []
         for root in self.layout.roots:
             if root.outer != outer or root.phase != phase:
@@ -297,7 +307,11 @@ class Emitter:
             lanes = self.lanes if self._in_lanes(len(self.scopes) - 1) else None
             desk = Desk(self.scopes[-1].builder, self.target, lanes)
             if not root.how:
-                found.append((root, self.word(root.node, desk)))
+                word = self.word(root.node, desk)
+                if root.value in self.late:
+                    found.append((root, word))
+                else:
+                    self._write(word, self._base(root.value), root.at)
                 continue
             word = self.word(root.node.operands[0], desk)
             accumulator = next((a for r, a in self.active if r is root), None)
@@ -393,14 +407,7 @@ class Emitter:
     def _address(self, key: Any, where: tuple[int, int]) -> Any:
         known = self.top.known.get(key)
         if known is None:
-            builder = self.top.builder
-            slot, offset = where
-            known = builder.load(
-                builder.gep(self.function.args[0], [memory.long(slot)], source_etype=POINTER), typ=POINTER, align=8
-            )
-            if offset:
-                known = builder.gep(known, [memory.long(offset)], source_etype=BYTE)
-            self.top.known[key] = known
+            known = self.top.known[key] = address_at(self.top.builder, *where)
         return known
 
     def _partial_roots(self) -> list[Root]:

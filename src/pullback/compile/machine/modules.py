@@ -3,35 +3,40 @@
 All steps are one function of the table of addresses, because each function costs LLVM a millisecond; if some steps run in
 Python, each step is a function. Steps that threads share are functions, too. Single loops that differ only in their length
 and in addresses, such as the updates of all parameters, share their code, and so do other nests that differ only in addresses,
-such as the steps of a loop in Python, if there are several.
+such as the steps of a loop in Python, if there are several. Of a long program, steps that share their code are rows of tables
+(`sequences`), and the others functions of some dozens.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from llvmlite import ir
 
-from ..passes.building import COMMUTATIVE
 from ..program import Equation, Value
 from .assembly import Assembly, Piece
 from .elements import KINDS
 from .fusion import Opaque, Product, Scatter, Steps
-from .linking import Module, linked
+from .likeness import Likeness, factors, is_single, of_nest, of_product
+from .linking import Module, address_at, linked
 from .loops import Emitter, accumulated, partial
 from .memory import LONG, POINTER, long
-from .nests import MEMORY, Layout, Node, Root
-from .products import ProductEmitter, form
+from .nests import Layout, Node, Root
+from .products import Form, ProductEmitter, form
 from .registers import LoopEmitter
 from .repeating import RepeatEmitter
 from .scattering import ScatterEmitter
+from .sequences import LEAST, Call, write_sequence
 from .writing import Writer
 
 STATUS = ir.IntType(32)
 ALIKE = 4
 """The number of nests of several loops from which on they share code: inlined, each is a little quicker."""
+PART = 48
+"""The number of steps that are a function, where there are many: LLVM's time grows faster than the size of a function."""
 BEFORE = "before_check"
 """The name of the function that checks guards on inputs."""
 
@@ -43,9 +48,15 @@ class ModuleWriter:
         self.assembly, self.prefix = assembly, ""
         self.apart = apart or assembly.opaque
         self.module = Module()
-        self.likenesses = {p: _likeness(p.layout, p.count) for p in assembly.pieces if p.layout}
-        self.alike = Counter(key for key, _ in self.likenesses.values() if key is not None)
+        self.late = frozenset(assembly.written_in_place.values())
+        self.likenesses = {piece: self._likeness(piece) for piece in assembly.pieces}
+        self.alike = Counter(like.key for like in self.likenesses.values() if like.key is not None)
         self.shared: dict[Hashable, Any] = {}
+
+    def _likeness(self, piece: Piece) -> Likeness:
+        if isinstance(piece.step, Product):
+            return of_product(piece.step)
+        return of_nest(piece.layout, piece.count, self.late) if piece.layout else Likeness(None)
 
     def _inside(self, piece: Piece, body: Assembly) -> ModuleWriter:
         """The writer of a loop's body, in the same module."""
@@ -79,7 +90,7 @@ class ModuleWriter:
             self._loop(builder, piece, piece.step.equation)
         elif isinstance(piece.step, Scatter):
             equation = piece.step.equation
-            addresses = [self._address(builder, self.assembly.place(x)) for x in (*equation.inputs, equation.output)]
+            addresses = [self._address(builder, x) for x in (*equation.inputs, equation.output)]
             ScatterEmitter(builder, equation).emit(*addresses)
         elif piece.layout is not None:
             self._nest(builder, piece, piece.layout)
@@ -88,7 +99,7 @@ class ModuleWriter:
         """Write a loop of the program: in registers, or as calls of a function for its body."""
 
         def address(key: Any) -> Any:
-            return self._address(builder, self.assembly.place(key))
+            return self._address(builder, key)
 
         if piece.body is None:
             LoopEmitter(builder, equation, address).emit()
@@ -101,23 +112,25 @@ class ModuleWriter:
 
     def _product(self, builder: Any, piece: Piece, step: Product) -> None:
         """Write a matrix product; if threads share it, its function is written once for each form."""
-        how = form(step)
-        values = [step.left.value, step.right.value, step.equation.output]
-        values[:2] = values[1::-1] if how.turned else values[:2]
+        how, values = form(step), factors(step)
         if not how.shared:
-            ProductEmitter(
-                builder, how, [self._address(builder, self.assembly.place(value)) for value in values]
-            ).emit()
+            ProductEmitter(builder, how, [self._address(builder, value) for value in values]).emit()
             return
         function = self.shared.get(how)
         if function is None:
             some = self._begun(f"shared_{len(self.shared)}", [POINTER, LONG, LONG])
-            ProductEmitter(some, how, [self._address(some, (place, 0)) for place in range(3)]).emit_parts(
+            ProductEmitter(some, how, [address_at(some, place, 0) for place in range(3)]).emit_parts(
                 *some.function.args[1:]
             )
             some.ret_void()
             function = self.shared[how] = some.function
-        self._share(builder, how.sharing, function, self._table(builder, values), piece.count if piece.threaded else 1)
+        self._share(
+            builder,
+            how.sharing,
+            function,
+            self._table(builder, Likeness(how, values, (0, 0, 0))),
+            piece.count if piece.threaded else 1,
+        )
 
     @staticmethod
     def _share(builder: Any, how: str, function: Any, table: Any, count: int) -> None:
@@ -127,8 +140,8 @@ class ModuleWriter:
 
     def _nest(self, builder: Any, piece: Piece, layout: Layout) -> None:
         """Write a loop nest: one range or several chunks, and the code that combines results of chunks."""
-        function, values = self._range(piece, layout)
-        table = self._table(builder, values)
+        function, like = self._range(piece, layout)
+        table = self._table(builder, like)
         first = long(layout.domain[0] if layout.domain else 1)
         if function is None:
             self._emit(builder, layout)
@@ -147,13 +160,13 @@ class ModuleWriter:
                 self._emit(builder, self._together(root, layout, piece.count))
 
     def _emit(self, builder: Any, layout: Layout, count: int = 1) -> None:
-        Emitter(builder, layout, self.assembly.place, count=count).emit()
+        Emitter(builder, layout, self.assembly.place, self.late, count=count).emit()
 
-    def _range(self, piece: Piece, layout: Layout) -> tuple[Any, list[Value] | None]:
-        """The function of a loop over a range, None if inlined; and the values whose addresses it takes, None for the whole table."""
-        key, values = self.likenesses[piece]
-        arguments, single = [POINTER, LONG, LONG, LONG], _is_single(layout)
-        if key is None or self.alike[key] < (2 if single else ALIKE):
+    def _range(self, piece: Piece, layout: Layout) -> tuple[Any, Likeness | None]:
+        """The function of a loop over a range, None if inlined; and the addresses that it takes, None for the whole table."""
+        key, values, starts = like = self.likenesses[piece]
+        arguments, single = [POINTER, LONG, LONG, LONG], is_single(layout)
+        if not self._shares(piece):
             if piece.count == 1:
                 return None, None
             builder = self._begun(f"{piece.name}_range", arguments)
@@ -162,12 +175,12 @@ class ModuleWriter:
             return builder.function, None
         function = self.shared.get(key)
         if function is None:
-            numbers = {value: (number, 0) for number, value in enumerate(values)}
+            numbers = {value: (number, -starts[number]) for number, value in enumerate(values)}
             builder = self._begun(f"shared_{len(self.shared)}", arguments)
-            Emitter(builder, layout, numbers.__getitem__, count=piece.count, any_length=single).emit()
+            Emitter(builder, layout, numbers.__getitem__, self.late, count=piece.count, any_length=single).emit()
             builder.ret_void()
             function = self.shared[key] = builder.function
-        return function, values
+        return function, like
 
     @staticmethod
     def _chunks(builder: Any, function: Any, table: Any, begin: Any, end: Any, piece: Piece) -> None:
@@ -179,15 +192,19 @@ class ModuleWriter:
             stop = (start + piece.chunk).at_most(piece.layout.domain[0])
             write.call(function, write.array(table), start, stop, number)
 
-    def _table(self, builder: Any, values: list[Value] | None) -> Any:
+    def _table(self, builder: Any, like: Likeness | None) -> Any:
         """The table of addresses that a function gets: the program's, or one on the stack."""
-        if values is None:
+        if like is None:
             return builder.function.args[0]
-        table = Writer(builder).stack(len(values))
-        for number, value in enumerate(values):
-            address = self._address(builder, self.assembly.place(value))
-            builder.store(address, table.at(number).value, align=8)
+        table = Writer(builder).stack(len(like.values))
+        for number, place in enumerate(self._places(like)):
+            builder.store(address_at(builder, *place), table.at(number).value, align=8)
         return table.value
+
+    def _places(self, like: Likeness) -> list[tuple[int, int]]:
+        """The slots and offsets of the addresses that shared code takes."""
+        places = map(self.assembly.place, like.values)
+        return [(slot, offset + start) for (slot, offset), start in zip(places, like.starts, strict=True)]
 
     def _together(self, root: Root, layout: Layout, count: int) -> Layout:
         """The layout of the nest that combines results of chunks."""
@@ -223,7 +240,7 @@ class ModuleWriter:
     def _check(self, builder: Any, step: int) -> None:
         """Return from the program's function if a guard that is known after a step fails."""
         for number, value, expected in self.assembly.guards.get(step, ()):
-            word = Writer(builder, KINDS[value.dtype]).array(self._address(builder, self.assembly.place(value))).one()
+            word = Writer(builder, KINDS[value.dtype]).array(self._address(builder, value)).one()
             good, bad = builder.function.append_basic_block(), builder.function.append_basic_block()
             builder.cbranch((word == expected).value, good, bad)
             ir.IRBuilder(bad).ret(STATUS(number + 1))
@@ -234,101 +251,94 @@ class ModuleWriter:
         write = Writer(builder)
         for place, value in self.assembly.program.writes:
             if place not in self.assembly.written_in_place:
-                source = write.array(self._address(builder, self.assembly.place(value)))
-                write.copy(write.array(self._address(builder, (place, 0))), source, value.nbytes)
+                source = write.array(self._address(builder, value))
+                write.copy(write.array(address_at(builder, place, 0)), source, value.nbytes)
 
     def run(self) -> Any:
-        """The function for the whole program."""
+        """The function for the whole program; that of a long one calls functions for its parts."""
         builder = self._begun("run", [POINTER], STATUS)
         self._check(builder, -1)
-        for number, piece in enumerate(self.assembly.pieces):
+        numbers = range(len(self.assembly.pieces))
+        if self.apart or len(numbers) <= 2 * PART:
+            self._steps(builder, numbers)
+        else:
+            self._long(builder)
+        self._end(builder)
+        builder.ret(STATUS(0))
+        return builder.function
+
+    def _long(self, builder: Any) -> None:
+        """Write the steps of a long program: sequences of those that share their code, and parts with the others."""
+        others: list[int] = []
+        repeats = [self._repeats(number) for number in range(len(self.assembly.pieces))]
+        for row, group in itertools.groupby(range(len(repeats)), repeats.__getitem__):
+            numbers = [*group]
+            if not row or len(numbers) < LEAST:
+                others += numbers
+                continue
+            self._parts(builder, others)
+            others = []
+            write_sequence(builder, [self._call(self.assembly.pieces[number]) for number in numbers])
+        self._parts(builder, others)
+
+    def _shares(self, piece: Piece) -> bool:
+        """Whether a step shares its code with others."""
+        key, single = self.likenesses[piece].key, piece.layout is not None and is_single(piece.layout)
+        return key is not None and self.alike[key] >= (2 if single else ALIKE)
+
+    def _repeats(self, number: int) -> bool:
+        """Whether a step can be a row of a sequence: it shares its code, is not cut, and nothing is checked after it."""
+        piece = self.assembly.pieces[number]
+        return piece.count == 1 and number not in self.assembly.guards and self._shares(piece)
+
+    def _call(self, piece: Piece) -> Call:
+        """A step that shares its code, as a call."""
+        like = self.likenesses[piece]
+        if piece.layout is None:
+            return Call(self._multiplying(like.key), self._places(like), 0)
+        function, _ = self._range(piece, piece.layout)
+        return Call(function, self._places(like), piece.layout.domain[0])
+
+    def _multiplying(self, how: Form) -> Any:
+        """The function of products of a form."""
+        function = self.shared.get(how)
+        if function is None:
+            builder = self._begun(f"shared_{len(self.shared)}", [POINTER, LONG, LONG, LONG])
+            ProductEmitter(builder, how, [address_at(builder, place, 0) for place in range(3)]).emit()
+            builder.ret_void()
+            function = self.shared[how] = builder.function
+        return function
+
+    def _parts(self, builder: Any, numbers: list[int]) -> None:
+        """Write functions for steps, and calls of them."""
+        for start in range(0, len(numbers), PART):
+            self._part(builder, numbers[start : start + PART])
+
+    def _part(self, builder: Any, numbers: Sequence[int]) -> None:
+        """Write a function for some steps, and a call of it."""
+        own = self._begun(f"part_{numbers[0]}", [POINTER], STATUS)
+        self._steps(own, numbers)
+        own.ret(STATUS(0))
+        status = builder.call(own.function, [builder.function.args[0]])
+        if any(number in self.assembly.guards for number in numbers):
+            with builder.if_then(builder.icmp_signed("!=", status, STATUS(0))):
+                builder.ret(status)
+
+    def _steps(self, builder: Any, numbers: Sequence[int]) -> None:
+        """Write steps, and the checks of guards that are known after each."""
+        for number in numbers:
+            piece = self.assembly.pieces[number]
             if self.apart:
                 builder.call(self.module.globals[piece.name], [builder.function.args[0]])
             else:
                 self._piece(builder, piece)
             self._check(builder, number)
-        self._end(builder)
-        builder.ret(STATUS(0))
-        return builder.function
+
+    def _address(self, builder: Any, key: Any) -> Any:
+        """The address of a value, or of the partial results of a root."""
+        return address_at(builder, *self.assembly.place(key))
 
     def _begun(self, name: str, arguments: list[Any], result: Any = None) -> Any:
         """A builder of a function that can be called from outside."""
         function = ir.Function(self.module, ir.FunctionType(result or ir.VoidType(), arguments), self.prefix + name)
         return ir.IRBuilder(function.append_basic_block())
-
-    @staticmethod
-    def _address(builder: Any, where: tuple[int, int]) -> Any:
-        slot, offset = where
-        place = builder.gep(builder.function.args[0], [long(slot)], source_etype=POINTER)
-        base = builder.load(place, typ=POINTER, align=8)
-        return builder.gep(base, [long(offset)], source_etype=ir.IntType(8)) if offset else base
-
-
-SORTED = COMMUTATIVE | {"maximum", "minimum"}
-"""Operations whose operands may be exchanged where code is compared."""
-
-
-def _is_single(layout: Layout) -> bool:
-    """Whether a nest is a single loop, whose code is for any length."""
-    return (
-        len(layout.domain) == 1
-        and layout.phases == 1
-        and not layout.vector
-        and not any(root.how for root in layout.roots)
-    )
-
-
-def _likeness(layout: Layout, count: int) -> tuple[Hashable | None, list[Value]]:
-    """The key under which nests share code, and the values that they read and write; None for those that are unlike any.
-
-    Nodes are numbered in the order of a walk from the roots; operands of commutative operations are sorted.
-    """
-    single = _is_single(layout)
-    apart = count > 1 or any(partial(root, layout, count) for root in layout.roots)
-    if not layout.domain or (apart and not single):
-        return None, []
-    looks: dict[int, int] = {}
-    for node in sorted(layout.nodes, key=lambda node: bool(node.operands)):  # loads of buffers come last in a layout
-        data = (node.data[1], node.data[0].shape == ()) if node.kind in MEMORY else repr(node.data)
-        looks[id(node)] = hash((node.kind, node.dtype, data, tuple([looks[id(o)] for o in _sides(node, looks)])))
-    values: dict[Value, int] = {}
-    numbers: dict[int, int] = {}
-    words: list[Hashable] = [] if single else [(*layout.domain, layout.outer, layout.vector, layout.phases)]
-    own = {value: ~number for number, value in enumerate(layout.scratch)}
-    words += [value.nbytes for value in own]
-
-    def named(value: Value) -> int:
-        return own[value] if value in own else values.setdefault(value, len(values))
-
-    def number(root: Node) -> int:
-        waiting = [root]
-        while waiting:
-            node = waiting[-1]
-            sides = _sides(node, looks)
-            missing = [side for side in reversed(sides) if id(side) not in numbers]
-            if id(node) in numbers or not missing:
-                waiting.pop()
-            if missing:
-                waiting.extend(missing)
-            elif id(node) not in numbers:
-                data: Hashable = repr(node.data)
-                if node.kind in MEMORY:
-                    data = (named(node.data[0]), *node.data[1:])
-                numbers[id(node)] = len(numbers)
-                words.append((node.kind, node.dtype, data, tuple([numbers[id(side)] for side in sides])))
-        return numbers[id(root)]
-
-    for root in sorted(layout.roots, key=lambda root: (looks[id(root.node)], root.at)):
-        assert root.node is not None
-        place = number(root.node)
-        stored = named(root.value) if root.stored else None
-        reduced = root.how, tuple(sorted(root.reduced)), root.outer, root.phase, root.consumed
-        words.append((stored, place, root.at, root.value.dtype, reduced))
-    return tuple(words), list(values)
-
-
-def _sides(node: Node, looks: dict[int, int]) -> list[Node]:
-    """The operands of a node; sorted by what they are if the operation is commutative."""
-    if node.kind == "apply" and node.data[0] in SORTED:
-        return sorted(node.operands, key=lambda operand: looks[id(operand)])
-    return list(node.operands)

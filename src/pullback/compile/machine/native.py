@@ -205,7 +205,7 @@ def builtin(method: Any, words: Any) -> Callable[..., Any]:
     return function
 
 
-def kept(text: str, write: Callable[[], str] | None = None) -> bytes:
+def kept(text: str, write: Callable[[], str] | None = None, *, plain: bool = False) -> bytes:
     """The object code of a module, from the cache on disk if it is there.
 
     With `write`, `text` only identifies the module, and `write` returns its LLVM text.
@@ -215,7 +215,7 @@ def kept(text: str, write: Callable[[], str] | None = None) -> bytes:
     if code is None:
         with turn:
             text = write() if write else text
-        code = compiled(text)
+        code = compiled(text, plain=plain)
         store.put(key, code)
     return code
 

@@ -21,6 +21,8 @@ from .indices import NOWHERE, Affine, AnyIndex, Cut, Flat, Index, Unaligned, alo
 
 DType = np.dtype[Any]
 MOST_NODES = 3000
+FULL = 200
+"""The number of nodes from which on a loop takes no more roots: LLVM's time grows faster than its size."""
 MOST_SUMMED = 1 << 15
 """Elements up to which what is reduced is used again in the same nest."""
 CHEAP = 8
@@ -114,6 +116,11 @@ class Nest:
         self.inlined: set[Value] = set()
         self._known: dict[Any, Node] = {}
         self._unique: dict[Any, Node] = {}
+
+    @property
+    def full(self) -> bool:
+        """Whether it is as large as a nest of several roots should be."""
+        return len(self.nodes) >= FULL and bool(self.domain)
 
     # Adding
 

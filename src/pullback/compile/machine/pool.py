@@ -296,7 +296,7 @@ PUBLIC = {"share", "share_products", "begin", "pause", "resume"}
 @native.once
 def _code() -> native.Code:
     links = {"chosen": blocks.chosen_address(), "sched_getcpu": _sched_getcpu(), **_openblas()}
-    code = callables.code("pool", PoolWriter, links)
+    code = callables.code("pool", PoolWriter, links, plain=True)
     begin, pause, resume = (ctypes.CFUNCTYPE(None)(code.address(name)) for name in ("begin", "pause", "resume"))
     begin()
     forks.around(before=pause, in_parent=resume, in_child=resume)

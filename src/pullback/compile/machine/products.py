@@ -6,7 +6,7 @@ A factor may be a view: its steps along rows and columns say whether BLAS sees i
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from llvmlite import ir
@@ -18,7 +18,7 @@ from .elements import KINDS
 from .fusion import Operand, Product, leading
 from .indices import strides
 from .linking import linked
-from .memory import LONG, POINTER
+from .memory import LONG, POINTER, SIZES
 from .writing import Array, Writer
 
 SMALL = 1 << 15
@@ -65,6 +65,17 @@ class Form:
     left: Matrix
     right: Matrix
     turned: bool = False
+
+    @property
+    def starts(self) -> tuple[int, int, int]:
+        """Where the factors and the result begin, in bytes."""
+        size = SIZES[self.kind]
+        return self.left.offset * size, self.right.offset * size, 0
+
+    @property
+    def from_start(self) -> Form:
+        """The form of factors that begin where their memory does."""
+        return replace(self, left=replace(self.left, offset=0), right=replace(self.right, offset=0))
 
     @property
     def work(self) -> int:
