@@ -362,6 +362,36 @@ def test_second_derivatives_of_losses_by_classes(nested):
     np.testing.assert_allclose(product.numpy(), quotient.numpy(), rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.parametrize("name", ["nll_loss", "cross_entropy"])
+def test_weights_of_classes_have_no_derivative_in_any_mode(name):
+    """A number that leaves the weights out would be wrong: neither mode gives one, over single vectors and batches."""
+    scores, classes, weight = pullback.ones(2, 3), pullback.tensor([0, 2]), vector()
+    loss = getattr(pullback.nn.functional, name)
+
+    def single(weight):
+        return loss(scores, classes, weight)
+
+    def several(weight):
+        return func.vmap(single)(weight.expand(2, 3)).sum()
+
+    for f in (single, several):
+        for call in (lambda f=f: func.jvp(f, (weight,), (weight,)), lambda f=f: func.grad(f)(weight)):
+            with pytest.raises(RuntimeError, match="not differentiable with respect to argument 'weight'"):
+                call()
+    _, tangent = func.jvp(
+        lambda scores: loss(scores, classes, weight), (scores,), (scores,)
+    )  # the weights are constant
+    equal(tangent, -1.0 if name == "nll_loss" else 0.0)
+
+
+def test_weights_of_classes_that_are_tracked_in_a_loss_with_margins():
+    """(max(0, 1 - own + other) / classes) summed over the other classes is the slope by the weight of a class."""
+    weight = vector(1.0, 2.0).requires_grad_()
+    scores = pullback.tensor([[0.5, 0.25], [0.5, 0.25]])
+    pullback.nn.functional.multi_margin_loss(scores, pullback.tensor([0, 1]), weight=weight, reduction="sum").backward()
+    equal(weight.grad, [0.375, 0.625])
+
+
 @pytest.mark.parametrize(
     "transform", [func.grad, func.jacrev, func.jacfwd, func.hessian, lambda f: func.vmap(func.grad(f))]
 )
