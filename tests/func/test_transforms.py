@@ -362,6 +362,30 @@ def test_second_derivatives_of_losses_by_classes(nested):
     np.testing.assert_allclose(product.numpy(), quotient.numpy(), rtol=1e-7, atol=1e-9)
 
 
+EXTREMES = {
+    "amax": lambda x: x.amax(0),
+    "amin": lambda x: x.amin(0),
+    "max": lambda x: x.max(),
+    "min": lambda x: x.min(),
+    "aminmax": lambda x: pullback.aminmax(x)[1],
+    "median": lambda x: x.median(),
+    "the norm of the largest": lambda x: pullback.linalg.vector_norm(x, float("inf")),
+    "the norm of the smallest": lambda x: pullback.linalg.vector_norm(x, -float("inf")),
+    "std": lambda x: x.std(),
+    "logsumexp": lambda x: x.logsumexp(0),
+}
+
+
+@pytest.mark.parametrize("dtype", [pullback.float16, pullback.bfloat16, pullback.float32, pullback.float64])
+@pytest.mark.parametrize("name", EXTREMES)
+def test_tangents_over_a_batch_are_of_the_result_s_dtype(name, dtype):
+    f, x = EXTREMES[name], vector(1.0, 2.0, 2.0, dtype=dtype)
+    rows = func.vmap(lambda tangent: func.jvp(f, (x,), (tangent,))[1])(pullback.eye(3, dtype=dtype))
+    for found in (func.jacfwd(f)(x), rows, func.jvp(f, (x,), (x,))[1]):
+        assert found.dtype == dtype
+    np.testing.assert_allclose(rows.float().numpy(), func.jacrev(f)(x).float().numpy(), rtol=0.01)
+
+
 @pytest.mark.parametrize("name", ["nll_loss", "cross_entropy"])
 def test_weights_of_classes_have_no_derivative_in_any_mode(name):
     """A number that leaves the weights out would be wrong: neither mode gives one, over single vectors and batches."""
