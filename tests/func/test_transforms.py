@@ -362,6 +362,60 @@ def test_second_derivatives_of_losses_by_classes(nested):
     np.testing.assert_allclose(product.numpy(), quotient.numpy(), rtol=1e-7, atol=1e-9)
 
 
+EXTREMES = {
+    "amax": lambda x: x.amax(0),
+    "amin": lambda x: x.amin(0),
+    "max": lambda x: x.max(),
+    "min": lambda x: x.min(),
+    "aminmax": lambda x: pullback.aminmax(x)[1],
+    "median": lambda x: x.median(),
+    "the norm of the largest": lambda x: pullback.linalg.vector_norm(x, float("inf")),
+    "the norm of the smallest": lambda x: pullback.linalg.vector_norm(x, -float("inf")),
+    "std": lambda x: x.std(),
+    "logsumexp": lambda x: x.logsumexp(0),
+}
+
+
+@pytest.mark.parametrize("dtype", [pullback.float16, pullback.bfloat16, pullback.float32, pullback.float64])
+@pytest.mark.parametrize("name", EXTREMES)
+def test_tangents_over_a_batch_are_of_the_result_s_dtype(name, dtype):
+    f, x = EXTREMES[name], vector(1.0, 2.0, 2.0, dtype=dtype)
+    rows = func.vmap(lambda tangent: func.jvp(f, (x,), (tangent,))[1])(pullback.eye(3, dtype=dtype))
+    for found in (func.jacfwd(f)(x), rows, func.jvp(f, (x,), (x,))[1]):
+        assert found.dtype == dtype
+    np.testing.assert_allclose(rows.float().numpy(), func.jacrev(f)(x).float().numpy(), rtol=0.01)
+
+
+@pytest.mark.parametrize("name", ["nll_loss", "cross_entropy"])
+def test_weights_of_classes_have_no_derivative_in_any_mode(name):
+    """A number that leaves the weights out would be wrong: neither mode gives one, over single vectors and batches."""
+    scores, classes, weight = pullback.ones(2, 3), pullback.tensor([0, 2]), vector()
+    loss = getattr(pullback.nn.functional, name)
+
+    def single(weight):
+        return loss(scores, classes, weight)
+
+    def several(weight):
+        return func.vmap(single)(weight.expand(2, 3)).sum()
+
+    for f in (single, several):
+        for call in (lambda f=f: func.jvp(f, (weight,), (weight,)), lambda f=f: func.grad(f)(weight)):
+            with pytest.raises(RuntimeError, match="not differentiable with respect to argument 'weight'"):
+                call()
+    _, tangent = func.jvp(
+        lambda scores: loss(scores, classes, weight), (scores,), (scores,)
+    )  # the weights are constant
+    equal(tangent, -1.0 if name == "nll_loss" else 0.0)
+
+
+def test_weights_of_classes_that_are_tracked_in_a_loss_with_margins():
+    """(max(0, 1 - own + other) / classes) summed over the other classes is the slope by the weight of a class."""
+    weight = vector(1.0, 2.0).requires_grad_()
+    scores = pullback.tensor([[0.5, 0.25], [0.5, 0.25]])
+    pullback.nn.functional.multi_margin_loss(scores, pullback.tensor([0, 1]), weight=weight, reduction="sum").backward()
+    equal(weight.grad, [0.375, 0.625])
+
+
 @pytest.mark.parametrize(
     "transform", [func.grad, func.jacrev, func.jacfwd, func.hessian, lambda f: func.vmap(func.grad(f))]
 )

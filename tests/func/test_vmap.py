@@ -256,6 +256,11 @@ LABELS = pullback.tensor([[0, 3], [1, 1], [2, 0]])
         (lambda x, w: F.batch_norm(x, None, None, w, w, training=True), (draw(3, 5, 4), draw(3, 4)), 0),
         (lambda x, m: F.batch_norm(x, m, m.abs()), (draw(3, 5, 4), draw(4)), (0, None)),
         (lambda x, m: F.scaled_dot_product_attention(x, x, x, m > 0), (draw(3, 2, 5, 4), draw(3, 5, 5)), 0),
+        (F.scaled_dot_product_attention, (draw(3, 5, 4), draw(5, 4), draw(5, 4)), (0, None, None)),
+        (F.scaled_dot_product_attention, (draw(5, 4), draw(3, 5, 4), draw(5, 4)), (None, 0, None)),
+        (F.scaled_dot_product_attention, (draw(5, 4), draw(5, 4), draw(3, 5, 4)), (None, None, 0)),
+        (lambda x, m: F.scaled_dot_product_attention(x, x, x, m), (draw(5, 4), draw(3, 5, 5)), (None, 0)),
+        (lambda x, y, m: F.scaled_dot_product_attention(x, x, y, m), (draw(5, 4), draw(3, 5, 4), draw(5, 5)), (None, 0, None)),
         (lambda x, w, b: F.conv2d(x, w, b, padding=1), (draw(3, 2, 4, 5, 5), draw(3, 6, 4, 3, 3), draw(3, 6)), 0),
         (F.conv2d, (draw(3, 4, 5, 5), draw(6, 4, 3, 3), draw(6)), (0, None, None)),
         (lambda w, x: F.conv2d(x, w, groups=2), (draw(3, 6, 2, 3, 3), draw(1, 4, 5, 5)), (0, None)),
@@ -270,6 +275,18 @@ LABELS = pullback.tensor([[0, 3], [1, 1], [2, 0]])
 )  # fmt: skip
 def test_functions_on_a_batch(function, args, in_dims):
     check(function, *args, in_dims=in_dims)
+
+
+def test_the_tangent_of_attention_over_a_batch_of_values_alone():
+    """Weights that all examples share have one tangent, by which each example's values are multiplied."""
+    x, values, tangent = draw(5, 4), draw(3, 5, 4), draw(5, 4, seed=1)
+
+    def attended(x):
+        return vmap(lambda value: F.scaled_dot_product_attention(x, x, value))(values)
+
+    step = 1e-5
+    quotient = (attended(x + step * tangent) - attended(x - step * tangent)) / (2 * step)
+    np.testing.assert_allclose(jvp(attended, (x,), (tangent,))[1], quotient, rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -558,3 +558,12 @@ def test_a_parameter_of_a_class_of_its_own_is_registered_however_it_was_made(mad
     m.other.sum().backward()
     optimizer.step()
     assert m.other.tolist() == [0, 0, 0] and type(m.other) is Point
+
+
+def test_the_mean_of_weighted_huber_losses_is_over_all_elements() -> None:
+    """(1 * 0.5 * 1 ** 2 + 3 * 0.5 * 2 ** 2) / 2; the other losses with weights divide by 4, the sum of the weights."""
+    x, weight = pullback.tensor([1.0, 2.0]), pullback.tensor([1.0, 3.0])
+    losses = nn.functional
+    assert losses.huber_loss(x, x * 0, delta=5.0, weight=weight).item() == 3.25
+    assert losses.mse_loss(x, x * 0, weight=weight).item() == 3.25
+    assert losses.l1_loss(x, x * 0, weight=weight).item() == 1.75

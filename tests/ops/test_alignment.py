@@ -107,6 +107,26 @@ def test_an_impossible_sequence_is_infinite_beside_others_or_zero_where_asked(co
 
 
 @BOTH
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_sequence_without_steps_has_no_gradient(compiled, mode):
+    """The loss of labels is infinite there, and does not depend on any step; the other sequence is as ever."""
+    logits = np.random.default_rng(1).normal(size=(3, 2, 4))
+    targets = pullback.tensor([[1, 2], [1, 2]])
+
+    def losses(x, steps):
+        return ctc_loss(x.log_softmax(2), targets, steps, (2, 2), reduction="none")
+
+    run = pullback.compile(losses) if compiled else losses
+    x = pullback.tensor(logits, requires_grad=True)
+    found = run(x, (0, 3))
+    found.sum().backward()
+    loss, slope = by_alignments(logits[:, 1], [1, 2])
+    np.testing.assert_allclose(found.detach().numpy(), [np.inf, loss], rtol=1e-12)
+    np.testing.assert_allclose(x.grad.numpy()[:, 1], slope, rtol=1e-11)
+    assert (x.grad.numpy()[:, 0] == 0).all()
+
+
+@BOTH
 def test_second_derivatives_are_those_of_the_gradient(mode):
     logits = np.random.default_rng(2).normal(size=(4, 1, 3))
     targets = pullback.tensor([[1, 2]])

@@ -58,6 +58,16 @@ def test_the_bits_are_those_of_tensors_that_go_the_general_way(
 
 
 @pytest.mark.parametrize(("name", "others", "args", "options"), CALLS, ids=NAMES)
+def test_tensors_without_axes(name: str, others: int, args: Any, options: Any) -> None:
+    x, *rest = (pb.tensor(value) for value in (1.0, 2.0, 3.0)[: others + 1])
+    row, *rows = (value.reshape(1).clone() for value in (x, *rest))
+    assert getattr(x, name)(*rest, *args, **options) is x
+    getattr(row, name)(*rows, *args, **options)
+    assert x.shape == ()
+    np.testing.assert_array_equal(x, row[0])
+
+
+@pytest.mark.parametrize(("name", "others", "args", "options"), CALLS, ids=NAMES)
 def test_what_an_operation_has_saved_is_not_lost(name: str, others: int, args: Any, options: Any) -> None:
     x, *rest = operands(others, pb.float64)
     x = x.nan_to_num(posinf=2.0)

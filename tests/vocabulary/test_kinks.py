@@ -40,6 +40,28 @@ def test_prelu_of_nan():
     assert np.isnan(by_weight.item())
 
 
+@pytest.mark.parametrize("count", [4, 40_000])
+@pytest.mark.parametrize(
+    ("function", "outside"),
+    [
+        (nn.functional.elu, 1.0),
+        (lambda x: nn.functional.elu(x, alpha=1.5), 1.0),
+        (lambda x: nn.functional.elu(x, alpha=-1.5), 1.0),
+        (lambda x: nn.functional.celu(x, alpha=2.0), 1.0),
+        (nn.functional.selu, 1.0507009873554805),
+        (nn.functional.hardswish, 1.0),
+    ],
+    ids=["elu", "elu of 1.5", "elu of -1.5", "celu", "selu", "hardswish"],
+)
+def test_a_value_that_is_nan_has_no_slope(function, outside, count):
+    x = tracked([NAN, 4.0] * (count // 2))
+    y = function(x)
+    (slopes,) = grad(y.sum(), x)
+    _, tangents = pullback.func.jvp(function, (x.detach(),), (pullback.ones_like(x),))
+    for found in (slopes, tangents):
+        np.testing.assert_array_equal(found.numpy(), [NAN, outside] * (count // 2))
+
+
 @pytest.mark.parametrize("reduce", ["amax", "amin"])
 @pytest.mark.parametrize("function", ["scatter_reduce", "index_reduce"])
 def test_an_extreme_that_is_nan_has_no_gradient(function, reduce):

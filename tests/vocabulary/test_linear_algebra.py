@@ -283,3 +283,36 @@ def test_low_rank_factors_are_near():
         np.testing.assert_allclose((u * s @ v.T).numpy(), shape, atol=1e-10)
     u, s, v = pullback.pca_lowrank(pullback.tensor(x), q=3)
     np.testing.assert_allclose((u * s @ v.T).numpy(), x - x.mean(0), atol=1e-10)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    ("name", "shapes"),
+    [
+        ("addmm", ((1, 3), (2, 4), (4, 3))),
+        ("addmv", ((2,), (2, 4), (4,))),
+        ("baddbmm", ((5, 2, 3), (5, 2, 4), (5, 4, 3))),
+        ("addbmm", ((2, 1), (5, 2, 4), (5, 4, 3))),
+        ("addr", ((2, 3), (2,), (3,))),
+    ],
+)
+def test_what_is_added_times_zero_has_a_gradient_of_zeros(name, shapes, compiled):
+    """With beta 0 the input is in the graph, and its NaNs are neither in the result nor in a gradient."""
+    function = getattr(pullback, name)
+    added, a, b = (tracked(np.ones(shape)) for shape in shapes)
+    with pullback.no_grad():
+        added.fill_(np.nan)
+
+    def product(*operands):
+        return function(*operands, beta=0)
+
+    run = pullback.compile(product) if compiled else product
+    for _ in range(3):
+        y = run(added, a, b)
+        slopes = grad(y.sum(), (added, a))
+        assert (slopes[0] == 0).all()
+        assert slopes[0].shape == added.shape
+        assert not y.isnan().any()
+        assert not slopes[1].isnan().any()
+    _, tangent = pullback.func.jvp(lambda x: product(x, a, b), (added,), (added,))
+    assert (tangent == 0).all()

@@ -61,6 +61,15 @@ def untracked(function: str, value: Any) -> Any:
     return value
 
 
+def followed(value: Any) -> bool:
+    """True if a derivative by a tensor is taken: it is tracked or has a tangent, at some level of the transforms it is in."""
+    while isinstance(value, Carrier):
+        if value.requires_grad or value._followed:
+            return True
+        value = value._array
+    return False
+
+
 def holds(condition: Any) -> bool:
     """True if all elements of a bool tensor are True: for checks of arguments that compiled programs repeat at each call."""
     return bool(every(condition).all())

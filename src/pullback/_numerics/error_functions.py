@@ -122,8 +122,8 @@ def _ratio(x: Array, parts: tuple[tuple[float, ...], tuple[float, ...]]) -> Arra
 
 
 def by_region(x: Array, *regions: tuple[Array, Callable[[Array], Array]]) -> Array:
-    """Each function applied to the elements of its mask, NaN elsewhere; the masks are disjoint."""
-    out = np.full(x.shape, np.nan)
+    """Each function applied to the elements of its mask, NaN elsewhere, in the memory order of x; the masks are disjoint."""
+    out = np.full_like(x, np.nan, np.float64)
     for mask, function in regions:
         if mask.all():
             return np.asarray(function(x))

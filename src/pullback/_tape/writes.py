@@ -32,7 +32,7 @@ def _added(term: Any) -> Any:
             return None
         change = term(tensor1, tensor2)
         if value != 1:
-            np.multiply(change, x.dtype.type(value), change)
+            change *= x.dtype.type(value)  # a number, which out= would refuse, if there are no axes
         return np.add(x, change, x)
 
     return added

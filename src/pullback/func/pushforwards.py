@@ -156,7 +156,9 @@ def _of_number(
             every = tuple(range(len(edge.shape)))
             part = xp.sum(sum_to(xp, slopes, edge.shape) * tangent, axis=every, keepdims=False)
             total = part if total is None else total + part
-    return total
+    if total is None or (made := dtype_of(total)) == (wanted := dtype_of(y)):
+        return total
+    return xp.astype(total, dtype=wanted, source=made)  # of bfloat16, whose rules compute in float32
 
 
 def _transposed(

@@ -53,7 +53,7 @@ def _elu(xp: Any, g: Any, x: Any, *, alpha: float, scale: float, input_scale: fl
     if alpha * input_scale == 1:
         return g * _scaled(xp, slope, scale)
     zero, above = xp.constant(0, x.dtype), xp.constant(scale, x.dtype)
-    return g * xp.where(x <= zero, _scaled(xp, slope, alpha * scale * input_scale), above)
+    return g * xp.where(x > zero, above, _scaled(xp, slope, alpha * scale * input_scale))
 
 
 def _softplus_forward(x: Any, *, beta: float, threshold: float) -> Any:
@@ -124,8 +124,8 @@ def _hardsigmoid_forward(x: Any) -> Any:
 
 def _hardswish(xp: Any, g: Any, x: Any) -> Any:
     three = xp.constant(3, x.dtype)
-    inner = g * (x / three + xp.constant(0.5, x.dtype))
-    return xp.select(x > xp.constant(-3, x.dtype), xp.where(x < three, inner, g))
+    inner = g * (x / three + xp.constant(0.5, x.dtype))  # NaN where x is
+    return xp.select(xp.logical_not(x <= xp.constant(-3, x.dtype)), xp.where(x >= three, g, inner))
 
 
 def _flat(xp: Any, g: Any) -> Any:

@@ -76,6 +76,11 @@ def _together(query: Any, key: Any, value: Any, mask: Any, *others: Any) -> list
     return [*arrays, mask]
 
 
+def _fits(known: Weights | None, *arrays: Any) -> bool:
+    """True if weights are known, for arrays that have their batch shape: vmap may be over values or cotangents alone."""
+    return known is not None and all(x.shape[:-2] == known.powers.shape[:-2] for x in arrays)
+
+
 def _shared(work: Callable[[_Share], None], query: Any, key: Any) -> None:
     """Call a function for every task, in several threads."""
     *batch, queries, _ = query.shape
@@ -170,7 +175,8 @@ def _attention_forward(
     query: Any, key: Any, value: Any, mask: Any = None, *, scale: float, known: Weights | None
 ) -> Any:
     dtype = query.dtype
-    if known is None:
+    if not _fits(known, value):
+        known = None
         query, key, value, mask = _together(query, key, value, mask)
     out = _like(query, value.shape[-1])
     if not _several(query, key):
@@ -192,7 +198,7 @@ def _pullback_forward(
     given: Any, query: Any, key: Any, value: Any, mask: Any = None, *, scale: float, known: Weights | None
 ) -> tuple[Any, ...]:
     dtype = query.dtype
-    if known is None or given.shape[:-2] != known.powers.shape[:-2]:  # a batch of cotangents
+    if not _fits(known, value, given):
         known = None
         query, key, value, given, mask = _together(query, key, value, mask, given)
     to_query, *to = outs = [_like(x, x.shape[-1]) for x in (query, key, value)]
@@ -245,6 +251,8 @@ def _slopes(xp: Any, given: Any, query: Any, key: Any, value: Any, mask: Any, sc
     """The weights, the cotangents of the scores, and the cotangents of the weights."""
     weights = _weights(xp, query, key, mask, scale)
     to_weights = xp.matmul(given, xp.matrix_transpose(value))
+    if weights.shape != to_weights.shape:  # a batch of values or cotangents alone
+        weights = xp.broadcast_to(weights, shape=tuple(to_weights.shape))
     return weights, xp.softmax_pullback(to_weights, weights, axis=weights.ndim - 1), to_weights
 
 

@@ -79,7 +79,7 @@ def _ties(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
 
 
 def _shared(xp: Any, g: Any, x: Any, chosen: Any, axis: Any, keepdims: bool) -> Any:
-    share = xp.select(chosen, xp.broadcast_to(xp.constant(1, x.dtype), shape=x.shape))
+    share = xp.select(chosen, xp.broadcast_to(xp.zeros((), like=x) + 1, shape=x.shape))
     return _aligned(xp, g / xp.sum(share, axis=axis, keepdims=keepdims), x.shape, axis, keepdims) * share
 
 

@@ -41,20 +41,25 @@ def _double(function: Function, of_singles: Function | None = None) -> Function:
         first, *rest = arrays
         if first.size * WORK <= blocks.BLOCK or any(x.shape != first.shape for x in rest):
             return whole(*arrays, **params)
-        flat, out = [x.reshape(-1) for x in arrays], np.empty(first.size, first.dtype)
+        out = np.empty_like(first)
+        axes = sorted(range(out.ndim), key=lambda axis: -out.strides[axis])  # in the memory order of the first array
+        made, *flat = [x.transpose(axes).reshape(-1) for x in (out, *arrays)]
 
         def part(start: int, stop: int) -> None:
-            out[start:stop] = whole(*[x[start:stop] for x in flat], **params)
+            made[start:stop] = whole(*[x[start:stop] for x in flat], **params)
 
         blocks.pieces(part, out.size, WORK)
-        return out.reshape(first.shape)
+        return out
 
     return forward
 
 
+_erf_of_doubles = _double(error_functions.erf)
+
+
 def _erf(x: Array) -> Any:
     if x.dtype.char == "d":
-        return error_functions.erf(x)
+        return _erf_of_doubles(x)
     if x.dtype.char == "f":
         return error_functions.erf_of_singles(x)
     return np.asarray(error_functions.erf_of_singles(x.astype(np.float32))).astype(x.dtype)

@@ -117,8 +117,8 @@ def _between(value: Any, columns: Any) -> Any:
     )
 
 
-def _where(condition: Any, value: float, otherwise: Any) -> Any:
-    """A number where a condition holds; without an operation if it is known to hold nowhere."""
+def _where(condition: Any, value: Any, otherwise: Any) -> Any:
+    """A number, or one of an array, where a condition holds; without an operation if it is known to hold nowhere."""
     if isinstance(condition, np.ndarray) and not condition.any():
         return otherwise
     return arithmetic.where(condition, value, otherwise)
@@ -153,9 +153,9 @@ def _log_likelihood(logs: Any, labels: Any, wanted: Any, sizes: Any, blank: int)
     reached = _at_end(reached, wanted)
     ends = ops.stack(2 * sizes, ops.maximum(2 * sizes - 1, 0), axis=1)
     reachable = ops.logical_or(ops.greater(ends, 0), np.arange(2) == 0)
-    closed = ops.where(ops.logical_and(reachable, ops.expand_dims(ops.greater(wanted, 0), axis=1)), 0.0, IMPOSSIBLE)
+    closed = ops.where(reachable, 0.0, IMPOSSIBLE)
     found = ops.logsumexp(ops.take_along_axis(reached, ends, axis=1) + closed, axis=(1,), keepdims=False)
-    found = _where(ops.logical_and(ops.equal(wanted, 0), ops.equal(sizes, 0)), 0.0, found)
+    found = _where(ops.equal(wanted, 0), ops.where(ops.equal(sizes, 0), 0.0, IMPOSSIBLE), found)
     outside = ops.expand_dims(ops.greater_equal(np.arange(steps)[:, None], wanted), axis=2)
     total = reductions.sum(_where(outside, 0.0, arithmetic.exp(logs)), (0, 2))
     return found - (total - total.detach())

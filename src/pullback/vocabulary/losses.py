@@ -14,7 +14,7 @@ from .._core.modes import quiet
 from .._core.primitives import Carrier
 from .._core.shapes import broadcast_shapes
 from .._core.sites import warn
-from .._core.values import data, every, require_operand, require_tensor, require_tensors, shared
+from .._core.values import data, every, followed, require_operand, require_tensor, require_tensors, shared
 from ..ops.exponentials import known_losses
 from . import arithmetic, products, reductions, shapes
 from .promotion import cast, together
@@ -93,10 +93,10 @@ def _check_weight(name: str, weight: Any, classes: int) -> Any:
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
             f"shape: {list(weight.shape)}"
         )
-    if weight.requires_grad:
+    if followed(weight):
         raise RuntimeError(
             f"The function '{name}' is not differentiable with respect to argument 'weight'. This input cannot have "
-            "requires_grad True."
+            "requires_grad True, or a tangent."
         )
     return data(weight)
 
@@ -371,14 +371,14 @@ def _difference(name: str, input: Any, target: Any) -> Any:
 
 
 def _weighed(name: str, losses: Any, input: Any, weight: Any, reduction: str, label: str) -> Any:
-    """Losses reduced with optional weights: the mean is divided by the sum of the weights."""
+    """Losses reduced with optional weights: the mean is divided by the sum of the weights, but for `huber_loss`, as in torch."""
     if weight is None:
         return reduced(losses, reduction, label)
     require_tensor(name, "weight", weight, 5 if name == "huber_loss" else 6)
     if tuple(weight.shape) != tuple(input.shape):
         raise ValueError("Weights and input must have the same size.")
     losses = losses * weight
-    if reduction == "mean":
+    if reduction == "mean" and name != "huber_loss":
         return reduced(losses, "sum") / reductions.sum(weight)
     return reduced(losses, reduction)
 

@@ -193,7 +193,7 @@ def multi_margin_loss(
     own = ops.reshape(ops.take_rows(rows, numbers), shape=(count, 1))
     shares = 1 - ops.put_rows(np.ones(count, rows._dtype), numbers, shape=(count, classes))
     if weight is not None:
-        shares = shares * ops.expand_dims(ops.index(data(weight), numbers, spec=(_xp.array,)), axis=1)
+        shares = shares * ops.expand_dims(ops.index(weight, numbers, spec=(_xp.array,)), axis=1)
     excess = ops.relu(margin - own + rows)
     losses = reductions.sum((excess if p == 1 else ops.square(excess)) * shares, 1) / classes
     if input.ndim < 2 and reduction == "none":

@@ -9,7 +9,7 @@ from .. import ops
 from .._core import dtypes, errors
 from .._core.primitives import Carrier
 from .._core.shapes import expand_shape, in_common
-from .._core.values import require_operand, require_operands, require_tensor, require_tensors
+from .._core.values import followed, require_operand, require_operands, require_tensor, require_tensors
 from .._tape.shortcuts import is_primitive
 from .._tape.views import view
 from . import arithmetic
@@ -213,14 +213,16 @@ def _tensors(name: str, **operands: Any) -> list[Any]:
 
 
 def _added(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
-    """beta * input + alpha * product; with beta 0 the input is not read, so that its NaNs are ignored."""
+    """beta * input + alpha * product; with beta 0 NaNs of the input are ignored, and its gradient is zero."""
     if input._dtype != product._dtype:
         raise RuntimeError(
             f"{name}: self and the product must have the same dtype, but got {input._type_name} and {product._type_name}"
         )
     expand_shape(tuple(input.shape), tuple(product.shape), "")
     result = _scaled("alpha", product, alpha)
-    return result if beta == 0 else ops.add(_scaled("beta", input, beta), result)
+    if beta == 0:
+        return ops.where(np.False_, input, result) if followed(input) else result
+    return ops.add(_scaled("beta", input, beta), result)
 
 
 @once
