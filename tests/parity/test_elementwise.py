@@ -28,7 +28,8 @@ def slopes(t, function, *arrays, dtype="float64"):
 @pytest.mark.parametrize("name", ONE)
 @parity
 def test_one_tensor_at_special_values(t, name):
-    return slopes(t, getattr(t, name), SPECIAL)
+    """One value at a time: of several, torch computes some by registers, in which it has other signs, as of logit at -0.0."""
+    return [slopes(t, getattr(t, name), [value]) for value in SPECIAL]
 
 
 @pytest.mark.parametrize("name", TWO)

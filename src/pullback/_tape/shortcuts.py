@@ -406,10 +406,9 @@ def _computed(primitive: Primitive, names: Sequence[str], metadata: Metadata, *,
     finished, unseen = [f"return {finish}"], "primitive not in observer.unseen"
     computed = f"{'observer' if observed else 'quiet'}.copy().run(forward, {arrays}{given})"
     if primitive.kind in ("elementwise", "zero") and machine.installed():
-        computed = (
-            f"large({arrays}{given}) if {names[0]}_array.size >= {machine.worth(primitive.forward)} else {computed}"
-        )
-        unseen += f" or {names[0]}_array.size >= {machine.worth(primitive.forward)}"  # machine code tells of no flags
+        large = f"{names[0]}_array.size >= {machine.worth(primitive.forward)}"
+        computed = f"large({arrays}{given}) if {large} else {computed}"
+        unseen += f" or {large}"  # machine code tells of no flags
     shown = [f"if {unseen}:", f"    observer.sees(primitive, {params}, ({arrays}), tensor)", "return tensor"]
     if observed:
         finished = [f"tensor = {finish}", *shown]
@@ -430,11 +429,8 @@ def _computed(primitive: Primitive, names: Sequence[str], metadata: Metadata, *,
         others.append("tracked and not (result.dtype is FLOAT or result.dtype is DOUBLE or result.dtype.kind == 'f')")
     elif primitive.differentiable and type(primitive.forward) is not np.ufunc:  # those keep a floating dtype
         others.append("tracked and result.dtype is not dtype")
-    kind = (
-        "kind"
-        if isinstance(primitive.title, str) or metadata.known is not None
-        else "node_class(primitive, title(**params))"
-    )
+    fixed = isinstance(primitive.title, str) or metadata.known is not None
+    kind = "kind" if fixed else "node_class(primitive, title(**params))"
     known = names[:1] if metadata.typed else ()  # to be tensors
     saved = "".join(f"{_kept(primitive, names, saved, known)}, " for saved in primitive.saved)
     node = _noded(kind, edges, saved, "params or None" if given else "None", depth=2 if observed else 1)
