@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import machine
+from .._core import machine, xp as _xp
 from .._core.primitives import Function, elementwise
 from .._numerics import blocks, error_functions, gamma_functions, incomplete_functions, polynomials, scipy
 from .._numerics.incomplete_functions import moment
@@ -43,7 +43,7 @@ def _double(function: Function, of_singles: Function | None = None) -> Function:
             return whole(*arrays, **params)
         out = np.empty_like(first)
         axes = sorted(range(out.ndim), key=lambda axis: -out.strides[axis])  # in the memory order of the first array
-        made, *flat = [x.transpose(axes).reshape(-1) for x in (out, *arrays)]
+        flat, made = [x.transpose(axes).reshape(-1) for x in arrays], _xp.reshaped_view(out.transpose(axes), -1)
 
         def part(start: int, stop: int) -> None:
             made[start:stop] = whole(*[x[start:stop] for x in flat], **params)
