@@ -43,8 +43,7 @@ def _double(function: Function, of_singles: Function | None = None) -> Function:
             return whole(*arrays, **params)
         out = np.empty_like(first)
         axes = sorted(range(out.ndim), key=lambda axis: -out.strides[axis])  # in the memory order of the first array
-        made = _xp.reshaped_view(out.transpose(axes), -1)
-        flat = [x.transpose(axes).reshape(-1) for x in arrays]
+        flat, made = [x.transpose(axes).reshape(-1) for x in arrays], _xp.reshaped_view(out.transpose(axes), -1)
 
         def part(start: int, stop: int) -> None:
             made[start:stop] = whole(*[x[start:stop] for x in flat], **params)
