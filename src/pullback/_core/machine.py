@@ -170,9 +170,9 @@ def counts() -> bool:
 SLOW = {np.logaddexp, np.logaddexp2, np.remainder, np.fmod, np.floor_divide, np.hypot}
 """Functions that NumPy does not vectorise. Without AVX-512 it takes two to ten times as long as machine code for those below."""
 _umath = sys.modules.get("numpy._core._multiarray_umath") or sys.modules["numpy.core._multiarray_umath"]
+_SLOWER = "arccos arccosh arcsin arcsinh arctan arctan2 arctanh cos cosh exp exp2 expm1 log log10 log1p log2 power sin sinh tan tanh"
 if not _umath.__cpu_features__.get("AVX512_SKX"):
-    names = "arccos arccosh arcsin arcsinh arctan arctan2 arctanh cos cosh exp exp2 expm1 log log10 log1p log2 power sin sinh tan tanh"
-    SLOW |= {getattr(np, name) for name in names.split()}
+    SLOW |= {getattr(np, name) for name in _SLOWER.split()}
 
 
 def worth(function: Any) -> int:
