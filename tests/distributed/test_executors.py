@@ -140,7 +140,7 @@ def test_an_interruption_leaves_nothing_to_be_done():
     """SIGINT while the sum is waited for: what has not begun is cancelled, and the executor goes on."""
     with processes(1) as executor:
         total(logistic, parts(1), LIKE, engine=executor)(AT)  # the process is there
-        fit = total(logistic, late_parts(400), LIKE, engine=executor)
+        fit = total(logistic, late_parts(80), LIKE, engine=executor)
         timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
         timer.start()
         with pytest.raises(KeyboardInterrupt):
