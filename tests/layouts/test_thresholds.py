@@ -10,7 +10,7 @@ from .thresholds import AROUND, SIZES, modules
 # Whole numbers that are no thresholds of what is computed at once: thresholds of programs that are compiled, which have
 # tests of their own (tests/compile); how work is cut into tasks for threads; counts, codes and limits.
 OTHERS = {
-    "_core.machine": "BUSY CALL ENOUGH LONGEST PORTION PRODUCTS STEP",
+    "_core.machine": "BUSY CALL ENOUGH LONGEST PORTION PRODUCTS SPREAD STEP",
     "_numerics.blas": "DIAGONAL LEFT LOWER ONES OPENMP PLAIN ROW_MAJOR TRANSPOSED UPPER",
     "_numerics.gamma_functions": "TERMS",
     "_tape.cuts": "REACH",

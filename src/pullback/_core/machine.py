@@ -316,8 +316,8 @@ _batches = dict(_products)
 _multiplied = [0]
 
 
-BUSY = 1 << 13
-"""The number of elements of a factor from which on BLAS may use several threads."""
+BUSY, SPREAD = 1 << 13, 1 << 18
+"""The number of elements of a factor, and that of multiplications, from which on BLAS may use several threads."""
 _single: list[Callable[[], Any]] = []
 """The block in which BLAS uses one thread, once our threads multiply matrices."""
 
@@ -327,7 +327,8 @@ def dot(a: Any, b: Any) -> Any:
 
     BLAS's threads go on spinning for a while after a product, and would take processors from ours.
     """
-    if not _single or max(a.size, b.size) < BUSY or _chosen[0] == "never":
+    few = max(a.size, b.size) < BUSY and a.size * b.shape[-1] < SPREAD
+    if not _single or few or _chosen[0] == "never":
         return _by_blas(a, b)
     with _single[0]():
         return _by_blas(a, b)
