@@ -31,6 +31,8 @@ first_half = extend.linear(
     forward=lambda x: x[:6],
 )
 
+second = extend.general("second", joint=lambda xp, g: (None, g), forward=lambda *xs: xs[1], inputs=("*xs",))
+
 OPERATIONS = {
     "RNN": recurrent("RNN", 3, 1, 4),
     "RNN, relu": recurrent("RNN", 3, 1, 4, nonlinearity="relu"),
@@ -56,6 +58,7 @@ OPERATIONS = {
     "vander": lambda x: pullback.vander(x[:3], 3) * x[3],
     "cat of one": lambda x: pullback.cat([x.exp()]),
     "an identity of the user's": lambda x: identity(x.exp()),
+    "one of several, by the user's": lambda x: second(x, x.exp()),
     "a part, by the user's": lambda x: first_half(x.exp()),
 }
 WRITES = {
@@ -80,7 +83,7 @@ def test_a_write_afterwards_changes_no_gradient(name, write):
     np.testing.assert_allclose(found.numpy(), (expected + other).numpy(), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("function", [identity, first_half])
+@pytest.mark.parametrize("function", [identity, first_half, lambda x: second(x * 0, x)])
 def test_what_lies_in_one_memory_has_one_version(function):
     x = pullback.arange(12.0)
     y = function(x)

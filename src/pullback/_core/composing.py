@@ -68,10 +68,8 @@ def _by_machine_code(primitive: Any, place: int) -> Any:
 
     def large(xp: Any, g: Any, *saved: Any, **params: Any) -> Any:
         # The gradient of a sum is one value, broadcast: take that, where a saved value tells the shape.
-        if not any(g.strides) and any(type(x) is np.ndarray and x.shape == g.shape for x in saved):
-            made = by(g[(0,) * g.ndim + (...,)], *saved, **params)
-        else:
-            made = by(g, *saved, **params)
+        one = not any(g.strides) and any(type(x) is np.ndarray and x.shape == g.shape for x in saved)
+        made = by(g[(0,) * g.ndim + (...,)] if one else g, *saved, **params)
         return rule(xp, g, *saved, **params) if made is None else made
 
     return large

@@ -167,11 +167,12 @@ def counts() -> bool:
     return always() or not _once.running
 
 
+umath: Any = sys.modules.get("numpy._core._multiarray_umath") or sys.modules["numpy.core._multiarray_umath"]
+"""NumPy's extension module; its second name is that of NumPy 1."""
 SLOW = {np.logaddexp, np.logaddexp2, np.remainder, np.fmod, np.floor_divide, np.hypot}
 """Functions that NumPy does not vectorise. Without AVX-512 it takes two to ten times as long as machine code for those below."""
-_umath = sys.modules.get("numpy._core._multiarray_umath") or sys.modules["numpy.core._multiarray_umath"]
 _SLOWER = "arccos arccosh arcsin arcsinh arctan arctan2 arctanh cos cosh exp exp2 expm1 log log10 log1p log2 power sin sinh tan tanh"
-if not _umath.__cpu_features__.get("AVX512_SKX"):
+if not umath.__cpu_features__.get("AVX512_SKX"):
     SLOW |= {getattr(np, name) for name in _SLOWER.split()}
 
 
@@ -322,13 +323,17 @@ _single: list[Callable[[], Any]] = []
 """The block in which BLAS uses one thread, once our threads multiply matrices."""
 
 
+def spreads(a: Any, b: Any) -> bool:
+    """True if BLAS may use several threads for a product."""
+    return a.size >= BUSY or b.size >= BUSY or a.size * b.shape[-1] >= SPREAD  # type: ignore[no-any-return]  # arrays'
+
+
 def dot(a: Any, b: Any) -> Any:
     """The product of two arrays by BLAS: in one thread, once ours multiply matrices.
 
     BLAS's threads go on spinning for a while after a product, and would take processors from ours.
     """
-    few = max(a.size, b.size) < BUSY and a.size * b.shape[-1] < SPREAD
-    if not _single or few or _chosen[0] == "never":
+    if not _single or not spreads(a, b) or _chosen[0] == "never":
         return _by_blas(a, b)
     with _single[0]():
         return _by_blas(a, b)

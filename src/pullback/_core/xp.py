@@ -202,8 +202,7 @@ def matmul(a: Any, b: Any) -> Any:
             return in_order(machine.batched(a, b) if a.ndim == b.ndim else machine.dot(a, b))
         return in_order(np.matmul(a, b))
     if a.size < machine.FACTOR:
-        few = 1 < b.size < machine.BUSY and a.size > 1 and a.size * b.shape[-1] < machine.SPREAD
-        return a.dot(b) if few else machine.dot(a, b)
+        return a.dot(b) if a.size > 1 < b.size and not machine.spreads(a, b) else machine.dot(a, b)
     made = machine.inner(a, b) if a.ndim == 1 == b.ndim else machine.product(a, b)
     return machine.dot(a, b) if made is None else made
 

@@ -8,7 +8,6 @@ number for the whole process: while it is 1, products in other threads take long
 import contextlib
 import ctypes
 import functools
-import sys
 from _thread import _local
 from array import array
 from collections.abc import Callable, Iterator
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import forks
+from .._core import forks, machine
 
 PATTERNS = "scipy_openblas_{}64_", "openblas_{}64_", "scipy_openblas_{}", "openblas_{}"
 OPENMP = 2
@@ -27,9 +26,8 @@ OPENMP = 2
 @functools.cache
 def libraries() -> list[Any]:
     """Libraries that may contain NumPy's BLAS: NumPy's extension module, which is linked to it, and bundled ones."""
-    core = sys.modules.get("numpy._core._multiarray_umath") or sys.modules["numpy.core._multiarray_umath"]
     package = Path(np.__file__).parent
-    paths = [Path(str(core.__file__))]
+    paths = [Path(str(machine.umath.__file__))]
     for folder in (package.parent / "numpy.libs", package / ".dylibs"):
         paths += sorted(folder.glob("*blas*"))
     found = []

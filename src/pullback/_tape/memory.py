@@ -8,7 +8,7 @@ of its own. So a write costs a copy only when a graph needs the old value, and n
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 from weakref import WeakValueDictionary, ref
 
@@ -126,14 +126,17 @@ def owner(array: Any) -> Any:
     return array
 
 
-def share(operands: Iterable[Any], result: Any) -> None:
+def share(operands: Sequence[Any], result: Any) -> None:
     """Make a result a member of the storage of the operand in whose memory it lies, if there is one.
 
     An operation may move no elements, and return memory that its operand has: writes of each are then writes of the other.
     """
-    whole = owner(result._array)
-    for operand in operands:
-        given = getattr(operand, "_array", None)
+    array = result._array
+    arrays = [getattr(operand, "_array", None) for operand in operands]
+    if array.base is None and id(array) not in map(id, arrays):
+        return
+    whole = owner(array)
+    for operand, given in zip(operands, arrays, strict=True):
         if isinstance(given, np.ndarray) and owner(given) is whole:
             (operand._storage or storage_of(operand)).join(result)
             return

@@ -107,7 +107,7 @@ class Tape(Interpreter):
             out = self._untracked(primitive, args, result, tracked, current)
         if not self.level:
             for piece in out if type(out) is tuple else (out,):
-                if type(piece._array) is ndarray and (piece._array.base is not None or _is_given(piece._array, args)):
+                if type(piece._array) is ndarray:
                     share(args, piece)
         return out
 
@@ -207,11 +207,6 @@ def why_cut(primitive: Primitive, args: Sequence[Any], result: Any, tracked: boo
     if tracked or (flat and hidden is not None):
         return hidden if hidden is not None and not flat else cut(primitive.name, args)
     return hidden or cuts[0]
-
-
-def _is_given(array: Any, args: Sequence[Any]) -> bool:
-    """True if an operation has returned the array of one of its operands."""
-    return any(getattr(arg, "_array", None) is array for arg in args)
 
 
 def _leads_nowhere(primitive: Primitive, result: Any) -> bool:

@@ -115,7 +115,7 @@ def _of_many(cls: type[Any], primitive: Primitive, general: Function) -> Functio
         tensor = new(cls)
         tensor._array = result
         tensor._cell = tensor._node = None
-        if result.base is not None or len(arrays) == 1:
+        if result.base is not None or id(result) in map(id, arrays):  # as `share` asks
             share(operands, tensor)
         if tracked:
             title = primitive.node_name(params)
@@ -451,7 +451,7 @@ def _computed(primitive: Primitive, names: Sequence[str], metadata: Metadata, *,
 
 
 def _joined(primitive: Primitive, names: Sequence[str]) -> list[str]:
-    """The lines for a result that may lie in memory of an operand: NumPy's ufuncs give it memory of its own."""
+    """The lines for a result that may lie in memory of an operand, as `share` asks; NumPy's ufuncs give memory of its own."""
     if type(primitive.forward) is np.ufunc:
         return []
     lies = " or ".join(["result.base is not None", *(f"result is {name}_array" for name in names)])

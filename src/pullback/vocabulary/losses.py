@@ -128,14 +128,11 @@ def _unless_ignored(valid: Any, values: Any) -> Any:
 
 def _shares(numbers: Any, valid: Any, weight: Any, dtype: np.dtype[Any]) -> Any:
     """The weight of each row: that of its class, or zero if it is ignored."""
-    if weight is None:
-        return (
-            _xp.ones(len(numbers), dtype)
-            if valid is None
-            else ops.astype(valid, dtype=dtype, source=np.dtype(np.bool_))
-        )
-    weights = ops.index(weight, numbers, spec=(_xp.array,))
-    return _unless_ignored(valid, cast(weights, dtype))
+    if weight is not None:
+        return _unless_ignored(valid, cast(ops.index(weight, numbers, spec=(_xp.array,)), dtype))
+    if valid is None:
+        return _xp.ones(len(numbers), dtype)
+    return ops.astype(valid, dtype=dtype, source=np.dtype(np.bool_))
 
 
 def _picked(log_probabilities: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
@@ -371,16 +368,19 @@ def _difference(name: str, input: Any, target: Any) -> Any:
 
 
 def _weighed(name: str, losses: Any, input: Any, weight: Any, reduction: str, label: str) -> Any:
-    """Losses reduced with optional weights: the mean is divided by the sum of the weights, but for `huber_loss`, as in torch."""
+    """Losses reduced with optional weights: the mean is divided by the sum of the weights."""
     if weight is None:
         return reduced(losses, reduction, label)
-    require_tensor(name, "weight", weight, 5 if name == "huber_loss" else 6)
+    losses = _times(name, losses, input, weight, 6)
+    return reduced(losses, "sum") / reductions.sum(weight) if reduction == "mean" else reduced(losses, reduction)
+
+
+def _times(name: str, losses: Any, input: Any, weight: Any, position: int) -> Any:
+    """Losses times weights, which are an argument in some position."""
+    require_tensor(name, "weight", weight, position)
     if tuple(weight.shape) != tuple(input.shape):
         raise ValueError("Weights and input must have the same size.")
-    losses = losses * weight
-    if reduction == "mean" and name != "huber_loss":
-        return reduced(losses, "sum") / reductions.sum(weight)
-    return reduced(losses, reduction)
+    return losses * weight
 
 
 def _floating(name: str, losses: Any) -> None:
@@ -467,7 +467,12 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     _floating("huber", difference)
-    return _weighed("huber_loss", ops.huber(difference, delta=delta), input, weight, reduction, "HuberLossBackward0")
+    losses = ops.huber(difference, delta=delta)
+    if weight is None:
+        return reduced(losses, reduction, "HuberLossBackward0")
+    return reduced(
+        _times("huber_loss", losses, input, weight, 5), reduction
+    )  # the mean is over all elements, as in torch
 
 
 # Probabilities

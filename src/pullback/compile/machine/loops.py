@@ -97,9 +97,9 @@ Place = Callable[[Any], tuple[int, int]]
 class Emitter:
     """Writes the code of one loop nest.
 
-    Values that are `late` are stored when everything has been read. The function around it has the table of addresses as its first argument. If the outermost loop is cut into several
-    chunks, or the code is for any length, further arguments say where that loop begins and ends, and the number of the
-    chunk.
+    Values that are `late` are stored when everything has been read. The function around it has the table of addresses as
+    its first argument. If the outermost loop is cut into several chunks, or the code is for any length, further arguments
+    say where that loop begins and ends, and the number of the chunk.
     """
 
     def __init__(

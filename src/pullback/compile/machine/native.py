@@ -17,6 +17,7 @@ import numpy as np
 from llvmlite import binding, ir
 
 from ..._core import forks
+from ..._core.machine import umath
 from .. import store
 
 POINTER_SIZE = ctypes.sizeof(ctypes.c_void_p)
@@ -129,10 +130,9 @@ def data(array: Any) -> int:
 @functools.cache
 def _api() -> Any:
     """The table of NumPy's C functions."""
-    core = sys.modules.get("numpy._core._multiarray_umath") or sys.modules["numpy.core._multiarray_umath"]
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return (ctypes.c_void_p * 100).from_address(get(core._ARRAY_API, None))
+    return (ctypes.c_void_p * 100).from_address(get(umath._ARRAY_API, None))
 
 
 OBJECTS = {"ndarray": np.ndarray, "None": None, "True": True, "False": False}

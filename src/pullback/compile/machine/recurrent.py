@@ -241,9 +241,8 @@ class Plan:
         """The words about the weight: a copy in panels, or itself where it is needed once."""
         factor = weight if self.back else weight.T
         if self.single:
-            weight, (down, right) = np.ascontiguousarray(weight), (self.width, 1)
-            down, right = (down, right) if self.back else (right, down)
-            return {"weight": weight, "panel": factor.shape[1], "down": down, "right": right}
+            down, right = (self.width, 1) if self.back else (1, self.width)
+            return {"weight": np.ascontiguousarray(weight), "panel": factor.shape[1], "down": down, "right": right}
         wide = matrices.VECTORS * self.lanes
         panels = [factor[:, j : j + wide].reshape(-1) for j in range(0, factor.shape[1], wide)]
         return {"weight": np.concatenate(panels), "panel": wide, "down": 0, "right": 1}

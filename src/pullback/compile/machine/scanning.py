@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..mathematics.lanes import Word
+from . import native
 from .elements import KINDS
 from .tasks import Call, TaskEmitter
 
@@ -47,6 +48,6 @@ def running_sums(x: Any) -> Any:
     rows = x.reshape(-1, x.shape[-1])
     tasks = max(1, min(len(rows), x.size // TASK))
     over, along = (step // x.itemsize for step in rows.strides)
-    words = {"x": rows.__array_interface__["data"][0], "over": over, "along": along, "size": rows.shape[1], "out": out}
+    words = {"x": native.data(rows), "over": over, "along": along, "size": rows.shape[1], "out": out}
     _call(KINDS[x.dtype])(tasks, shared=tasks > 1, rows=len(rows), tasks=tasks, **words)
     return out
