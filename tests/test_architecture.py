@@ -301,6 +301,7 @@ EAGER = """
     _core.xp
     _tape
     _tape.backward
+    _tape.collection
     _tape.cuts
     _tape.memory
     _tape.node
