@@ -1,9 +1,9 @@
-"""Times training steps of 46 models: pullback, torch, torch.compile and pullback.compile.
+"""Times training steps of 46 models: pullback, torch, torch.compile, jax.jit and pullback.compile.
 
-Each model is written once, in torch's names. Each library trains it in a process of its own; the processes measure in turns, one
+Each model is written once, in torch's names, and for JAX in `jax_models.py` where it has what a model needs. Each library trains it in a process of its own; the processes measure in turns, one
 waits asleep while another computes. Weights and batches are NumPy's numbers, and the losses of the first steps must be equal.
 A step is zero_grad, loss, backward and Adam. The table has the ratios of the medians to torch eager, and for compiled steps to
-the better torch, and those of the peaks of the processes' memory.
+the best of torch, torch.compile and jax.jit, and those of the peaks of the processes' memory.
 
     scripts/bench models [--only NAME] [--threads N] [--quick] [--without-compile] [--json FILE] [--page FILE]
 """
@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 TURNS, SECONDS, CHECKED = 5, 0.3, 3
+PEERS = ("torch", "torch compiled", "jax")
 Case = Callable[[Any, np.random.Generator], tuple[Any, Callable[[], Any]]]
 MODELS: dict[str, Case] = {}
 
@@ -629,8 +630,10 @@ def temporal_classification(torch, rng):
 
 
 def step_of(library: str, name: str) -> Callable[[], Any]:
-    """A training step of a model: pullback, pullback compiled, torch or torch compiled."""
+    """A training step of a model: pullback, pullback compiled, torch, torch compiled or jax."""
     kind, _, compiled = library.partition(" ")
+    if kind == "jax":
+        return importlib.import_module("jax_models").step_of(name)
     torch = importlib.import_module(kind)
     if kind == "torch":
         torch.set_num_threads(int(os.environ["THREADS"]))
@@ -656,6 +659,8 @@ def step_of(library: str, name: str) -> Callable[[], Any]:
 
 def work(library: str, name: str) -> None:
     """Print the first losses, then, for each line that is read, the seconds of a step and the peak of memory."""
+    if hasattr(os, "sched_setaffinity"):  # JAX has as many threads as there are processors
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(os.environ["THREADS"])])
     began = time.perf_counter()
     step = step_of(library, name)
     losses = [float(step()) for _ in range(CHECKED)]
@@ -729,7 +734,7 @@ def compared(name: str, libraries: list[str], threads: int, count: int = TURNS) 
 
 def row(name: str, found: dict[str, Any]) -> str:
     """A line of the table."""
-    peers = [found[each]["seconds"] for each in ("torch", "torch compiled") if "seconds" in found.get(each, {})]
+    peers = [found[each]["seconds"] for each in PEERS if "seconds" in found.get(each, {})]
     texts = [f"{found['torch']['seconds'] * 1e6:10.0f}" if peers else "         -"]
     for library, peer in (("pullback", peers[:1]), ("pullback compiled", peers)):
         told = found.get(library, {})
@@ -748,28 +753,29 @@ library trains it in a process of its own; the processes measure in turns, and o
 zero_grad, loss, backward and Adam; the losses of the first steps are equal. Below 1, pullback is quicker, or takes less memory.
 
 - eager: pullback's time over torch's;
-- compiled: that of `pullback.compile` over the quicker of torch and torch.compile;
+- torch.compile, jax.jit: their time over torch's; the models of JAX are [benchmarks/jax_models.py](../../benchmarks/jax_models.py);
+- compiled: that of `pullback.compile` over the quickest of torch, torch.compile and jax.jit;
 - memory: the peak of pullback's process over that of torch's, eager.
 
 {summary}
 
-| model | torch, us | eager | torch.compile | compiled | memory |
-|---|---|---|---|---|---|
+| model | torch, us | eager | torch.compile | jax.jit | compiled | memory |
+|---|---|---|---|---|---|---|
 {rows}
 """
 
 
-def rated(results: dict[str, Any]) -> list[tuple[str, float, float, str, float, float]]:
+def rated(results: dict[str, Any]) -> list[tuple[str, float, float, list[str], float, float]]:
     """A row for each model: its name, torch's microseconds, and the ratios of the table."""
     table = []
     for name, found in results.items():
         if not all("seconds" in found[library] for library in ("torch", "pullback", "pullback compiled")):
             continue
-        base, peer = found["torch"]["seconds"], found.get("torch compiled", {}).get("seconds")
+        base, *peers = (found.get(peer, {}).get("seconds") for peer in PEERS)
         eager = found["pullback"]["seconds"] / base
-        compiled = found["pullback compiled"]["seconds"] / min(base, peer or base)
+        compiled = found["pullback compiled"]["seconds"] / min(base, *(peer or base for peer in peers))
         memory = found["pullback"]["megabytes"] / found["torch"]["megabytes"]
-        told = f"{peer / base:.2f}" if peer else ""
+        told = [f"{peer / base:.2f}" if peer else "" for peer in peers]
         table.append((name.replace("_", " "), base * 1e6, eager, told, compiled, memory))
     return table
 
@@ -799,7 +805,7 @@ def page(results: dict[str, Any], threads: int) -> str:
         day=time.strftime("%Y-%m-%d"), processor=f"{cores} cores of {named}", threads=threads,
         torch=importlib.import_module("torch").__version__, numpy=np.__version__, python=sys.version.split()[0],
         summary=summary(results),
-        rows="\n".join(f"| {n} | {us:.0f} | {e:.2f} | {t} | {c:.2f} | {m:.2f} |" for n, us, e, t, c, m in rated(results)),
+        rows="\n".join(f"| {n} | {us:.0f} | {e:.2f} | {' | '.join(t)} | {c:.2f} | {m:.2f} |" for n, us, e, t, c, m in rated(results)),
     )  # fmt: skip
 
 
@@ -820,13 +826,16 @@ def main() -> int:
         work(*options.work)
         return 0
     libraries = ["torch", "pullback", "pullback compiled", *([] if options.without_compile else ["torch compiled"])]
+    of_jax = importlib.import_module("jax_models").MODELS
     print(
         f"{'model':30} {'torch, us':>10} {'eager':>8} {'compiled':>8} {'memory':>8}   over torch's, {options.threads} threads",
         flush=True,
     )
     results = {}
     for name in [options.only] if options.only else MODELS:
-        results[name] = compared(name, libraries, options.threads, 2 if options.quick else TURNS)
+        results[name] = compared(
+            name, [*libraries, *(["jax"] if name in of_jax else [])], options.threads, 2 if options.quick else TURNS
+        )
         print(row(name, results[name]), flush=True)
         if options.json:
             Path(options.json).write_text(json.dumps(results, indent=1), encoding="utf-8")
