@@ -180,7 +180,8 @@ def must_agree(name: str, programs: dict[str, Program]) -> None:
         )
         for other in others:
             for mine, its in zip(first, other, strict=True):
-                np.testing.assert_allclose(mine, its, rtol=1e-4, atol=1e-5, err_msg=name, strict=True)
+                tolerance = 1e-5 * max(1, np.abs(its).max(initial=0))
+                np.testing.assert_allclose(mine, its, rtol=1e-4, atol=tolerance, err_msg=name, strict=True)
 
 
 def turn(program: Program, repetitions: int) -> float:

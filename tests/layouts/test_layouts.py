@@ -51,3 +51,41 @@ def test_a_view_of_another_shape_shares_memory_or_is_refused() -> None:
     for array in (x.T, x[:, :5], x[::-1].T, np.broadcast_to(x[0], (3, 6))):
         with pytest.raises(ValueError, match="no view of shape"):
             xp.reshaped_view(array, -1)
+
+
+FILLED = {
+    "zeros_like": lambda x, **options: pullback.zeros_like(x, **options),
+    "ones_like": lambda x, **options: pullback.ones_like(x, **options),
+    "full_like": lambda x, **options: pullback.full_like(x, 7, **options),
+    "empty_like": lambda x, **options: pullback.empty_like(x, **options),
+    "rand_like": lambda x, **options: pullback.rand_like(x, **options),
+    "randn_like": lambda x, **options: pullback.randn_like(x, **options),
+}
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_a_tensor_like_another_has_its_order_of_axes(name: str) -> None:
+    """torch's `preserve_format`: dense, in the order of the strides; C-contiguous where it is asked for, or nothing is dense."""
+    make, values = FILLED[name], pullback.zeros(2, 3, 4)
+    turned = values.permute(2, 0, 1)
+    assert make(turned).stride() == turned.stride() == (1, 12, 4)
+    assert make(turned[::2]).stride() == (1, 6, 2)
+    assert make(values[:, ::2]).stride() == (8, 4, 1)
+    assert make(turned, dtype=pullback.float64).stride() == (1, 12, 4)
+    assert make(turned, memory_format=pullback.contiguous_format).stride() == (6, 3, 1)
+    assert make(pullback.zeros(3, 1).expand(3, 2)).stride() == (2, 1)
+    leaf = make(turned, requires_grad=True)
+    assert leaf.requires_grad
+    assert leaf.is_leaf
+    leaf.backward(pullback.ones(4, 2, 3))
+    assert leaf.grad.stride() == (1, 12, 4)
+
+
+@pytest.mark.parametrize(("name", "value"), [("zeros_like", 0), ("ones_like", 1), ("full_like", 7)])
+def test_a_tensor_like_another_has_its_values_in_every_layout(name: str, value: int) -> None:
+    x = pullback.arange(24.0).reshape(2, 3, 4)
+    for like in (x, x.permute(2, 0, 1), x.mT[::2], x[..., 1:3], x[0].t(), x.bfloat16().mT):
+        made = FILLED[name](like)
+        assert made.shape == like.shape
+        assert made.dtype == like.dtype
+        assert (made == value).all()

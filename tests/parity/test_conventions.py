@@ -239,7 +239,7 @@ CREATION = [
     lambda t: t.eye(3), lambda t: t.eye(2, 3), lambda t: t.eye(2, dtype=t.int64), lambda t: t.arange(5),
     lambda t: t.arange(5.0), lambda t: t.arange(1, 10, 3), lambda t: t.arange(0, 1, 0.25), lambda t: t.arange(5, 0, -2),
     lambda t: t.arange(3, dtype=t.float64), lambda t: t.linspace(0, 1, 5), lambda t: t.linspace(1, -1, 3, dtype=t.float64),
-    lambda t: t.linspace(0, 10, 1), lambda t: t.zeros_like(t.ones(2, dtype=t.int32)), lambda t: t.ones_like(t.zeros(2, 3)),
+    lambda t: t.linspace(0, 10, 1), lambda t: t.zeros_like(t.ones(2, dtype=t.int32)), lambda t: t.ones_like(t.zeros(2, 3)), lambda t: t.ones_like(t.zeros(2, 3, 4).permute(2, 0, 1)).stride(),
     lambda t: t.ones_like(t.zeros(2), dtype=t.float64, requires_grad=True), lambda t: t.full_like(t.zeros(2), 7),
     lambda t: t.from_numpy(np.arange(3)), lambda t: t.Tensor([1, 2]), lambda t: t.FloatTensor([[1, 2]]),
     lambda t: t.DoubleTensor([1]), lambda t: t.LongTensor([1.0, 2]), lambda t: t.tensor(np.ones((2, 3)).T),

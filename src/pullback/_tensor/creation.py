@@ -13,7 +13,7 @@ import numpy as np
 from .._core import dtypes, errors
 from .._core.bfloat import is_bfloat
 from .._core.modes import innermost, quiet
-from .._core.placement import accept
+from .._core.placement import accept, preserve_format
 from .._core.primitives import Carrier
 from .._core.shapes import Shape, parse_sizes
 from .._core.sites import named, warn
@@ -449,9 +449,17 @@ def alike(name: str, make: Callable[..., Any], text: str) -> Callable[..., Any]:
 
     def function(input: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
         require_tensor(name, "input", input)
-        return make(tuple(input.shape), *args, dtype=input.dtype if dtype is None else dtype, **options)
+        result = make(tuple(input.shape), *args, dtype=input.dtype if dtype is None else dtype, **options)
+        laid_out = input._array
+        if type(laid_out) is not np.ndarray or laid_out.flags.c_contiguous or 0 in laid_out.strides:
+            return result
+        if innermost.get() is not None or options.get("memory_format") not in (None, preserve_format):
+            return result
+        array = np.empty_like(laid_out, dtype=result._array.dtype)
+        np.copyto(array, result._array)
+        return made(array, result.requires_grad)
 
-    text = f"""{text} in the shape and dtype of another tensor.
+    text = f"""{text} in the shape and dtype of another tensor, with its order of axes in memory.
 
     >>> import pullback
     >>> pullback.{name}(pullback.ones(2, 3){", 1" if name == "full_like" else ""}).shape
