@@ -608,7 +608,7 @@ def embedding(weight: Tensor, indices: _TensorLike, padding_idx: _builtins.int =
 def empty(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
     """A tensor of a shape whose elements are whatever the memory held."""
 def empty_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
-    """Unset elements in the shape and dtype of another tensor."""
+    """Unset elements in the shape and dtype of another tensor, with its order of axes in memory."""
 def empty_permuted(size: _builtins.int | _Sequence[_builtins.int] | None, physical_layout: _Any, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: _Any) -> Tensor:
     """A tensor of a given shape whose axes are ordered in memory as `physical_layout` says, outermost first."""
 def empty_strided(size: _builtins.int | _Sequence[_builtins.int] | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: _Any) -> Tensor:
@@ -702,7 +702,7 @@ def frombuffer(buffer: _Any, *, dtype: _DType | None, count: _builtins.int = -1,
 def full(size: _Sequence[_builtins.int], fill_value: _Number | Tensor, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
     """A tensor filled with one value, whose type decides the dtype unless one is given."""
 def full_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
-    """One value everywhere in the shape and dtype of another tensor."""
+    """One value everywhere in the shape and dtype of another tensor, with its order of axes in memory."""
 @_overload
 def gather(input: Tensor, dim: _builtins.int, index: Tensor, *, sparse_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The elements along a dim selected by `index`; the result has the shape of `index`."""
@@ -1129,7 +1129,7 @@ def numel(self: Tensor) -> _builtins.int:
 def ones(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
     """Ones of a shape."""
 def ones_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
-    """Ones in the shape and dtype of another tensor."""
+    """Ones in the shape and dtype of another tensor, with its order of axes in memory."""
 def orgqr(input: Tensor, tau: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The leading columns of a product of Householder reflections: Q, from the result of `geqrf`."""
 def ormqr(input: Tensor, tau: Tensor, other: _TensorLike, left: _builtins.bool = True, transpose: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1190,7 +1190,7 @@ def rad2deg_(input: Tensor) -> Tensor:
 def rand(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
     """Numbers drawn evenly from [0, 1)."""
 def rand_like(input: Tensor, *args: _Any, dtype: _DType | None = None, **options: _Any) -> Tensor:
-    """Numbers drawn evenly from [0, 1) in the shape and dtype of another tensor."""
+    """Numbers drawn evenly from [0, 1) in the shape and dtype of another tensor, with its order of axes in memory."""
 def randint(low: _Any = 0, high: _Any = None, size: _builtins.int | _Sequence[_builtins.int] | None = None, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
     """Random integers, uniform in [low, high); `randint(high, size)` starts at 0."""
 def randint_like(input: Tensor, low: _Any = 0, high: _Any = None, **options: _Any) -> Tensor:
@@ -1198,7 +1198,7 @@ def randint_like(input: Tensor, low: _Any = 0, high: _Any = None, **options: _An
 def randn(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
     """Numbers drawn from the normal distribution with mean 0 and variance 1."""
 def randn_like(input: Tensor, *args: _Any, dtype: _DType | None = None, **options: _Any) -> Tensor:
-    """Normally distributed numbers in the shape and dtype of another tensor."""
+    """Normally distributed numbers in the shape and dtype of another tensor, with its order of axes in memory."""
 def randperm(n: _builtins.int, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
     """A random permutation of the integers from 0 to n - 1."""
 def range(start: _Number, end: _Number | None = None, step: _Number = 1, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
@@ -1601,4 +1601,4 @@ def zero_(self: Tensor) -> Tensor:
 def zeros(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
     """Zeros of a shape."""
 def zeros_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
-    """Zeros in the shape and dtype of another tensor."""
+    """Zeros in the shape and dtype of another tensor, with its order of axes in memory."""

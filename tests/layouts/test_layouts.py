@@ -54,12 +54,8 @@ def test_a_view_of_another_shape_shares_memory_or_is_refused() -> None:
 
 
 FILLED = {
-    "zeros_like": lambda x, **options: pullback.zeros_like(x, **options),
-    "ones_like": lambda x, **options: pullback.ones_like(x, **options),
+    **{f"{name}_like": getattr(pullback, f"{name}_like") for name in ("zeros", "ones", "empty", "rand", "randn")},
     "full_like": lambda x, **options: pullback.full_like(x, 7, **options),
-    "empty_like": lambda x, **options: pullback.empty_like(x, **options),
-    "rand_like": lambda x, **options: pullback.rand_like(x, **options),
-    "randn_like": lambda x, **options: pullback.randn_like(x, **options),
 }
 
 
