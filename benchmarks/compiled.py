@@ -1,7 +1,7 @@
-"""Times compiled gradient steps of pullback against jax.jit and torch.compile: the same programs, in one process, in turns.
+"""Times compiled gradient steps of pullback against jax.jit and torch.compile: the same programs, in turns.
 
 A program is written once, in words that all three libraries know, and all run it on the same numbers. They must agree
-before they are timed; then they take turns, as in `eager.py`. The first call counts apart: making the function, and
+before they are timed; then they take turns, each library in a process of its own, as in `eager.py`. The first call counts apart: making the function, and
 everything up to its first result, without a cache on disk. Beside each program stand its floating-point operations and
 bytes, and the time that this machine needs for those at least.
 
@@ -31,7 +31,7 @@ os.environ["PULLBACK_CACHE"] = "off"  # a first call is one
 import itertools
 
 import numpy as np
-from eager import FULL, QUICK, Program, in_turns, verdict
+from processes import FULL, QUICK, Effort, Process, Program, Runs, in_turns, verdict
 
 import pullback
 from pullback._numerics.blocks import pieces
@@ -354,55 +354,79 @@ CASES = (
 FIRST_CALL = 0.3  # of jax.jit's
 
 
-def arrays_of(results: Sequence[Any]) -> list[np.ndarray[Any, Any]]:
-    """What a step gave, as arrays."""
-    return [np.asarray(r.detach() if hasattr(r, "detach") else r) for r in results]
+MAKERS = {"pullback": of_pullback, "jax": of_jax, "torch": of_torch}
+library = functools.cache(lambda name: MAKERS[name]())
+_steps: dict[str, Function] = {}
+"""The compiled step of the case that is measured, in the process of its library."""
 
 
-def first_calls(case: Case, libraries: dict[str, Library], repetitions: int) -> dict[str, float]:
-    """Seconds from a function to its first result, the median of several functions.
+def case_of(name: str) -> Case:
+    """The case of a name."""
+    return next(case for case in CASES if case.name == name)
 
-    Garbage is collected before each: three libraries' objects are so many that a collection takes a tenth of a second, and
-    it would fall to whoever makes the last object.
+
+def write(module: Any, name: str) -> dict[str, Program]:
+    """The step of a case in one library."""
+    _steps["step"] = step = case_of(name).make(library(module.__name__))
+    return {"step": Program(lambda _: step())}
+
+
+def begun(module: str, name: str) -> float:
+    """Seconds from a function to its first result, in a process that has compiled one other small function.
+
+    Garbage is collected before: a library's objects are so many that a collection takes a tenth of a second.
     """
-    times: dict[str, list[float]] = {name: [] for name in libraries}
-    for _ in range(repetitions):
-        for name, library in libraries.items():
-            gc.collect()
-            start = perf_counter()
-            step = case.make(library)
-            step()
-            times[name].append(perf_counter() - start)
-    return {name: median(found) for name, found in times.items()}
+    words = library(module)
+    words.gradients(lambda xp, x: xp.sum(x * x), [even(1, 2, 10)])()
+    gc.collect()
+    start = perf_counter()
+    case_of(name).make(words)()
+    return perf_counter() - start
 
 
-def copy_of(moved: int) -> Function:
+def first_call(module: str, name: str) -> float:
+    """What `begun` says in a fresh process."""
+    process = Process(module)
+    seconds = process.call(begun, module, name)
+    process.end()
+    return float(seconds)
+
+
+def limit() -> tuple[float, float, float]:
+    """The operations and bytes of the step, and the seconds that they take here at least."""
+    report = _steps["step"].report()  # type: ignore[attr-defined]
+    return report.flops, report.moved, report.limit
+
+
+def copy_of(_: Any, moved: int) -> dict[str, Program]:
     """A copy that reads and writes so many bytes together; threads share it."""
     source, target = (np.ones(moved // 2, np.uint8) for _ in range(2))
 
     def part(start: int, stop: int) -> None:
         np.copyto(target[start:stop], source[start:stop])
 
-    return lambda: pieces(part, moved // 2, 1)
+    return {"copy": Program(lambda _: (pieces(part, moved // 2, 1),))}
 
 
-def measured(case: Case, libraries: dict[str, Library], quick: bool) -> dict[str, Any]:
+def measured(case: Case, processes: dict[str, Process], effort: Effort) -> dict[str, Any]:
     """One line of the table."""
-    chosen = {name: library for name, library in libraries.items() if name == "pullback" or name in case.peers}
-    steps = {name: case.make(library) for name, library in chosen.items()}
+    chosen = {name: process for name, process in processes.items() if name == "pullback" or name in case.peers}
+    programs: dict[str, Runs] = {name: process.programs(write, case.name)["step"] for name, process in chosen.items()}
     for _ in range(3):
-        results = {name: arrays_of(step()) for name, step in steps.items()}
+        results = {name: program.results() for name, program in programs.items()}
         for name, found in results.items():
             for mine, its in zip(results["pullback"], found, strict=True):
                 np.testing.assert_allclose(mine, its, rtol=2e-3, atol=2e-4, err_msg=f"{case.name}: {name}")
-    report = steps["pullback"].report()  # type: ignore[attr-defined]
-    turns = steps | ({"copy": copy_of(report.moved)} if case.copies < float("inf") else {})
-    times = in_turns(
-        {name: Program(lambda _, step=step: step()) for name, step in turns.items()}, QUICK if quick else FULL
-    )
+    flops, moved, least = processes["pullback"].call(limit)
+    if case.copies < float("inf"):
+        programs |= processes["pullback"].programs(copy_of, moved, keep=True)
+    times = in_turns(programs, effort)
     seconds = {name: median(found) for name, found in times.items()}
     best = min(seconds[name] for name in case.peers if name in seconds)
-    first = first_calls(case, {name: chosen[name] for name in ("pullback", "jax") if name in chosen}, 1 if quick else 3)
+    first = {
+        name: median(first_call(name, case.name) for _ in range(1 if effort is QUICK else 3))
+        for name in ("pullback", "jax")
+    }
     ratio, start = seconds["pullback"] / best, first["pullback"] / first["jax"]
     told = "".join(f"{seconds.get(name, float('nan')) * 1e6:>12.1f}" for name in ("pullback", "jax", "torch"))
     print(
@@ -410,8 +434,8 @@ def measured(case: Case, libraries: dict[str, Library], quick: bool) -> dict[str
         f"{first['pullback'] * 1e3:>9.0f}{first['jax'] * 1e3:>8.0f}{start:>7.2f} {verdict(start <= FIRST_CALL)}",
         flush=True,
     )
-    least, took = report.limit, seconds["pullback"]
-    told = f"{amount(report.flops, 'flop')}, {amount(report.moved, 'B')} moved: at least {duration(least)} here, "
+    took = seconds["pullback"]
+    told = f"{amount(flops, 'flop')}, {amount(moved, 'B')} moved: at least {duration(least)} here, "
     print(f"    {told}of which it takes {took / least:.1f} times", flush=True)
     ok = ratio <= case.goal and start <= FIRST_CALL
     if "copy" in seconds:
@@ -429,27 +453,24 @@ ELEMENTWISE = (
 ).split()
 
 
-def elementwise_step(library: Any, name: str) -> Callable[[Any], Any]:
+def write_elementwise(library: Any, name: str) -> dict[str, Program]:
     """One operation on a million numbers."""
     a, b = library.tensor(even(0.1, 3, 10**6)), library.tensor(even(1, 2, 10**6))
     condition = a > b
     if name == "where":
-        return lambda _: (library.where(condition, a, b),)
+        return {name: Program(lambda _: (library.where(condition, a, b),))}
     function = getattr(library, name)
     two = name in ("add", "sub", "mul", "div", "maximum", "pow")
-    return (lambda _: (function(a, b),)) if two else (lambda _: (function(a),))
+    return {name: Program((lambda _: (function(a, b),)) if two else (lambda _: (function(a),)))}
 
 
-def elementwise(quick: bool) -> list[dict[str, Any]]:
+def elementwise(processes: dict[str, Process], effort: Effort) -> list[dict[str, Any]]:
     """The twenty commonest operations, eager, against torch."""
-    torch = importlib.import_module("torch")
     print(f"\n{'eager, 1 000 000 numbers':<36}{'pullback':>12}{'torch us':>12}{'ratio':>8}{'goal':>6}")
     rows = []
     for name in ELEMENTWISE:
-        libraries = {"pullback": pullback, "torch": torch}
-        times = in_turns(
-            {n: Program(elementwise_step(m, name)) for n, m in libraries.items()}, QUICK if quick else FULL
-        )
+        both = {each: processes[each].programs(write_elementwise, name)[name] for each in ("pullback", "torch")}
+        times = in_turns(both, effort)
         ours, theirs = median(times["pullback"]), median(times["torch"])
         print(
             f"{name:<36}{ours * 1e6:>12.1f}{theirs * 1e6:>12.1f}{ours / theirs:>8.2f}{1.0:>6.1f} {verdict(ours <= theirs)}"
@@ -472,20 +493,21 @@ def main() -> None:
     parser.add_argument("--json", metavar="FILE", type=Path, help="write every round to FILE")
     options = parser.parse_args()
     warnings.simplefilter("ignore", FutureWarning)
-    makers = {"pullback": of_pullback, "jax": of_jax, "torch": of_torch}
-    if options.without_torch:
-        del makers["torch"]
-    missing = [name for name in makers if importlib.util.find_spec(name) is None]
-    libraries = {name: make() for name, make in makers.items() if name not in missing}
+    wanted = [name for name in MAKERS if name != "torch" or not options.without_torch]
+    missing = [name for name in wanted if importlib.util.find_spec(name) is None]
+    processes, effort = (
+        {name: Process(name) for name in wanted if name not in missing},
+        QUICK if options.quick else FULL,
+    )
     if missing:
         print(f"not installed, and left out: {', '.join(missing)}")
     print(
         f"{'case (microseconds)':<36}{'pullback':>12}{'jax':>12}{'torch':>12}{'ratio':>8}{'goal':>6} {'':7}{'first ms':>9}{'jax ms':>8}{'ratio':>7}"
     )
     chosen = [case for case in CASES if not options.only or options.only in case.name]
-    rows = [measured(case, libraries, options.quick) for case in chosen]
-    if not options.only or options.only == "eager":
-        rows += elementwise(options.quick)
+    rows = [measured(case, processes, effort) for case in chosen]
+    if "torch" in processes and (not options.only or options.only == "eager"):
+        rows += elementwise(processes, effort)
     missed = [row["name"] for row in rows if not row["ok"]]
     print(f"\n{len(rows) - len(missed)} of {len(rows)} reached" + "".join(f"\n  missed: {name}" for name in missed))
     if options.json:

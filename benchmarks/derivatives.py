@@ -1,7 +1,7 @@
 """Times whole derivatives against torch: Jacobians, Hessians, gradients of each example, Hessian-vector products.
 
 Each task is written in every spelling a library offers for it; what counts is pullback's quickest against torch's. They
-take turns in one process, as in eager.py, after they have agreed. Printed besides: what per-example gradients cost in
+take turns, each library in a process of its own, as in eager.py, after they have agreed. Printed besides: what per-example gradients cost in
 backward passes, and what a gradient costs in runs of its function.
 
     python benchmarks/derivatives.py [--quick]
@@ -10,7 +10,6 @@ backward passes, and what a gradient costs in runs of its function.
 from __future__ import annotations
 
 import argparse
-import importlib
 import importlib.util
 import sys
 import warnings
@@ -20,7 +19,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
-from eager import FULL, QUICK, Effort, Program, in_turns, must_agree, verdict
+from processes import FULL, QUICK, Effort, Process, Program, in_turns, must_agree, verdict
 
 import pullback
 
@@ -195,13 +194,23 @@ def flat(value: Any) -> list[Any]:
     return [leaf for part in value for leaf in flat(part)] if isinstance(value, (tuple, list)) else [value]
 
 
-def times(task: Task, libraries: dict[str, Any], effort: Effort) -> dict[str, float]:
+def write(library: Any, name: str) -> dict[str, Program]:
+    """The spellings of a task in one library."""
+    task = next(task for task in TASKS if task.name == name)
+    problem, ours = task.make(library), library is pullback
+    return {
+        spelled: Program(lambda _, f=spelling: flat(f(problem)))  # type: ignore[misc]
+        for spelled, spelling in (task.both | (task.ours if ours else {})).items()
+    }
+
+
+def times(task: Task, processes: dict[str, Process], effort: Effort) -> dict[str, float]:
     """The median time of each spelling, by library and name."""
-    programs = {}
-    for library, module in libraries.items():
-        problem = task.make(module)
-        for name, spelling in (task.both | (task.ours if library == "pullback" else {})).items():
-            programs[f"{library}: {name}"] = Program(lambda _, p=problem, f=spelling: flat(f(p)))  # type: ignore[misc]
+    programs = {
+        f"{library}: {name}": program
+        for library, process in processes.items()
+        for name, program in process.programs(write, task.name).items()
+    }
     must_agree(task.name, programs)
     return {key: median(found) for key, found in in_turns(programs, effort).items()}
 
@@ -254,7 +263,7 @@ def main() -> None:
     if importlib.util.find_spec("torch") is None:
         sys.exit("benchmarks/derivatives.py: torch is not installed, nothing to compare with")
     warnings.simplefilter("ignore")  # torch's own, of what it uses inside
-    libraries = {"pullback": pullback, "torch": importlib.import_module("torch")}
+    libraries = {name: Process(name) for name in ("pullback", "torch")}
     for task in TASKS:
         found = times(task, libraries, effort)
         best = {library: min(t for key, t in found.items() if key.startswith(library)) for library in libraries}

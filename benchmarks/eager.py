@@ -1,4 +1,4 @@
-"""Times pullback against torch: the same programs, in one process, in turns.
+"""Times pullback against torch: the same programs, each library in a process of its own, in turns.
 
 A case is written once, in words both libraries know, and run by both on the same float32 numbers. They must agree
 before they are timed. Then come rounds: in each, both take their turn, the first one alternating, so that a machine
@@ -24,40 +24,16 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from time import perf_counter
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
+from processes import FULL, QUICK, Effort, Process, Program, in_turns, must_agree, verdict
 
 import pullback
 
 SMALL, LARGE = 0.6, 1.0  # goals: at most this part of torch's time
 IMPORT_GOAL = 0.025  # seconds more than NumPy's own import
 WHEEL_GOAL = 300_000  # bytes
-
-
-class Effort(NamedTuple):
-    """How long to measure."""
-
-    rounds: int
-    seconds: float  # of one turn, at least
-
-
-# A turn of 40 ms is longer than the time for which OpenBLAS's and OpenMP's idle threads stay awake.
-FULL = Effort(rounds=15, seconds=0.04)
-QUICK = Effort(rounds=3, seconds=0.004)
-
-
-def nothing() -> None:
-    """Prepare nothing: the program starts from its own tensors."""
-
-
-class Program(NamedTuple):
-    """A case in one library: `step` is timed, `prepare` makes its argument and is not."""
-
-    step: Callable[[Any], Sequence[Any]]
-    prepare: Callable[[], Any] = nothing
 
 
 class Case(NamedTuple):
@@ -172,68 +148,28 @@ CASES = (
 )
 
 
-def must_agree(name: str, programs: dict[str, Program]) -> None:
-    """Run every program three times and compare all results: three, because some cases carry state on."""
-    for _ in range(3):
-        first, *others = (
-            [result.detach().numpy() for result in program.step(program.prepare())] for program in programs.values()
-        )
-        for other in others:
-            for mine, its in zip(first, other, strict=True):
-                tolerance = 1e-5 * max(1, np.abs(its).max(initial=0))
-                np.testing.assert_allclose(mine, its, rtol=1e-4, atol=tolerance, err_msg=name, strict=True)
+def write(library: Any, name: str) -> dict[str, Program]:
+    """A case in one library."""
+    return {name: next(case for case in CASES if case.name == name).write(library)}
 
 
-def turn(program: Program, repetitions: int) -> float:
-    """Seconds for so many steps."""
-    step, arguments = program.step, [program.prepare() for _ in range(repetitions)]
-    start = perf_counter()
-    for argument in arguments:
-        step(argument)
-    return perf_counter() - start
-
-
-def enough(programs: dict[str, Program], seconds: float) -> int:
-    """How many steps last so long in the faster library."""
-    repetitions = 1
-    while min(turn(program, repetitions) for program in programs.values()) < seconds:
-        repetitions *= 2
-    return repetitions
-
-
-def rounds(case: Case, libraries: dict[str, ModuleType], effort: Effort) -> dict[str, list[float]]:
-    """Seconds per step of each library in each round."""
-    programs = {name: case.write(library) for name, library in libraries.items()}
-    must_agree(case.name, programs)
+def rounds(
+    name: str, processes: dict[str, Process], effort: Effort, write: Callable[..., Any], *arguments: Any
+) -> dict[str, list[float]]:
+    """Seconds per step of each library in each round, for the one program that `write` makes."""
+    programs = {}
+    for library, process in processes.items():
+        (programs[library],) = process.programs(write, *arguments).values()
+    must_agree(name, programs)
     return in_turns(programs, effort)
 
 
-def in_turns(programs: dict[str, Program], effort: Effort) -> dict[str, list[float]]:
-    """Seconds per step of each program in each round."""
-    repetitions = enough(programs, effort.seconds)
-    times: dict[str, list[float]] = {name: [] for name in programs}
-    order = list(programs)
-    for _ in range(effort.rounds):
-        for name in order:
-            # Only the second of two turns counts: the first wakes this library's threads and fills the caches, while
-            # the threads of the other library, which wait awake for more work, fall asleep.
-            turn(programs[name], repetitions)
-            times[name].append(turn(programs[name], repetitions) / repetitions)
-        order.reverse()
-    return times
-
-
-def verdict(ok: bool) -> str:
-    """The last column."""
-    return "ok" if ok else "misses"
-
-
-def compare(libraries: dict[str, ModuleType], effort: Effort) -> list[dict[str, Any]]:
+def compare(processes: dict[str, Process], effort: Effort) -> list[dict[str, Any]]:
     """Measure every case and print the table, line by line."""
     print(f"\n{'case':<45}{'pullback us':>13}{'torch us':>13}{'ratio':>8}{'goal':>7}")
     rows = []
     for case in CASES:
-        times = rounds(case, libraries, effort)
+        times = rounds(case.name, processes, effort, write, case.name)
         ours, theirs = median(times["pullback"]), median(times["torch"])
         ratio = ours / theirs
         ok = ratio <= case.goal
@@ -303,7 +239,7 @@ def surroundings(torch: Any) -> dict[str, Any]:
 
 def main() -> None:
     """Measure, print, and judge."""
-    parser = argparse.ArgumentParser(prog="eager", description="Times pullback against torch in one process.")
+    parser = argparse.ArgumentParser(prog="eager", description="Times pullback against torch, in turns.")
     parser.add_argument("--quick", action="store_true", help="few short rounds: to see that it works, not to quote")
     parser.add_argument("--check", action="store_true", help="exit with status 1 if a goal is missed")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write every round to FILE")
@@ -313,7 +249,7 @@ def main() -> None:
     torch = importlib.import_module("torch")
 
     report = surroundings(torch)
-    rows = compare({"pullback": pullback, "torch": torch}, QUICK if options.quick else FULL)
+    rows = compare({name: Process(name) for name in ("pullback", "torch")}, QUICK if options.quick else FULL)
     rows += [import_row(), *wheel_rows()]
     missed = [row["name"] for row in rows if not row["ok"]]
     print(

@@ -1,7 +1,7 @@
 """Times operations of pullback against torch's, forward plus backward, at three sizes.
 
-Each operation is written once in words both libraries know, and measured as in `eager.py`: in one process, in turns,
-after both have agreed. Small sizes are Python's time per call, large ones NumPy's loops, of one thread, against
+Each operation is written once in words both libraries know, and measured as in `eager.py`: each library in a process of its
+own, in turns, after both have agreed. Small sizes are Python's time per call, large ones NumPy's loops, of one thread, against
 torch's, of all: the ratios say where compiled kernels would help most.
 
     python benchmarks/ops.py [--quick] [--ops REGEX] [--json FILE]
@@ -10,7 +10,6 @@ torch's, of all: the ratios say where compiled kernels would help most.
 from __future__ import annotations
 
 import argparse
-import importlib
 import importlib.util
 import json
 import re
@@ -22,9 +21,8 @@ from statistics import geometric_mean, median
 from typing import Any, NamedTuple
 
 import numpy as np
-from eager import Case, Effort, Program, rounds
-
-import pullback
+from eager import rounds
+from processes import Effort, Process, Program
 
 SIZES = (100, 10_000, 1_000_000)
 SMALL, FUSED = 0.7, 1.5  # goals: for 100 elements; for the layers
@@ -198,34 +196,24 @@ def program(library: Any, function: Function, inputs: Sequence[Any]) -> Program:
     return Program(step)
 
 
-def write(operation: Operation, size: int, library: Any) -> Program:
-    """An operation at a size, in one library."""
-    random = np.random.default_rng(0)
-    inputs = []
+def write(library: Any, name: str, size: int) -> dict[str, Program]:
+    """An operation, or a layer, at a size, in one library."""
+    if name in LAYERS:
+        return {name: program(library, *layer(name, library, size))}
+    operation, random, inputs = OPERATIONS[name], np.random.default_rng(0), []
     for shape in operation.shapes(size):
         values = random.uniform(0.1, 0.9, shape)  # apart from 0, where float32 slopes such as sinc's have no digits
         if not operation.positive:
             values *= random.choice([-1.0, 1.0], shape)
         values = values.astype(np.float32)
         inputs.append(library.tensor(values, requires_grad=True))
-    return program(library, partial(operation.function, library), inputs)
+    return {name: program(library, partial(operation.function, library), inputs)}
 
 
-def cases(pattern: str) -> list[tuple[str, int, Case]]:
-    """The operations whose names match, at every size."""
-    found = [
-        (name, size, Case(f"{name} at {size}", SMALL, partial(write, operation, size)))
-        for name, operation in OPERATIONS.items()
-        for size in SIZES
-    ]
-    for name in LAYERS:
-        for size in SIZES:
-
-            def write_layer(library: Any, name: str = name, size: int = size) -> Program:
-                return program(library, *layer(name, library, size))
-
-            found.append((name, size, Case(f"{name} at {size}", FUSED, write_layer)))
-    return [case for case in found if re.search(pattern, case[0])]
+def cases(pattern: str) -> list[tuple[str, int]]:
+    """The operations and layers whose names match, at every size."""
+    found = [(name, size) for name in (*OPERATIONS, *LAYERS) for size in SIZES]
+    return [(name, size) for name, size in found if re.search(pattern, f"{name} at {size}")]
 
 
 def main() -> None:
@@ -237,14 +225,15 @@ def main() -> None:
     options = parser.parse_args()
     if importlib.util.find_spec("torch") is None:
         sys.exit("ops: torch is not installed here: scripts/environment torch makes an environment with torch 2.13.0")
-    libraries = {"pullback": pullback, "torch": importlib.import_module("torch")}
+    processes = {name: Process(name) for name in ("pullback", "torch")}
+    effort = QUICK if options.quick else FULL
     ratios: dict[str, dict[int, float]] = {}
     print(f"{'forward and backward, ratio to torch':<40}" + "".join(f"{size:>12,}" for size in SIZES))
-    for name, size, case in cases(options.ops):
+    for name, size in cases(options.ops):
         try:
-            times = rounds(case, libraries, QUICK if options.quick else FULL)
+            times = rounds(f"{name} at {size}", processes, effort, write, name, size)
         except AssertionError as error:
-            print(f"{case.name}: not timed, the results differ: {str(error).splitlines()[1]}")
+            print(f"{name} at {size}: not timed, the results differ: {str(error).splitlines()[1]}")
             continue
         ratios.setdefault(name, {})[size] = median(times["pullback"]) / median(times["torch"])
         if len(ratios[name]) == len(SIZES):

@@ -18,7 +18,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from eager import FULL, QUICK, Effort, Program, in_turns
+from processes import FULL, QUICK, Effort, Program, in_turns
 
 import pullback
 from pullback import array_api

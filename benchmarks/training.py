@@ -1,7 +1,7 @@
 """Times a training step of each example's model: pullback, torch, torch.compile and pullback.compile.
 
 The models, losses, optimizers and batches are those of examples/. All four start from the same weights, and must have
-the same losses for ten steps before they are timed, in one process and in turns, as in benchmarks/eager.py. pullback
+the same losses for ten steps before they are timed, each library in a process of its own, in turns, as in benchmarks/eager.py. pullback
 compiles the whole step, optimizer and all; torch.compile takes the model with its loss, and torch's optimizer is then
 its fused one. Then, each in a process of its own: the seconds from nothing to the end of the first step.
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import itertools
 import json
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
-from eager import FULL, QUICK, Effort, Program, in_turns, verdict
+from processes import FULL, QUICK, Away, Effort, Process, Program, in_turns, verdict
 
 import pullback
 
@@ -88,23 +89,19 @@ def fused(task: Task) -> Task:
     return task._replace(optimizer=optimizer)
 
 
-def steps_of(task: Task, compiled: bool) -> dict[str, Callable[..., Any]]:
-    """A step in each library, of models with the same weights."""
-    torch = importlib.import_module("torch")
+def steps_of(library: Any, task: Task, compiled: bool) -> dict[str, Callable[..., Any]]:
+    """The steps of one library, each of a model of its own with the same weights in all of them."""
     pullback.manual_seed(0)
     mine = task.model(pullback)
 
-    def ours() -> Any:
-        return same_model(task, pullback, mine)
+    def step(task: Task) -> Callable[..., Any]:
+        return step_of(task, library, same_model(task, library, mine))
 
-    def theirs() -> Any:
-        return same_model(task, torch, mine)
-
-    steps = {"pullback": step_of(task, pullback, ours()), "torch": step_of(task, torch, theirs())}
-    if compiled:
-        quick = fused(task)._replace(loss=torch.compile(task.loss))
-        steps["pullback.compile"] = pullback.compile(step_of(task, pullback, ours()), fullgraph=True)
-        steps["torch.compile"] = step_of(quick, torch, theirs())
+    steps = {library.__name__: step(task)}
+    if compiled and library is pullback:
+        steps["pullback.compile"] = pullback.compile(step(task), fullgraph=True)
+    elif compiled:
+        steps["torch.compile"] = step(fused(task)._replace(loss=library.compile(task.loss)))
     return steps
 
 
@@ -115,44 +112,41 @@ def batches_of(task: Task) -> list[tuple[np.ndarray[Any, Any], ...]]:
     return [tuple(task.batch(number, net)) for number in range(BATCHES)]
 
 
-def agreeing(steps: dict[str, Callable[..., Any]], batches: dict[str, list[Any]]) -> dict[str, str]:
+def write(library: Any, example: str, compiled: bool) -> dict[str, Program]:
+    """The steps of one library on one batch after another."""
+    warnings.simplefilter("ignore", FutureWarning)
+    task = task_of(example)
+    batches = [tuple(map(library.tensor, batch)) for batch in batches_of(task)]
+
+    def program(step: Callable[..., Any]) -> Program:
+        turns = itertools.cycle(batches)
+        return Program(lambda _: (step(*next(turns)),))
+
+    return {name: program(step) for name, step in steps_of(library, task, compiled).items()}
+
+
+def agreeing(programs: dict[str, Away]) -> dict[str, str]:
     """Train for some steps and compare the losses; those that fail are taken out and told, with what they say."""
     refused = {}
-    truth = [steps["pullback"](*batches["pullback"][number % BATCHES]).item() for number in range(CHECKED)]
-    for name in [name for name in steps if name != "pullback"]:
+    truth = [programs["pullback"].results() for _ in range(CHECKED)]
+    for name in [name for name in programs if name != "pullback"]:
         try:
-            found = [steps[name](*batches[name][number % BATCHES]).item() for number in range(CHECKED)]
+            found = [programs[name].results() for _ in range(CHECKED)]
         except Exception as error:  # noqa: BLE001, what a compiler refuses has many names
             refused[name] = f"{type(error).__name__}: {str(error).strip().splitlines()[0]}"
-            del steps[name]
+            del programs[name]
         else:
             np.testing.assert_allclose(found, truth, rtol=1e-3, atol=1e-4, err_msg=name)
     return refused
 
 
-def program(step: Callable[..., Any], batches: list[Any]) -> Program:
-    """The step on one batch after another."""
-    count = 0
-
-    def run(_: None) -> Sequence[Any]:
-        nonlocal count
-        count += 1
-        return (step(*batches[count % BATCHES]),)
-
-    return Program(run)
-
-
-def measured(case: Case, effort: Effort, compiled: bool) -> dict[str, Any]:
+def measured(case: Case, processes: Sequence[Process], effort: Effort, compiled: bool) -> dict[str, Any]:
     """One line of the table."""
-    task = task_of(case.example)
-    steps = steps_of(task, compiled)
-    libraries = {"pullback": pullback, "torch": importlib.import_module("torch")}
-    arrays = batches_of(task)
-    batches = {
-        name: [tuple(map(libraries[name.split(".")[0]].tensor, batch)) for batch in arrays] for name in steps
-    }  # fmt: skip
-    refused = agreeing(steps, batches)
-    times = in_turns({name: program(step, batches[name]) for name, step in steps.items()}, effort)
+    programs: dict[str, Away] = {}
+    for process in processes:
+        programs |= process.programs(write, case.example, compiled)
+    refused = agreeing(programs)
+    times = in_turns(programs, effort)
     seconds = {name: median(found) for name, found in times.items()}
     best = min(value for name, value in seconds.items() if name.startswith("torch"))
     eager = seconds["pullback"] / seconds["torch"]
@@ -237,7 +231,8 @@ def main() -> None:
     heads = "".join(f"{name.replace('pullback.', 'p.').replace('torch.', 't.'):>12}" for name in COLUMNS)
     print(f"{'steps per second':<30}{heads}{'eager':>7}{'goal':>5} {'':7}{'comp.':>7}{'goal':>5}")
     effort = QUICK if options.quick else FULL
-    rows = [measured(case, effort, not options.without_compile) for case in cases]
+    processes = [Process(name) for name in ("pullback", "torch")]
+    rows = [measured(case, processes, effort, not options.without_compile) for case in cases]
     print(f"\n{'seconds to the first step':<30}{'pullback':>12}{'torch':>12}{'ratio':>7}{'goal':>6}")
     rows += [first_step(case, 1 if options.quick else 5) for case in cases]
     missed = [row["name"] for row in rows if not row["ok"]]
