@@ -27,11 +27,12 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
-from processes import FULL, QUICK, Effort, Process, Program, in_turns, must_agree, verdict
+from processes import FULL, QUICK, Effort, Process, Program, enough, in_turns, must_agree, verdict
 
 import pullback
 
 SMALL, LARGE = 0.6, 1.0  # goals: at most this part of torch's time
+WARM = 0.1  # seconds that a program runs before it is timed: operations that recur are compiled meanwhile
 IMPORT_GOAL = 0.025  # seconds more than NumPy's own import
 WHEEL_GOAL = 300_000  # bytes
 
@@ -161,6 +162,8 @@ def rounds(
     for library, process in processes.items():
         (programs[library],) = process.programs(write, *arguments).values()
     must_agree(name, programs)
+    for program in programs.values():
+        enough({name: program}, WARM)
     return in_turns(programs, effort)
 
 
