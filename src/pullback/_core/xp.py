@@ -351,21 +351,26 @@ def index_add(g: Any, *arrays: Any, spec: tuple[Any, ...], shape: tuple[int, ...
 FLAT = 1 << 8  # values from which on `ufunc.at` is quicker with flat indices
 
 
-def combine_at(ufunc: np.ufunc, out: Array, index: tuple[Any, ...], values: Any) -> None:
+def combine_along(ufunc: np.ufunc, out: Array, indices: Array, values: Any, *, axis: int) -> None:
+    """Combine values with what stands at places along an axis of `out`, a contiguous array, one after another."""
+    combine_at(ufunc, out, along(indices, axis, out.shape), values, flat_along(indices, axis, out.shape))
+
+
+def combine_at(ufunc: np.ufunc, out: Array, index: tuple[Any, ...], values: Any, flat: Array | None = None) -> None:
     """Combine values with what stands at an index of `out`, a contiguous array, one after another.
 
-    Of flat indices NumPy has a quick loop: 1.1 ms against 7.2 for 4096 rows of 64. They are not worth their memory where
-    `out` is far larger than what is written.
+    Of flat indices NumPy has a quick loop: 1.1 ms against 7.2 for 4096 rows of 64. Where they are not given, they are not
+    worth their memory if `out` is far larger than what is written.
     """
     if ufunc is np.add and values.dtype == out.dtype and machine.accumulates(values):
         picked, shape = (index[:1], out.shape[:1]) if _of_rows(index) else (index, out.shape)
-        if (count := math.prod(shape)) < 8 * values.size:
-            places = np.arange(count).reshape(shape)[picked]
+        if (count := math.prod(shape)) < 8 * values.size or flat is not None:
+            places = np.arange(count).reshape(shape)[picked] if flat is None else flat
             if values.shape == places.shape + out.shape[len(shape) :]:
                 add_rows(out, places, values)
                 return
-    if values.size > FLAT and out.size < 8 * values.size:
-        places = np.arange(out.size).reshape(out.shape)[index]
+    if values.size > FLAT and (out.size < 8 * values.size or flat is not None):
+        places = np.arange(out.size).reshape(out.shape)[index] if flat is None else flat
         ufunc.at(reshaped_view(out, -1), places.reshape(-1), np.broadcast_to(values, places.shape).reshape(-1))
     else:
         ufunc.at(out, index, values)
@@ -391,17 +396,11 @@ def all_masks(arrays: Sequence[Any]) -> bool:
 
 
 def along(indices: Array, axis: int, shape: tuple[int, ...] | None = None) -> tuple[Any, ...]:
-    """The advanced index that picks one place along an axis for each place along the others.
-
-    Where it is the same for all others, which are taken whole of an array of that shape, the index picks rows.
-    """
+    """The advanced index that picks one place along an axis for each place along the others; see `_line` for a shape."""
     if indices.ndim == 1:
         return (indices,)
-    alike = shape is not None and indices.shape == (*shape[:axis], indices.shape[axis], *shape[axis + 1 :])
-    if alike and indices.size and indices.strides.count(0) >= indices.ndim - 1 and indices.strides[axis]:
-        line: list[Any] = [0] * indices.ndim
-        line[axis] = WHOLE
-        return (*[WHOLE] * axis, indices[tuple(line)])
+    if shape is not None and (line := _line(indices, axis, shape)) is not None:
+        return (*[WHOLE] * axis, line)
     grid = (_few_places if indices.size < SMALL else _places)(indices.shape)
     return (*grid[:axis], indices, *grid[axis + 1 :])
 
@@ -415,8 +414,43 @@ def _places(shape: tuple[int, ...]) -> tuple[Array, ...]:
 _few_places = functools.lru_cache(maxsize=256)(_places)
 
 
+def _line(indices: Array, axis: int, shape: tuple[int, ...]) -> Array | None:
+    """The indices along an axis if they are the same for all other places, which are taken whole of that shape, else None."""
+    if indices.strides.count(0) < indices.ndim - 1 or not indices.strides[axis] or not indices.size:
+        return None
+    if indices.shape != (*shape[:axis], indices.shape[axis], *shape[axis + 1 :]):
+        return None
+    return indices[(*[0] * axis, WHOLE, *[0] * (indices.ndim - axis - 1))]
+
+
+def flat_along(indices: Array, axis: int, shape: tuple[int, ...]) -> Array | None:
+    """`along` as places in a flat array, for which NumPy takes an eighth of the time.
+
+    None where indices are few, the same for all others, out of range, or counted from the end.
+    """
+    if indices.ndim == 1 or indices.size <= FLAT or indices.dtype != np.intp or _line(indices, axis, shape) is not None:
+        return None
+    if indices.min() < 0 or indices.max() >= shape[axis]:
+        return None
+    others = (*indices.shape[:axis], 1, *indices.shape[axis + 1 :])
+    starts = (_few_starts_of if math.prod(others) < SMALL else _starts_of)(others, shape)
+    step = math.prod(shape[axis + 1 :])
+    return starts + (indices if step == 1 else indices * step)  # type: ignore[no-any-return]  # an array
+
+
+def _starts_of(places: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+    """Where the first elements of an array of a shape lie in a flat one: so many along each axis."""
+    steps = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+    return functools.reduce(np.add, map(np.multiply, _places(places), steps)).astype(np.intp, copy=False)
+
+
+_few_starts_of = functools.lru_cache(maxsize=256)(_starts_of)
+
+
 def take_along_axis(x: Array, indices: Array, *, axis: int) -> Array:
     """One element along an axis for each place along the others, as NumPy's; without its wrapper, a third of the time."""
+    if x.flags.c_contiguous and (flat := flat_along(indices, axis, x.shape)) is not None:
+        return x.reshape(-1).take(flat)
     return in_order(x[along(indices, axis, x.shape)])
 
 
@@ -426,7 +460,7 @@ def put_along_axis(g: Any, indices: Array, *, axis: int, shape: tuple[int, ...])
     if indices.shape[axis] == 1:
         out[along(indices, axis)] = g
     else:
-        combine_at(np.add, out, along(indices, axis, shape), g)
+        combine_along(np.add, out, indices, g, axis=axis)
     return out
 
 
