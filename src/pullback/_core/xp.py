@@ -91,20 +91,26 @@ def ones(count: int, dtype: np.dtype[Any]) -> Array:
 
 
 def sums_by_products(shape: tuple[int, ...], dtype: np.dtype[Any], axis: tuple[int, ...]) -> bool:
-    """Whether sums over axes are those of short rows, or of the columns of a small matrix: BLAS's in one thread."""
+    """Whether sums over an axis are those of short rows, or of the columns of small matrices: BLAS's in one thread."""
     if len(axis) != 1 or dtype.char not in "fd":
         return False
-    if axis[0] == len(shape) - 1 > 0 and 0 < shape[-1] <= SHORT:
+    place, last = axis[0], len(shape) - 1
+    if place == last > 0 and 0 < shape[-1] <= SHORT:
         return True
-    return len(shape) == 2 and shape[axis[0]] <= BLOCK and shape[0] * shape[1] <= SMALL
+    columns = last == 1 or place < last
+    return columns and shape[place] <= BLOCK and math.prod(shape[min(place, last - 1) :]) <= SMALL
 
 
 def _sum_by_products(x: Any, axis: int) -> Any:
-    """The sum of a matrix over an axis, or of any array over a last axis that is short."""
+    """The sum of a small matrix over an axis, of a last axis that is short, or of the columns of small matrices."""
     factors = ones(x.shape[axis], x.dtype)
     if x.ndim == 2 and x.size <= SMALL:
         return x.dot(factors) if axis else factors.dot(x)
-    total = np.empty(x.shape[:-1], x.dtype)
+    total = np.empty(x.shape[:axis] + x.shape[axis + 1 :], x.dtype)
+    if axis < x.ndim - 1:
+        outer, inner = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])
+        np.matmul(factors, x.reshape(outer, len(factors), inner), total.reshape(outer, inner))
+        return total
     rows, flat = x.reshape(total.size, x.shape[-1]), total.reshape(-1)
     part = max(1, SMALL // x.shape[-1])
     whole = len(rows) // part * part
@@ -118,10 +124,10 @@ def _sum_by_products(x: Any, axis: int) -> Any:
 def sum(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     """The sum over axes, in the dtype of x; NumPy's, with its error kept small where NumPy adds one after another.
 
-    Those of short rows and of the columns of a small matrix are BLAS's, in a fifth of the time; BLAS raises no flags.
+    Those of short rows and of the columns of small matrices are BLAS's, in a fifth of the time; BLAS raises no flags.
     """
     products = x.ndim > 1 and sums_by_products(x.shape, x.dtype, axis) and (x.ndim == 2 or x.flags.c_contiguous)
-    narrow = products and x.shape[-1] <= NARROW
+    narrow = products and axis[0] == x.ndim - 1 and x.shape[-1] <= NARROW
     if x.size > LONG and not narrow and (code := machine.totals("total", x, axis)) is not None:
         return code(x, keepdims=keepdims)
     if products:
@@ -430,7 +436,8 @@ def flat_along(indices: Array, axis: int, shape: tuple[int, ...]) -> Array | Non
     """
     if indices.ndim == 1 or indices.size <= FLAT or indices.dtype != np.intp or _line(indices, axis, shape) is not None:
         return None
-    if indices.min() < 0 or indices.max() >= shape[axis]:
+    once = indices[tuple([slice(None if step else 1) for step in indices.strides])]
+    if once.min() < 0 or once.max() >= shape[axis]:
         return None
     others = (*indices.shape[:axis], 1, *indices.shape[axis + 1 :])
     starts = (_few_starts_of if math.prod(others) < SMALL else _starts_of)(others, shape)

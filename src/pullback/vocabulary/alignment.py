@@ -62,7 +62,8 @@ def ctc_loss(
 
 def _integers(value: Any) -> Any:
     """The elements as int64."""
-    return ops.astype(value, dtype=INTEGER, source=getattr(value, "_dtype", value.dtype))
+    source = getattr(value, "_dtype", value.dtype)
+    return value if source == INTEGER else ops.astype(value, dtype=INTEGER, source=source)
 
 
 def _lengths(name: str, lengths: Any, count: int) -> Any:
@@ -105,7 +106,7 @@ def _labels(targets: Any, sizes: Any, count: int, blank: int) -> Any:
             )
         width = int(longest) if isinstance(sizes, np.ndarray) else given.shape[1]
         labels = ops.getitem(given, index=(slice(None), slice(width)))
-    return ops.where(ops.less(np.arange(width), ops.expand_dims(sizes, axis=1)), labels, blank)
+    return ops.where(ops.less(np.arange(width), sizes[:, None]), labels, blank)
 
 
 def _between(value: Any, columns: Any) -> Any:
@@ -149,12 +150,14 @@ def _log_likelihood(logs: Any, labels: Any, wanted: Any, sizes: Any, blank: int)
     whole = isinstance(wanted, np.ndarray) and wanted.min(initial=steps) == steps
     states = _between(blank, labels)
     size = states.shape[1]
-    places = ops.broadcast_to(ops.expand_dims(states, axis=0), shape=(steps, count, size))
-    start = np.where(np.arange(size) < 2, 0, IMPOSSIBLE)[None]
-    if _anywhere(ops.less(data(logs), IMPOSSIBLE)):
+    places = ops.broadcast_to(states[None], shape=(steps, count, size))
+    start = np.full((1, size), IMPOSSIBLE)
+    start[:, :2] = 0
+    known = data(logs)
+    if not isinstance(known, np.ndarray) or known.min(initial=0) < IMPOSSIBLE:
         logs = ops.clip(logs, lower=IMPOSSIBLE, upper=None)
     reached = _at_end(ops.ctc(ops.take_along_axis(logs, places, axis=2), _skips(states), start), wanted, whole)
-    left = ops.expand_dims(2 * sizes, axis=1) - np.arange(size)
+    left = 2 * sizes[:, None] - np.arange(size)
     ends = ops.where(ops.equal(left * (left - 1), 0), 0.0, IMPOSSIBLE)  # the last label, and the blank behind it
     found = ops.logsumexp(reached + ends, axis=(1,), keepdims=False)
     empty = ops.equal(wanted, 0)
