@@ -14,6 +14,11 @@ SHAPES = [
     (5, 300, 8),
     (3, xp.SMALL // 4 + 1, 4),  # more rows than BLAS takes in one thread, and a rest
     (2, xp.SMALL // 4, 4),
+    (2, xp.BLOCK, 5),  # as many columns as BLAS adds up
+    (2, xp.BLOCK + 1, 5),
+    (xp.BLOCK + 1, 2, 3),
+    (30, 8, 8),
+    (300, 8, 16),
 ]
 LAYOUTS = {
     "in order": lambda a: a,
@@ -60,6 +65,17 @@ def test_every_axis(shape, layout, dtype):
                 assert found.is_contiguous()
                 assert found.shape == wanted.shape
                 np.testing.assert_allclose(found.numpy(), wanted, **near(dtype))
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 4), (3, 0, 4), (3, 4, 0), (0, 0, 2)])
+def test_nothing_to_add(shape):
+    for dtype in (pullback.float32, pullback.float64):
+        x = pullback.zeros(shape, dtype=dtype)
+        for axis in range(3):
+            for keep in (False, True):
+                assert np.array_equal(x.sum(axis, keep).numpy(), np.zeros(shape).sum(axis, keepdims=keep))
+                if shape[axis] == 0:
+                    assert (pullback.logsumexp(x, axis, keep).numpy() == -np.inf).all()
 
 
 @pytest.mark.parametrize("shape", SHAPES)

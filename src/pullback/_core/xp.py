@@ -107,6 +107,9 @@ def _sum_by_products(x: Any, axis: int) -> Any:
     if x.ndim == 2 and x.size <= SMALL:
         return x.dot(factors) if axis else factors.dot(x)
     total = np.empty(x.shape[:axis] + x.shape[axis + 1 :], x.dtype)
+    if not axis:
+        factors.dot(x.reshape(len(factors), total.size), total.reshape(-1))
+        return total
     if axis < x.ndim - 1:
         outer, inner = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])
         np.matmul(factors, x.reshape(outer, len(factors), inner), total.reshape(outer, inner))
@@ -426,7 +429,8 @@ def _line(indices: Array, axis: int, shape: tuple[int, ...]) -> Array | None:
         return None
     if indices.shape != (*shape[:axis], indices.shape[axis], *shape[axis + 1 :]):
         return None
-    return indices[(*[0] * axis, WHOLE, *[0] * (indices.ndim - axis - 1))]
+    line: Any = (*[0] * axis, WHOLE, *[0] * (indices.ndim - axis - 1))
+    return indices[line]
 
 
 def flat_along(indices: Array, axis: int, shape: tuple[int, ...]) -> Array | None:

@@ -113,10 +113,10 @@ def _logsumexp_along(x: Any, axis: int, keepdims: bool) -> Any:
     return _xp.in_order(_by_parts(x, (axis,), keepdims))
 
 
-def _by_parts(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    top = np.maximum.reduce(x.real, axis, None, None, True)
+def _by_parts(x: Any, axis: tuple[int, ...], keepdims: Any) -> Any:
+    top = np.maximum.reduce(x.real, axis, keepdims=True)
     shift = np.where(np.isfinite(top), top, _xp.constant(0, x.dtype))
-    total = np.log(np.add.reduce(np.exp(x - shift), axis, None, None, keepdims))
+    total = np.log(np.add.reduce(np.exp(x - shift), axis, keepdims=keepdims))
     total += shift if keepdims else shift.squeeze(axis)
     return total
 

@@ -34,6 +34,7 @@ class AlignmentEmitter(TaskEmitter):
         "lattice": [*COMMON, "stay", "one", "two"],
         "lattice_back": [*COMMON, "stay", "one", "two"],
     }
+
     def _task(self, name: str) -> None:
         """Run all steps of some sequences: of all of them one step after another, for a step waits for the one before."""
         given = self.given
