@@ -430,7 +430,7 @@ def _line(indices: Array, axis: int, shape: tuple[int, ...]) -> Array | None:
     if indices.shape != (*shape[:axis], indices.shape[axis], *shape[axis + 1 :]):
         return None
     line: Any = (*[0] * axis, WHOLE, *[0] * (indices.ndim - axis - 1))
-    return indices[line]
+    return indices[line]  # type: ignore[no-any-return]  # an array
 
 
 def flat_along(indices: Array, axis: int, shape: tuple[int, ...]) -> Array | None:
