@@ -108,17 +108,17 @@ def _sum_by_products(x: Any, axis: int) -> Any:
         return x.dot(factors) if axis else factors.dot(x)
     total = np.empty(x.shape[:axis] + x.shape[axis + 1 :], x.dtype)
     if not axis:
-        factors.dot(x.reshape(len(factors), total.size), total.reshape(-1))
+        factors.dot(x.reshape(len(factors), total.size), reshaped_view(total, -1))
         return total
     if axis < x.ndim - 1:
         outer, inner = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])
-        np.matmul(factors, x.reshape(outer, len(factors), inner), total.reshape(outer, inner))
+        np.matmul(factors, x.reshape(outer, len(factors), inner), reshaped_view(total, outer, inner))
         return total
-    rows, flat = x.reshape(total.size, x.shape[-1]), total.reshape(-1)
+    rows, flat = x.reshape(total.size, x.shape[-1]), reshaped_view(total, -1)
     part = max(1, SMALL // x.shape[-1])
     whole = len(rows) // part * part
     if whole:
-        np.matmul(rows[:whole].reshape(-1, part, x.shape[-1]), factors, flat[:whole].reshape(-1, part))
+        np.matmul(rows[:whole].reshape(-1, part, x.shape[-1]), factors, reshaped_view(flat[:whole], -1, part))
     if whole < len(rows):
         rows[whole:].dot(factors, flat[whole:])
     return total
