@@ -26,6 +26,8 @@ SIZES = {
         "FACTOR": 1,
         "BATCHED": 1,
         "ALIGNED": 1,
+        "SHORT_COLUMNS": 1,
+        "INNER": 64,
     },
     "_core.contraction": {"LEAST": 1},
     "_core.xp": {"LONG": 3, "BLOCK": 2, "SMALL": 2, "SHORT": 3, "NARROW": 1, "FLAT": 1, "VECTORS": 1},

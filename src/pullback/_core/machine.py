@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import math
 import os
 import sys
 from _thread import _local  # from `threading`, which takes 1.5 ms to import
@@ -243,6 +244,16 @@ def rows(x: Any, size: int) -> Any:
     if x.size < WORTH or not SHORTEST <= size <= LONGEST or not _begins(x):
         return None
     return module("rows").plan(x.size // size, size, x.dtype)
+
+
+SHORT_COLUMNS, INNER = 1 << 8, 1 << 13
+"""The size of an array from which compiled code pays off for columns of matrices in it, and the most that a matrix may have."""
+
+
+def columns(x: Any, axis: int) -> Any:
+    """Compiled code for an axis with others behind it; None if there is none, or NumPy is as fast."""
+    few = x.size >= SHORT_COLUMNS and axis < x.ndim - 1 and math.prod(x.shape[axis:]) <= INNER
+    return module("rows").plan(math.prod(x.shape[:axis]), x.shape[axis], x.dtype) if few and _begins(x) else None
 
 
 def totals(name: str, x: Any, axis: tuple[int, ...]) -> Any:

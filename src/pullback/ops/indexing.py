@@ -24,7 +24,7 @@ def _combined(ufunc: Any) -> Any:
 
     def forward(x: Any, src: Any, indices: Any, *, axis: int, label: str = "", nans: bool = False) -> Any:
         out = np.array(x, order="C")
-        _xp.combine_at(ufunc, out, _xp.along(indices, axis, x.shape), src)
+        _xp.combine_along(ufunc, out, indices, src, axis=axis)
         return out
 
     return forward

@@ -6,6 +6,7 @@ of the operation for the message.
 """
 
 import functools
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -139,15 +140,17 @@ def pivot_info(x: Array, y: Array) -> Array:
 
 def solve_triangular(a: Array, b: Array, *, upper: bool, unitriangular: bool = False) -> Array:
     """The solution of a @ x = b for triangular a; one triangle is read, and a zero on the diagonal gives infinities."""
-    diagonal = np.arange(a.shape[-1])
-    worth = a.dtype == b.dtype and (a.ndim == b.ndim == 2 or len(diagonal) >= FEWEST)
+    worth = a.dtype == b.dtype and (a.ndim == b.ndim == 2 or a.shape[-1] >= FEWEST)
     by_blas = blas.triangular(a.dtype) if worth else None
-    if by_blas is not None and (unitriangular or a[..., diagonal, diagonal].all()):
-        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-        a, x = np.broadcast_to(a, batch + a.shape[-2:]), np.array(np.broadcast_to(b, batch + b.shape[-2:]), order="C")
-        for place in np.ndindex(batch) if x.size else ():
+    if by_blas is not None and (unitriangular or a.diagonal(0, -2, -1).all()):
+        if a.ndim > 2 or b.ndim > 2:
+            batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+            a, b = (np.broadcast_to(each, batch + each.shape[-2:]) for each in (a, b))
+        x = np.array(b, order="C")
+        for place in itertools.product(*map(range, a.shape[:-2])) if x.size else ():
             by_blas(a[place], x[place], upper, unitriangular)
         return x
+    diagonal = np.arange(a.shape[-1])
     a = np.triu(a) if upper else np.tril(a)
     if unitriangular:
         a[..., diagonal, diagonal] = 1

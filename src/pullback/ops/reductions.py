@@ -83,6 +83,44 @@ def _shared(xp: Any, g: Any, x: Any, chosen: Any, axis: Any, keepdims: bool) -> 
     return _aligned(xp, g / xp.sum(share, axis=axis, keepdims=keepdims), x.shape, axis, keepdims) * share
 
 
+def _logsumexp_forward(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """log(sum(exp(x))) over axes, shifted by the maximum; all -inf gives -inf, any inf gives inf."""
+    if x.size == 0:
+        return np.log(np.exp(x).sum(axis=axis, keepdims=keepdims))
+    if len(axis) == 1:
+        return _logsumexp_along(x, axis[0], keepdims)
+    return _xp.in_order(_by_parts(x, axis, keepdims))
+
+
+def _logsumexp_along(x: Any, axis: int, keepdims: bool) -> Any:
+    """The same over one axis: a short one is laid first, where NumPy computes with vectors.
+
+    1000 times 8 rows of 8 take 0.2 ms then, 0.8 as they lie; 0.07 by machine code.
+    """
+    before, after = x.shape[:axis], x.shape[axis + 1 :]
+    shape = (*before, *[1] * keepdims, *after)
+    if not after and (code := machine.rows(x, x.shape[-1])) is not None:
+        shift, sums = np.empty(shape, x.dtype), np.empty(shape, x.dtype)
+        code("exponents", x=x, shift=shift, sums=sums)
+        return np.log(sums) + shift
+    if (code := machine.columns(x, axis)) is not None:
+        out = np.empty(shape, x.dtype)
+        code("logsumexp", inner=math.prod(after), x=x, out=out)
+        return out
+    if before and x.shape[axis] <= _xp.NARROW and x.size > _xp.FLAT:
+        first = x.transpose(axis, *range(axis), *range(axis + 1, x.ndim))
+        return _by_parts(np.ascontiguousarray(first), (0,), False).reshape(shape)
+    return _xp.in_order(_by_parts(x, (axis,), keepdims))
+
+
+def _by_parts(x: Any, axis: tuple[int, ...], keepdims: Any) -> Any:
+    top = np.maximum.reduce(x.real, axis, keepdims=True)
+    shift = np.where(np.isfinite(top), top, _xp.constant(0, x.dtype))
+    total = np.log(np.add.reduce(np.exp(x - shift), axis, keepdims=keepdims))
+    total += shift if keepdims else shift.squeeze(axis)
+    return total
+
+
 def _logsumexp(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
     if xp is _xp and axis == (x.ndim - 1,) and (code := machine.rows(x, x.shape[-1])) is not None:
         out = np.empty(x.shape, x.dtype)
@@ -203,7 +241,7 @@ amax        = general("amax",       _ties,     forward=_extreme_by(np.maximum, "
 amin        = general("amin",       _ties,     forward=_extreme_by(np.minimum, "smallest"))
 largest     = general("largest",    _extreme,  forward=_extreme_by(np.maximum, "largest"),    title="MaxBackward1")
 smallest    = general("smallest",   _extreme,  forward=_extreme_by(np.minimum, "smallest"),    title="MinBackward1")
-logsumexp   = general("logsumexp",  _logsumexp,   forward=_xp.logsumexp,           complex="holomorphic", **SINGLES)
+logsumexp   = general("logsumexp",  _logsumexp,   forward=_logsumexp_forward,      complex="holomorphic", **SINGLES)
 vector_norm = general("vector_norm", _norm,        forward=_norm_forward,          title="LinalgVectorNormBackward0",
                       complex="as written", **SINGLES)
 cumsum      = linear("cumsum",      lambda xp, g, *, axis: xp.flip(xp.cumsum(xp.flip(g, axis=axis), axis=axis), axis=axis))

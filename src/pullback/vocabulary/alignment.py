@@ -50,10 +50,10 @@ def ctc_loss(
     labels = _labels(targets, sizes, count, blank)
     losses = -_log_likelihood(cast(logs, DOUBLE), labels, wanted, sizes, blank)
     impossible = ops.greater(data(losses), -IMPOSSIBLE / 2)
-    if zero_infinity:
-        losses = _where(impossible, 0.0, losses)
-    elif not isinstance(impossible, np.ndarray) or impossible.any():
-        losses = losses * ops.where(impossible, np.inf, 1.0)  # gradients of these are NaN, as in torch
+    if _anywhere(impossible):  # without zeros their gradients are NaN, as in torch
+        losses = (
+            arithmetic.where(impossible, 0.0, losses) if zero_infinity else losses * ops.where(impossible, np.inf, 1.0)
+        )
     if reduction == "mean":
         losses = losses / ops.astype(ops.maximum(sizes, 1), dtype=DOUBLE, source=INTEGER)
     losses = cast(losses if batched or reduction != "none" else losses[0], log_probs._dtype)
@@ -62,7 +62,8 @@ def ctc_loss(
 
 def _integers(value: Any) -> Any:
     """The elements as int64."""
-    return ops.astype(value, dtype=INTEGER, source=getattr(value, "_dtype", value.dtype))
+    source = getattr(value, "_dtype", value.dtype)
+    return value if source == INTEGER else ops.astype(value, dtype=INTEGER, source=source)
 
 
 def _lengths(name: str, lengths: Any, count: int) -> Any:
@@ -105,34 +106,39 @@ def _labels(targets: Any, sizes: Any, count: int, blank: int) -> Any:
             )
         width = int(longest) if isinstance(sizes, np.ndarray) else given.shape[1]
         labels = ops.getitem(given, index=(slice(None), slice(width)))
-    return ops.where(ops.less(np.arange(width), ops.expand_dims(sizes, axis=1)), labels, blank)
+    return ops.where(ops.less(np.arange(width), sizes[:, None]), labels, blank)
 
 
 def _between(value: Any, columns: Any) -> Any:
     """The columns of a matrix with columns of one value before, between and behind them."""
     count, width = columns.shape
-    pairs = ops.stack(np.full((count, width), value), columns, axis=2)
-    return ops.concat(
-        ops.reshape(pairs, shape=(count, 2 * width)), np.full((count, 1), value), axis=1, sizes=(2 * width, 1)
-    )
+    padded = ops.concat(columns, np.full((count, 1), value), axis=1, sizes=(width, 1))
+    places = np.full(2 * width + 1, width)
+    places[1::2] = np.arange(width)
+    return ops.index(padded, places, spec=(slice(None), _xp.array))
 
 
-def _where(condition: Any, value: Any, otherwise: Any) -> Any:
-    """A number, or one of an array, where a condition holds; without an operation if it is known to hold nowhere."""
-    if isinstance(condition, np.ndarray) and not condition.any():
-        return otherwise
-    return arithmetic.where(condition, value, otherwise)
+def _anywhere(condition: Any) -> bool:
+    """Whether a condition may hold somewhere: it does not if it is known to hold nowhere."""
+    return not isinstance(condition, np.ndarray) or bool(condition.any())
 
 
-def _at_end(reached: Any, wanted: Any) -> Any:
+def _at_end(reached: Any, wanted: Any, whole: bool) -> Any:
     """The states of each sequence after its last step; zeros if there are no steps at all."""
     steps, count, size = reached.shape
     if not steps:
         return ops.sum(reached, axis=(0,), keepdims=False)
-    if isinstance(wanted, np.ndarray) and wanted.min(initial=steps) == steps:
+    if whole:
         return ops.getitem(reached, index=(steps - 1,))
     last = ops.reshape(ops.maximum(wanted - 1, 0), shape=(1, count, 1))
     return ops.getitem(ops.take_along_axis(reached, ops.broadcast_to(last, shape=(1, count, size)), axis=0), index=(0,))
+
+
+def _skips(states: Any) -> Any:
+    """What is added where the state before is left out: only a blank may be, between two labels that are not the same."""
+    same = ops.equal(states[:, 2:], states[:, :-2])
+    edge = np.ones((states.shape[0], min(states.shape[1], 2)), np.bool_)
+    return ops.where(ops.concat(edge, same, axis=1, sizes=(edge.shape[1], same.shape[1])), IMPOSSIBLE, 0.0)
 
 
 def _log_likelihood(logs: Any, labels: Any, wanted: Any, sizes: Any, blank: int) -> Any:
@@ -141,21 +147,26 @@ def _log_likelihood(logs: Any, labels: Any, wanted: Any, sizes: Any, blank: int)
     found = every(labels)
     if found.size and not 0 <= found.min() <= found.max() < classes:
         raise RuntimeError(f"targets must be labels from 0 to {classes - 1}")
+    whole = isinstance(wanted, np.ndarray) and wanted.min(initial=steps) == steps
     states = _between(blank, labels)
-    other = ops.not_equal(labels[:, 1:], labels[:, :-1])
-    edge = np.zeros((count, min(labels.shape[1], 1)), np.bool_)
-    other = ops.concat(edge, other, axis=1, sizes=(edge.shape[1], other.shape[1]))
-    skips = _between(IMPOSSIBLE, ops.where(other, 0.0, IMPOSSIBLE))
-    places = ops.broadcast_to(ops.expand_dims(states, axis=0), shape=(steps, *states.shape))
-    start = np.where(np.arange(states.shape[1]) < 2, 0, IMPOSSIBLE)[None]
-    emissions = ops.clip(ops.take_along_axis(logs, places, axis=2), lower=IMPOSSIBLE, upper=None)
-    reached = ops.ctc(emissions, skips, start)
-    reached = _at_end(reached, wanted)
-    ends = ops.stack(2 * sizes, ops.maximum(2 * sizes - 1, 0), axis=1)
-    reachable = ops.logical_or(ops.greater(ends, 0), np.arange(2) == 0)
-    closed = ops.where(reachable, 0.0, IMPOSSIBLE)
-    found = ops.logsumexp(ops.take_along_axis(reached, ends, axis=1) + closed, axis=(1,), keepdims=False)
-    found = _where(ops.equal(wanted, 0), ops.where(ops.equal(sizes, 0), 0.0, IMPOSSIBLE), found)
-    outside = ops.expand_dims(ops.greater_equal(np.arange(steps)[:, None], wanted), axis=2)
-    total = reductions.sum(_where(outside, 0.0, arithmetic.exp(logs)), (0, 2))
+    size = states.shape[1]
+    places = ops.broadcast_to(states[None], shape=(steps, count, size))
+    start = np.full((1, size), IMPOSSIBLE)
+    start[:, :2] = 0
+    known = data(logs)
+    if not isinstance(known, np.ndarray) or known.min(initial=0) < IMPOSSIBLE:
+        logs = ops.clip(logs, lower=IMPOSSIBLE, upper=None)
+    reached = _at_end(ops.ctc(ops.take_along_axis(logs, places, axis=2), _skips(states), start), wanted, whole)
+    left = 2 * sizes[:, None] - np.arange(size)
+    ends = ops.where(ops.equal(left * (left - 1), 0), 0.0, IMPOSSIBLE)  # the last label, and the blank behind it
+    found = ops.logsumexp(reached + ends, axis=(1,), keepdims=False)
+    empty = ops.equal(wanted, 0)
+    if _anywhere(empty):
+        found = arithmetic.where(empty, ops.where(ops.equal(sizes, 0), 0.0, IMPOSSIBLE), found)
+    powers = arithmetic.exp(logs)
+    if not whole:
+        powers = arithmetic.where(
+            ops.expand_dims(ops.greater_equal(np.arange(steps)[:, None], wanted), axis=2), 0.0, powers
+        )
+    total = reductions.sum(powers, (0, 2))
     return found - (total - total.detach())

@@ -34,16 +34,15 @@ class AlignmentEmitter(TaskEmitter):
         "lattice": [*COMMON, "stay", "one", "two"],
         "lattice_back": [*COMMON, "stay", "one", "two"],
     }
-    UNITS: ClassVar = dict.fromkeys(WORDS, "count")
 
-    def unit(self, name: str, unit: Word) -> None:
-        """Run all steps of one sequence."""
+    def _task(self, name: str) -> None:
+        """Run all steps of some sequences: of all of them one step after another, for a step waits for the one before."""
         given = self.given
-        block = unit // given.sequences
-        first, sequence = block * given.steps * given.sequences, unit - block * given.sequences
-        with self.loop(1, given.steps) as number:
+        part = self.part(given.count, self.task, given.tasks)
+        with self.loop(1, given.steps) as number, self.loop(*part) as unit:
             step = given.steps - number if name.endswith("_back") else number
-            late = first + step * given.sequences + sequence
+            block = unit // given.sequences
+            late = unit + (block * (given.steps - 1) + step) * given.sequences
             rows = {"late": late, "early": late - given.sequences, "share": late - (block + 1) * given.sequences}
             for place, mask in self.registers(0, given.states):
                 getattr(self, f"_{name}")(rows, unit, place, mask)

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..mathematics.exponentials import exp
 from ..mathematics.lanes import Word
+from ..mathematics.logarithms import log
 from .elements import KINDS
 from .reducing import across, combine, identity
 from .tasks import Calls, TaskEmitter
@@ -76,6 +77,7 @@ class RowEmitter(TaskEmitter):
         "shifted_powers": [*MATRIX, *"x shift slopes out".split()],
         "slopes": [*MATRIX, *"given powers sums out".split()],
         "softmax_pullback": [*MATRIX, *"given powers out".split()],
+        "logsumexp": [*MATRIX, *"inner x out".split()],
     }
     UNITS: ClassVar = dict.fromkeys(WORDS, "rows")
 
@@ -270,6 +272,20 @@ class RowEmitter(TaskEmitter):
     def _powers(self, row: Word) -> Word:
         shift = self.all_lanes(self._highest(row))
         return self._totals(row, lambda own: (own.put("out", exp(own.some("x") - shift)),))[0]
+
+    def logsumexp(self, row: Word) -> None:
+        """log(sum(exp(x))) over the columns of small matrices, of which a row here is one, with `inner` columns."""
+        given = self.given
+        for place, mask in self.registers(0, given.inner):
+            first = self.array(given.x).at(row * given.size * given.inner + place)
+            top = [self.desk.number(self.kind, -math.inf)]
+            total = [self.desk.number(self.kind, 0)]
+            with self.loop(0, given.size, 1, top) as number:
+                top[0] = combine("maximum", top[0], first.at(number * given.inner).some(mask))
+            shift = (abs(top[0]) < math.inf).select(top[0], 0)
+            with self.loop(0, given.size, 1, total) as number:
+                total[0] = total[0] + exp(first.at(number * given.inner).some(mask) - shift)
+            self.array(given.out).at(row * given.inner + place).put(log(total[0]) + shift, mask)
 
     def slopes(self, row: Word) -> None:
         """The gradient of softmax from unnormalised exponentials and their sums."""
