@@ -479,3 +479,30 @@ def test_what_runs_inside_an_operation_may_use_tensors():
     doubled(x).sum().backward()
     assert seen == [6.0]
     assert x.grad.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("turn", [lambda y: y.t_(), lambda y: y.transpose_(0, 1), lambda y: y.swapaxes_(0, -1)])
+@pytest.mark.parametrize("block", [pullback.no_grad, pullback.inference_mode])
+def test_axes_changed_in_place_outside_of_graphs_keep_the_history(turn, block):
+    """The values are the same, so the gradient is, with the axes that they have now."""
+    for shape in ((2, 3), (3, 3)):
+        weights = np.random.default_rng(0).normal(size=shape)
+        x = pullback.ones(shape, dtype=pullback.float64).requires_grad_()
+        y = 2 * x
+        with block():
+            turn(y)
+        assert y.requires_grad
+        (y * pullback.tensor(weights.T.copy())).sum().backward()
+        np.testing.assert_array_equal(x.grad.numpy(), 2 * weights)
+
+
+def test_axes_added_in_place_without_a_graph_keep_the_history_of_a_view():
+    x = pullback.ones(2, 3).requires_grad_()
+    y = 2 * x
+    row = y[0]
+    with pullback.no_grad():
+        row.unsqueeze_(0)
+        row.mul_(3)  # which no_grad hides, as for every write
+    assert row.shape == (1, 3)
+    (row * 5).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [[10, 10, 10], [0, 0, 0]])

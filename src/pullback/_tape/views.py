@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import ops
 from .._core import dtypes, errors
-from .._core.modes import NO_GRAD, RECORD, mode
+from .._core.modes import NO_GRAD, RECORD, FieldBlock, mode
 from .._core.primitives import Carrier, Primitive
 from .cuts import withdraw
 from .memory import Storage, owner, protect, storage_of, written
@@ -336,7 +336,8 @@ def become(target: Any, function: Any, operation: str) -> Any:
     """Turn a tensor into a view of itself in place, by a function: the same memory with other axes.
 
     What it was stays behind as an unseen tensor: the base of all that were views of the target, and of the target. Where
-    there are none, and it is no view itself, it stays none.
+    there are none, and it is no view itself, it stays none. The history of a tensor that has one goes on under `no_grad`,
+    too: its values are the same, and its gradient must have their axes.
     """
     if mode.get().grad and isinstance((target if target._base is None else target._base)._node, AccumulateGrad):
         refusal = errors.leaf_write if target._base is None else errors.leaf_view_write
@@ -345,7 +346,8 @@ def become(target: Any, function: Any, operation: str) -> Any:
     for name in ("_base", "_path", "_made_untracked", "_inference", "_cut"):
         setattr(before, name, getattr(target, name))
     storage_of(target).join(before)
-    result = function(before)
+    with FieldBlock(grad=mode.get().grad or target.grad_fn is not None):
+        result = function(before)
     views = [member for member in storage_of(target).tensors() if member._base is target]
     for member in views:
         member._base = before
