@@ -21,6 +21,8 @@ import numpy as np
 import pytest
 
 import pullback
+from pullback import extend
+from pullback.interpreters import Interpreter
 
 X = pullback.tensor([1.0, 2.0, 3.0])
 pytestmark = pytest.mark.filterwarnings("ignore:compile. .* runs as it is:UserWarning")
@@ -353,3 +355,153 @@ def test_context_variables_of_the_program():
     token = variable.set(3.0)
     assert scaled(X)[0].item() == 3.0
     variable.reset(token)
+
+
+# Code of users that runs while an operation is recorded
+
+
+def ticking(read):
+    """Reads the clock."""
+    read.append(time.time())
+
+
+def by_forward(x, read):
+    doubled = extend.linear("doubled", lambda xp, g: 2 * g, forward=lambda x: (ticking(read), 2 * x)[1])
+    return doubled(x).sum()
+
+
+def by_rule(x, read):
+    def rule(xp, g):
+        ticking(read)
+        return 2 * g
+
+    return extend.linear("doubled by a rule", rule, forward=lambda x: 2 * x)(x).sum()
+
+
+def by_own_function(x, read, way):
+    class Doubled(pullback.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            if way == "forward":
+                ticking(read)
+            return 2 * x
+
+        @staticmethod
+        def backward(ctx, g):
+            if way == "backward":
+                ticking(read)
+            return 2 * g
+
+    return Doubled.apply(x * 1.0).sum()
+
+
+def by_hook(x, read):
+    y = 2 * x
+    y.register_hook(lambda g: ticking(read))
+    return y.sum()
+
+
+def by_saved(x, read, way):
+    def packed(value):
+        if way == "pack":
+            ticking(read)
+        return value.detach()
+
+    def unpacked(value):
+        if way == "unpack":
+            ticking(read)
+        return value
+
+    with pullback.autograd.graph.saved_tensors_hooks(packed, unpacked):
+        return (x * x.detach() * (2 / x.detach())).sum()
+
+
+def by_packing_in_a_pass(x, read):
+    y = (x * x).sum()
+    with pullback.autograd.graph.saved_tensors_hooks(lambda value: (ticking(read), value)[1], lambda value: value):
+        (g,) = pullback.autograd.grad(y, x, create_graph=True)
+    return g.sum()
+
+
+class Ticking(Interpreter):
+    """Computes operations as they are, and reads the clock at those of one name."""
+
+    def __init__(self, read, name):
+        super().__init__()
+        self.read, self.name = read, name
+
+    def process(self, primitive, args, params):
+        if primitive.name == self.name:
+            ticking(self.read)
+        return self.box(primitive(*map(self.unbox, args), **params))
+
+
+def by_interpreter(x, read):
+    with Ticking(read, "multiply") as ticks:
+        return ticks.unbox(ticks.box(x) * 2).sum()
+
+
+def beneath_a_transform(x, read, name):
+    """Operations of a transform inside, whose tape computes on what the interpreter has boxed: sin forwards, cos backwards."""
+    with Ticking(read, name) as ticks:
+        slope = ticks.unbox(pullback.func.grad(lambda y: y.sin().sum())(ticks.box(x)))
+    return (slope * (-2 / x.detach().sin())).sum()
+
+
+def by_cotangent(x, read):
+    """A pass whose cotangents are an interpreter's."""
+    with Ticking(read, "multiply") as ticks:
+        y = x * 2
+        (g,) = pullback.autograd.grad(y, x, ticks.box(pullback.ones(3)), create_graph=True)
+        return (x * ticks.unbox(g)).sum()
+
+
+def after_an_operation(x, read):
+    y = 2 * x
+    ticking(read)
+    return y.sum()
+
+
+def after_an_error(x, read):
+    try:
+        x @ pullback.ones(5)
+    except (RuntimeError, ValueError):
+        ticking(read)
+    return (2 * x).sum()
+
+
+def after_a_pass(x, read):
+    (g,) = pullback.autograd.grad((x * x).sum(), x)
+    ticking(read)
+    return (x * g / x.detach()).sum()
+
+
+PLACES = {
+    "forward": by_forward, "rule": by_rule, "hook": by_hook, "interpreter": by_interpreter,
+    "beneath a tape": functools.partial(beneath_a_transform, name="sin"),
+    "beneath a pass": functools.partial(beneath_a_transform, name="cos"),
+    "packing in a pass": by_packing_in_a_pass, "cotangent": by_cotangent, "after an operation": after_an_operation, "after an error": after_an_error,
+    "after a pass": after_a_pass,
+    "Function.forward": functools.partial(by_own_function, way="forward"),
+    "Function.backward": functools.partial(by_own_function, way="backward"),
+    "pack": functools.partial(by_saved, way="pack"), "unpack": functools.partial(by_saved, way="unpack"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_clocks_are_read_wherever_code_of_the_program_runs(place):
+    read = []
+
+    @pullback.compile
+    def slope(x):
+        return pullback.autograd.grad(PLACES[place](x, read), x)[0]
+
+    x = pullback.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    counts = []
+    for _ in range(3):
+        before = len(read)
+        np.testing.assert_allclose(slope(x).numpy(), [2.0, 2.0, 2.0], rtol=1e-6)
+        counts.append(len(read) - before)
+    assert counts[0] > 0
+    assert counts[0] == counts[1] == counts[2]
+    assert "whose answer may be another one at the next call" in str(slope.report())

@@ -38,6 +38,8 @@ class Mode(NamedTuple):
     strong_zeros: bool = False
     programs: frozenset[str] = frozenset()
     """The packages whose NumPy makes tensors."""
+    alone: Callable[..., Any] | None = None
+    """Does work in which users' code has no part, if the primitives that it is about are pullback's: `alone(primitives, work, *args)`."""
 
 
 RECORD = Mode()

@@ -153,10 +153,14 @@ class Pass:
 
     def announced(self, walk: Any, order: Any, pending: Any, wanted: Any, needed: Any, foreign: bool) -> None:
         """Walk as the pass that is running, for hooks and other code of users."""
+        current, level = mode.get(), self.tape.level
+        above = any(isinstance(g, Carrier) and g.level > level for g in pending.values())
+        if current.alone is not None and not (foreign or above or level > 1 or current.pack or self.watcher):
+            walk = partial(current.alone, [n.primitive for n in order if n.edges and type(n) is not Output], walk)
         token = running.set(self)
         known = asking.set(None if foreign else user_frame(_getframe(2)))
         try:
-            as_it_is = self.xp is _xp or mode.get().grad is self.recording
+            as_it_is = self.xp is _xp or current.grad is self.recording
             with np.errstate(all="ignore"), nullcontext() if as_it_is else self.mode():  # hooks set it themselves
                 walk(order, pending, wanted, needed)
         finally:

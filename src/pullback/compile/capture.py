@@ -120,7 +120,7 @@ class Run:
         arguments = (args, dict(kwargs))
         token = runner.set(Recording())
         try:
-            with Outside() as outside:
+            with Outside(self.recorder) as outside:
                 result = self.function(*args, **kwargs)
         finally:
             runner.reset(token)

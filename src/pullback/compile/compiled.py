@@ -55,7 +55,7 @@ class Prepared:
     ) -> None:
         self.record = record
         self.function = function
-        self.quickened = 0
+        self.quickened = -1  # the first call may be the only one
         self.machinery = made(record.program)
         self.execute = self.machinery.execute
         if record.drawn and record.program.guards:
@@ -457,7 +457,7 @@ class Compiled:
         """Write down the quick way of a record, for calls whose arguments are not nested."""
         args, kwargs = structure.children
         prepared.quickened += 1
-        if not kwargs.keys and all(child == LEAF for child in args.children):
+        if prepared.quickened and not kwargs.keys and all(child == LEAF for child in args.children):
             call = quick(prepared, leaves, _spent)
             if call is not None:
                 self._quick.insert(0, call)

@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import Any, Self
 
-from .recorder import RefusedError
+from .recorder import Recorder, RefusedError
 from .state import of_library
 
 MODULES = {
@@ -62,11 +62,13 @@ class Outside:
     """A context that refuses calls whose answers may change, unless a profiler is running.
 
     `abstract` is True afterwards if a class has been asked whether it is an abstract one's, which `register` changes.
+    The recorder suspends the profile function for what is pullback's own: it is called 200 times for each operation.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, recorder: Recorder) -> None:
         self.reason = ""
         self.abstract = False
+        self._recorder = recorder
         self._unprofiled = sys.getprofile() is None
         self._asking = {
             id(operator.attrgetter(name)(sys.modules[module]).__code__): name
@@ -77,11 +79,13 @@ class Outside:
 
     def __enter__(self) -> Self:
         if self._unprofiled:
-            sys.setprofile(self._seen)
+            self._recorder.watch = self._seen
+            sys.setprofile(self._recorder.watch)
         return self
 
     def __exit__(self, *exc: object) -> None:
         if self._unprofiled:
+            self._recorder.watch = None
             sys.setprofile(None)
         if self.reason and not isinstance(exc[1], RefusedError):
             raise RefusedError(self.reason)  # the function has caught the first one

@@ -12,8 +12,9 @@ its block to it; a write makes a new value of the whole block.
 from __future__ import annotations
 
 import math
+import sys
 from _thread import get_ident
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 from weakref import ref
 
@@ -22,7 +23,7 @@ import numpy as np
 from .. import ops
 from .._core.bfloat import is_bfloat
 from .._core.forks import exchanging
-from .._core.modes import FieldBlock, innermost, quiet
+from .._core.modes import FieldBlock, innermost, mode, quiet
 from .._core.primitives import Primitive
 from .._core.shapes import Size, size_of
 from .._core.sites import caller, describe
@@ -44,6 +45,7 @@ NUMBERS = (bool, int, float, complex)
 BENEATH = -1000
 COURTESY = 10.0
 """Seconds that a thread waits for what another one records, which may itself wait for this thread."""
+OWN = vars(ops)
 SHAPED_BY_VALUES = {"unique", "unique_consecutive"}
 
 
@@ -267,6 +269,7 @@ class Recorder(Interpreter):
         super().__init__()
         self.deferred, self.patient = Deferred(), patient
         self.given: dict[Value, Array] = {}
+        self.watch: Any = None if around is None else around.watch  # the profile function of `Outside`
         self.around_it = around  # the recorder of the program of which this one's is a part: the body of a loop
         if around is not None:
             self.level = around.level + 1
@@ -285,7 +288,7 @@ class Recorder(Interpreter):
     def __enter__(self) -> Self:
         self._tokens.append(innermost.set(self))
         self._thread = get_ident()
-        self._mode = FieldBlock(compute=self._compute, born=self._born)
+        self._mode = FieldBlock(compute=self._compute, born=self._born, alone=self.alone)
         self._mode.__enter__()
         return self
 
@@ -400,6 +403,21 @@ class Recorder(Interpreter):
         if not self.here:
             settled = [arg.settled() if isinstance(arg, Recorded) else arg for arg in args]
             return quiet.copy().run(primitive.forward, *settled, **params)
+        return self.alone((primitive,), self._recorded, primitive, args, params)
+
+    def alone(self, primitives: Iterable[Primitive], work: Callable[..., Any], *given: Any) -> Any:
+        """Do work in which users' code has no part, unless the primitives are theirs, without the profile function."""
+        watch = sys.getprofile()
+        if watch is None or watch is not self.watch or not all(OWN.get(each.name) is each for each in primitives):
+            return work(*given)
+        sys.setprofile(None)
+        try:
+            return work(*given)
+        finally:
+            sys.setprofile(watch)
+
+    def _recorded(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """The result of an operation, in the thread that records."""
         if primitive.name in SHAPED_BY_VALUES or (
             primitive.name == "index" and any(arg.dtype == bool for arg in args[1:])
         ):
@@ -537,7 +555,10 @@ class Recorder(Interpreter):
                 )
         if params and (found := stand_ins(params)):
             return composed(primitive, args, params, found)
-        return tape.finish(primitive, args, edges, tape.beneath(primitive, values, params), params, tracked)
+        given = tape, primitive, args, edges, values, params, tracked
+        if tape.level > 1 or mode.get().pack is not None:  # beneath it may be an interpreter of users
+            return _taped(*given)
+        return self.alone((primitive,), _taped, *given)
 
     def _born(self, tensor: Any) -> None:
         if isinstance(tensor._array, ndarray):
@@ -549,6 +570,10 @@ class Recorder(Interpreter):
         return Program(
             tuple(self.inputs), tuple(self.equations), tuple(outputs), self.constants, tuple(writes), tuple(self.guards)
         )
+
+
+def _taped(tape: Any, primitive: Any, args: Any, edges: Any, values: Any, params: Any, tracked: bool) -> Any:
+    return tape.finish(primitive, args, edges, tape.beneath(primitive, values, params), params, tracked)
 
 
 def overlaps(array: Array) -> bool:

@@ -39,7 +39,8 @@ class Executable:
         self.code = code
         self._native = _loaded(code)
         self._held = [np.ascontiguousarray(array) for array in assembly.constants.values()]
-        self._entry = None if assembly.opaque else self._builtin()
+        self._entry: Any = None
+        self.called = self._made = False
         self._functions: dict[str, Any] = {}
         self._arenas: list[Array] = []
 
@@ -55,8 +56,9 @@ class Executable:
         ValueError
             If an array has another shape or dtype than the program's input.
         """
-        if self._entry is not None:
-            made = self._entry(*arrays)
+        entry, self.called = self.builtin if self.called else None, True
+        if entry is not None:
+            made = entry(*arrays)
             if type(made) is list:
                 return made
             if made is not None:
@@ -112,8 +114,22 @@ class Executable:
 
     # The built-in function
 
+    @property
+    def builtin(self) -> Any:
+        """The built-in function that runs the program (see `entry`); None if some steps run in Python.
+
+        It is made for the second call: many programs run once, and its code takes as long to compile as theirs.
+        """
+        if not self._made:
+            with native.turn:  # by one thread, and in a lock that a fork waits for, unlike that of `cached_property`
+                self._entry, self._made = self._builtin(), True
+        return self._entry
+
     def _builtin(self) -> Any:
         assembly, program = self._assembly, self._assembly.program
+        if self._made or assembly.opaque:  # by another thread, meanwhile
+            return self._entry
+        self._arenas.clear()
         self._block = block = Block(
             inputs=len(program.inputs),
             outputs=len(program.outputs),
@@ -135,11 +151,6 @@ class Executable:
         block.set("constant_table", block.array([held.ctypes.data for held in self._held]))
         block.set("write_table", block.array(sorted(written)))
         return builtin(block)
-
-    @property
-    def builtin(self) -> Any:
-        """The built-in function that runs the program (see `entry`); None if some steps run in Python."""
-        return self._entry
 
     def function(self, name: str) -> Any:
         """A function of the code, called by ctypes, which releases the interpreter's lock."""
@@ -319,8 +330,10 @@ class _Run:
 
 
 def build(program: Program) -> Executable:
-    """A program as machine code."""
-    return Executable(program, None)
+    """A program as machine code, which will be called more than once."""
+    made = Executable(program, None)
+    made.called = True
+    return made
 
 
 def stored(program: Program, *, of: Program) -> Executable:
