@@ -31,11 +31,11 @@ def _index_title(**params: Any) -> str:
     """The node name of an index: torch applies one view per entry, and shows the last."""
     index = params["index"]
     for entry in reversed(index):
-        if isinstance(entry, int):
+        if type(entry) is int:
             return "SelectBackward0"
         if entry is None:
             return "UnsqueezeBackward0"
-        if isinstance(entry, slice) and entry != slice(None):
+        if type(entry) is slice and entry != _xp.WHOLE:
             return "SliceBackward0"
     return "AliasBackward0"
 
