@@ -185,13 +185,11 @@ class Tape(Interpreter):
             if users is not None and not any(map(node.edges.__getitem__, users)):
                 kept.append(None)
             elif place is None:
-                kept.extend(
-                    keep(piece, self.level, is_output=True) for piece in (out if type(out) is tuple else (out,))
-                )
+                kept += [keep(piece, self.level, is_output=True) for piece in (out if type(out) is tuple else (out,))]
             elif type(place) is int:
                 kept.append(keep(args[place], self.level))
             else:
-                kept.extend(keep(arg, self.level) for arg in args[place])
+                kept += [keep(arg, self.level) for arg in args[place]]
         return tuple(kept)
 
 

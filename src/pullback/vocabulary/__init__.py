@@ -80,6 +80,8 @@ def spelled(function: Named, names: dict[str, str]) -> Named:
     def called(*args: Any, **options: Any) -> Any:
         if not options:
             return function(*args)
+        if names.keys().isdisjoint(options):
+            return function(*args, **options)
         for given in names.keys() & options.keys():
             if names[given] in options:
                 whose = "NumPy's " if given in NUMPYS else ""
