@@ -120,8 +120,9 @@ def sum(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     """
     if x.ndim == 2 and x.size <= SMALL and len(axis) == 1 and x.shape[axis[0]] <= BLOCK and x.dtype.char in "fd":
         factors = ones(x.shape[axis[0]], x.dtype)
-        total = x.dot(factors) if axis[0] else factors.dot(x)
-        return (total[:, None] if axis[0] else total[None]) if keepdims else total
+        if axis[0]:
+            return x.dot(factors[:, None] if keepdims else factors)
+        return (factors[None] if keepdims else factors).dot(x)
     products = x.ndim > 1 and sums_by_products(x.shape, x.dtype, axis) and (x.ndim == 2 or x.flags.c_contiguous)
     narrow = products and x.shape[-1] <= NARROW
     if x.size > LONG and not narrow and (code := machine.totals("total", x, axis)) is not None:

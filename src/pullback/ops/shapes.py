@@ -65,8 +65,8 @@ def _single(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
 def _select_along(x: Any, indices: Any, *, axis: int, keepdims: bool, label: str) -> Any:
     """One element along an axis, from `indices` with an axis of length 1 there or without it."""
     if axis == x.ndim - 1 and x.size and x.flags.c_contiguous:
-        taken = x.take(_xp.in_rows(x, indices.reshape(-1)))
-        return taken.reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
+        places = _xp.in_rows(x, indices.reshape(-1))
+        return x.take(places.reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1]))
     taken = _xp.take_along_axis(x, indices.reshape(_single(x.shape, axis)), axis=axis)
     return taken if keepdims else taken.squeeze(axis)
 

@@ -19,9 +19,7 @@ from . import in_both_spellings
 from .promotion import cast, common
 from .reinterpreting import reinterpreted
 
-# Caches for shapes that are requested repeatedly.
-_inferred = functools.lru_cache(maxsize=1024)(infer_shape)
-_expanded = functools.lru_cache(maxsize=1024)(expand_shape)
+_inferred = functools.lru_cache(maxsize=1024)(infer_shape)  # for shapes that are requested repeatedly
 
 
 def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
@@ -326,7 +324,7 @@ def expand(input: Any, *sizes: Any, size: Any = None, implicit: bool = False) ->
             [3.]])
     """
     target = parse_sizes(sizes if size is None else (size,))
-    return view_of(ops.broadcast_to, input, shape=_expanded(tuple(input.shape), target))
+    return view_of(ops.broadcast_to, input, shape=expand_shape(tuple(input.shape), target))
 
 
 def expand_as(input: Any, other: Any) -> Any:
@@ -361,7 +359,7 @@ def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Any:
     """
     shape, target = tuple(input.shape), parse_sizes(sizes if size is None else (size,), "sum_to_size")
     try:
-        fits = _expanded(target, shape) == shape
+        fits = expand_shape(target, shape) == shape
     except RuntimeError:
         fits = False
     if not fits:
