@@ -45,7 +45,8 @@ def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
         and isinstance(tensor.interpreter, Tape)
     )
     moved: Any = primitive.forward(array, **params) if plain else None
-    if type(moved) is not ndarray and type(moved) is not tuple:
+    several = type(moved) is tuple
+    if type(moved) is not ndarray and not several:
         return _tracked(primitive, tensor, params, primitive(tensor, **params))
     node: Any = None
     if edge is not None:
@@ -55,13 +56,13 @@ def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
         node.edges = (edge,)
         node.saved = ()
         node.params = params
-        node.shape = None if type(moved) is tuple else moved.shape
+        node.shape = None if several else moved.shape
         node.seq = next(count)
         node.hooks = None
         frame = user_frame(_getframe(2))
         node.code = frame.f_code
         node.offset = frame.f_lasti
-    if type(moved) is ndarray:
+    if not several:
         return _seen(tensor, moved, node, (primitive, params), current)
     ends = itertools.repeat(None) if node is None else outputs(node, [piece.shape for piece in moved])
     steps = [(ops.getitem, {"index": index}) for index in pieces(primitive, params, moved)]
