@@ -368,3 +368,16 @@ def test_threads_that_set_no_seed_draw_different_numbers():
     pullback.manual_seed(0)
     drawn = together(*[lambda: tuple(pullback.rand(8).tolist())] * COUNT)
     assert len(set(drawn)) == COUNT
+
+
+def test_views_that_several_threads_make_at_once_are_all_seen_by_a_write():
+    for _ in range(REPEATS // 10):
+        base = pullback.zeros(8)
+
+        def program(base=base):
+            return [view for i in range(24) for view in (base[i % 8 :], base.detach())]
+
+        views = [view for found in together(*[program] * COUNT) for view in found]
+        base.mul_(numbers(*range(8)))
+        assert all(view.requires_grad == view._is_view() for view in views)
+        assert {view._version for view in views} == {1}

@@ -96,7 +96,7 @@ class CallableInt(int):
     _shape: Shape
 
     def __new__(cls, shape: Shape) -> Self:
-        self = super().__new__(cls, math.prod(shape))
+        self = int.__new__(cls, math.prod(shape))
         self._shape = shape
         return self
 
@@ -105,11 +105,14 @@ class CallableInt(int):
     @overload
     def __call__(self, dim: SupportsIndex) -> int: ...
     def __call__(self, dim: SupportsIndex | None = None) -> int | Size:
+        shape = self._shape
         if dim is None:
-            return size_of(self._shape)
-        if not self._shape:
+            return size_of(shape)
+        if not shape:
             raise IndexError(f"size(): Dimension specified as {dim} but tensor has no dimensions: its shape is ()")
-        return self._shape[normalize_axis(dim, len(self._shape), "size")]
+        if type(dim) is not int or not -len(shape) <= dim < len(shape):
+            dim = normalize_axis(dim, len(shape), "size")
+        return shape[dim]
 
     def __getnewargs__(self) -> tuple[Shape]:  # type: ignore[override]  # an int's are the int
         return (self._shape,)
@@ -315,6 +318,7 @@ def infer_shape(shape: Shape, numel: int, operation: str = "") -> Shape:
     raise RuntimeError(f"{_begun(operation)}shape '{list(shape)}' is invalid for input of size {numel}: {reason}")
 
 
+@functools.lru_cache(maxsize=1024)
 def expand_shape(shape: Shape, target: Shape, operation: str = "expand") -> Shape:
     """The shape that expand() makes: a target in which -1 keeps a size, and only sizes of 1 change.
 

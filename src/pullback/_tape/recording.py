@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,6 +34,9 @@ spare_long_graphs()
 
 class Tape(Interpreter):
     """The interpreter that records operations: its carriers are tensors, boxed by `wrap`."""
+
+    boxes: ClassVar[Any] = None
+    """The class of the plain tensors of the default tape: to make one without `wrap` is quicker."""
 
     def wrap(self, value: Any, node: Node | None) -> Any:
         """A carrier of this level that boxes a value, with the node that computed it."""
@@ -184,13 +187,11 @@ class Tape(Interpreter):
             if users is not None and not any(map(node.edges.__getitem__, users)):
                 kept.append(None)
             elif place is None:
-                kept.extend(
-                    keep(piece, self.level, is_output=True) for piece in (out if type(out) is tuple else (out,))
-                )
+                kept += [keep(piece, self.level, is_output=True) for piece in (out if type(out) is tuple else (out,))]
             elif type(place) is int:
                 kept.append(keep(args[place], self.level))
             else:
-                kept.extend(keep(arg, self.level) for arg in args[place])
+                kept += [keep(arg, self.level) for arg in args[place]]
         return tuple(kept)
 
 

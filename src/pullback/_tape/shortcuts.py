@@ -22,7 +22,6 @@ from .._core import machine
 from .._core.bfloat import BFloatArray
 from .._core.modes import NO_GRAD, RECORD, mode, quiet
 from .._core.primitives import Function, Primitive, bind
-from .._core.shapes import broadcasts_to
 from .._core.sites import generated, outside, user_frame
 from .cuts import withdraw
 from .memory import cell_of, cell_with, keep_array, protect, share, written
@@ -88,7 +87,7 @@ def past_bind(cls: type[Any], primitive: Primitive) -> Function:
 
 def _of_many(cls: type[Any], primitive: Primitive, general: Function) -> Function:
     """The short way of a primitive that takes any number of arrays: past `bind`."""
-    forward, finish, keep = primitive.forward, cls.interpreter.finish, cls.interpreter._keep
+    forward, finish, keep, title = primitive.forward, cls.interpreter.finish, cls.interpreter._keep, primitive.title
 
     def recorded(*operands: Any, **params: Any) -> Any:
         arrays: list[Any] = []
@@ -118,8 +117,8 @@ def _of_many(cls: type[Any], primitive: Primitive, general: Function) -> Functio
         if result.base is not None or id(result) in map(id, arrays):  # as `share` asks
             share(operands, tensor)
         if tracked:
-            title = primitive.node_name(params)
-            node = tensor._node = make(node_class(primitive, title), tuple(edges), (), params, result.shape)
+            kind = node_class(primitive, title if isinstance(title, str) else title(**params))
+            node = tensor._node = make(kind, tuple(edges), (), params, result.shape)
             if primitive.saved:
                 node.saved = keep(node, operands, tensor)
         return tensor
@@ -524,10 +523,14 @@ def in_place(cls: type[Any], primitive: Primitive, general: Function) -> Functio
         x = None if rest else _straight(cls, self, other)
         if x is None or (y := operand(other, x.dtype, options)) is None:
             return general(self, other, *rest, **options)
-        if y.shape != x.shape and not broadcasts_to(y.shape, x.shape):
-            return general(self, other, **options)
         protect(self)
-        quiet.copy().run(forward, x, y, x)
+        fits = True
+        try:
+            quiet.copy().run(forward, x, y, x)
+        except ValueError:  # nothing has been written: the general way says why, after the exception is over
+            fits = False
+        if not fits:
+            return general(self, other, **options)
         _note(self, other)
         return self
 
@@ -545,7 +548,7 @@ def _straight(cls: type[Any], target: Any, other: Any) -> Any:
     if (current := mode.get()) is not NO_GRAD:
         if current is not RECORD or target._node is not None or target._cut is not None or target._base is not None:
             return None
-        if type(other) is cls and (other._node is not None or other._cut is not None):
+        if type(other) is cls and other._node is not None:
             return None
     x = target._array
     dtype = x.dtype

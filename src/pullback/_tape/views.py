@@ -9,17 +9,20 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from sys import _getframe
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from .. import ops
 from .._core import dtypes, errors
-from .._core.modes import NO_GRAD, RECORD, FieldBlock, mode
+from .._core.modes import NO_GRAD, RECORD, FieldBlock, Mode, mode
 from .._core.primitives import Carrier, Primitive
+from .._core.sites import user_frame
 from .cuts import withdraw
 from .memory import Storage, owner, protect, storage_of, written
-from .node import AccumulateGrad, Node, hooks_of, make, node_class, outputs
+from .node import AccumulateGrad, Node, count, hooks_of, new, node_class, outputs
 from .recording import Tape
 from .refusals import UNTRACKED
 
@@ -28,31 +31,65 @@ ndarray = np.ndarray
 
 
 def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
-    """The result of a primitive that moves no elements, recorded as a view if it shares memory with its input."""
-    array, node = tensor._array, tensor._node
+    """The result of a primitive that moves no elements, recorded as a view if it shares memory with its input.
+
+    The node is made here, as by `make`.
+    """
+    array, edge = tensor._array, tensor._node
     current = mode.get()
     plain = (
         type(array) is ndarray
+        and (current is RECORD or (current is NO_GRAD and edge is None))
+        and (edge is not None or tensor._cut is None)
         and tensor._heir is None
-        and (current is RECORD or (current is NO_GRAD and node is None))
-        and (node is not None or tensor._cut is None)
         and isinstance(tensor.interpreter, Tape)
     )
     moved: Any = primitive.forward(array, **params) if plain else None
     several = type(moved) is tuple
-    if type(moved) is not ndarray and not several:  # the general way: with dispatch, and all modes
+    if type(moved) is not ndarray and not several:
         return _tracked(primitive, tensor, params, primitive(tensor, **params))
-    wrap = tensor.interpreter.wrap
-    if node is not None:
+    node: Any = None
+    if edge is not None:
         title = primitive.title
         cls = node_class(primitive, title if type(title) is str else title(**params), array.dtype.kind == "c")  # type: ignore[operator]
-        node = make(cls, (node,), (), params, None if several else moved.shape)
+        node = new(cls)
+        node.edges = (edge,)
+        node.saved = ()
+        node.params = params
+        node.shape = None if several else moved.shape
+        node.seq = next(count)
+        node.hooks = None
+        frame = user_frame(_getframe(2))
+        node.code = frame.f_code
+        node.offset = frame.f_lasti
     if not several:
-        result = wrap(moved, node)
-        track(tensor, result, (primitive, params))
-        return result
+        return _seen(tensor, moved, node, (primitive, params), current)
     ends = itertools.repeat(None) if node is None else outputs(node, [piece.shape for piece in moved])
-    return _tracked(primitive, tensor, params, tuple(map(wrap, moved, ends)))
+    steps = [(ops.getitem, {"index": index}) for index in pieces(primitive, params, moved)]
+    return tuple(map(_seen, itertools.repeat(tensor), moved, ends, steps, itertools.repeat(current)))
+
+
+def _seen(tensor: Any, moved: Any, node: Node | None, step: Step, current: Mode) -> Any:
+    """A tensor around an array, as by `wrap` and `track`, which would take twice the time for plain tensors."""
+    if type(tensor) is not Tape.boxes:
+        result = tensor.interpreter.wrap(moved, node)
+        track(tensor, result, step)
+        return result
+    result = new(Tape.boxes)
+    result._array = moved
+    result._node = node
+    result._cell = None
+    if moved.base is not tensor._array and owner(moved) is not owner(tensor._array):
+        return result
+    storage = result._storage = tensor._storage or storage_of(tensor)
+    storage.members.append(ref(result))
+    if len(storage.members) >= storage.limit:
+        storage.forget()
+    result._base = tensor if tensor._base is None else tensor._base
+    result._path = (tensor._path, step)
+    if current is not RECORD or tensor._inference or tensor._made_untracked:
+        _mark(tensor, result)
+    return result
 
 
 def _tracked(primitive: Primitive, tensor: Any, params: dict[str, Any], result: Any) -> Any:
@@ -60,9 +97,8 @@ def _tracked(primitive: Primitive, tensor: Any, params: dict[str, Any], result: 
     if type(result) is not tuple:
         track(tensor, result, (primitive, params))
         return result
-    getitem = ops.getitem
     for piece, index in zip(result, pieces(primitive, params, result), strict=True):
-        track(tensor, piece, (getitem, {"index": index}))
+        track(tensor, piece, (ops.getitem, {"index": index}))
     return result
 
 
@@ -93,6 +129,11 @@ def attach(base: Any, result: Any, step: Step) -> None:
         storage.join(result)
     result._base = base if base._base is None else base._base
     result._path = (base._path, step)
+    _mark(base, result)
+
+
+def _mark(base: Any, result: Any) -> None:
+    """Note of a view that it is of inference, or without the history of its base."""
     if base._inference:
         result._inference = True
     if base._made_untracked or not mode.get().grad:

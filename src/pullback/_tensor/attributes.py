@@ -155,7 +155,7 @@ class Attributes(_Defaults):
         >>> x.size(), x.size(1), int(x.size)
         (pullback.Size([2, 3]), 3, 6)
         """
-        return CallableInt(tuple(self.shape))
+        return CallableInt(self._array.shape)
 
     def numel(self) -> int:
         """The number of elements.
@@ -164,7 +164,7 @@ class Attributes(_Defaults):
         >>> pullback.zeros(2, 3).numel()
         6
         """
-        return self.shape.numel()
+        return math.prod(self._array.shape)
 
     nelement = numel
 

@@ -240,8 +240,13 @@ def full(
     >>> pullback.full((2,), 7)
     tensor([7, 7])
     """
-    accept("full", placement)
+    if placement:
+        accept("full", placement)
     number = untracked("full", fill_value).item() if isinstance(fill_value, Carrier | np.generic) else fill_value
+    if type(number) is float and dtype is None:
+        array = np.empty(sizes_of("full", (size,)), dtypes.default_numpy())
+        quiet.run(array.fill, number)
+        return made(array, requires_grad)
     value = as_array(number, dtype)
     return made(np.full(sizes_of("full", (size,)), value, value.dtype), requires_grad)
 

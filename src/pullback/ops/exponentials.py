@@ -15,6 +15,7 @@ from .._core.primitives import SINGLES, general
 from .._numerics import blocks
 
 LARGE = 1 << 12  # from this size on, a copy of the exponentials costs less than NumPy's maximum of each row
+FEW = 32
 LONGEST = 1 << 14  # longer sums are computed by `_xp.sum`, which keeps the rounding error small
 
 # Bounds of sums of exponentials that need no shift by the maximum: above them, the logarithm loses digits or the sum
@@ -76,8 +77,8 @@ _max: Any = np.maximum.reduce  # (x, axis, dtype, out, keepdims)
 
 
 def _highest(x: Any, axis: int) -> Any:
-    """The maxima along an axis; for rows of a matrix via argmax, which takes half the time."""
-    if axis == 1 and x.ndim == 2:
+    """The maxima along an axis; for more than a few rows of a matrix via argmax, which takes half the time."""
+    if axis == 1 and x.ndim == 2 and len(x) > FEW:
         return x.take(_xp.in_rows(x, x.argmax(1)))[:, None]
     return _max(x, axis, None, None, True)
 

@@ -31,11 +31,11 @@ def _index_title(**params: Any) -> str:
     """The node name of an index: torch applies one view per entry, and shows the last."""
     index = params["index"]
     for entry in reversed(index):
-        if isinstance(entry, int):
+        if type(entry) is int:
             return "SelectBackward0"
         if entry is None:
             return "UnsqueezeBackward0"
-        if isinstance(entry, slice) and entry != slice(None):
+        if type(entry) is slice and entry != _xp.WHOLE:
             return "SliceBackward0"
     return "AliasBackward0"
 
@@ -65,8 +65,8 @@ def _single(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
 def _select_along(x: Any, indices: Any, *, axis: int, keepdims: bool, label: str) -> Any:
     """One element along an axis, from `indices` with an axis of length 1 there or without it."""
     if axis == x.ndim - 1 and x.size and x.flags.c_contiguous:
-        taken = x.take(_xp.in_rows(x, indices.reshape(-1)))
-        return taken.reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
+        places = _xp.in_rows(x, indices.reshape(-1))
+        return x.take(places.reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1]))
     taken = _xp.take_along_axis(x, indices.reshape(_single(x.shape, axis)), axis=axis)
     return taken if keepdims else taken.squeeze(axis)
 

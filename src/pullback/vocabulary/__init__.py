@@ -72,12 +72,16 @@ def in_both_spellings(function: Named) -> Named:
 
 
 def spelled(function: Named, names: dict[str, str]) -> Named:
-    """A function that accepts other names for its arguments."""
+    """A function that accepts other names for its arguments; unchanged if it does so already."""
+    if getattr(function, "accepts", None) == names:
+        return function
 
     @functools.wraps(function)
     def called(*args: Any, **options: Any) -> Any:
         if not options:
             return function(*args)
+        if names.keys().isdisjoint(options):
+            return function(*args, **options)
         for given in names.keys() & options.keys():
             if names[given] in options:
                 whose = "NumPy's " if given in NUMPYS else ""
@@ -85,6 +89,7 @@ def spelled(function: Named, names: dict[str, str]) -> Named:
             options[names[given]] = options.pop(given)
         return function(*args, **options)
 
+    called.accepts = names  # type: ignore[attr-defined]
     return called  # type: ignore[return-value]  # the same arguments, by more names
 
 

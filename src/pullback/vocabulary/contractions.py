@@ -268,6 +268,9 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     return ops.index(input, places, spec=(_xp.array,))
 
 
+FEW = 1 << 10  # pairs, up to which their coordinates are added along a last axis
+
+
 def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = None) -> Any:
     """The distance in the p-norm between each row of x1 and each row of x2, in stacks of matrices.
 
@@ -283,23 +286,25 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = None) -> 
             raise RuntimeError(f"cdist only supports floating-point dtypes, X{place} got: {x._type_name}")
         if x.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, X{place} got: {x.ndim}D")
-    if x1.shape[-1] != x2.shape[-1]:
-        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
+    left, right = tuple(x1.shape), tuple(x2.shape)
+    if left[-1] != right[-1]:
+        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {left[-1]} X2: {right[-1]}")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
     if compute_mode not in (
         None, "use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist"
     ):  # fmt: skip
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
-    broadcast_shapes(tuple(x1.shape[:-2]), tuple(x2.shape[:-2]))
-    # Coordinates come first, since sums over a short last axis take several times as long
-    pair = []
-    for x, axis in ((x1, x1.ndim), (x2, x2.ndim - 1)):
-        batch = range(x.ndim - 2)
-        turned = ops.permute_dims(x, axes=(*batch, x.ndim - 1, x.ndim - 2))
-        pair.append(ops.expand_dims(ops.clone(turned, order="C"), axis=axis))
-    apart = binary(ops.subtract, *pair)
-    axes = (apart.ndim - 3,)
-    if apart.shape[-3] == 0:
+    outer = (*broadcast_shapes(left[:-2], right[:-2]),) if len(left) + len(right) > 4 else ()
+    pair = [x1, x2]
+    if math.prod(outer) * left[-2] * right[-2] > FEW:  # there sums over the first of these axes are quicker
+        turned = [ops.permute_dims(x, axes=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)) for x in pair]
+        pair, axis = [ops.clone(x, order="C") for x in turned], len(outer)
+        places = len(left), len(right) - 1
+    else:
+        places, axis = (len(left) - 1, len(right) - 2), len(outer) + 2
+    apart = binary(ops.subtract, *[ops.expand_dims(x, axis=place) for x, place in zip(pair, places, strict=True)])
+    axes = (axis,)
+    if left[-1] == 0:
         return ops.sum(apart, axis=axes, keepdims=False)
     return ops.vector_norm(apart, order=float(p), axis=axes, keepdims=False)

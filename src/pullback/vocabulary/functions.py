@@ -466,7 +466,7 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
     tensor([ 81., 101.])
     """
     require_operands("addcmul", input=input, tensor1=tensor1, tensor2=tensor2)
-    return arithmetic.add(input, tensor1 * tensor2, alpha=value)
+    return arithmetic.add(input, arithmetic.mul(tensor1, tensor2), alpha=value)
 
 
 @once
@@ -483,7 +483,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
             "Integer division with addcdiv is no longer supported: convert tensor1 or tensor2 to float first, or use "
             "input + value * trunc(tensor1 / tensor2)"
         )
-    return arithmetic.add(input, tensor1 / tensor2, alpha=value)
+    return arithmetic.add(input, arithmetic.div(tensor1, tensor2), alpha=value)
 
 
 def lerp(input: Any, end: Any, weight: Any) -> Any:

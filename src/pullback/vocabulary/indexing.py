@@ -20,6 +20,8 @@ from .promotion import cast, category, held
 
 Index = tuple[Any, ...]
 WHOLE: Index = (Ellipsis,)
+BOUNDS = {int, type(None)}
+"""The types of the bounds of a plain slice."""
 
 
 def _entries(index: Any) -> Index:
@@ -197,7 +199,7 @@ def _widths(spec: Index, arrays: list[Any]) -> list[tuple[Any, int]]:
 
 def getitem(tensor: Any, index: Any) -> Any:
     """tensor[index]: a view for ints, slices, None and Ellipsis, a copy for arrays; steps may be negative."""
-    shape = tensor.shape
+    shape = tuple(tensor._array.shape)  # of which an entry is read without a call
     if (plain := _plain(shape, index)) is not None:
         return view(ops.getitem, tensor, index=plain)
     several = index if type(index) is tuple else (index,)
@@ -237,16 +239,15 @@ def _plain(shape: tuple[int, ...], index: Any) -> Index | None:
         if type(entry) is int:
             if not -shape[axis] <= entry < shape[axis]:
                 return None
-        elif type(entry) is not slice or not (
-            _is_plain(entry.start) and _is_plain(entry.stop) and _is_plain(entry.step)
+        elif (
+            type(entry) is not slice
+            or type(entry.start) not in BOUNDS
+            or type(entry.stop) not in BOUNDS
+            or type(entry.step) not in BOUNDS
         ):
             return None
         axis += 1
     return entries if dotted else (*entries, ...)
-
-
-def _is_plain(bound: Any) -> bool:
-    return bound is None or type(bound) is int
 
 
 def _in_torch_words(error: IndexError) -> str:
@@ -256,7 +257,7 @@ def _in_torch_words(error: IndexError) -> str:
 
 def setitem(tensor: Any, index: Any, value: Any) -> None:
     """tensor[index] = value: the memory is written, and the history is rebased."""
-    plain = _plain(tensor.shape, index)
+    plain = _plain(tuple(tensor.shape), index)
     spec, arrays = split_index(tensor, index) if plain is None else (plain, [])
     if (
         arrays

@@ -57,7 +57,10 @@ def _rows(input: Any) -> Any:
 
 def _check_classes(input: Any, target: Any) -> None:
     """Raise for class indices that do not fit the scores."""
-    have, want = list(target.shape), [*input.shape[:1], *input.shape[2:]] if input.ndim > 1 else []
+    sizes, have = tuple(input.shape), list(target.shape)
+    if len(sizes) == 2 and have == [sizes[0]] and target._dtype.kind in "iu":
+        return
+    want = [*sizes[:1], *sizes[2:]] if len(sizes) > 1 else []
     if input.ndim == 0:
         raise ValueError("Expected 1 or more dimensions (got 0): scores have an axis of classes")
     if input.ndim == 1 and have not in ([], [1]):
@@ -104,9 +107,10 @@ def _check_weight(name: str, weight: Any, classes: int) -> Any:
 def _class_numbers(target: Any, ignore_index: int, classes: int) -> tuple[Any, Any]:
     """Class indices, flattened, with 0 in place of ignored ones, and a mask of the others: None if none is ignored, for arrays."""
     known = shared(target)
-    if known is not None and not (known == ignore_index).any():
-        _check_range(known, classes)
-        return known.reshape(-1).astype(np.int64), None
+    if known is not None and (ignore_index < 0 or not (known == ignore_index).any()):
+        numbers = known.reshape(-1).astype(np.int64)
+        if not numbers.size or np.maximum.reduce(numbers.view(np.uint64)) < classes:  # negative ones are large there
+            return numbers, None
     given = ops.reshape(data(target), shape=(target.numel(),))
     given = ops.astype(given, dtype=np.dtype(np.int64), source=target._dtype)
     valid = ops.not_equal(given, ignore_index)

@@ -22,6 +22,21 @@ def repeated(input: Any, axis: int, columns: Any) -> Any:
 
 def surrounded(input: Any, widths: Widths, value: Any) -> Any:
     """An input with constant elements added before and after each axis; negative numbers remove elements."""
+    if any(min(pair) < 0 for pair in widths):
+        input = _cropped(input, widths)
+        widths = [(max(left, 0), max(right, 0)) for left, right in widths]
+    shape, index = [], []
+    for n, (left, right) in zip(tuple(input.shape), widths, strict=True):
+        shape.append(left + n + right)
+        index.append(slice(left, left + n))
+    place = (..., *index)
+    if not value:
+        return ops.scatter_slice(input, shape=tuple(shape), index=place)
+    return ops.overwrite(np.full(shape, held(value, input._dtype)), input, path=((ops.getitem, {"index": place}),))
+
+
+def _cropped(input: Any, widths: Widths) -> Any:
+    """An input without the elements that negative widths remove."""
     kept = [(max(-left, 0), n - max(-right, 0)) for n, (left, right) in zip(input.shape, widths, strict=True)]
     for n, (left, right), (start, end) in zip(input.shape, widths, kept, strict=True):
         if n + left + right < 0 or end < start:
@@ -29,13 +44,7 @@ def surrounded(input: Any, widths: Widths, value: Any) -> Any:
                 f"narrow(): length must be non-negative: the padding {(left, right)} takes more than the {n} elements of its "
                 f"axis; the input has shape {list(input.shape)}"
             )
-    inner = ops.getitem(input, index=(..., *(slice(start, end) for start, end in kept)))
-    starts = [max(left, 0) for left, _ in widths]
-    shape = tuple(start + n + max(right, 0) for n, start, (_, right) in zip(inner.shape, starts, widths, strict=True))
-    index = (..., *(slice(start, start + n) for n, start in zip(inner.shape, starts, strict=True)))
-    if not value:
-        return ops.scatter_slice(inner, shape=shape, index=index)
-    return ops.overwrite(np.full(shape, held(value, input._dtype)), inner, path=((ops.getitem, {"index": index}),))
+    return ops.getitem(input, index=(..., *(slice(start, end) for start, end in kept)))
 
 
 def _widths(pad: Sequence[int], ndim: int) -> Widths:

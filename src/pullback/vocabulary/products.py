@@ -237,7 +237,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
     for name, value in (("mat1", mat1), ("mat2", mat2)):
         if value.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {value.ndim}-D tensor")
-    return _added("addmm", input, matmul(mat1, mat2), beta, alpha)
+    return _added("addmm", input, mat1 @ mat2, beta, alpha)
 
 
 @once

@@ -33,9 +33,10 @@ def _one_of(name: str, torch_name: str, dim: Any, axis: Any) -> Any:
 def _axes(name: str, input: Any, dim: Dim, axis: Dim) -> tuple[int, ...]:
     if axis is not None:
         dim = _one_of(name, "dim", dim, axis)
-    if type(dim) is int and 0 <= dim < input.ndim:
-        return (dim,)
-    return normalize_axes(_or_all(dim), input.ndim, name)
+    ndim = input.ndim
+    if type(dim) is int and -ndim <= dim < ndim:
+        return (dim + ndim if dim < 0 else dim,)
+    return normalize_axes(_or_all(dim), ndim, name)
 
 
 def _or_all(dim: Dim) -> Dim:

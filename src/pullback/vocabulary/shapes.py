@@ -13,14 +13,13 @@ from .._core.errors import AbsentError
 from .._core.primitives import Carrier
 from .._core.shapes import Shape, expand_shape, infer_shape, normalize_axes, normalize_axis, parse_sizes, sum_to
 from .._core.values import require_tensor
+from .._tape.shortcuts import AXES
 from .._tape.views import view as view_of
 from . import in_both_spellings
 from .promotion import cast, common
 from .reinterpreting import reinterpreted
 
-# Caches for shapes that are requested repeatedly.
-_inferred = functools.lru_cache(maxsize=1024)(infer_shape)
-_expanded = functools.lru_cache(maxsize=1024)(expand_shape)
+_inferred = functools.lru_cache(maxsize=1024)(infer_shape)  # for shapes that are requested repeatedly
 
 
 def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
@@ -189,7 +188,7 @@ def reversed_axes(input: Any) -> Any:
     >>> pullback.zeros(2, 3).T.shape
     pullback.Size([3, 2])
     """
-    return view_of(ops.permute_dims, input, axes=tuple(range(input.ndim - 1, -1, -1)))
+    return view_of(ops.permute_dims, input, axes=AXES[input.ndim][::-1])
 
 
 def transpose(input: Any, *dims: Any, dim0: Any = None, dim1: Any = None) -> Any:
@@ -325,7 +324,7 @@ def expand(input: Any, *sizes: Any, size: Any = None, implicit: bool = False) ->
             [3.]])
     """
     target = parse_sizes(sizes if size is None else (size,))
-    return view_of(ops.broadcast_to, input, shape=_expanded(tuple(input.shape), target))
+    return view_of(ops.broadcast_to, input, shape=expand_shape(tuple(input.shape), target))
 
 
 def expand_as(input: Any, other: Any) -> Any:
@@ -360,7 +359,7 @@ def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Any:
     """
     shape, target = tuple(input.shape), parse_sizes(sizes if size is None else (size,), "sum_to_size")
     try:
-        fits = _expanded(target, shape) == shape
+        fits = expand_shape(target, shape) == shape
     except RuntimeError:
         fits = False
     if not fits:
@@ -378,7 +377,7 @@ def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     (pullback.Size([2]), pullback.Size([2, 1]))
     """
     dim = axis if dim is None else dim
-    shape = input.shape
+    shape = tuple(input.shape)
     axes = range(len(shape)) if dim is None else normalize_axes(dim, len(shape))
     gone = tuple([i for i in axes if i < len(shape) and shape[i] == 1])
     return view_of(ops.squeeze, input, axis=gone, given=dim is not None)
@@ -525,14 +524,15 @@ def split(input: Any, split_size_or_sections: Any = None, dim: int = 0, *, split
         raise TypeError('split() missing 1 required positional arguments: "split_size_or_sections", a size or sizes')
     if split_size_or_sections is None:
         split_size_or_sections = split_size
-    place = normalize_axis(dim, input.ndim)
-    length = input.shape[place]
+    shape = tuple(input.shape)
+    place = normalize_axis(dim, len(shape))
+    length = shape[place]
     if isinstance(split_size_or_sections, int | np.integer):
         size = split_size_or_sections
         if size < 0 or (size == 0 and length):
             raise RuntimeError(f"split expects split_size be positive, but got split_size={size}")
         count = max(-(-length // size), 1) if size else 1
-        sizes = tuple(min(size, length - i * size) for i in range(count))
+        sizes = (size,) * (count - 1) + (length - (count - 1) * size,)
         return _pieces(input, sizes, place, "SplitBackward0")
     sizes = tuple(parse_sizes((split_size_or_sections,)))
     if sum(sizes) != length or any(size < 0 for size in sizes):

@@ -109,7 +109,8 @@ def _place(input: Any, dim: int, index: int) -> tuple[int, int]:
     if not input.ndim:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     axis, place = normalize_axis(dim, input.ndim), operator.index(index)
-    if not -input.shape[axis] <= place < input.shape[axis]:
+    size = input.shape[axis]
+    if not -size <= place < size:
         raise IndexError(
             f"select(): index {place} out of range for tensor of size {list(input.shape)} at dimension {axis}"
         )
