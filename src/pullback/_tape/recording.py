@@ -19,13 +19,11 @@ from .._core.modes import FieldBlock, Mode, mode, quiet
 from .._core.primitives import Carrier, Interpreter, Primitive, bind
 from .._core.shapes import sum_to
 from .._core.sites import Site
-from .collection import spare_long_graphs
 from .cuts import Cut, cut, cut_off, flat
 from .memory import Cell, cell_of, cell_with, keep_array, share, version
 from .node import AccumulateGrad, Node, hooks_of, make, node_class, outputs
 
 ndarray = np.ndarray
-spare_long_graphs()
 
 # 1. Recording
 #

@@ -50,6 +50,7 @@ class Mode(NamedTuple):
     escapes_refused: bool = False
     strong_zeros: bool = False
     programs: frozenset[str] = frozenset()
+    alone: Callable[..., Any] | None = None
 RECORD = Mode()
 NO_GRAD = Mode(grad=False)
 mode: contextvars.ContextVar[Mode] = contextvars.ContextVar('pullback.mode', default=RECORD)
