@@ -180,7 +180,8 @@ def method(
             f"params = {{{number!r}: {number}}}",
         ]
     if whole:
-        unpack.append(f"params = {{'axis': AXES[{first}_array.ndim], 'keepdims': False, 'given': False}}")
+        given = ", 'given': False" if "given" in unwrapped(primitive.forward).__code__.co_varnames else ""
+        unpack.append(f"params = {{'axis': AXES[{first}_array.ndim], 'keepdims': False{given}}}")
     hindrances = [f"{name}_array.dtype is not dtype" for name in rest]
     hindrances += [f"{name}_array.ndim != {ndim}" for name in names if ndim is not None]
     signature = [*names, *filter(None, [metadata.parameters]), *([f"{EXCESS}=...", "out=None"] if out else [])]

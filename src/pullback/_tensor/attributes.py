@@ -155,7 +155,7 @@ class Attributes(_Defaults):
         >>> x.size(), x.size(1), int(x.size)
         (pullback.Size([2, 3]), 3, 6)
         """
-        return CallableInt(self._array.shape)
+        return CallableInt(tuple(self.shape))
 
     def numel(self) -> int:
         """The number of elements.
@@ -164,7 +164,7 @@ class Attributes(_Defaults):
         >>> pullback.zeros(2, 3).numel()
         6
         """
-        return math.prod(self._array.shape)
+        return math.prod(self.shape)
 
     nelement = numel
 

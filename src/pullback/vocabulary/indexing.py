@@ -199,7 +199,7 @@ def _widths(spec: Index, arrays: list[Any]) -> list[tuple[Any, int]]:
 
 def getitem(tensor: Any, index: Any) -> Any:
     """tensor[index]: a view for ints, slices, None and Ellipsis, a copy for arrays; steps may be negative."""
-    shape = tuple(tensor._array.shape)  # of which an entry is read without a call
+    shape = tuple(tensor.shape)  # of which an entry is read without a call
     if (plain := _plain(shape, index)) is not None:
         return view(ops.getitem, tensor, index=plain)
     several = index if type(index) is tuple else (index,)
