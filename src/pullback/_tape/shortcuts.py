@@ -578,18 +578,20 @@ def computed(cls: type[Any], compute: Function, tensors: int, general: Function)
         x = _straight(cls, self, None)
         if x is None or len(args) < tensors or (options and not options.keys() <= known):
             return general(self, *args, **options)
-        operands = [x]
-        for place, given in enumerate((*args, *options.values())):
-            alike = _alike(cls, x, given) if place < tensors else type(given) in NUMBERS
-            if not alike:
+        arrays, numbers = [x], args[tensors:]
+        for other in args[:tensors]:
+            if not _alike(cls, x, other):
                 return general(self, *args, **options)
-            operands.append(given._array if place < tensors else given)
+            arrays.append(other._array)
+        for number in (*numbers, *options.values()) if options else numbers:
+            if type(number) not in NUMBERS:
+                return general(self, *args, **options)
         protect(self)
-        result = quiet.copy().run(compute, *operands[: len(args) + 1], **options)
+        result = quiet.copy().run(compute, *arrays, *numbers, **options)
         if result is None:
             return general(self, *args, **options)
         if result is not x:
-            np.copyto(x, result)
+            x[...] = result
         written(self)
         return self
 
@@ -615,7 +617,7 @@ def copying(cls: type[Any], general: Function) -> Function:
         if x is None or other._array.dtype is not x.dtype or other._array.shape != x.shape:
             return general(self, other, *rest, **options)
         protect(self)
-        np.copyto(x, other._array)
+        x[...] = other._array
         _note(self, other)
         return self
 
