@@ -35,7 +35,7 @@ SIZES = {
     "_numerics.gamma_functions": {"FEW": 2},
     "_numerics.incomplete_functions": {"BLOCK": 2},
     "ops.convolution": {"FEW": 1, "WORTH": 1},
-    "ops.exponentials": {"LARGE": 1, "LONGEST": 4},
+    "ops.exponentials": {"FEW": 1, "LARGE": 1, "LONGEST": 4},
     "ops.dot_product_attention": {"HEADS": 64, "PIECE": 64},
     "ops.indexing": {"SMALL": 1},
     "ops.lapack": {"BLOCK": 1, "FEWEST": 1},

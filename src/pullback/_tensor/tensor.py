@@ -680,17 +680,15 @@ HOT = {
     "__mul__": ops.multiply, "__rmul__": ops.multiply, "mul": ops.multiply, "__neg__": ops.negative,
     "neg": ops.negative, "maximum": ops.maximum, "minimum": ops.minimum, "exp": ops.exp, "log": ops.log,
     "sqrt": ops.sqrt, "abs": ops.abs, "__abs__": ops.abs, "square": ops.square, "reciprocal": ops.reciprocal, "sin": ops.sin,
-    "cos": ops.cos, "tanh": ops.tanh, "sigmoid": ops.sigmoid, "relu": ops.relu,
-    "__eq__": ops.equal, "__ne__": ops.not_equal, "__lt__": ops.less, "__le__": ops.less_equal,
-    "__gt__": ops.greater, "__ge__": ops.greater_equal,
+    "cos": ops.cos, "tanh": ops.tanh, "sigmoid": ops.sigmoid, "relu": ops.relu, "__eq__": ops.equal, "__ne__": ops.not_equal,
+    "__lt__": ops.less, "__le__": ops.less_equal, "__gt__": ops.greater, "__ge__": ops.greater_equal,
 }  # fmt: skip
+WHOLE = {"sum": ops.sum, "mean": ops.mean, "max": ops.largest, "min": ops.smallest}
 SHORT_WAYS: dict[Callable[..., Any], dict[str, Primitive]] = {
     shortcuts.method: HOT,
     functools.partial(shortcuts.method, numbers=True): {"__rsub__": ops.rsub},
     functools.partial(shortcuts.method, number="exponent"): {"__pow__": ops.power, "pow": ops.power},
-    functools.partial(shortcuts.method, whole=True): {
-        "sum": ops.sum, "mean": ops.mean, "max": ops.largest, "min": ops.smallest,
-    },
+    functools.partial(shortcuts.method, whole=True): WHOLE,
     functools.partial(shortcuts.method, ndim=2): {"__matmul__": ops.matmul, "matmul": ops.matmul, "mm": ops.matmul},
     shortcuts.in_place: IN_PLACE,
 }
