@@ -689,7 +689,10 @@ SHORT_WAYS: dict[Callable[..., Any], dict[str, Primitive]] = {
     functools.partial(shortcuts.method, numbers=True): {"__rsub__": ops.rsub},
     functools.partial(shortcuts.method, number="exponent"): {"__pow__": ops.power, "pow": ops.power},
     functools.partial(shortcuts.method, whole=True): {
-        "sum": ops.sum, "mean": ops.mean, "max": ops.largest, "min": ops.smallest,
+        "sum": ops.sum,
+        "mean": ops.mean,
+        "max": ops.largest,
+        "min": ops.smallest,
     },
     functools.partial(shortcuts.method, ndim=2): {"__matmul__": ops.matmul, "matmul": ops.matmul, "mm": ops.matmul},
     shortcuts.in_place: IN_PLACE,
