@@ -213,7 +213,11 @@ def gradients(result, operands):
 
 def parts(result):
     """Values and indices, where there are both."""
-    return [*result] if hasattr(result, "indices") and hasattr(result, "values") and isinstance(result, tuple) else [result]
+    return (
+        [*result]
+        if hasattr(result, "indices") and hasattr(result, "values") and isinstance(result, tuple)
+        else [result]
+    )
 
 
 def same(name, short, operands):

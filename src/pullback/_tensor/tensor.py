@@ -667,8 +667,7 @@ for name, place in surface.METHODS.items():
 for name, place in surface.IN_PLACE.items():
     setattr(Tensor, f"{name}_", Later(f"{name}_", functools.partial(written_method, place)))
 
-Tensor.interpreter = Eager()
-Tape.boxes = Tensor
+Tensor.interpreter, Tape.boxes = Eager(), Tensor
 Primitive.short = functools.partial(shortcuts.past_bind, Tensor)
 
 IN_PLACE = {

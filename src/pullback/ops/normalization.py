@@ -336,15 +336,20 @@ def _affine_forward(
 
 def _within(function: Any, out: Any, other: Any) -> Any:
     """A function of two arrays, written into the first unless the second is larger, as a batch of weights is."""
-    return function(out, other, out if np.broadcast(out, other).shape == out.shape else None)
+    try:
+        return function(out, other, out)
+    except ValueError:  # nothing has been written
+        return function(out, other)
 
 
+@functools.lru_cache(maxsize=256)
 def _repeated(shape: tuple[int, ...], weight_shape: tuple[int, ...]) -> tuple[int, ...]:
     """The axes of x along which a weight is broadcast."""
     new = len(shape) - len(weight_shape)
     return tuple(i for i, size in enumerate(shape) if i < new or weight_shape[i - new] != size)
 
 
+@functools.lru_cache(maxsize=256)
 def _constant(shape: tuple[int, ...], weight_shape: tuple[int, ...], axis: tuple[int, ...]) -> bool:
     """True if a weight is constant along axes."""
     new = len(shape) - len(weight_shape)
