@@ -43,6 +43,7 @@ SIZES = {
     "ops.pooling": {"WORTH": 1, "BYTES": 2, "SHORT": 1},
     "ops.recurrent": {"WORTH": 1},
     "optim.elementwise": {"LARGE": 2},
+    "vocabulary.contractions": {"FEW": 1},
     "compile.machine.alignment": {"SHARED": 8},
     "compile.machine.depthwise": {"TASK": 8},
     "compile.machine.moving": {"SHORTEST": 1, "TASK": 8, "SEVERAL": 1},
