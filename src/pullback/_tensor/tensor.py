@@ -667,8 +667,7 @@ for name, place in surface.METHODS.items():
 for name, place in surface.IN_PLACE.items():
     setattr(Tensor, f"{name}_", Later(f"{name}_", functools.partial(written_method, place)))
 
-Tensor.interpreter = Eager()
-Tape.boxes = Tensor
+Tensor.interpreter, Tape.boxes = Eager(), Tensor
 Primitive.short = functools.partial(shortcuts.past_bind, Tensor)
 
 IN_PLACE = {
@@ -676,24 +675,19 @@ IN_PLACE = {
     "__iadd__": ops.add, "__isub__": ops.subtract, "__imul__": ops.multiply, "__itruediv__": ops.divide,
 }  # fmt: skip
 HOT = {
-    "__add__": ops.add, "__radd__": ops.add, "__sub__": ops.subtract, "__truediv__": ops.divide,
+    "__add__": ops.add, "__radd__": ops.add, "__sub__": ops.subtract, "__truediv__": ops.divide, "__ge__": ops.greater_equal,
     "__mul__": ops.multiply, "__rmul__": ops.multiply, "mul": ops.multiply, "__neg__": ops.negative,
     "neg": ops.negative, "maximum": ops.maximum, "minimum": ops.minimum, "exp": ops.exp, "log": ops.log,
     "sqrt": ops.sqrt, "abs": ops.abs, "__abs__": ops.abs, "square": ops.square, "reciprocal": ops.reciprocal, "sin": ops.sin,
-    "cos": ops.cos, "tanh": ops.tanh, "sigmoid": ops.sigmoid, "relu": ops.relu,
+    "cos": ops.cos, "tanh": ops.tanh, "sigmoid": ops.sigmoid, "relu": ops.relu, "__gt__": ops.greater,
     "__eq__": ops.equal, "__ne__": ops.not_equal, "__lt__": ops.less, "__le__": ops.less_equal,
-    "__gt__": ops.greater, "__ge__": ops.greater_equal,
 }  # fmt: skip
+REDUCTIONS = {"sum": ops.sum, "mean": ops.mean, "max": ops.largest, "min": ops.smallest}
 SHORT_WAYS: dict[Callable[..., Any], dict[str, Primitive]] = {
     shortcuts.method: HOT,
     functools.partial(shortcuts.method, numbers=True): {"__rsub__": ops.rsub},
     functools.partial(shortcuts.method, number="exponent"): {"__pow__": ops.power, "pow": ops.power},
-    functools.partial(shortcuts.method, whole=True): {
-        "sum": ops.sum,
-        "mean": ops.mean,
-        "max": ops.largest,
-        "min": ops.smallest,
-    },
+    functools.partial(shortcuts.method, whole=True): REDUCTIONS,
     functools.partial(shortcuts.method, ndim=2): {"__matmul__": ops.matmul, "matmul": ops.matmul, "mm": ops.matmul},
     shortcuts.in_place: IN_PLACE,
 }
