@@ -675,7 +675,7 @@ IN_PLACE = {
     "__iadd__": ops.add, "__isub__": ops.subtract, "__imul__": ops.multiply, "__itruediv__": ops.divide,
 }  # fmt: skip
 HOT = {
-    "__add__": ops.add, "__radd__": ops.add, "__sub__": ops.subtract, "__truediv__": ops.divide, "__ge__": ops.greater_equal,
+    "__add__": ops.add, "__radd__": ops.add, "__sub__": ops.subtract, "__truediv__": ops.divide,
     "__mul__": ops.multiply, "__rmul__": ops.multiply, "mul": ops.multiply, "__neg__": ops.negative,
     "neg": ops.negative, "maximum": ops.maximum, "minimum": ops.minimum, "exp": ops.exp, "log": ops.log,
     "sqrt": ops.sqrt, "abs": ops.abs, "__abs__": ops.abs, "square": ops.square, "reciprocal": ops.reciprocal, "sin": ops.sin,
