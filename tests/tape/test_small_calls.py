@@ -217,3 +217,42 @@ def test_arrays_are_multiplied_and_divided_without_warnings():
     big, none = np.array([1e30], np.float32), np.array([0.0], np.float32)
     assert pb.addcmul(pb.tensor([1.0]), big, big).item() == math.inf
     assert pb.addcdiv(pb.tensor([1.0]), big, none).item() == math.inf
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, np.float16, np.int64, np.uint8, np.bool_])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    "index", [0, -1, (slice(None), 1), (..., None), (2, 3), (slice(1, 3), slice(None, None, 2)), ([0, 2],), ([1, 1], [0, 3])]
+)  # fmt: skip
+def test_one_value_written_at_an_index(index, layout, dtype):
+    for value in (1, True, 0.5, np.float64(2), np.array(3), pb.tensor(1), pb.tensor([1])):
+        x = LAYOUTS[layout]((drawn((4, 5), np.float64) * 3).astype(dtype))
+        tensor, wanted = pb.from_numpy(x.copy()), x.copy()
+        tensor[index] = value
+        wanted[index] = np.asarray(value).reshape(())
+        np.testing.assert_array_equal(tensor.numpy(), wanted)
+        assert tensor._version == 1
+
+
+def test_numbers_that_a_dtype_cannot_hold_are_refused():
+    for dtype, value in ((pb.float32, 1e300), (pb.float16, 1e5), (pb.int8, 300), (pb.uint8, 256), (pb.float32, 1j)):
+        x = pb.zeros(3, dtype=dtype)
+        with warnings.catch_warnings(), pytest.raises(RuntimeError, match=r"cannot be converted .* without overflow"):
+            warnings.simplefilter("error")
+            x[0] = value
+        assert x._version == 0
+        assert not x.any()
+    x = pb.zeros(3)
+    x[1] = math.inf
+    x[2] = math.nan
+    np.testing.assert_array_equal(x.numpy(), [0, math.inf, math.nan])
+
+
+@pytest.mark.parametrize("value", [1.0, pb.tensor(1.0), pb.ones(2)])
+def test_places_outside_are_refused_in_the_same_words(value):
+    x = pb.zeros(3)
+    with pytest.raises(IndexError, match="out of bounds for dimension 0"):
+        x[pb.tensor([0, 3])] = value
+    with pytest.raises(IndexError, match="out of bounds for dimension 0"):
+        x[3] = value
+    assert not x.any()

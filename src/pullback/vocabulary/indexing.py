@@ -277,8 +277,11 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
             return
         write(tensor, _written_copy(tensor, value, spec, arrays), "x[...] = value")
         return
-    place = _xp.place([array._array if isinstance(array, Carrier) else array for array in arrays], spec)
-    value = _trimmed(value, np.shape(_found(tensor, tensor._array, place)))
+    place = (
+        _xp.place([array._array if isinstance(array, Carrier) else array for array in arrays], spec) if arrays else spec
+    )
+    if value.ndim or arrays:
+        value = _trimmed(value, np.shape(_found(tensor, tensor._array, place)))
     source = value._array if isinstance(value, Carrier) else value
     protect(tensor)
     tensor._array[place] = source

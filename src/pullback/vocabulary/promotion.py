@@ -91,8 +91,7 @@ def held(value: Any, dtype: np.dtype[Any]) -> Any:
     source, number = category(value)[0], np.asarray(value)
     if source.kind == "c" and dtype.kind != "c":
         raise overflow(value, dtype)
-    with np.errstate(over="ignore", invalid="ignore"):
-        made = number.astype(dtype)
+    made = quiet.copy().run(number.astype, dtype)
     if dtype.kind == "f":
         lost = np.isinf(made) and not np.isinf(number)
     elif dtype.kind in "iu":
