@@ -12,7 +12,15 @@ HIDDEN = {
     "256 bits": ("avx512",),
     "128 bits": ("avx512", "avx2", "fma", "f16c", "vaes", "vpclmulqdq"),
 }
-FILES = ("test_scanning.py", "test_matrices.py", "test_dense.py", "test_rows.py", "test_totals.py", "test_loops.py")
+FILES = (
+    "test_scanning.py",
+    "test_resampling.py",
+    "test_matrices.py",
+    "test_dense.py",
+    "test_rows.py",
+    "test_totals.py",
+    "test_loops.py",
+)
 PROGRAM = """
 import sys
 import llvmlite.binding

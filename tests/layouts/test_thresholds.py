@@ -36,6 +36,7 @@ OTHERS = {
     "compile.machine.recurrent": "FEWEST SHARED",
     "compile.machine.reducing": "LONG_SUM",
     "compile.machine.registers": "EXACT_TERMS",
+    "compile.machine.resampling": "TASK TOGETHER",
     "compile.machine.rows": "TOGETHER",
     "compile.machine.scanning": "TASK",
     "compile.machine.sequences": "LEAST SLOT_BITS",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import xp as _xp
+from .._core import machine, xp as _xp
 from .._core.lazy import computed
 from .._core.primitives import linear
 
@@ -48,19 +48,28 @@ class Taps:
         return Taps(places // self.size, places % self.size, whole, self.length, self.size), power
 
     @computed
+    def by_rows(self) -> tuple[Array, Array, Array | None]:
+        """The matrix row by row: where the entries of each row begin, and those of one after the last; columns; weights."""
+        order = np.argsort(self.rows, kind="stable")
+        begins = np.searchsorted(self.rows[order], np.arange(self.length + 1)).astype(np.int64)
+        return begins, self.columns[order].astype(np.int64), None if self.weights is None else self.weights[order]
+
+    @computed
+    def is_full(self) -> bool:
+        """True if every row has an entry."""
+        return bool(np.diff(self.by_rows[0]).all())
+
+    @computed
     def layers(self) -> Sequence[Layer]:
         """The matrix as a sum of layers with at most one entry in each row: rows (None for all), columns, weights."""
-        order = np.argsort(self.rows, kind="stable")
-        rows, columns = self.rows[order], _xp.indexing(self.columns[order])
-        weights = None if self.weights is None else self.weights[order]
-        rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
+        begins, columns, weights = self.by_rows
+        counts = np.diff(begins)
         layers: list[Layer] = []
-        for number in range(int(rank.max(initial=-1)) + 1):
-            chosen = rank == number
-            full = np.count_nonzero(chosen) == self.length
-            layers.append(
-                (None if full else rows[chosen], columns[chosen], None if weights is None else weights[chosen])
-            )
+        for number in range(int(counts.max(initial=0))):
+            rows = np.flatnonzero(counts > number)
+            chosen = begins[rows] + number
+            weight = None if weights is None else weights[chosen]
+            layers.append((None if len(rows) == self.length else rows, _xp.indexing(columns[chosen]), weight))
         return layers
 
 
@@ -69,6 +78,8 @@ def _along_forward(x: Any, *, axis: int, taps: Taps) -> Any:
         whole, power = taps.fixed_point  # as in Pillow, and so in torch
         total = _along_forward(x.astype(np.int32), axis=axis, taps=whole)
         return ((total + (1 << power >> 1)) >> power).clip(0, 255).astype(np.uint8)
+    if (made := machine.resampled(x, axis, taps)) is not None:
+        return made
     before: tuple[Any, ...] = (slice(None),) * axis
     column = (-1, *[1] * (x.ndim - axis - 1))
     out = None
