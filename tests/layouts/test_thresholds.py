@@ -46,7 +46,7 @@ OTHERS = {
     "compile.machine.updates": "SEVERAL TASK",
     "compile.machine.watching": "MANAGED RENEWALS",
     "func.live": "MEMORY",
-    "ops.convolution": "SHARES",
+    "ops.convolution": "ADDITION LAID NARROWEST SHARES TABLE",
     "ops.dot_product_attention": "SEVERAL",
     "ops.losses": "LOWEST_LOG",
     "ops.recurrent": "STEP",

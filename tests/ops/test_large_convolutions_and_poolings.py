@@ -11,6 +11,7 @@ import pytest
 
 import pullback
 from pullback import ops
+from pullback._core import machine
 from pullback.ops.convolution import Window
 
 F = pullback.nn.functional
@@ -160,6 +161,144 @@ def test_second_derivatives_of_a_large_convolution():
     change = convolved(u, w, how) + convolved(x, v, how)
     expected = 2 * (change**2).sum() + 4 * (convolved(x, w, how) * convolved(u, v, how)).sum()
     np.testing.assert_allclose((first.numpy() * u).sum() + (second.numpy() * v).sum(), expected, rtol=1e-10)
+
+
+TRANSPOSES = {  # the images are y, and the size is that of the result
+    "stride": {"y": (6, 32, 7, 9), "weight": (32, 16, 4, 3), "size": (14, 18), "padding": (1, 1), "stride": (2, 2)},
+    "one result": {
+        "y": (8, 16, 14, 14),
+        "weight": (16, 1, 4, 4),
+        "size": (28, 28),
+        "padding": (1, 1),
+        "stride": (2, 2),
+    },
+    "a place for each image": {"y": (32, 16, 1, 1), "weight": (16, 32, 7, 7), "size": (7, 7)},
+    "stride one, small": {"y": (33, 16, 3, 4), "weight": (16, 9, 4, 3), "size": (6, 6)},
+    "stride one, large": {"y": (4, 16, 16, 16), "weight": (16, 16, 3, 3), "size": (16, 16), "padding": (1, 1)},
+    "padding of the result": {
+        "y": (5, 24, 8, 9),
+        "weight": (24, 7, 3, 3),
+        "size": (16, 19),
+        "padding": (1, 0),
+        "stride": (2, 2),
+    },
+    "gaps": {"y": (5, 24, 8, 9), "weight": (24, 7, 2, 2), "size": (24, 26), "stride": (3, 3)},
+    "dilation": {
+        "y": (5, 12, 10, 9),
+        "weight": (12, 8, 3, 3),
+        "size": (25, 10),
+        "padding": (0, 2),
+        "stride": (2, 1),
+        "dilation": (3, 2),
+    },
+    "groups": {
+        "y": (5, 24, 10, 9),
+        "weight": (24, 6, 3, 3),
+        "size": (20, 18),
+        "padding": (1, 1),
+        "stride": (2, 2),
+        "groups": 3,
+    },
+    "one axis": {"y": (9, 16, 70), "weight": (16, 12, 5), "size": (143,), "stride": (2,)},
+    "three axes": {"y": (3, 10, 4, 5, 6), "weight": (10, 8, 2, 3, 2), "size": (8, 11, 12), "stride": (2, 2, 2)},
+    "many columns": {
+        "y": (17, 16, 24, 24),
+        "weight": (16, 16, 4, 4),
+        "size": (48, 48),
+        "padding": (1, 1),
+        "stride": (2, 2),
+    },
+    "a large table": {
+        "y": (1, 2, 130, 128),
+        "weight": (2, 2, 3, 3),
+        "size": (260, 256),
+        "padding": (1, 1),
+        "stride": (2, 2),
+    },
+    "few multiplications": {"y": (2, 3, 5, 4), "weight": (3, 4, 3, 3), "size": (11, 9), "stride": (2, 2)},
+}
+
+
+def laid(columns, size, kernel, how):
+    """Columns, (batch, channels, *kernel, *lengths), added up to images of a size, in double precision."""
+    image = np.zeros((*columns.shape[:2], *(n + 2 * p for n, p in zip(size, how.padding, strict=True))))
+    for place in itertools.product(*map(range, kernel)):
+        begins = [d * i for d, i in zip(how.dilation, place, strict=True)]
+        steps = zip(begins, how.stride, columns.shape[2 + len(size) :], strict=True)
+        image[(..., *(slice(b, b + s * n, s) for b, s, n in steps))] += columns[(slice(None), slice(None), *place)]
+    return image[(..., *(slice(p, p + n) for n, p in zip(size, how.padding, strict=True)))]
+
+
+def transposed(name, dtype):
+    """The operands of a case, with the channels of y last in memory, and its options."""
+    options = dict(TRANSPOSES[name])
+    rng = np.random.default_rng(0)
+    y, w = (rng.standard_normal(options.pop(key)).astype(dtype) for key in ("y", "weight"))
+    size = options.pop("size")
+    how = window(len(size), **options)
+    return np.moveaxis(np.ascontiguousarray(np.moveaxis(y, 1, -1)), -1, 1), w, {"size": size, "window": how}
+
+
+def transposed_by_hand(y, w, size, window):
+    pairs = zip(np.split(y.astype("d"), window.groups, 1), np.split(w.astype("d"), window.groups), strict=True)
+    parts = [np.moveaxis(np.tensordot(a, b, (1, 0)), range(-b.ndim + 1, 0), range(1, b.ndim)) for a, b in pairs]
+    return laid(np.concatenate(parts, 1), size, w.shape[2:], window)
+
+
+@pytest.fixture(params=["many arrays", "no array"])
+def met(request, monkeypatch):
+    """As if many arrays had been met before, or none."""
+    monkeypatch.setattr(machine, "met", [machine.ENOUGH if request.param == "many arrays" else 0])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", TRANSPOSES)
+@pytest.mark.usefixtures("met")
+def test_a_transpose(name, dtype):
+    y, w, options = transposed(name, dtype)
+    near(ops.convolve_transpose(y, w, **options), transposed_by_hand(y, w, **options), dtype)
+
+
+@pytest.mark.parametrize("name", TRANSPOSES)
+def test_gradients_of_a_transpose(name):
+    y, w, options = transposed(name, "float64")
+    a, b = (pullback.tensor(each, requires_grad=True) for each in (y, w))
+    found = ops.convolve_transpose(a, b, **options)
+    g, u, v = (np.random.default_rng(1).standard_normal(shape) for shape in (found.shape, y.shape, w.shape))
+    gradients = pullback.autograd.grad(found, (a, b), pullback.tensor(g))
+    changes = transposed_by_hand(u, w, **options), transposed_by_hand(y, v, **options)
+    for gradient, direction, change in zip(gradients, (u, v), changes, strict=True):
+        np.testing.assert_allclose((gradient.numpy() * direction).sum(), (g * change).sum(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("name", TRANSPOSES)
+@pytest.mark.usefixtures("met")
+def test_what_is_not_finite_is_laid_where_its_windows_are(name, value):
+    y, w, options = transposed(name, "float32")
+    y[(0, 1, *[-1] * (y.ndim - 2))], w[(1, 0, *[0] * (y.ndim - 2))] = value, 0
+    with np.errstate(invalid="ignore"):
+        expected = transposed_by_hand(y, w, **options)
+    found = ops.convolve_transpose(y, w, **options)
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
+    np.testing.assert_array_equal(np.isinf(found), np.isinf(expected))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
+@pytest.mark.parametrize("size", [(7, 6), (40, 33), (400, 300)])
+@pytest.mark.usefixtures("met")
+def test_a_fold(size, dtype):
+    how = window(2, stride=(2, 1), padding=(1, 2), dilation=(1, 2))
+    lengths = how.lengths(size, (3, 2))
+    columns = np.random.default_rng(0).standard_normal((2, 5, 3, 2, *lengths)).astype(dtype)
+    given = pullback.tensor(columns.reshape(2, 30, -1))
+    found = F.fold(given, size, (3, 2), dilation=(1, 2), padding=(1, 2), stride=(2, 1)).numpy()
+    assert found.dtype == dtype
+    expected = laid(columns.real, size, (3, 2), how)
+    np.testing.assert_allclose(found.real, expected, atol=1e-5)
+    again = F.fold(given[:1, ::2][:, :12], size, (3, 2), dilation=(1, 2), padding=(1, 2), stride=(2, 1)).numpy()
+    picked = columns[:1].reshape(1, 30, *lengths)[:, ::2][:, :12].reshape(1, 2, 3, 2, *lengths)
+    np.testing.assert_allclose(again.real, laid(picked.real, size, (3, 2), how), atol=1e-5)
 
 
 POOLS = {

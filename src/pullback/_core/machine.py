@@ -295,15 +295,10 @@ def triangle(x: Any, k: int, *, lower: bool) -> Any:
 def running_sums(x: Any) -> Any:
     """Running sums along the last axis by compiled code; None if there is none, or NumPy is as fast."""
     whole = not any(step % x.itemsize for step in x.strides)
-    return module("scanning").running_sums(x) if whole and _repays(x) else None
+    return module("scanning").running_sums(x) if whole and repays(x) else None
 
 
-def resampled(x: Any, axis: int, taps: Any) -> Any:
-    """A sparse matrix times an array along an axis by compiled code; None if there is none, or NumPy is as fast."""
-    return module("resampling").resampled(x, axis, taps) if _repays(x) else None
-
-
-def _repays(x: Any) -> bool:
+def repays(x: Any) -> bool:
     """True if compiled code that reads an aligned array in any order pays off, and enough has been processed."""
     if x.size < WORTH or x.dtype.char not in "fd" or not x.flags.aligned or not usable():
         return False

@@ -25,6 +25,7 @@ import numpy as np
 from .._core import machine
 from .._core.primitives import SINGLES, elementwise, general, linear, multilinear
 from .._numerics import blocks
+from .resampling import Taps
 
 Sizes = tuple[int, ...]
 
@@ -34,6 +35,10 @@ WORTH = 1 << 18
 """Above this number of multiplications, compiled code pays off."""
 SHARES = 8
 """The largest number of partial sums, each computed by one thread and added at the end."""
+LAID, TABLE = 1 << 22, 1 << 17
+"""The approximate size in bytes of the columns that compiled code adds to images at a time; the most elements of a channel's."""
+NARROWEST, ADDITION = 8, 16
+"""The multiplications that a window's element is worth in compiled code: for how many results at least; to add it to an image."""
 
 
 class Window(NamedTuple):
@@ -264,7 +269,8 @@ def _opposite(y: Any, weight: Any, size: Sizes, window: Window) -> Window | None
     """The window with which a convolution of y equals this transpose; None if there is none, or it is not faster.
 
     With stride 1, the transpose is the convolution with the flipped weight and the complementary padding. Then rows of
-    y are copied; otherwise columns are added to the image, which takes twice as long per element.
+    y are copied; otherwise columns are added to the image, which takes twice as long per element. Compiled code multiplies
+    as many windows as the image has elements, or as many columns as y has, which it adds to the image.
     """
     kernel, results = weight.shape[2:], window.groups * weight.shape[1]
     reach = tuple(d * (k - 1) for d, k in zip(window.dilation, kernel, strict=True))
@@ -273,8 +279,22 @@ def _opposite(y: Any, weight: Any, size: Sizes, window: Window) -> Window | None
     fits = all(s == 1 for s in window.stride) and min(padding, default=-1) >= 0
     if not fits or math.prod(kernel) == 1 or opposite.lengths(y.shape[2:], kernel) != size:
         return None
+    if window.groups == 1 and _is_laid(y, weight):
+        multiplied = math.prod(size) * len(weight) * max(results, NARROWEST)
+        if multiplied > math.prod(y.shape[2:]) * results * (len(weight) + ADDITION):
+            return None
     quicker = len(weight) <= 2 * results or by_machine_code(y, kernel, size, results, opposite) is not None
     return opposite if quicker else None
+
+
+def _is_laid(y: Any, weight: Any) -> bool:
+    """True if the transpose adds columns to images by compiled code."""
+    small = math.prod(weight.shape[2:]) * math.prod(y.shape[2:]) <= TABLE
+    return small and _multiplications(y, weight) >= WORTH and y.dtype.char in "fd" and machine.usable()
+
+
+def _multiplications(y: Any, weight: Any) -> int:
+    return len(y) * math.prod(y.shape[2:]) * weight.size  # type: ignore[no-any-return]  # an array's
 
 
 def _turned(weight: Any, groups: int) -> Any:
@@ -292,6 +312,8 @@ def _transpose_forward(y: Any, weight: Any, *, size: Sizes, window: Window) -> A
     plan = None if window.groups == 1 else _code(shape, weight.shape, y.shape[2:], window, y.dtype)
     if plan is not None and plan.lengths == y.shape[2:]:
         return plan.transposed(y, weight)
+    if _is_laid(y, weight):
+        return _products_laid(y, weight, shape, window)
     rows = _rows(shape, weight.shape, y.shape[2:], window, y.itemsize, runs=False, cut=False)
     matrices, grouped = rows.weights(weight).swapaxes(1, 2), rows.grouped(y)
     out = np.empty(shape, y.dtype)
@@ -308,6 +330,20 @@ def _transpose_forward(y: Any, weight: Any, *, size: Sizes, window: Window) -> A
 
     _shared(work, rows.count)
     return out
+
+
+def _products_laid(y: Any, weight: Any, shape: Sizes, window: Window) -> Any:
+    """The transpose of a convolution as products of whole images, which compiled code adds up."""
+    kernel, lengths, channels = weight.shape[2:], y.shape[2:], len(weight) // window.groups
+    matrices = weight.reshape(1, window.groups, channels, weight.size // len(weight)).swapaxes(2, 3)
+    factors = y.reshape(len(y), window.groups, channels, math.prod(lengths))
+    parts, form = [], (-1, shape[1], math.prod((*kernel, *lengths)))
+    multiply = machine.module("dense").batched(y.dtype)
+    for images in _cut(len(y), len(y) * math.prod(form[1:]) * y.itemsize // LAID):
+        columns = multiply(matrices, factors[images]) if multiply else None
+        columns = machine.dot(matrices, factors[images]) if columns is None else columns
+        parts.append(_laid(columns.reshape(form), shape[2:], kernel, lengths, window))
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _overlaid(windows: Any, columns: Any, before: tuple[Any, ...], kernel: Sizes) -> None:
@@ -354,11 +390,30 @@ def _columns_forward(x: Any, *, kernel: Sizes, window: Window) -> Any:
 
 
 def _overlay_forward(g: Any, *, size: Sizes, kernel: Sizes, window: Window) -> Any:
-    shape = (len(g), g.shape[1] // math.prod(kernel), *_around(size, window.padding))
-    image = np.zeros(shape, g.dtype)
-    windows = _windows(image, kernel, window.lengths(size, kernel), window)
-    _overlaid(windows, g.reshape(windows.shape), (slice(None),) * 2, kernel)
+    lengths, count = window.lengths(size, kernel), math.prod(kernel)
+    columns = g.reshape(len(g), g.shape[1] // count, count * math.prod(lengths))
+    return _laid(columns, size, kernel, lengths, window)
+
+
+def _laid(columns: Any, size: Sizes, kernel: Sizes, lengths: Sizes, window: Window) -> Any:
+    """Columns, (batch, channels, elements of windows), added up to images."""
+    if columns.shape[2] <= TABLE and machine.repays(columns):
+        taps = _overlay(size, kernel, lengths, window)
+        return machine.module("resampling").resampled(columns, 2, taps).reshape(*columns.shape[:2], *size)
+    image = np.zeros((*columns.shape[:2], *_around(size, window.padding)), columns.dtype)
+    windows = _windows(image, kernel, lengths, window)
+    _overlaid(windows, columns.reshape(windows.shape), (slice(None),) * 2, kernel)
     return np.ascontiguousarray(image[_inside(size, window.padding)])
+
+
+@functools.lru_cache(maxsize=16)
+def _overlay(size: Sizes, kernel: Sizes, lengths: Sizes, window: Window) -> Taps:
+    """The matrix that adds a channel's columns to its image."""
+    around = np.full(_around(size, window.padding), -1)
+    around[_inside(size, window.padding)[2:]] = np.arange(math.prod(size)).reshape(size)
+    places = _windows(around[None, None], kernel, lengths, window).reshape(-1)
+    inside = np.flatnonzero(places >= 0)
+    return Taps(places[inside], inside, None, math.prod(size), places.size)
 
 
 def _fitted(xp: Any, y: Any, lengths: Sizes) -> Any:

@@ -78,8 +78,8 @@ def _along_forward(x: Any, *, axis: int, taps: Taps) -> Any:
         whole, power = taps.fixed_point  # as in Pillow, and so in torch
         total = _along_forward(x.astype(np.int32), axis=axis, taps=whole)
         return ((total + (1 << power >> 1)) >> power).clip(0, 255).astype(np.uint8)
-    if (made := machine.resampled(x, axis, taps)) is not None:
-        return made
+    if machine.repays(x):
+        return machine.module("resampling").resampled(x, axis, taps)
     before: tuple[Any, ...] = (slice(None),) * axis
     column = (-1, *[1] * (x.ndim - axis - 1))
     out = None
