@@ -3,7 +3,7 @@
 Each model is written once, in torch's names, and for JAX in `jax_models.py` where it has what a model needs. Each library trains it in a process of its own; the processes measure in turns, one
 waits asleep while another computes. Weights and batches are NumPy's numbers, and the losses of the first steps must be equal.
 A step is zero_grad, loss, backward and Adam. The table has the ratios of the medians to torch eager, and for compiled steps to
-the best of torch, torch.compile and jax.jit, and those of the peaks of the processes' memory.
+the better torch and to jax.jit, and those of the peaks of the processes' memory.
 
     scripts/bench models [--only NAME] [--threads N] [--quick] [--without-compile] [--json FILE] [--page FILE]
 """
@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 TURNS, SECONDS, CHECKED = 5, 0.3, 3
-PEERS = ("torch", "torch compiled", "jax")
+TORCH = ("torch", "torch compiled")
 Case = Callable[[Any, np.random.Generator], tuple[Any, Callable[[], Any]]]
 MODELS: dict[str, Case] = {}
 
@@ -629,11 +629,16 @@ def temporal_classification(torch, rng):
 # A process
 
 
+def of_jax() -> Any:
+    """The models of JAX; imported where they run, since a child's peak of memory begins with its parent's size."""
+    return importlib.import_module("jax_models")
+
+
 def step_of(library: str, name: str) -> Callable[[], Any]:
     """A training step of a model: pullback, pullback compiled, torch, torch compiled or jax."""
     kind, _, compiled = library.partition(" ")
     if kind == "jax":
-        return importlib.import_module("jax_models").step_of(name)
+        return of_jax().step_of(name)
     torch = importlib.import_module(kind)
     if kind == "torch":
         torch.set_num_threads(int(os.environ["THREADS"]))
@@ -661,6 +666,8 @@ def work(library: str, name: str) -> None:
     """Print the first losses, then, for each line that is read, the seconds of a step and the peak of memory."""
     if hasattr(os, "sched_setaffinity"):  # JAX has as many threads as there are processors
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(os.environ["THREADS"])])
+    if library == "jax" and name not in of_jax().MODELS:
+        return
     began = time.perf_counter()
     step = step_of(library, name)
     losses = [float(step()) for _ in range(CHECKED)]
@@ -714,7 +721,7 @@ def compared(name: str, libraries: list[str], threads: int, count: int = TURNS) 
     found: dict[str, Any] = {}
     for library, worker in workers.items():
         if worker.begun is None:
-            found[library] = {"error": "the process ended"}
+            found[library] = {} if library == "jax" else {"error": "the process ended"}
         elif right and not np.allclose(worker.begun["losses"], right["losses"], rtol=2e-3):
             found[library] = {"error": f"its losses are {worker.begun['losses']}, not {right['losses']}"}
     alive = {library: worker for library, worker in workers.items() if library not in found}
@@ -734,9 +741,10 @@ def compared(name: str, libraries: list[str], threads: int, count: int = TURNS) 
 
 def row(name: str, found: dict[str, Any]) -> str:
     """A line of the table."""
-    peers = [found[each]["seconds"] for each in PEERS if "seconds" in found.get(each, {})]
+    peers = [found[each]["seconds"] for each in TORCH if "seconds" in found.get(each, {})]
     texts = [f"{found['torch']['seconds'] * 1e6:10.0f}" if peers else "         -"]
-    for library, peer in (("pullback", peers[:1]), ("pullback compiled", peers)):
+    other = [found[each]["seconds"] for each in ("jax",) if "seconds" in found.get(each, {})]
+    for library, peer in (("pullback", peers[:1]), ("pullback compiled", peers), ("pullback compiled", other)):
         told = found.get(library, {})
         texts.append(f"{told['seconds'] / min(peer):8.2f}" if "seconds" in told and peer else f"{'-':>8}")
     sizes = [found.get(each, {}).get("megabytes") for each in ("pullback", "torch")]
@@ -753,40 +761,41 @@ library trains it in a process of its own; the processes measure in turns, and o
 zero_grad, loss, backward and Adam; the losses of the first steps are equal. Below 1, pullback is quicker, or takes less memory.
 
 - eager: pullback's time over torch's;
-- torch.compile, jax.jit: their time over torch's; the models of JAX are [benchmarks/jax_models.py](../../benchmarks/jax_models.py);
-- compiled: that of `pullback.compile` over the quickest of torch, torch.compile and jax.jit;
+- torch.compile: its time over torch's;
+- compiled: that of `pullback.compile` over the quicker of torch and torch.compile;
+- of jax.jit: that of `pullback.compile` over jax.jit's, for the models of [benchmarks/jax_models.py](../../benchmarks/jax_models.py);
 - memory: the peak of pullback's process over that of torch's, eager.
 
 {summary}
 
-| model | torch, us | eager | torch.compile | jax.jit | compiled | memory |
+| model | torch, us | eager | torch.compile | compiled | of jax.jit | memory |
 |---|---|---|---|---|---|---|
 {rows}
 """
 
 
-def rated(results: dict[str, Any]) -> list[tuple[str, float, float, list[str], float, float]]:
+def rated(results: dict[str, Any]) -> list[tuple[str, float, float, str, float, str, float]]:
     """A row for each model: its name, torch's microseconds, and the ratios of the table."""
     table = []
     for name, found in results.items():
         if not all("seconds" in found[library] for library in ("torch", "pullback", "pullback compiled")):
             continue
-        base, *peers = (found.get(peer, {}).get("seconds") for peer in PEERS)
-        eager = found["pullback"]["seconds"] / base
-        compiled = found["pullback compiled"]["seconds"] / min(base, *(peer or base for peer in peers))
+        base, peer, other = (found.get(each, {}).get("seconds") for each in (*TORCH, "jax"))
+        eager, ours = found["pullback"]["seconds"] / base, found["pullback compiled"]["seconds"]
+        compiled = ours / min(base, peer or base)
         memory = found["pullback"]["megabytes"] / found["torch"]["megabytes"]
-        told = [f"{peer / base:.2f}" if peer else "" for peer in peers]
-        table.append((name.replace("_", " "), base * 1e6, eager, told, compiled, memory))
+        told, of_jax = f"{peer / base:.2f}" if peer else "", f"{ours / other:.2f}" if other else ""
+        table.append((name.replace("_", " "), base * 1e6, eager, told, compiled, of_jax, memory))
     return table
 
 
 def summary(results: dict[str, Any]) -> str:
     """How many models are as quick as asked, in a sentence."""
-    _, _, eagers, _, compileds, memories = zip(*rated(results), strict=True)
+    _, _, eagers, _, compileds, jaxes, memories = zip(*rated(results), strict=True)
     quick, compact = sum(ratio <= 1 for ratio in eagers), sum(ratio <= 0.8 for ratio in compileds)
     return (
         f"Of {len(eagers)} models, {quick} are at most 1.0 eager, median {median(eagers):.2f}; {compact} at most 0.8 compiled, "
-        f"median {median(compileds):.2f}; the\ngreatest memory is {max(memories):.2f}."
+        f"median {median(compileds):.2f},\nand {sum(float(each) <= 1 for each in jaxes if each)} of {sum(map(bool, jaxes))} at most 1.0 of jax.jit; the greatest memory is {max(memories):.2f}."
     )
 
 
@@ -805,7 +814,7 @@ def page(results: dict[str, Any], threads: int) -> str:
         day=time.strftime("%Y-%m-%d"), processor=f"{cores} cores of {named}", threads=threads,
         torch=importlib.import_module("torch").__version__, numpy=np.__version__, python=sys.version.split()[0],
         summary=summary(results),
-        rows="\n".join(f"| {n} | {us:.0f} | {e:.2f} | {' | '.join(t)} | {c:.2f} | {m:.2f} |" for n, us, e, t, c, m in rated(results)),
+        rows="\n".join(f"| {n} | {us:.0f} | {e:.2f} | {t} | {c:.2f} | {j} | {m:.2f} |" for n, us, e, t, c, j, m in rated(results)),
     )  # fmt: skip
 
 
@@ -825,17 +834,20 @@ def main() -> int:
     if options.work:
         work(*options.work)
         return 0
-    libraries = ["torch", "pullback", "pullback compiled", *([] if options.without_compile else ["torch compiled"])]
-    of_jax = importlib.import_module("jax_models").MODELS
+    libraries = [
+        "torch",
+        "pullback",
+        "pullback compiled",
+        *([] if options.without_compile else ["torch compiled"]),
+        "jax",
+    ]
     print(
-        f"{'model':30} {'torch, us':>10} {'eager':>8} {'compiled':>8} {'memory':>8}   over torch's, {options.threads} threads",
+        f"{'model':30} {'torch, us':>10} {'eager':>8} {'compiled':>8} {'of jax':>8} {'memory':>8}   over torch's, {options.threads} threads",
         flush=True,
     )
     results = {}
     for name in [options.only] if options.only else MODELS:
-        results[name] = compared(
-            name, [*libraries, *(["jax"] if name in of_jax else [])], options.threads, 2 if options.quick else TURNS
-        )
+        results[name] = compared(name, libraries, options.threads, 2 if options.quick else TURNS)
         print(row(name, results[name]), flush=True)
         if options.json:
             Path(options.json).write_text(json.dumps(results, indent=1), encoding="utf-8")
