@@ -376,7 +376,20 @@ def _multiplied_by(name: str, functions: dict[str, Callable[..., Any] | None], a
         _multiplied[0] += a.size * b.shape[-1]
         if (_multiplied[0] < PRODUCTS and not always()) or not usable():
             return None
-        function = functions[dtype.char] = getattr(module("dense"), name)(dtype)
-        if function is not None:
-            _single[:] = [module("dense").single]
+        function = functions[dtype.char] = _multiplier(name, dtype)
     return None if function is None or _chosen[0] == "never" else function(a, b, *into)
+
+
+def _multiplier(name: str, dtype: Any) -> Callable[..., Any] | None:
+    """The compiled function for products of a dtype, if there is one; from now on BLAS has one thread beside ours."""
+    function: Callable[..., Any] | None = getattr(module("dense"), name)(dtype)
+    if function is not None:
+        _single[:] = [module("dense").single]
+    return function
+
+
+def multiplied(a: Any, b: Any) -> Any:
+    """The products of two batches, by compiled code whatever has been multiplied before, where there is any."""
+    function = _multiplier("batched", a.dtype)
+    made = None if function is None else function(a, b)
+    return dot(a, b) if made is None else made
