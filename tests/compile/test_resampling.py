@@ -100,7 +100,7 @@ def test_signs_of_zeros_are_numpys(name, shape, axis):
     np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
 
 
-@pytest.mark.parametrize("dtype", ["F", "D", "i4", "u1", "e"])
+@pytest.mark.parametrize("dtype", ["F", "D", "i4", "u1", "e", ">f4", ">f8"])
 def test_other_dtypes(dtype):
     x = (numbers((701, 6), "d") * 9).astype(dtype)
     found = pullback.ops.resample(x, axis=1, taps=MATRICES["copies"])

@@ -289,7 +289,7 @@ def running_sums(x: Any) -> Any:
 
 def repays(x: Any) -> bool:
     """True if compiled code that reads an aligned array in any order pays off, and enough has been processed."""
-    if x.size < WORTH or x.dtype.char not in "fd" or not x.flags.aligned or not usable():
+    if x.size < WORTH or x.dtype.char not in "fd" or not (x.dtype.isnative and x.flags.aligned and usable()):
         return False
     return _enough(x.size if counts() else 0)
 
@@ -337,10 +337,13 @@ def dot(a: Any, b: Any) -> Any:
 
     BLAS's threads go on spinning for a while after a product, and would take processors from ours.
     """
-    if not _single or not spreads(a, b) or _chosen[0] == "never":
-        return _by_blas(a, b)
-    with _single[0]():
-        return _by_blas(a, b)
+    if spreads(a, b) and _chosen[0] != "never":
+        if always() and not _single:  # so that bits depend on no product before
+            _multiplier("product", np.dtype(np.float32))
+        if _single:
+            with _single[0]():
+                return _by_blas(a, b)
+    return _by_blas(a, b)
 
 
 def _by_blas(a: Any, b: Any) -> Any:

@@ -289,12 +289,9 @@ def _opposite(y: Any, weight: Any, size: Sizes, window: Window) -> Window | None
 
 def _is_laid(y: Any, weight: Any) -> bool:
     """True if the transpose adds columns to images by compiled code."""
-    small = math.prod(weight.shape[2:]) * math.prod(y.shape[2:]) <= TABLE
-    return small and _multiplications(y, weight) >= WORTH and y.dtype.char in "fd" and machine.usable()
-
-
-def _multiplications(y: Any, weight: Any) -> int:
-    return len(y) * math.prod(y.shape[2:]) * weight.size  # type: ignore[no-any-return]  # an array's
+    places = math.prod(y.shape[2:])
+    worth = len(y) * places * weight.size >= WORTH and places * math.prod(weight.shape[2:]) <= TABLE
+    return worth and y.dtype.char in "fd" and y.dtype == weight.dtype and machine.usable()
 
 
 def _turned(weight: Any, groups: int) -> Any:
