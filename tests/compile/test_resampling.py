@@ -26,6 +26,7 @@ MATRICES = {
     "weights": Taps(ROWS, COLUMNS, WEIGHTS, 4, 6),
     "rows without entries": Taps(ROWS * 2, COLUMNS, WEIGHTS, 8, 6),
     "copies": Taps(ROWS, COLUMNS, None, 4, 6),
+    "choices": Taps(np.array([1, 0, 3, 2]), np.array([5, 0, 5, 2]), None, 4, 6),
     "nothing": Taps(ROWS[:0], COLUMNS[:0], None, 3, 6),
     "no row": Taps(ROWS[:0], COLUMNS[:0], None, 0, 6),
 }
@@ -66,7 +67,7 @@ def test_a_matrix_times_an_array(name, shape, axis, layout, dtype):
 
 @pytest.mark.parametrize("dtype", "fd")
 @pytest.mark.parametrize(("shape", "axis"), PLACES)
-@pytest.mark.parametrize("name", ["weights", "rows without entries"])
+@pytest.mark.parametrize("name", ["weights", "rows without entries", "choices"])
 def test_a_cotangent_times_the_transpose(name, shape, axis, dtype):
     taps, x = MATRICES[name], pullback.from_numpy(numbers(shape, dtype)).requires_grad_()
     y = pullback.ops.resample(x, axis=axis, taps=taps)
@@ -99,7 +100,7 @@ def test_signs_of_zeros_are_numpys(name, shape, axis):
     np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
 
 
-@pytest.mark.parametrize("dtype", ["F", "D", "i4", "u1", "e"])
+@pytest.mark.parametrize("dtype", ["F", "D", "i4", "u1", "e", ">f4", ">f8"])
 def test_other_dtypes(dtype):
     x = (numbers((701, 6), "d") * 9).astype(dtype)
     found = pullback.ops.resample(x, axis=1, taps=MATRICES["copies"])

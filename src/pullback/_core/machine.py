@@ -300,7 +300,7 @@ def running_sums(x: Any) -> Any:
 
 def repays(x: Any) -> bool:
     """True if compiled code that reads an aligned array in any order pays off, and enough has been processed."""
-    if x.size < WORTH or x.dtype.char not in "fd" or not x.flags.aligned or not usable():
+    if x.size < WORTH or x.dtype.char not in "fd" or not (x.dtype.isnative and x.flags.aligned and usable()):
         return False
     return _enough(x.size if counts() else 0)
 
@@ -348,10 +348,13 @@ def dot(a: Any, b: Any) -> Any:
 
     BLAS's threads go on spinning for a while after a product, and would take processors from ours.
     """
-    if not _single or not spreads(a, b) or _chosen[0] == "never":
-        return _by_blas(a, b)
-    with _single[0]():
-        return _by_blas(a, b)
+    if spreads(a, b) and _chosen[0] != "never":
+        if always() and not _single:  # so that bits depend on no product before
+            _multiplier("product", np.dtype(np.float32))
+        if _single:
+            with _single[0]():
+                return _by_blas(a, b)
+    return _by_blas(a, b)
 
 
 def _by_blas(a: Any, b: Any) -> Any:
@@ -387,7 +390,20 @@ def _multiplied_by(name: str, functions: dict[str, Callable[..., Any] | None], a
         _multiplied[0] += a.size * b.shape[-1]
         if (_multiplied[0] < PRODUCTS and not always()) or not usable():
             return None
-        function = functions[dtype.char] = getattr(module("dense"), name)(dtype)
-        if function is not None:
-            _single[:] = [module("dense").single]
+        function = functions[dtype.char] = _multiplier(name, dtype)
     return None if function is None or _chosen[0] == "never" else function(a, b, *into)
+
+
+def _multiplier(name: str, dtype: Any) -> Callable[..., Any] | None:
+    """The compiled function for products of a dtype, if there is one; from now on BLAS has one thread beside ours."""
+    function: Callable[..., Any] | None = getattr(module("dense"), name)(dtype)
+    if function is not None:
+        _single[:] = [module("dense").single]
+    return function
+
+
+def multiplied(a: Any, b: Any) -> Any:
+    """The products of two batches, by compiled code whatever has been multiplied before, where there is any."""
+    function = _multiplier("batched", a.dtype)
+    made = None if function is None else function(a, b)
+    return dot(a, b) if made is None else made

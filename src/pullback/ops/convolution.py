@@ -216,10 +216,10 @@ class _Rows:
     def put(self, y: Any, block: _Block, rows: Any, weights: Any) -> None:
         """Write the products of a block to grouped outputs, without those of windows that wrap around."""
         if self.last:
-            found = np.matmul(rows, weights).reshape(block.products)
+            found = machine.dot(rows, weights).reshape(block.products)
             y[block.places] = found.transpose(1, 0, found.ndim - 1, *range(2, found.ndim - 1))
             return
-        found = np.matmul(weights.swapaxes(1, 2), rows.swapaxes(1, 2)).reshape(block.products)
+        found = machine.dot(weights.swapaxes(1, 2), rows.swapaxes(1, 2)).reshape(block.products)
         found = found[(..., *(slice(n) for n in self.lengths[1:]))]
         y[block.places] = found.transpose(2, 0, 1, *range(3, found.ndim))
 
@@ -289,12 +289,9 @@ def _opposite(y: Any, weight: Any, size: Sizes, window: Window) -> Window | None
 
 def _is_laid(y: Any, weight: Any) -> bool:
     """True if the transpose adds columns to images by compiled code."""
-    small = math.prod(weight.shape[2:]) * math.prod(y.shape[2:]) <= TABLE
-    return small and _multiplications(y, weight) >= WORTH and y.dtype.char in "fd" and machine.usable()
-
-
-def _multiplications(y: Any, weight: Any) -> int:
-    return len(y) * math.prod(y.shape[2:]) * weight.size  # type: ignore[no-any-return]  # an array's
+    places = math.prod(y.shape[2:])
+    worth = len(y) * places * weight.size >= WORTH and places * math.prod(weight.shape[2:]) <= TABLE
+    return worth and y.dtype.char in "fd" and y.dtype == weight.dtype and machine.usable()
 
 
 def _turned(weight: Any, groups: int) -> Any:
@@ -338,10 +335,8 @@ def _products_laid(y: Any, weight: Any, shape: Sizes, window: Window) -> Any:
     matrices = weight.reshape(1, window.groups, channels, weight.size // len(weight)).swapaxes(2, 3)
     factors = y.reshape(len(y), window.groups, channels, math.prod(lengths))
     parts, form = [], (-1, shape[1], math.prod((*kernel, *lengths)))
-    multiply = machine.module("dense").batched(y.dtype)
     for images in _cut(len(y), len(y) * math.prod(form[1:]) * y.itemsize // LAID):
-        columns = multiply(matrices, factors[images]) if multiply else None
-        columns = machine.dot(matrices, factors[images]) if columns is None else columns
+        columns = machine.multiplied(matrices, factors[images])
         parts.append(_laid(columns.reshape(form), shape[2:], kernel, lengths, window))
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
@@ -366,7 +361,7 @@ def _weight_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any:
         for number in range(shares[share].start, shares[share].stop):
             images, block = rows.task(number)
             given = rows.products(grouped[images], block)
-            totals[share] += np.matmul(rows.of(x[images], block).swapaxes(1, 2), given)
+            totals[share] += machine.dot(rows.of(x[images], block).swapaxes(1, 2), given)
 
     _shared(work, len(shares))
     return np.ascontiguousarray(rows.weight(functools.reduce(np.add, totals)))

@@ -60,6 +60,11 @@ class Taps:
         return bool(np.diff(self.by_rows[0]).all())
 
     @computed
+    def is_choice(self) -> bool:
+        """True if every row is that of one element, unweighted: NumPy's `take` needs no more than one pass."""
+        return self.weights is None and len(self.rows) == self.length and self.is_full
+
+    @computed
     def layers(self) -> Sequence[Layer]:
         """The matrix as a sum of layers with at most one entry in each row: rows (None for all), columns, weights."""
         begins, columns, weights = self.by_rows
@@ -78,7 +83,7 @@ def _along_forward(x: Any, *, axis: int, taps: Taps) -> Any:
         whole, power = taps.fixed_point  # as in Pillow, and so in torch
         total = _along_forward(x.astype(np.int32), axis=axis, taps=whole)
         return ((total + (1 << power >> 1)) >> power).clip(0, 255).astype(np.uint8)
-    if machine.repays(x):
+    if not taps.is_choice and machine.repays(x):
         return machine.module("resampling").resampled(x, axis, taps)
     before: tuple[Any, ...] = (slice(None),) * axis
     column = (-1, *[1] * (x.ndim - axis - 1))

@@ -51,7 +51,7 @@ class Plan:
         self.lengths = window.lengths(self.size, weight[2:])
         self.places, self.depth, self.results = math.prod(self.lengths), math.prod(weight[1:]), weight[0]
         self.image = self.channels * math.prod(self.around) * dtype.itemsize
-        self.work, self.plane = self.places * self.depth * self.results, self.places * dtype.itemsize
+        self.plane = self.places * dtype.itemsize
         self.together = next((m for m in (8, 4, 2) if self.batch % m == 0 and self.places * m <= MANY), 1)
         planes, *steps = strides((self.channels, *self.around))
         moves = [s * step for s, step in zip(window.stride, steps, strict=True)]
@@ -59,6 +59,7 @@ class Plan:
         self.of_places = offsets(self.lengths, moves, dtype)
         self.of_depth = offsets(weight[1:], [planes, *taps], dtype)
         self.blocks = -(-self.results // self.lanes)
+        self.work = self.places * self.depth * self.blocks * self.lanes  # a block takes as long with fewer results
         self.columns = np.minimum(np.arange(self.blocks * self.lanes).reshape(-1, self.lanes), self.results - 1)
 
     def chunks(self) -> list[slice]:

@@ -74,9 +74,7 @@ def resampled(x: Any, axis: int, taps: Taps) -> Any:
     out = np.empty((*x.shape[:axis], taps.length, *x.shape[axis + 1 :]), x.dtype)
     begins, columns, weights = taps.by_rows
     factors = np.ones(1, x.dtype) if weights is None else weights.astype(x.dtype)
-    first = np.full(
-        1, -0.0 if taps.is_full else 0.0, x.dtype
-    )  # as in NumPy: all that is added to -0.0 stays what it is
+    first = np.full(1, -0.0 if taps.is_full else 0.0, x.dtype)  # added to -0.0, each stays itself
     units = outer * taps.length if inner > 1 else -(-outer // TOGETHER)
     tasks = max(1, min(units, len(columns) * outer * inner // TASK))
     _call("across" if inner > 1 else "along", KINDS[x.dtype])(
