@@ -351,7 +351,7 @@ CASES = (
     Case("attention block 8 x 64 x 128, Adam", 0.8, BOTH, lambda of: of.training(transformer, *block(128))),
     Case("Hessian of a dense function, 50", 1.0, JAX, lambda of: of.hessian(dense, [normal(50), normal(50, 50, scale=0.1)])),
 )  # fmt: skip
-FIRST_CALL = 0.3  # of jax.jit's
+FIRST_CALL = 0.25  # of jax.jit's
 
 
 MAKERS = {"pullback": of_pullback, "jax": of_jax, "torch": of_torch}

@@ -256,3 +256,13 @@ def test_places_outside_are_refused_in_the_same_words(value):
     with pytest.raises(IndexError, match="out of bounds for dimension 0"):
         x[3] = value
     assert not x.any()
+
+
+@pytest.mark.parametrize("dtype", [pb.int64, pb.int8, pb.bool])
+def test_lerp_of_integers_is_refused(dtype):
+    """Its weight would become a whole number."""
+    x, y = pb.zeros(3, dtype=dtype), pb.ones(3, dtype=dtype)
+    for call in (lambda: x.lerp(y, 0.5), lambda: x.lerp_(y, 0.5), lambda: pb.lerp(x, y, 1)):
+        with pytest.raises(NotImplementedError, match="convert input and end to float"):
+            call()
+    assert not x.any()

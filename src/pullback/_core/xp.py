@@ -101,10 +101,14 @@ def sums_by_products(shape: tuple[int, ...], dtype: np.dtype[Any], axis: tuple[i
     return columns and shape[place] <= BLOCK and math.prod(shape[min(place, last - 1) :]) <= SMALL
 
 
-def _sum_by_products(x: Any, axis: int) -> Any:
+def _sum_by_products(x: Any, axis: int, keepdims: bool) -> Any:
     """The sum over a last axis that is short, of which many rows are multiplied in parts, or over the columns of matrices."""
     factors = ones(x.shape[axis], x.dtype)
-    total = np.empty(x.shape[:axis] + x.shape[axis + 1 :], x.dtype)
+    if x.ndim == 2 and x.size <= SMALL:
+        if axis:
+            return x.dot(factors[:, None] if keepdims else factors)
+        return (factors[None] if keepdims else factors).dot(x)
+    total = np.empty((*x.shape[:axis], *[1] * keepdims, *x.shape[axis + 1 :]), x.dtype)
     if not axis:
         factors.dot(x.reshape(len(factors), total.size), reshaped_view(total, -1))
         return total
@@ -127,18 +131,12 @@ def sum(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
 
     Those of short rows and of the columns of small matrices are BLAS's, in a fifth of the time; BLAS raises no flags.
     """
-    if x.ndim == 2 and x.size <= SMALL and len(axis) == 1 and x.shape[axis[0]] <= BLOCK and x.dtype.char in "fd":
-        factors = ones(x.shape[axis[0]], x.dtype)
-        if axis[0]:
-            return x.dot(factors[:, None] if keepdims else factors)
-        return (factors[None] if keepdims else factors).dot(x)
     products = x.ndim > 1 and sums_by_products(x.shape, x.dtype, axis) and (x.ndim == 2 or x.flags.c_contiguous)
     narrow = products and axis[0] == x.ndim - 1 and x.shape[-1] <= NARROW
     if x.size > LONG and not narrow and (code := machine.totals("total", x, axis)) is not None:
         return code(x, keepdims=keepdims)
     if products:
-        total = _sum_by_products(x, axis[0])
-        return total.reshape(*x.shape[: axis[0]], 1, *x.shape[axis[0] + 1 :]) if keepdims else total
+        return _sum_by_products(x, axis[0], keepdims)
     if x.dtype.char == "e":
         return in_order(np.asarray(_add(x, axis, np.float32, None, keepdims)).astype(np.float16))
     if x.size > LONG:

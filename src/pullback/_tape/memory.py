@@ -46,13 +46,13 @@ class Storage:
     value of a view whose tensor is long gone.
     """
 
-    __slots__ = ("version", "members", "cells", "limit", "__weakref__")
+    __slots__ = ("version", "members", "cells", "_limit", "__weakref__")
 
     def __init__(self, shared: Storage | None = None) -> None:
         self.version = 0
         self.members: list[ref[Any]] = [] if shared is None else shared.members
         self.cells: list[ref[Cell]] = [] if shared is None else shared.cells
-        self.limit = 16
+        self._limit = 16
 
     def join(self, tensor: Any) -> None:
         """Make a tensor a member. One that has no cell, as most new ones, needs no turn: the list takes it in one step."""
@@ -64,23 +64,23 @@ class Storage:
             with _turn:
                 members.append(ref(tensor))
                 self.cells.append(ref(tensor._cell))
-        if len(members) >= self.limit:
-            self.forget()
+        if len(members) >= self._limit:
+            self._forget()
 
     def hold(self, cell: Cell) -> None:
         """Know of a cell that holds a value lying here."""
         with _turn:
             self.cells.append(ref(cell))
-            if len(self.cells) >= self.limit:
-                self.forget()
+            if len(self.cells) >= self._limit:
+                self._forget()
 
-    def forget(self) -> None:
+    def _forget(self) -> None:
         """Drop the entries of what is gone, not those that arrive meanwhile; called now and then, whenever there are many."""
         with _turn:
             for entries in (self.members, self.cells):
                 known = len(entries)
                 entries[:known] = [entry for entry in entries[:known] if entry() is not None]
-            self.limit = 2 * max(len(self.members), len(self.cells)) + 16
+            self._limit = 2 * max(len(self.members), len(self.cells)) + 16
 
     def tensors(self) -> list[Any]:
         """The members that are alive."""

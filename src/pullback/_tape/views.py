@@ -9,9 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from sys import _getframe
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
@@ -19,10 +17,9 @@ from .. import ops
 from .._core import dtypes, errors
 from .._core.modes import NO_GRAD, RECORD, FieldBlock, Mode, mode
 from .._core.primitives import Carrier, Primitive
-from .._core.sites import user_frame
 from .cuts import withdraw
 from .memory import Storage, owner, protect, storage_of, written
-from .node import AccumulateGrad, Node, count, hooks_of, new, node_class, outputs
+from .node import AccumulateGrad, Node, hooks_of, make, new, node_class, outputs
 from .recording import Tape
 from .refusals import UNTRACKED
 
@@ -31,10 +28,7 @@ ndarray = np.ndarray
 
 
 def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
-    """The result of a primitive that moves no elements, recorded as a view if it shares memory with its input.
-
-    The node is made here, as by `make`.
-    """
+    """The result of a primitive that moves no elements, recorded as a view if it shares memory with its input."""
     array, edge = tensor._array, tensor._node
     current = mode.get()
     plain = (
@@ -52,16 +46,7 @@ def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
     if edge is not None:
         title = primitive.title
         cls = node_class(primitive, title if type(title) is str else title(**params), array.dtype.kind == "c")  # type: ignore[operator]
-        node = new(cls)
-        node.edges = (edge,)
-        node.saved = ()
-        node.params = params
-        node.shape = None if several else moved.shape
-        node.seq = next(count)
-        node.hooks = None
-        frame = user_frame(_getframe(2))
-        node.code = frame.f_code
-        node.offset = frame.f_lasti
+        node = make(cls, (edge,), (), params, None if several else moved.shape)
     if not several:
         return _seen(tensor, moved, node, (primitive, params), current)
     ends = itertools.repeat(None) if node is None else outputs(node, [piece.shape for piece in moved])
@@ -81,10 +66,7 @@ def _seen(tensor: Any, moved: Any, node: Node | None, step: Step, current: Mode)
     result._cell = None
     if moved.base is not tensor._array and owner(moved) is not owner(tensor._array):
         return result
-    storage = result._storage = tensor._storage or storage_of(tensor)
-    storage.members.append(ref(result))
-    if len(storage.members) >= storage.limit:
-        storage.forget()
+    (tensor._storage or storage_of(tensor)).join(result)
     result._base = tensor if tensor._base is None else tensor._base
     result._path = (tensor._path, step)
     if current is not RECORD or tensor._inference or tensor._made_untracked:

@@ -21,7 +21,7 @@ def _clamped(x: Any, min: Any = None, max: Any = None) -> Any:
 
 
 def _lerped(x: Any, end: Any, weight: Any) -> Any:
-    return None if weight is None else ops.lerp.forward(x, end, np.array(weight, x.dtype))
+    return None if weight is None or x.dtype.kind not in "fc" else ops.lerp.forward(x, end, np.array(weight, x.dtype))
 
 
 def _added(term: Any) -> Any:

@@ -15,7 +15,7 @@ from .._core.primitives import SINGLES, general
 from .._numerics import blocks
 
 LARGE = 1 << 12  # from this size on, a copy of the exponentials costs less than NumPy's maximum of each row
-FEW = 32
+FEW = 32  # rows up to which NumPy's maximum of each takes less than argmax and what it finds
 LONGEST = 1 << 14  # longer sums are computed by `_xp.sum`, which keeps the rounding error small
 
 # Bounds of sums of exponentials that need no shift by the maximum: above them, the logarithm loses digits or the sum

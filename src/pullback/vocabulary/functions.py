@@ -495,6 +495,8 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
     """
     require_operands("lerp", input=input, end=end)
     start = category(input)[0]
+    if start.kind not in "fc":
+        raise NotImplementedError(f"lerp is not implemented for {start}: convert input and end to float first")
     for name, value in (("end", end), ("weight", weight)):
         found, strength = category(value)
         if strength != "scalar" and found != start:
