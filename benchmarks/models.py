@@ -5,7 +5,7 @@ waits asleep while another computes. Weights and batches are NumPy's numbers, an
 A step is zero_grad, loss, backward and Adam. The table has the ratios of the medians to torch eager, and for compiled steps to
 the better torch and to jax.jit, and those of the peaks of the processes' memory.
 
-    scripts/bench models [--only NAME] [--threads N] [--quick] [--without-compile] [--json FILE] [--page FILE]
+    scripts/bench models [--only NAME] [--threads N [N ...]] [--quick] [--without-compile] [--json FILE] [--page FILE]
 """
 
 from __future__ import annotations
@@ -755,8 +755,8 @@ def row(name: str, found: dict[str, Any]) -> str:
 
 PAGE = """# Training steps of models
 
-`scripts/bench models --page FILE` wrote this page on {day}: {processor}, {threads} threads, torch {torch}, NumPy {numpy},
-Python {python}. Each model is written once, in torch's names ([benchmarks/models.py](../../benchmarks/models.py)). Each
+`scripts/bench models --page FILE` wrote this page on {day}: {processor}, torch {torch}, JAX {jax}, NumPy {numpy},
+Python {python}, {turns} turns. Each model is written once, in torch's names ([benchmarks/models.py](../../benchmarks/models.py)). Each
 library trains it in a process of its own; the processes measure in turns, and one waits asleep while another computes. A step is
 zero_grad, loss, backward and Adam; the losses of the first steps are equal. Below 1, pullback is quicker, or takes less memory.
 
@@ -765,6 +765,9 @@ zero_grad, loss, backward and Adam; the losses of the first steps are equal. Bel
 - compiled: that of `pullback.compile` over the quicker of torch and torch.compile;
 - of jax.jit: that of `pullback.compile` over jax.jit's, for the models of [benchmarks/jax_models.py](../../benchmarks/jax_models.py);
 - memory: the peak of pullback's process over that of torch's, eager.
+"""
+SECTION = """
+## {threads}
 
 {summary}
 
@@ -807,22 +810,29 @@ def processor() -> tuple[int, str]:
     return len(names), names[0] if names else "an unknown processor"
 
 
-def page(results: dict[str, Any], threads: int) -> str:
-    """The results as a page of the site."""
+def page(results: dict[int, dict[str, Any]], turns: int) -> str:
+    """The results for each number of threads as a page of the site."""
     cores, named = processor()
-    return PAGE.format(
-        day=time.strftime("%Y-%m-%d"), processor=f"{cores} cores of {named}", threads=threads,
-        torch=importlib.import_module("torch").__version__, numpy=np.__version__, python=sys.version.split()[0],
-        summary=summary(results),
-        rows="\n".join(f"| {n} | {us:.0f} | {e:.2f} | {t} | {c:.2f} | {j} | {m:.2f} |" for n, us, e, t, c, j, m in rated(results)),
+    head = PAGE.format(
+        day=time.strftime("%Y-%m-%d"), processor=f"{cores} cores of {named}", turns=turns, numpy=np.__version__,
+        torch=importlib.import_module("torch").__version__, jax=importlib.import_module("jax").__version__,
+        python=sys.version.split()[0],
     )  # fmt: skip
+    sections = [
+        SECTION.format(
+            threads="One thread" if threads == 1 else f"{threads} threads", summary=summary(found),
+            rows="\n".join(f"| {n} | {us:.0f} | {e:.2f} | {t} | {c:.2f} | {j} | {m:.2f} |" for n, us, e, t, c, j, m in rated(found)),
+        )
+        for threads, found in results.items()
+    ]  # fmt: skip
+    return head + "".join(sections)
 
 
 def main() -> int:
     """Print the table; 1 if pullback fails or has other losses somewhere."""
     parser = argparse.ArgumentParser(description="Training steps of models, pullback beside torch.")
     parser.add_argument("--only")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, nargs="+", default=[2], help="a table for each number of threads")
     parser.add_argument("--quick", action="store_true", help="two turns of each: to see that it works, not to quote")
     parser.add_argument(
         "--without-compile", action="store_true", help="without torch.compile, which takes most of the time"
@@ -841,20 +851,28 @@ def main() -> int:
         *([] if options.without_compile else ["torch compiled"]),
         "jax",
     ]
-    print(
-        f"{'model':30} {'torch, us':>10} {'eager':>8} {'compiled':>8} {'of jax':>8} {'memory':>8}   over torch's, {options.threads} threads",
-        flush=True,
-    )
-    results = {}
-    for name in [options.only] if options.only else MODELS:
-        results[name] = compared(name, libraries, options.threads, 2 if options.quick else TURNS)
-        print(row(name, results[name]), flush=True)
-        if options.json:
-            Path(options.json).write_text(json.dumps(results, indent=1), encoding="utf-8")
-    print(f"\n{summary(results)}")
+    names, turns = [options.only] if options.only else list(MODELS), 2 if options.quick else TURNS
+    results: dict[int, dict[str, Any]] = {}
+    for threads in options.threads:
+        print(
+            f"{'model':30} {'torch, us':>10} {'eager':>8} {'compiled':>8} {'of jax':>8} {'memory':>8}   {threads} threads"
+        )
+        for name in names:
+            results.setdefault(threads, {})[name] = compared(name, libraries, threads, turns)
+            print(row(name, results[threads][name]), flush=True)
+            if options.json:
+                Path(options.json).write_text(json.dumps(results, indent=1), encoding="utf-8")
+        print(f"\n{summary(results[threads])}\n", flush=True)
     if options.page:
-        Path(options.page).write_text(page(results, options.threads), encoding="utf-8")
-    return int(any("error" in found[each] for found in results.values() for each in libraries[1:3]))
+        Path(options.page).write_text(page(results, turns), encoding="utf-8")
+    return int(
+        any(
+            "error" in each[library]
+            for table in results.values()
+            for each in table.values()
+            for library in libraries[1:3]
+        )
+    )
 
 
 if __name__ == "__main__":

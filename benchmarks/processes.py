@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import multiprocessing
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from time import perf_counter
@@ -95,9 +96,14 @@ class Away(NamedTuple):
 class Process:
     """The process of a library. What it is given to call are functions at the top of a module."""
 
-    def __init__(self, library: str) -> None:
+    def __init__(self, library: str, environment: Mapping[str, str] = {}) -> None:
         self.library = library
         self.pool = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+        kept = dict(os.environ)
+        os.environ.update(environment)  # which the process inherits when it begins
+        self.pool.submit(nothing).result()
+        os.environ.clear()
+        os.environ.update(kept)
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What the function returns there."""

@@ -23,6 +23,7 @@ PARTS = {
     "eager": ["--quick"],
     "ops": ["--quick"],
     "scaling": ["--quick"],
+    "threads": ["--quick"],
     "derivatives": ["--quick"],
     "compiled": ["--quick"],
     "training": ["--quick"],
