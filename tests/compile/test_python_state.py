@@ -17,10 +17,14 @@ import io
 import itertools
 import operator
 import os
+import pathlib
 import random
+import re
+import struct
 import sys
 import threading
 import types
+import typing
 import weakref
 
 import numpy as np
@@ -214,6 +218,16 @@ class Point:
     y: list = dataclasses.field(default_factory=list)
 
 
+class Pair(typing.NamedTuple):
+    first: float
+    second: float = 2.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Frozen:
+    x: float = 2.0
+
+
 class Slotted:
     __slots__ = ("value",)
 
@@ -278,6 +292,48 @@ MEMBERS = {
 
 def looked(get, x):
     return x * get(MODULE)
+
+
+KNOWN = {
+    "named tuple": Pair(1.0),
+    "class of named tuples": Pair,
+    "dataclass": Point(1.0),
+    "frozen dataclass with slots": Frozen(),
+    "enum": Shade.DARK,
+    "pattern": re.compile("a"),
+    "struct": struct.Struct("d"),
+    "path": pathlib.Path("a"),
+    "namespace": types.SimpleNamespace(x=1.0),
+    "ordered dict": collections.OrderedDict(a=1),
+    "default dict": collections.defaultdict(list),
+    "generic alias": list[int],
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_objects_that_are_known_let_functions_be_compiled(name):
+    held = KNOWN[name]
+    function = pullback.compile(lambda x: (x * 2).sin() if held is not None else x)
+    for _ in range(3):
+        assert function(X).tolist() == (X * 2).sin().tolist()
+    assert "uncompiled" not in str(function.report())
+
+
+@situation
+def named_tuple_that_is_replaced(wrap):
+    held = [Pair(0.0)]
+    function = wrap(lambda x: x * held[0].first + held[0].second)
+    return lambda i: (held.__setitem__(0, Pair(float(i))), function(X))
+
+
+@situation
+def class_of_named_tuples_that_changes(wrap):
+    class Changing(typing.NamedTuple):
+        first: float
+
+    held = Changing(2.0)
+    function = wrap(lambda x: x * held.first)
+    return lambda i: (setattr(Changing, "first", property(lambda _: float(i))), function(X))[1]
 
 
 @situation

@@ -102,10 +102,10 @@ QUESTIONS: dict[Any, Callable[[Any], Any]] = {
 STILL = (
     types.BuiltinFunctionType, types.CodeType, types.GenericAlias, types.UnionType, types.GetSetDescriptorType,
     types.MemberDescriptorType, types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType,
-    np.dtype, np.ufunc, np.random.BitGenerator, random.SystemRandom,
+    np.dtype, np.ufunc, np.random.BitGenerator, random.SystemRandom, type(inspect.FullArgSpec.args),
 )  # fmt: skip
 STILL_MODULES = {
-    "_abc", "_io", "_thread", "datetime", "decimal", "fractions", "io", "logging", "operator", "pathlib", "re", "threading",
+    "_abc", "_io", "_struct", "_thread", "datetime", "decimal", "fractions", "io", "logging", "operator", "pathlib", "re", "threading",
     "typing", "uuid", "zoneinfo",
 }  # fmt: skip
 
