@@ -17,7 +17,6 @@ import json
 import math
 import os
 import resource
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -26,6 +25,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+from processes import Process
 
 TURNS, SECONDS, CHECKED = 5, 0.3, 3
 TORCH = ("torch", "torch compiled")
@@ -662,80 +662,63 @@ def step_of(library: str, name: str) -> Callable[[], Any]:
     return torch.compile(step) if compiled and kind != "torch" else step
 
 
-def work(library: str, name: str) -> None:
-    """Print the first losses, then, for each line that is read, the seconds of a step and the peak of memory."""
+_step: list[Callable[[], Any]] = []
+"""The step that this process measures."""
+
+
+def begin(library: str, name: str) -> dict[str, Any]:
+    """Make a model's step in this process: its first losses, and the seconds until they are there; empty if there is no such model."""
     if hasattr(os, "sched_setaffinity"):  # JAX has as many threads as there are processors
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(os.environ["THREADS"])])
     if library == "jax" and name not in of_jax().MODELS:
-        return
+        return {}
     began = time.perf_counter()
-    step = step_of(library, name)
-    losses = [float(step()) for _ in range(CHECKED)]
-    print(json.dumps({"losses": losses, "start": time.perf_counter() - began}), flush=True)
-    count = 1
-    for _ in sys.stdin:
-        while True:
-            start = time.perf_counter()
-            for _ in range(count):
-                step()
-            spent = time.perf_counter() - start
-            if spent > SECONDS / 2:
-                break
-            count *= 2
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(json.dumps({"seconds": spent / count, "megabytes": peak}), flush=True)
+    _step[:] = [step_of(library, name)]
+    losses = [float(_step[0]()) for _ in range(CHECKED)]
+    return {"losses": losses, "start": time.perf_counter() - began}
 
 
-class Worker:
-    """A process that trains one model by one library."""
+def measure() -> tuple[float, float]:
+    """The seconds of a step, and the peak of this process's memory in megabytes."""
+    (step,), count = _step, 1
+    while True:
+        start = time.perf_counter()
+        for _ in range(count):
+            step()
+        spent = time.perf_counter() - start
+        if spent > SECONDS / 2:
+            return spent / count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        count *= 2
 
-    def __init__(self, library: str, name: str, threads: int) -> None:
-        limits = dict.fromkeys(
-            ("THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PULLBACK_NUM_THREADS"), str(threads)
-        )
-        command = [sys.executable, "-W", "ignore", __file__, "--work", library, name]
-        self.process = subprocess.Popen(
-            command, env={**os.environ, **limits}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, text=True,
-        )  # fmt: skip
-        self.begun = self.read()
 
-    def read(self) -> dict[str, Any] | None:
-        """A line of its answers; None if it has ended."""
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        return json.loads(line) if line else None
-
-    def measure(self) -> dict[str, Any] | None:
-        """The seconds of a step, and the peak of the process's memory in megabytes."""
-        assert self.process.stdin is not None
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-        return self.read()
+def answer(process: Process, function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function returns in a process, or the error."""
+    try:
+        return process.call(function, *arguments)
+    except Exception as error:  # noqa: BLE001  # the libraries', whichever they raise, and that of a process that has ended
+        return {"error": f"{type(error).__name__}: {error}"}
 
 
 def compared(name: str, libraries: list[str], threads: int, count: int = TURNS) -> dict[str, Any]:
     """The medians of each library for one model, measured in turns; a library that fails, or has other losses, is left out."""
-    workers = {library: Worker(library, name, threads) for library in libraries}
-    right = workers["torch"].begun
-    found: dict[str, Any] = {}
-    for library, worker in workers.items():
-        if worker.begun is None:
-            found[library] = {} if library == "jax" else {"error": "the process ended"}
-        elif right and not np.allclose(worker.begun["losses"], right["losses"], rtol=2e-3):
-            found[library] = {"error": f"its losses are {worker.begun['losses']}, not {right['losses']}"}
-    alive = {library: worker for library, worker in workers.items() if library not in found}
-    turns = [{library: worker.measure() for library, worker in alive.items()} for _ in range(count)]
-    for library, worker in workers.items():
-        worker.process.kill()
-        worker.process.wait()
-        if library in alive:
-            answers = [turn[library] for turn in turns if turn[library]]
-            found[library] = {
-                "seconds": median(each["seconds"] for each in answers),
-                "megabytes": max(each["megabytes"] for each in answers),
-                "start": worker.begun["start"] if worker.begun else None,
-            }
+    limits = dict.fromkeys(("THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PULLBACK_NUM_THREADS"), str(threads))
+    processes = {library: Process(library, limits) for library in libraries}
+    found = {library: answer(process, begin, library, name) for library, process in processes.items()}
+    right = found["torch"].get("losses")
+    for library, told in found.items():
+        if right and "losses" in told and not np.allclose(told["losses"], right, rtol=2e-3):
+            found[library] = {"error": f"its losses are {told['losses']}, not {right}"}
+    alive = [library for library, told in found.items() if "losses" in told]
+    turns = [[answer(processes[library], measure) for library in alive] for _ in range(count)]
+    for library, measured in zip(alive, zip(*turns, strict=True), strict=True):
+        failed = [each for each in measured if isinstance(each, dict)]
+        if failed:
+            found[library] = failed[0]
+        else:
+            seconds, megabytes = zip(*measured, strict=True)
+            found[library] |= {"seconds": median(seconds), "megabytes": max(megabytes)}
+    for process in processes.values():
+        process.end()
     return found
 
 
@@ -839,11 +822,7 @@ def main() -> int:
     )
     parser.add_argument("--json")
     parser.add_argument("--page", help="write the table as a page of the site")
-    parser.add_argument("--work", nargs=2)
     options = parser.parse_args()
-    if options.work:
-        work(*options.work)
-        return 0
     libraries = [
         "torch",
         "pullback",
