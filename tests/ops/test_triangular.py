@@ -126,6 +126,22 @@ def test_cholesky_solve_has_the_gradient_of_a_general_matrix(n, upper, rng):
     np.testing.assert_allclose(b.grad.numpy(), np.linalg.solve(a, weights), rtol=1e-10)
 
 
+@pytest.mark.parametrize("upper", [False, True])
+def test_cholesky_solve_of_a_factor_that_is_recorded(upper, rng):
+    """Whether it is triangular is asked while its numbers are not yet those of an array; machine code once read memory there."""
+    lower, right = np.tril(matrices(rng, 200, 200)), pullback.tensor(rng.normal(size=(200, 2)))
+    factor = pullback.tensor(lower.T.copy() if upper else lower)
+    before = pullback.get_machine_code()
+    pullback.set_machine_code("always")
+    try:
+        compiled = pullback.compile(lambda L, b: pullback.cholesky_solve(b, L * 2, upper))
+        for _ in range(3):
+            expected = np.linalg.solve(4 * lower @ lower.T, right.numpy())
+            np.testing.assert_allclose(compiled(factor, right).numpy(), expected, rtol=1e-8)
+    finally:
+        pullback.set_machine_code(before)
+
+
 def test_factors_with_a_zero_on_the_diagonal():
     assert pullback.cholesky_inverse(pullback.zeros(3, 0, 0)).shape == (3, 0, 0)
     L = pullback.tensor([[1.0, 0.0], [2.0, 0.0]])

@@ -76,7 +76,7 @@ def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
 
 def _triangle(x: Any) -> Any:
     """A lower factor; the gradient of one that is triangular is that of a general matrix, and full, as in torch."""
-    clean = not ops.triu.forward(every(x), k=1).any()
+    clean = not ops.triu(every(x), k=1).any()
     return x if clean else ops.tril(x, k=0)
 
 
