@@ -8,7 +8,7 @@ import pytest
 
 import pullback
 from pullback import ops
-from pullback.compile import CaptureError
+from pullback.compile import CaptureError, Compiled
 
 from ..rows import each_row
 from ..samples import rows
@@ -304,22 +304,58 @@ def test_a_float_that_python_looks_at():
         same(function(x, rate), compiled(x, rate))
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda x: 1 if x.sum() > 0 else 2,
-        lambda x: int(x.sum()),
-        lambda x: float(x.sum()),
-        lambda x: x.sum().item(),
-        lambda x: x.tolist(),
-        lambda x: x.numpy(),
-        np.asarray,
-    ],
-)
+QUESTIONS = [
+    lambda x: 1 if x.sum() > 0 else 2,
+    lambda x: int(x.sum()),
+    lambda x: float(x.sum()),
+    lambda x: x.sum().item(),
+    lambda x: x.tolist(),
+    lambda x: x.numpy(),
+    np.asarray,
+]
+
+
+@pytest.mark.parametrize("ask", QUESTIONS)
 def test_questions_about_numbers_are_refused_with_the_line(ask):
     compiled = plain(lambda x: ask(x) and x)
     with pytest.raises(CaptureError, match=r"test_capture\.py:\d+.*Ways out"):
         compiled(pullback.ones(3))
+
+
+def catching(ask):
+    """A function that goes on where the question has no answer."""
+
+    def function(x):
+        try:
+            ask(x)
+        except Exception:  # noqa: BLE001  # as users write it
+            return x - x
+        return 2 * x
+
+    return function
+
+
+@pytest.mark.parametrize("ask", QUESTIONS)
+def test_they_are_refused_where_the_function_catches_what_is_raised(ask):
+    with pytest.raises(CaptureError, match="Ways out"):
+        plain(catching(ask))(pullback.ones(3))
+    with pytest.warns(UserWarning, match="Ways out"):
+        same(Compiled(catching(ask), lenient=True)(pullback.ones(3)), 2 * pullback.ones(3))
+
+
+def test_a_gradient_asks_no_questions_in_secret():
+    slope = pullback.func.grad(lambda x: catching(lambda y: y.item())(x.sum()))
+    with pytest.raises(CaptureError, match="Ways out"):
+        plain(slope)(pullback.ones(3))
+
+
+@pytest.mark.parametrize(
+    "act", [lambda x: x[x > 0], lambda x: pullback.from_numpy(x.detach().numpy()), pullback.unique]
+)
+def test_what_cannot_be_recorded_runs_uncompiled_where_the_function_catches_that(act):
+    compiled = Compiled(catching(act), lenient=True)
+    with pytest.warns(UserWarning, match="uncompiled"):
+        same(compiled(pullback.ones(3)), 2 * pullback.ones(3))
 
 
 # Stale answers: whatever changes between calls, a compiled function gives what the function gives

@@ -124,6 +124,8 @@ class Run:
                 result = self.function(*args, **kwargs)
         finally:
             runner.reset(token)
+        for refusal in self.recorder.refusals:
+            raise refusal  # the function has caught it
         if outside.abstract:
             self.state.holders.append(Asked(registered, lambda ask: ask()))
         self._restore_rates()

@@ -15,6 +15,7 @@ import math
 import sys
 from _thread import get_ident
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
 from typing import Any, Self
 from weakref import ref
 
@@ -49,11 +50,22 @@ OWN = vars(ops)
 SHAPED_BY_VALUES = {"unique", "unique_consecutive"}
 
 
-class CaptureError(RuntimeError):
+_noted: ContextVar[list[Exception]] = ContextVar("_noted")
+
+
+class _NotedError(Exception):
+    """An error of which the recorder of this thread takes note, since the function may catch it, and go on."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        _noted.get([]).append(self)
+
+
+class CaptureError(_NotedError, RuntimeError):
     """A compiled function asked for the numbers in a tensor, which are other ones at each call."""
 
 
-class RefusedError(Exception):
+class RefusedError(_NotedError):
     """This run cannot be written down as a program, for a reason: the function runs as it is instead."""
 
 
@@ -281,12 +293,14 @@ class Recorder(Interpreter):
         self.tensors: list[ref[Any]] = []
         self.drawn: list[Any] = []
         self.numbers: list[ref[Number]] = []
+        self.refusals: list[Exception] = [] if around is None else around.refusals
         self.layouts_asked = self.overheard = False
         self._thread = 0
         self._constants: dict[int, tuple[Any, Value]] = {}
 
     def __enter__(self) -> Self:
         self._tokens.append(innermost.set(self))
+        self._notes = _noted.set(self.refusals)
         self._thread = get_ident()
         self._mode = FieldBlock(compute=self._compute, born=self._born, alone=self.alone)
         self._mode.__enter__()
@@ -295,6 +309,7 @@ class Recorder(Interpreter):
     def __exit__(self, *exc: object) -> None:
         self._mode.__exit__(*exc)
         del self._mode
+        _noted.reset(self._notes)
         super().__exit__(*exc)
 
     @property

@@ -105,7 +105,9 @@ class Executable:
                     f"{array.dtype}{list(array.shape)}"
                 )
             plain = array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative
-            given.append(np.asarray(array) if plain else np.array(array, value.dtype, order="C"))  # g may be a NumPy scalar
+            given.append(
+                np.asarray(array) if plain else np.array(array, value.dtype, order="C")
+            )  # g may be a NumPy scalar
         shared = _overlapping(given)
         for place, _ in self.program.writes:
             if place in shared:
