@@ -598,3 +598,97 @@ def test_nothing_recorded_stays_behind():
         assert type(y._array) is type(detached._array) is type(part._array) is np.ndarray
         y.sum().backward()
     assert w.grad.tolist() == [0.0, 2.0, 4.0]
+
+
+def first_row(x):
+    x[0] = 7.0
+    return x * 2
+
+
+def a_column_through_a_view(x):
+    x[..., :1].add_(1)
+    return x * 2
+
+
+def a_row_of_unbind(x):
+    x.unbind(0)[1].mul_(3)
+    return x.sum(0)
+
+
+class Calls:
+    count = 0
+
+
+def counted(function):
+    """The function, and an effect that no program has: what the first call gives is what its recording has made."""
+
+    def counting(x):
+        Calls.count = Calls.count + 1
+        return function(x)
+
+    return counting
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+@pytest.mark.parametrize("effect", [lambda function: function, counted])
+@pytest.mark.parametrize("write", [first_row, a_column_through_a_view, a_row_of_unbind])
+@pytest.mark.parametrize(
+    "lie",
+    [
+        lambda a: a[:3].expand(2, 3),
+        lambda a: a[:2, None].expand(2, 3),
+        lambda a: a.unfold(0, 3, 1),
+        lambda a: a.as_strided((3, 2), (1, 1)),
+        lambda a: a.as_strided((2, 2), (3, 1)),
+    ],
+)
+def test_writes_to_arguments_whose_elements_lie_in_one_place(write, lie, effect):
+    def answers(function):
+        found = []
+        for _ in range(3):
+            a = pullback.arange(6.0)
+            x = lie(a)
+            try:
+                found.append(function(x).tolist())
+            except RuntimeError as refusal:
+                found.append(str(refusal)[:50])
+            found += [x.tolist(), a.tolist()]
+        return found
+
+    assert answers(pullback.compile(effect(write))) == answers(write)
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+@pytest.mark.parametrize(
+    "result",
+    [
+        lambda x: x,
+        lambda x: x[:1],
+        lambda x: x.detach(),
+        lambda x: (x.mT, x + 1),
+        lambda x: [setattr(Calls, "kept", x[:1]), x.sum()],
+    ],
+)
+@pytest.mark.parametrize("lie", [lambda a: a, lambda a: a[:2], lambda a: a.mT, lambda a: a[:, 1:]])
+def test_what_a_recording_returns_lies_in_the_memory_of_an_argument_that_is_written(lie, result):
+    def answers(function):
+        a = pullback.arange(9.0).reshape(3, 3)
+        x = lie(a)
+        results = function(x)
+        given = results if isinstance(results, (list, tuple)) else [results]
+        tensors = [*(t for t in given if t is not None), x, a, vars(Calls).get("kept", a)]
+        found = [t.tolist() for t in tensors]
+        a.add_(1)
+        found += [t.tolist() for t in tensors]
+        x.mul_(3)
+        return [*found, *(t.tolist() for t in tensors)]
+
+    def function(x):
+        Calls.count = Calls.count + 1
+        x.mul_(2)
+        return result(x)
+
+    expected = answers(function)
+    compiled = pullback.compile(function)
+    for _ in range(3):
+        assert answers(compiled) == expected

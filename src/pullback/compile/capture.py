@@ -107,10 +107,7 @@ class Run:
             self._take_back()
             return None, record, ""
         self._connect(result)
-        for leaf in flatten(result)[0]:
-            if isinstance(leaf, Carrier):
-                settle(leaf)
-        self._put_back(committed=True)
+        self._put_back(committed=True, results=flatten(result)[0])
         return result, None, reason
 
     def _called(self) -> Any:
@@ -456,15 +453,15 @@ class Run:
         for node in youngest_first(roots) if histories else ():
             node.edges = tuple(histories.get(edge, edge) for edge in node.edges)
 
-    def _put_back(self, *, committed: bool) -> None:
-        """Have tensors hold arrays again."""
+    def _put_back(self, *, committed: bool, results: Sequence[Any] = ()) -> None:
+        """Have tensors hold arrays again: arguments first, of which the others may be views."""
         while self.swapped:
             self._swap_back(*self.swapped.pop(), committed=committed)
         self.mode = mode.get()  # that of the run holds the recorder
         for tensor, node in self.histories:
             tensor._node = node
-        for made in self.recorder.tensors:
-            if (tensor := made()) is not None:
+        for tensor in (*results, *(made() for made in self.recorder.tensors)):
+            if isinstance(tensor, Carrier):
                 settle(tensor)
         self.recorder.tensors.clear()
         if _references(self.recorder) > self.alone:
@@ -486,7 +483,7 @@ class Run:
             elif not committed:
                 _set_version(tensor, before)
         elif isinstance(now, Recorded):
-            tensor._array = now._array
+            tensor._array = now.settled()
         if isinstance(tensor._node, AccumulateGrad):
             tensor._node.array = tensor._array
 
@@ -523,12 +520,13 @@ def _set_version(tensor: Any, number: int) -> None:
 
 def settle(tensor: Any) -> None:
     """Have a tensor hold an array in the place of a recorded value."""
-    if isinstance(tensor._array, Recorded):
-        tensor._array = tensor._array._array
+    held, cell = tensor._array, tensor._cell
+    if isinstance(held, Recorded):
+        tensor._array = held.settled()
         if isinstance(tensor._node, AccumulateGrad):
             tensor._node.array = tensor._array
-    if tensor._cell is not None and isinstance(tensor._cell.array, Recorded):
-        tensor._cell.array = tensor._cell.array._array
+    if cell is not None and isinstance(cell.array, Recorded):
+        cell.array = tensor._array if cell.array is held else cell.array._array
 
 
 def _references(recorder: Recorder) -> int:

@@ -524,9 +524,9 @@ class Recorder(Interpreter):
             raise RefusedError(
                 f"memory of {view.dtype}{list(view.shape)} is written with {array.dtype}{list(array.shape)}"
             )
-        if overlaps(view):
-            raise RefusedError("memory that lies in one place more than once is written")
         value, memory = self.value_of(given), target._memory
+        if overlaps(view) or overlaps(memory.shaped):
+            raise RefusedError("memory that lies in one place more than once is written")
         array = array.copy() if isinstance(given, Recorded) and not given._apart(target) else array
         if target.steps:
             whole = self._written_down(ops.overwrite, (memory.value, value), {"path": target.steps}, memory.array)
@@ -592,10 +592,16 @@ def _taped(tape: Any, primitive: Any, args: Any, edges: Any, values: Any, params
 
 
 def overlaps(array: Array) -> bool:
-    """Whether elements of an array lie in one place, as those of an expanded one do."""
-    if not array.size or 0 not in array.strides:
+    """Whether elements of an array may lie in one place, as those of an expanded one, or of windows that overlap, do."""
+    if array.flags.c_contiguous or not array.size:
         return False
-    return any(length > 1 and not step for length, step in zip(array.shape, array.strides, strict=True))
+    reach = array.itemsize
+    for step, length in sorted((abs(step), length) for length, step in zip(array.shape, array.strides, strict=True)):
+        if length > 1:
+            if step < reach:
+                return True
+            reach += step * (length - 1)
+    return False
 
 
 def clash(written: Sequence[Array], arrays: Sequence[Array]) -> bool:
