@@ -692,3 +692,34 @@ def test_what_a_recording_returns_lies_in_the_memory_of_an_argument_that_is_writ
     compiled = pullback.compile(function)
     for _ in range(3):
         assert answers(compiled) == expected
+
+
+def untracked(write):
+    with pullback.no_grad():
+        write()
+
+
+@pytest.mark.parametrize("fuse", [True, False])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, w: [x * w, x.mul_(0.5)],
+        lambda x, w: [(x * w).exp() * x, x.add_(1), x * w, x.mul_(0.5), x * w * w],
+        lambda x, w: [x * w, x[:2].zero_(), x * w],
+        lambda x, w: [x * w * w, untracked(lambda: w.mul_(0.5))],
+        lambda x, w: [x * w * w, untracked(lambda: w.mul_(0.5)), w * w * x],
+        lambda x, w: [(x * w).sin(), untracked(lambda: w.mul_(0.5)), x.zero_()],
+    ],
+)
+def test_gradients_are_those_of_numbers_that_the_function_overwrites(function, fuse):
+    def answers(run):
+        x, w = pullback.tensor([1.0, 2.0, 3.0]), pullback.tensor([2.0, 0.5, 1.0], requires_grad=True)
+        found = []
+        for _ in range(3):
+            results = run(x, w)
+            sum(each.sum() for each in results if each is not None and each.requires_grad).backward()
+            found += [each.detach().numpy().copy() for each in (x, w, w.grad)]
+        return found
+
+    for ours, expected in zip(answers(Compiled(function, fuse=fuse)), answers(function), strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-5)

@@ -406,9 +406,10 @@ class Run:
         gradients = [value for _, value in reached]
         made = {value for equation in backward for value in equation.outputs} | {*recorder.inputs[len(inputs) :]}
         needed = dict.fromkeys(v for v in (*[v for e in backward for v in e.inputs], *gradients) if v not in made)
-        places = {value: i for i, value in enumerate(inputs)}
+        written = {i for i, _ in writes}  # whose numbers before are kept as results
+        places = {value: i for i, value in enumerate(inputs) if i not in written}
         kept: list[Place | int] = [self.places[i] for i, _ in reached]
-        given = [inputs[i] for i, _ in reached]
+        given = [inputs[i].like() if i in written else inputs[i] for i, _ in reached]
         for value in needed:
             if value in recorder.constants or value in given:
                 continue
