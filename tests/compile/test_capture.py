@@ -723,3 +723,18 @@ def test_gradients_are_those_of_numbers_that_the_function_overwrites(function, f
 
     for ours, expected in zip(answers(Compiled(function, fuse=fuse)), answers(function), strict=True):
         np.testing.assert_allclose(ours, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "lie", [lambda a: a[:, ::2], lambda a: a[:, :1], lambda a: a.mT[1:], lambda a: a.mT, lambda a: a[1:]]
+)
+def test_arguments_keep_their_layout_when_they_are_written(lie):
+    def function(x):
+        x.mul_(2)
+        return x * (1 if x.is_contiguous() else 100) + x.stride(0) + 10 * x[0].stride(-1)
+
+    compiled = pullback.compile(function)
+    for _ in range(3):
+        x, y = (lie(pullback.arange(9.0).reshape(3, 3)) for _ in range(2))
+        same(compiled(x), function(y))
+        same(x, y)

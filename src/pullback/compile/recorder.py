@@ -102,8 +102,7 @@ class Memory:
     def writable(self) -> Array:
         """The array, after it has been copied if it is the caller's, or lent."""
         if self.array is self.outside or self.lent:
-            self.array = self.array.copy(order="K")
-            self.lent = False
+            self.array, self.lent = _apart(self.array), False
         return self.array  # type: ignore[no-any-return]  # an array
 
     @property
@@ -114,6 +113,17 @@ class Memory:
     def fill(self, array: Array) -> None:
         """Have the numbers that were put off."""
         self.array, self.form = array, None
+
+
+def _apart(array: Array) -> Array:
+    """A copy, laid out as the array is: the function may ask for that."""
+    if array.flags.forc or not array.size or overlaps(array):
+        return array.copy(order="K")
+    low, high = bounds(array)
+    room = np.empty(high - low, np.uint8)
+    copy: Array = ndarray(array.shape, array.dtype, room, int(array.ctypes.data) - low, array.strides)
+    copy[...] = array
+    return copy
 
 
 class Recorded(Boxed):
