@@ -8,7 +8,7 @@ import pytest
 
 import pullback
 from pullback import ops
-from pullback.compile import CaptureError
+from pullback.compile import CaptureError, Compiled
 
 from ..rows import each_row
 from ..samples import rows
@@ -304,22 +304,58 @@ def test_a_float_that_python_looks_at():
         same(function(x, rate), compiled(x, rate))
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda x: 1 if x.sum() > 0 else 2,
-        lambda x: int(x.sum()),
-        lambda x: float(x.sum()),
-        lambda x: x.sum().item(),
-        lambda x: x.tolist(),
-        lambda x: x.numpy(),
-        np.asarray,
-    ],
-)
+QUESTIONS = [
+    lambda x: 1 if x.sum() > 0 else 2,
+    lambda x: int(x.sum()),
+    lambda x: float(x.sum()),
+    lambda x: x.sum().item(),
+    lambda x: x.tolist(),
+    lambda x: x.numpy(),
+    np.asarray,
+]
+
+
+@pytest.mark.parametrize("ask", QUESTIONS)
 def test_questions_about_numbers_are_refused_with_the_line(ask):
     compiled = plain(lambda x: ask(x) and x)
     with pytest.raises(CaptureError, match=r"test_capture\.py:\d+.*Ways out"):
         compiled(pullback.ones(3))
+
+
+def catching(ask):
+    """A function that goes on where the question has no answer."""
+
+    def function(x):
+        try:
+            ask(x)
+        except Exception:  # noqa: BLE001  # as users write it
+            return x - x
+        return 2 * x
+
+    return function
+
+
+@pytest.mark.parametrize("ask", QUESTIONS)
+def test_they_are_refused_where_the_function_catches_what_is_raised(ask):
+    with pytest.raises(CaptureError, match="Ways out"):
+        plain(catching(ask))(pullback.ones(3))
+    with pytest.warns(UserWarning, match="Ways out"):
+        same(Compiled(catching(ask), lenient=True)(pullback.ones(3)), 2 * pullback.ones(3))
+
+
+def test_a_gradient_asks_no_questions_in_secret():
+    slope = pullback.func.grad(lambda x: catching(lambda y: y.item())(x.sum()))
+    with pytest.raises(CaptureError, match="Ways out"):
+        plain(slope)(pullback.ones(3))
+
+
+@pytest.mark.parametrize(
+    "act", [lambda x: x[x > 0], lambda x: pullback.from_numpy(x.detach().numpy()), pullback.unique]
+)
+def test_what_cannot_be_recorded_runs_uncompiled_where_the_function_catches_that(act):
+    compiled = Compiled(catching(act), lenient=True)
+    with pytest.warns(UserWarning, match="uncompiled"):
+        same(compiled(pullback.ones(3)), 2 * pullback.ones(3))
 
 
 # Stale answers: whatever changes between calls, a compiled function gives what the function gives
@@ -562,3 +598,143 @@ def test_nothing_recorded_stays_behind():
         assert type(y._array) is type(detached._array) is type(part._array) is np.ndarray
         y.sum().backward()
     assert w.grad.tolist() == [0.0, 2.0, 4.0]
+
+
+def first_row(x):
+    x[0] = 7.0
+    return x * 2
+
+
+def a_column_through_a_view(x):
+    x[..., :1].add_(1)
+    return x * 2
+
+
+def a_row_of_unbind(x):
+    x.unbind(0)[1].mul_(3)
+    return x.sum(0)
+
+
+class Calls:
+    count = 0
+
+
+def counted(function):
+    """The function, and an effect that no program has: what the first call gives is what its recording has made."""
+
+    def counting(x):
+        Calls.count = Calls.count + 1
+        return function(x)
+
+    return counting
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+@pytest.mark.parametrize("effect", [lambda function: function, counted])
+@pytest.mark.parametrize("write", [first_row, a_column_through_a_view, a_row_of_unbind])
+@pytest.mark.parametrize(
+    "lie",
+    [
+        lambda a: a[:3].expand(2, 3),
+        lambda a: a[:2, None].expand(2, 3),
+        lambda a: a.unfold(0, 3, 1),
+        lambda a: a.as_strided((3, 2), (1, 1)),
+        lambda a: a.as_strided((2, 2), (3, 1)),
+    ],
+)
+def test_writes_to_arguments_whose_elements_lie_in_one_place(write, lie, effect):
+    def answers(function):
+        found = []
+        for _ in range(3):
+            a = pullback.arange(6.0)
+            x = lie(a)
+            try:
+                found.append(function(x).tolist())
+            except RuntimeError as refusal:
+                found.append(str(refusal)[:50])
+            found += [x.tolist(), a.tolist()]
+        return found
+
+    assert answers(pullback.compile(effect(write))) == answers(write)
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+@pytest.mark.parametrize(
+    "result",
+    [
+        lambda x: x,
+        lambda x: x[:1],
+        lambda x: x.detach(),
+        lambda x: (x.mT, x + 1),
+        lambda x: [setattr(Calls, "kept", x[:1]), x.sum()],
+    ],
+)
+@pytest.mark.parametrize("lie", [lambda a: a, lambda a: a[:2], lambda a: a.mT, lambda a: a[:, 1:]])
+def test_what_a_recording_returns_lies_in_the_memory_of_an_argument_that_is_written(lie, result):
+    def answers(function):
+        a = pullback.arange(9.0).reshape(3, 3)
+        x = lie(a)
+        results = function(x)
+        given = results if isinstance(results, (list, tuple)) else [results]
+        tensors = [*(t for t in given if t is not None), x, a, vars(Calls).get("kept", a)]
+        found = [t.tolist() for t in tensors]
+        a.add_(1)
+        found += [t.tolist() for t in tensors]
+        x.mul_(3)
+        return [*found, *(t.tolist() for t in tensors)]
+
+    def function(x):
+        Calls.count = Calls.count + 1
+        x.mul_(2)
+        return result(x)
+
+    expected = answers(function)
+    compiled = pullback.compile(function)
+    for _ in range(3):
+        assert answers(compiled) == expected
+
+
+def untracked(write):
+    with pullback.no_grad():
+        write()
+
+
+@pytest.mark.parametrize("fuse", [True, False])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, w: [x * w, x.mul_(0.5)],
+        lambda x, w: [(x * w).exp() * x, x.add_(1), x * w, x.mul_(0.5), x * w * w],
+        lambda x, w: [x * w, x[:2].zero_(), x * w],
+        lambda x, w: [x * w * w, untracked(lambda: w.mul_(0.5))],
+        lambda x, w: [x * w * w, untracked(lambda: w.mul_(0.5)), w * w * x],
+        lambda x, w: [(x * w).sin(), untracked(lambda: w.mul_(0.5)), x.zero_()],
+    ],
+)
+def test_gradients_are_those_of_numbers_that_the_function_overwrites(function, fuse):
+    def answers(run):
+        x, w = pullback.tensor([1.0, 2.0, 3.0]), pullback.tensor([2.0, 0.5, 1.0], requires_grad=True)
+        found = []
+        for _ in range(3):
+            results = run(x, w)
+            sum(each.sum() for each in results if each is not None and each.requires_grad).backward()
+            found += [each.detach().numpy().copy() for each in (x, w, w.grad)]
+        return found
+
+    for ours, expected in zip(answers(Compiled(function, fuse=fuse)), answers(function), strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "lie", [lambda a: a[:, ::2], lambda a: a[:, :1], lambda a: a.mT[1:], lambda a: a.mT, lambda a: a[1:]]
+)
+def test_arguments_keep_their_layout_when_they_are_written(lie):
+    def function(x):
+        x.mul_(2)
+        return x * (1 if x.is_contiguous() else 100) + x.stride(0) + 10 * x[0].stride(-1)
+
+    compiled = pullback.compile(function)
+    for _ in range(3):
+        x, y = (lie(pullback.arange(9.0).reshape(3, 3)) for _ in range(2))
+        same(compiled(x), function(y))
+        same(x, y)

@@ -243,3 +243,14 @@ def test_tensors_with_a_history_refuse_deepcopy():
     loaded = pickle.loads(pickle.dumps(x * 2))
     assert loaded.is_leaf
     assert loaded.requires_grad
+
+
+@pytest.mark.parametrize("dtype", [pullback.float32, pullback.float64])
+@pytest.mark.parametrize("after", [lambda loss: 3 * loss, lambda loss: loss * loss, lambda loss: (loss + 1).log() / 2])
+def test_a_result_without_axes_goes_on_outside(after, dtype):
+    """The gradient that comes back is a scalar of NumPy."""
+    x = pullback.tensor([1.0, 2.0, 3.0], dtype=dtype, requires_grad=True)
+    compiled = pullback.compile(lambda x: (x * x).sum())
+    expected = autograd.grad(after((x * x).sum()), x)[0].numpy()
+    for _ in range(3):
+        np.testing.assert_allclose(autograd.grad(after(compiled(x)), x)[0].numpy(), expected, rtol=1e-6)

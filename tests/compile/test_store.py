@@ -451,3 +451,26 @@ def test_what_no_text_tells_apart_has_no_digest():
 def test_the_surroundings_name_what_took_part():
     for part in (np.__version__, sys.version):
         assert part in store.surroundings()
+
+
+CONVOLUTION = """
+import pullback
+x, weight = pullback.ones(2, 16, 16, 31, requires_grad=True), pullback.ones(4, 16, 3, 3, requires_grad=True)
+y = pullback.compile(lambda x, weight: pullback.nn.functional.conv2d(x, weight, padding=1))(x, weight)
+y.sum().backward()
+print(y.sum().item(), x.grad.sum().item(), weight.grad.sum().item())
+"""
+
+
+@pytest.mark.parametrize("modes", [("always", "never", "always"), ("never", "auto", "never")])
+def test_processes_that_choose_other_machine_code_share_a_store(place, modes):
+    """A convolution is a step of its own where there is code for it, and a product of columns where there is not."""
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", CONVOLUTION], env={**os.environ, "PULLBACK_MACHINE_CODE": mode}, check=True,
+            capture_output=True, text=True,
+        ).stdout
+        for mode in modes
+    ]  # fmt: skip
+    assert printed == printed[:1] * len(modes)
+    assert list(place.iterdir())

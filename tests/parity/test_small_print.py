@@ -295,6 +295,15 @@ def test_axes_that_stay_as_long_as_they_are_keep_their_values(t, mode, shape, re
     return y.detach(), t.autograd.grad(y.square().sum(), x)
 
 
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("shape", [(1, 2, 3, 5), (1, 2, 5, 3), (1, 1, 3, 3)])
+@parity
+def test_so_do_they_without_aliasing(t, mode, shape):
+    """Values only: torch's gradient is that of another map, in which these axes are filtered."""
+    x = t.arange(1.0, 1 + math.prod(shape)).reshape(shape).square()
+    return t.nn.functional.interpolate(x, scale_factor=1.3, mode=mode, antialias=True)
+
+
 @pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("classes", [[1, -100], [-100, -100]])

@@ -107,10 +107,7 @@ class Run:
             self._take_back()
             return None, record, ""
         self._connect(result)
-        for leaf in flatten(result)[0]:
-            if isinstance(leaf, Carrier):
-                settle(leaf)
-        self._put_back(committed=True)
+        self._put_back(committed=True, results=flatten(result)[0])
         return result, None, reason
 
     def _called(self) -> Any:
@@ -124,6 +121,8 @@ class Run:
                 result = self.function(*args, **kwargs)
         finally:
             runner.reset(token)
+        for refusal in self.recorder.refusals:
+            raise refusal  # the function has caught it
         if outside.abstract:
             self.state.holders.append(Asked(registered, lambda ask: ask()))
         self._restore_rates()
@@ -407,9 +406,10 @@ class Run:
         gradients = [value for _, value in reached]
         made = {value for equation in backward for value in equation.outputs} | {*recorder.inputs[len(inputs) :]}
         needed = dict.fromkeys(v for v in (*[v for e in backward for v in e.inputs], *gradients) if v not in made)
-        places = {value: i for i, value in enumerate(inputs)}
+        written = {i for i, _ in writes}  # whose numbers before are kept as results
+        places = {value: i for i, value in enumerate(inputs) if i not in written}
         kept: list[Place | int] = [self.places[i] for i, _ in reached]
-        given = [inputs[i] for i, _ in reached]
+        given = [inputs[i].like() if i in written else inputs[i] for i, _ in reached]
         for value in needed:
             if value in recorder.constants or value in given:
                 continue
@@ -454,15 +454,15 @@ class Run:
         for node in youngest_first(roots) if histories else ():
             node.edges = tuple(histories.get(edge, edge) for edge in node.edges)
 
-    def _put_back(self, *, committed: bool) -> None:
-        """Have tensors hold arrays again."""
+    def _put_back(self, *, committed: bool, results: Sequence[Any] = ()) -> None:
+        """Have tensors hold arrays again: arguments first, of which the others may be views."""
         while self.swapped:
             self._swap_back(*self.swapped.pop(), committed=committed)
         self.mode = mode.get()  # that of the run holds the recorder
         for tensor, node in self.histories:
             tensor._node = node
-        for made in self.recorder.tensors:
-            if (tensor := made()) is not None:
+        for tensor in (*results, *(made() for made in self.recorder.tensors)):
+            if isinstance(tensor, Carrier):
                 settle(tensor)
         self.recorder.tensors.clear()
         if _references(self.recorder) > self.alone:
@@ -484,7 +484,7 @@ class Run:
             elif not committed:
                 _set_version(tensor, before)
         elif isinstance(now, Recorded):
-            tensor._array = now._array
+            tensor._array = now.settled()
         if isinstance(tensor._node, AccumulateGrad):
             tensor._node.array = tensor._array
 
@@ -521,12 +521,13 @@ def _set_version(tensor: Any, number: int) -> None:
 
 def settle(tensor: Any) -> None:
     """Have a tensor hold an array in the place of a recorded value."""
-    if isinstance(tensor._array, Recorded):
-        tensor._array = tensor._array._array
+    held, cell = tensor._array, tensor._cell
+    if isinstance(held, Recorded):
+        tensor._array = held.settled()
         if isinstance(tensor._node, AccumulateGrad):
             tensor._node.array = tensor._array
-    if tensor._cell is not None and isinstance(tensor._cell.array, Recorded):
-        tensor._cell.array = tensor._cell.array._array
+    if cell is not None and isinstance(cell.array, Recorded):
+        cell.array = tensor._array if cell.array is held else cell.array._array
 
 
 def _references(recorder: Recorder) -> int:

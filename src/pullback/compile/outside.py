@@ -66,7 +66,6 @@ class Outside:
     """
 
     def __init__(self, recorder: Recorder) -> None:
-        self.reason = ""
         self.abstract = False
         self._recorder = recorder
         self._unprofiled = sys.getprofile() is None
@@ -87,8 +86,6 @@ class Outside:
         if self._unprofiled:
             self._recorder.watch = None
             sys.setprofile(None)
-        if self.reason and not isinstance(exc[1], RefusedError):
-            raise RefusedError(self.reason)  # the function has caught the first one
 
     def _seen(self, frame: FrameType, event: str, function: Any) -> None:
         if event == "call" and id(frame.f_code) in self._asking and _by_user(frame.f_back):
@@ -101,8 +98,7 @@ class Outside:
             self._refuse(function.__qualname__)
 
     def _refuse(self, name: str) -> None:
-        self.reason = f"the function calls {name}, whose answer may be another one at the next call"
-        raise RefusedError(self.reason)
+        raise RefusedError(f"the function calls {name}, whose answer may be another one at the next call")
 
 
 def registered() -> int:

@@ -15,6 +15,7 @@ import math
 import sys
 from _thread import get_ident
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
 from typing import Any, Self
 from weakref import ref
 
@@ -49,11 +50,22 @@ OWN = vars(ops)
 SHAPED_BY_VALUES = {"unique", "unique_consecutive"}
 
 
-class CaptureError(RuntimeError):
+_noted: ContextVar[list[Exception]] = ContextVar("_noted")
+
+
+class _NotedError(Exception):
+    """An error of which the recorder of this thread takes note, since the function may catch it, and go on."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        _noted.get([]).append(self)
+
+
+class CaptureError(_NotedError, RuntimeError):
     """A compiled function asked for the numbers in a tensor, which are other ones at each call."""
 
 
-class RefusedError(Exception):
+class RefusedError(_NotedError):
     """This run cannot be written down as a program, for a reason: the function runs as it is instead."""
 
 
@@ -90,8 +102,7 @@ class Memory:
     def writable(self) -> Array:
         """The array, after it has been copied if it is the caller's, or lent."""
         if self.array is self.outside or self.lent:
-            self.array = self.array.copy(order="K")
-            self.lent = False
+            self.array, self.lent = _apart(self.array), False
         return self.array  # type: ignore[no-any-return]  # an array
 
     @property
@@ -102,6 +113,17 @@ class Memory:
     def fill(self, array: Array) -> None:
         """Have the numbers that were put off."""
         self.array, self.form = array, None
+
+
+def _apart(array: Array) -> Array:
+    """A copy, laid out as the array is: the function may ask for that."""
+    if array.flags.forc or not array.size or overlaps(array):
+        return array.copy(order="K")
+    low, high = bounds(array)
+    room = np.empty(high - low, np.uint8)
+    copy: Array = ndarray(array.shape, array.dtype, room, int(array.ctypes.data) - low, array.strides)
+    copy[...] = array
+    return copy
 
 
 class Recorded(Boxed):
@@ -281,12 +303,14 @@ class Recorder(Interpreter):
         self.tensors: list[ref[Any]] = []
         self.drawn: list[Any] = []
         self.numbers: list[ref[Number]] = []
+        self.refusals: list[Exception] = [] if around is None else around.refusals
         self.layouts_asked = self.overheard = False
         self._thread = 0
         self._constants: dict[int, tuple[Any, Value]] = {}
 
     def __enter__(self) -> Self:
         self._tokens.append(innermost.set(self))
+        self._notes = _noted.set(self.refusals)
         self._thread = get_ident()
         self._mode = FieldBlock(compute=self._compute, born=self._born, alone=self.alone)
         self._mode.__enter__()
@@ -295,6 +319,7 @@ class Recorder(Interpreter):
     def __exit__(self, *exc: object) -> None:
         self._mode.__exit__(*exc)
         del self._mode
+        _noted.reset(self._notes)
         super().__exit__(*exc)
 
     @property
@@ -509,9 +534,9 @@ class Recorder(Interpreter):
             raise RefusedError(
                 f"memory of {view.dtype}{list(view.shape)} is written with {array.dtype}{list(array.shape)}"
             )
-        if overlaps(view):
-            raise RefusedError("memory that lies in one place more than once is written")
         value, memory = self.value_of(given), target._memory
+        if overlaps(view) or overlaps(memory.shaped):
+            raise RefusedError("memory that lies in one place more than once is written")
         array = array.copy() if isinstance(given, Recorded) and not given._apart(target) else array
         if target.steps:
             whole = self._written_down(ops.overwrite, (memory.value, value), {"path": target.steps}, memory.array)
@@ -577,10 +602,16 @@ def _taped(tape: Any, primitive: Any, args: Any, edges: Any, values: Any, params
 
 
 def overlaps(array: Array) -> bool:
-    """Whether elements of an array lie in one place, as those of an expanded one do."""
-    if not array.size or 0 not in array.strides:
+    """Whether elements of an array may lie in one place, as those of an expanded one, or of windows that overlap, do."""
+    if array.flags.c_contiguous or not array.size:
         return False
-    return any(length > 1 and not step for length, step in zip(array.shape, array.strides, strict=True))
+    reach = array.itemsize
+    for step, length in sorted((abs(step), length) for length, step in zip(array.shape, array.strides, strict=True)):
+        if length > 1:
+            if step < reach:
+                return True
+            reach += step * (length - 1)
+    return False
 
 
 def clash(written: Sequence[Array], arrays: Sequence[Array]) -> bool:

@@ -210,8 +210,11 @@ def interpolate(
     if mode == "area":
         return AREAS[input.ndim - 2](input, lengths)
     axes = list(zip(range(2, input.ndim), lengths, factors, strict=True))
-    if input._dtype == np.uint8 and mode in FILTERS:  # rounded after every axis, so their order matters; as in torch
-        axes = [(axis, length, factor) for axis, length, factor in reversed(axes) if length != input.shape[axis]]
+    bytes_ = input._dtype == np.uint8 and mode in FILTERS
+    if bytes_:  # rounded after every axis, so their order matters; as in torch
+        axes.reverse()
+    if bytes_ or antialias:  # as in torch, an axis that keeps its length stays as it is, whatever its factor
+        axes = [(axis, length, factor) for axis, length, factor in axes if length != input.shape[axis]]
     result = input if axes else ops.clone(input)
     for axis, length, factor in axes:
         taps = _taps(mode, antialias, input.shape[axis], length, factor, bool(align_corners))

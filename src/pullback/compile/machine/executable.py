@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._core import machine
 from ..._core.modes import quiet
 from ..._numerics.blas import routine
 from .. import store
@@ -105,7 +106,9 @@ class Executable:
                     f"{array.dtype}{list(array.shape)}"
                 )
             plain = array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative
-            given.append(array if plain else np.array(array, value.dtype, order="C"))
+            given.append(
+                np.asarray(array) if plain else np.array(array, value.dtype, order="C")
+            )  # g may be a NumPy scalar
         shared = _overlapping(given)
         for place, _ in self.program.writes:
             if place in shared:
@@ -338,7 +341,7 @@ def build(program: Program) -> Executable:
 
 def stored(program: Program, *, of: Program) -> Executable:
     """A program as machine code, from the cache on disk if it is there; `of` identifies it."""
-    key = store.digest(of) if store.directory() else None
+    key = store.digest(of, machine.usable()) if store.directory() else None  # which decides what convolutions become
     code = store.get(key)
     executable = Executable(program, code)
     if code is None:
