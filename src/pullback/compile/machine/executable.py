@@ -217,21 +217,22 @@ def _text(assembly: Assembly, *, apart: bool = False) -> str:
 def _loaded(code: bytes) -> native.Code:
     """The loaded code of a program, its table of addresses filled."""
     made = native.Code(code)
-    made.fill([_address(name) for name in made.names])
+    names = made.names
+    mathematical = [name for name in names if "." in name]
+    known = dict(zip(mathematical, library.addresses(mathematical), strict=True))
+    made.fill([known.get(name) or _address(name) for name in names])
     return made
 
 
 def _address(name: str) -> int:
-    """The address of a function that code calls by name: of the thread pool, of matrix products, or mathematical."""
+    """The address of a function that code calls by name: of the thread pool, or of matrix products."""
     if name.startswith("share"):
         return pool.address(name)
     if name.startswith("small_"):
         return small.address(name)
     if name.startswith("multiply_"):
         return matrices.address(name)
-    if name.endswith("gemm"):
-        return (routine(name) or (0, 0))[0]
-    return library.address(name)
+    return (routine(name) or (0, 0))[0]
 
 
 def _overlapping(arrays: list[Array]) -> set[int]:
