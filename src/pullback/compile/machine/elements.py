@@ -18,7 +18,9 @@ from .. import scalars
 from ..mathematics import gamma, trigonometry
 from ..mathematics.arithmetic import cast, maximum, minimum, plus, times, truth
 from ..mathematics.lanes import BITS, REALS, TYPES, Desk, Target, Word
+from . import native
 from .linking import Module, linked
+from .memory import SIZES
 
 KINDS: dict[np.dtype[Any], str] = {
     np.dtype(np.float32): "f",
@@ -122,9 +124,10 @@ def reduction(x: Word) -> list[Word]:
     """The reduction of an angle; the short one if all lanes are moderate."""
 
     def words(near: bool) -> list[Word]:
-        if near:
-            return [*trigonometry.reduced(x, near=True)]
-        return _by_call(x) if isinstance(x.desk.builder.module, Module) else _lane_by_lane(x)
+        if not near and isinstance(x.desk.builder.module, Module):
+            return _by_call(x)
+        several = (x.desk.lanes or 1) * SIZES[x.kind] > native.width()  # registers, which code for many elements takes
+        return [*trigonometry.reduced(x, near=near)] if near or several else _lane_by_lane(x)
 
     return scalars.either(~trigonometry.is_moderate(x), words)
 
