@@ -313,8 +313,9 @@ def normal(*shape: int, scale: float = 1.0) -> np.ndarray[Any, Any]:
     return (np.random.default_rng(0).standard_normal(shape) * scale).astype(np.float32)
 
 
+@functools.cache
 def even(low: float, high: float, *shape: int) -> np.ndarray[Any, Any]:
-    """Single-precision numbers from low to high."""
+    """Single-precision numbers from low to high, written once."""
     return np.linspace(low, high, int(np.prod(shape)), dtype=np.float32).reshape(shape)
 
 
@@ -378,9 +379,11 @@ def begun(module: str, name: str) -> float:
     """
     words = library(module)
     words.gradients(lambda xp, x: xp.sum(x * x), [even(1, 2, 10)])()
+    case = case_of(name)
+    case.make(Library(*[lambda *_: int] * 4))  # draws the numbers
     gc.collect()
     start = perf_counter()
-    case_of(name).make(words)()
+    case.make(words)()
     return perf_counter() - start
 
 

@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -254,3 +256,35 @@ def test_a_result_without_axes_goes_on_outside(after, dtype):
     expected = autograd.grad(after((x * x).sum()), x)[0].numpy()
     for _ in range(3):
         np.testing.assert_allclose(autograd.grad(after(compiled(x)), x)[0].numpy(), expected, rtol=1e-6)
+
+
+# In a process that has done nothing before
+
+FRESH = """
+import numpy as np, pullback
+def f(x, w):
+    value = ((x * w).sin() / w.exp() + pullback.tanh(x)).mean() ** 3
+    return value, *pullback.autograd.grad(value, (x, w), create_graph=True)
+x, w = (pullback.tensor(np.linspace(*ends, 10), requires_grad=True) for ends in ((0.5, 2), (1.5, -1)))
+if COMPILED:
+    pullback.compile(f)(x, w)
+for _ in range(2):
+    found = f(x, w)
+    print([each.tolist() for each in found], [type(each.grad_fn).__name__ for each in found])
+try:
+    f(x, w.float()[:3])
+except RuntimeError as error:
+    print(error)
+"""
+
+
+def test_eager_operations_are_the_same_after_a_function_is_recorded():
+    """The short ways of operations are written when they are called, but not while a function is recorded."""
+    texts = [
+        subprocess.run(
+            [sys.executable, "-c", FRESH.replace("COMPILED", flag)], capture_output=True, text=True, check=True
+        ).stdout
+        for flag in ("True", "False")
+    ]
+    assert texts[0] == texts[1]
+    assert "must match" in texts[0] or "broadcast" in texts[0]

@@ -41,6 +41,23 @@ def test_one_number_few_and_many(name, shape, dtype):
     agrees(w.program(getattr(w, name)(*inputs)), arrays)
 
 
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 8, 9, 16, 17, 100])
+def test_large_angles_among_small_ones(size, dtype):
+    """Each lane has its own reduction: the numbers stand at every place of a register, between others of all kinds."""
+    angles = np.array([0.5, 1e6, -2.0, -3e5, np.inf, 8193.0, -0.0, np.nan, 2.0**20, -1e10, 7000.0, 1e30], dtype)
+    w = Writing()
+    x = w.input(size, dtype=dtype)
+    program = w.program(w.sin(x), w.cos(x), w.tan(x), w.sin(w.negative(x)))
+    built = machine.build(program)
+    for start in range(len(angles)):
+        given = np.resize(np.roll(angles, start), size)
+        with np.errstate(invalid="ignore"):
+            exact = [f(given.astype(np.longdouble)) for f in (np.sin, np.cos, np.tan, lambda x: -np.sin(x))]
+        for found, wanted in zip(built(given), exact, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=4 * np.finfo(dtype).eps)
+
+
 @pytest.mark.parametrize("shape", [(), FEW, MANY], ids=str)
 def test_many_functions_in_one_program(shape):
     w = Writing()
@@ -86,21 +103,29 @@ import pullback
 from pullback.compile.machine import native
 made = []
 native.compiled, compiled = lambda text, **options: made.append(text) or compiled(text, **options), native.compiled
-f = pullback.compile(lambda x: (x * 3).sin().exp().sum())
+f = pullback.compile(lambda x: (x * 3).NAME().exp().sum())
 value = f(pullback.linspace(0, 1, 7)).item()
 print(len(made), value)
 """
 
 
+def called(store, name):
+    """How many modules a process compiles for that program, and its value."""
+    environment = {**os.environ, "PULLBACK_CACHE": str(store)}
+    command = [sys.executable, "-c", SECOND.replace("NAME", name)]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=True).stdout.split()
+
+
+def test_a_process_compiles_what_others_have_not(tmp_path):
+    """The functions of a program are compiled together; each is found by itself."""
+    alone = {name: called(tmp_path / name, name) for name in ("sin", "cos")}
+    assert called(tmp_path / "sin", "cos") == alone["cos"]
+    assert called(tmp_path / "sin", "sin") == ["0", alone["sin"][1]]
+    assert called(tmp_path / "sin", "cos") == ["0", alone["cos"][1]]
+
+
 def test_a_second_process_compiles_no_function_again(tmp_path):
-    environment = {**os.environ, "PULLBACK_CACHE": str(tmp_path / "store")}
-    lines = []
-    for _ in range(2):
-        done = subprocess.run(
-            [sys.executable, "-c", SECOND], capture_output=True, text=True, env=environment, check=True
-        )
-        lines.append(done.stdout.split())
-    (first, value), (second, same) = lines
+    (first, value), (second, same) = (called(tmp_path / "store", "sin") for _ in range(2))
     assert int(first) > 1
     assert int(second) == 0
     assert value == same

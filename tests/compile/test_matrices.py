@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("llvmlite")
+import pullback
 from pullback.compile.machine import matrices, native
 
 pytestmark = pytest.mark.skipif(not native.multiplies(), reason="this processor has narrow registers")
@@ -68,3 +69,28 @@ def test_a_last_column_reads_nothing_behind_the_factor():
             out = np.empty((9, columns), np.float32)
             product(np.ones((9, 20), np.float32), factor, out)
             np.testing.assert_array_equal(out, 20)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "sizes", [(8, 16, 8), (1, 50, 50), (50, 50, 1), (8, 32, 128), (3, 300, 9), (32, 32, 32), (33, 32, 32)], ids=str
+)
+def test_small_products_have_the_same_bits_beside_a_large_one(sizes, dtype):
+    """Code for large products does small ones as well, if a program has it; each layout of both factors."""
+    rows, inner, columns = sizes
+    random = np.random.default_rng(rows)
+    a, b = random.standard_normal((rows, inner)), random.standard_normal((inner, columns))
+    a[0, 0], b[-1, -1] = np.inf, np.nan
+    large = pullback.tensor(random.standard_normal((80, 80)), dtype=pullback.from_numpy(np.zeros(0, dtype)).dtype)
+    given = [pullback.tensor(np.ascontiguousarray(x.astype(dtype))) for x in (a, a.T, b, b.T)]
+
+    def products(a, turned_a, b, turned_b):
+        return [left @ right for left in (a, turned_a.T) for right in (b, turned_b.T)]
+
+    alone = pullback.compile(products)(*given)
+    beside, _ = pullback.compile(lambda large, *given: (products(*given), large @ large))(large, *given)
+    with np.errstate(invalid="ignore"):
+        exact = a @ b
+    for one, other in zip(alone, beside, strict=True):
+        np.testing.assert_array_equal(one.numpy(), other.numpy(), strict=True)
+        np.testing.assert_allclose(one.numpy(), exact, rtol=1e-3 if dtype == np.float32 else 1e-10, atol=1e-4)

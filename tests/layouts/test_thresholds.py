@@ -32,7 +32,7 @@ OTHERS = {
     "compile.machine.nests": "ACROSS APART CHEAP FULL KEPT_BYTES LANES MOST_NODES MOST_SUMMED SMALL",
     "compile.machine.pool": "ALL_LEFT ALL_TAKEN BITS LOCK LOOKS MEMBER NUMBER ONE_LEFT PATIENCE SLEEPS THREADS",
     "compile.machine.pooling": "MOST",
-    "compile.machine.products": "ALIGNED BAND PART PARTS SHARED SMALL SPLIT",
+    "compile.machine.products": "ALIGNED BAND PART PARTS SHARED SMALL SPLIT TINY",
     "compile.machine.recurrent": "FEWEST SHARED",
     "compile.machine.reducing": "LONG_SUM",
     "compile.machine.registers": "EXACT_TERMS",

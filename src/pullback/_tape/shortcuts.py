@@ -279,8 +279,8 @@ def _written(
 ) -> Function:
     """The function whose operands are unpacked so, and which hands over to `general` where there is a hindrance.
 
-    It is written when it is first called, and the one for observers when one looks on: compiling all of them would cost
-    the import 20 ms.
+    It is written when it is first called outside of a recording, and the one for observers when one looks on: compiling
+    all of them would cost the import 20 ms.
     """
 
     def write() -> Function:
@@ -308,13 +308,16 @@ def _written(
     scope["large"] = _by_machine_code(primitive)
     scope |= {"as_given": as_given, "general": general, "finish": cls.interpreter.finish}
     function = FunctionType(_unwritten.__code__, scope)
-    function.__kwdefaults__ = {"_write": write}
+    function.__kwdefaults__ = {"_general": general, "_write": write}
     return functools.update_wrapper(function, general)
 
 
-def _unwritten(*args: Any, _write: Callable[[], Function], **params: Any) -> Any:
-    """The first call of a function: write it, which replaces this code by its own, and call it."""
-    return _write()(*args, **params)
+def _unwritten(*args: Any, _general: Function, _write: Callable[[], Function], **params: Any) -> Any:
+    """The first call of a function: write it, which replaces this code by its own, and call it.
+
+    What is recorded is left to `_general`: a function that is compiled calls few primitives often enough.
+    """
+    return (_write() if mode.get().alone is None else _general)(*args, **params)
 
 
 def _compiled(scope: dict[str, Any], title: str, parameters: Sequence[str], lines: Sequence[str]) -> Function:

@@ -17,8 +17,10 @@ from llvmlite import ir
 from .. import scalars
 from ..mathematics import gamma, trigonometry
 from ..mathematics.arithmetic import cast, maximum, minimum, plus, times, truth
-from ..mathematics.lanes import BITS, REALS, Desk, Word
+from ..mathematics.lanes import BITS, REALS, TYPES, Desk, Target, Word
+from . import native
 from .linking import Module, linked
+from .memory import SIZES
 
 KINDS: dict[np.dtype[Any], str] = {
     np.dtype(np.float32): "f",
@@ -122,10 +124,55 @@ def reduction(x: Word) -> list[Word]:
     """The reduction of an angle; the short one if all lanes are moderate."""
 
     def words(near: bool) -> list[Word]:
-        whole = near or not isinstance(x.desk.builder.module, Module)
-        return [*trigonometry.reduced(x, near=near)] if whole else _by_call(x)
+        if not near and isinstance(x.desk.builder.module, Module):
+            return _by_call(x)
+        several = (x.desk.lanes or 1) * SIZES[x.kind] > native.width()  # registers, which code for many elements takes
+        return [*trigonometry.reduced(x, near=near)] if near or several else _lane_by_lane(x)
 
     return scalars.either(~trigonometry.is_moderate(x), words)
+
+
+def _lane_by_lane(x: Word) -> list[Word]:
+    """The reduction of large angles, of one after the other: vectors of 64-bit integers take long to compile."""
+    desk, builder, place = x.desk, x.desk.builder, ir.IntType(32)
+    function = _far(builder.module, desk.target, x.kind)
+    begun, loop, done = builder.block, builder.append_basic_block(), builder.append_basic_block()
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    lane, *vectors = phis = [builder.phi(of) for of in (place, desk.type(x.kind), desk.type(BITS[x.kind]))]
+    rest = builder.call(function, [x.value if desk.lanes is None else builder.extract_element(x.value, lane)])
+    parts = [builder.extract_value(rest, part) for part in range(2)]
+    if desk.lanes is not None:
+        parts = [builder.insert_element(vector, part, lane) for vector, part in zip(vectors, parts, strict=True)]
+    following = builder.add(lane, place(1))
+    for phi, value in zip(phis, (following, *parts), strict=True):
+        phi.add_incoming(phi.type(0 if phi is lane else ir.Undefined), begun)
+        phi.add_incoming(value, loop)
+    builder.cbranch(builder.icmp_unsigned("<", following, place(desk.lanes or 1)), loop, done)
+    builder.position_at_end(done)
+    return [x.holding(parts[0]), x.holding(parts[0]), Word(desk, BITS[x.kind], parts[1])]
+
+
+def _far(module: Any, target: Target, kind: str) -> Any:
+    """The function of a module that reduces one large angle."""
+    name, real, whole = f"far.{kind}", TYPES[kind], TYPES[BITS[kind]]
+    if (known := module.globals.get(name)) is not None:
+        return known
+    result = ir.LiteralStructType([real, whole])
+    function = ir.Function(module, ir.FunctionType(result, [real]), name)
+    function.linkage = "internal"
+    builder = ir.IRBuilder(function.append_basic_block())
+    r, _, n = trigonometry.reduced(Word(Desk(builder, target, None), kind, function.args[0]))
+    returned(builder, result, (r, n))
+    return function
+
+
+def returned(builder: Any, of: Any, words: Sequence[Word]) -> None:
+    """Return several words from a function."""
+    found = ir.Constant(of, ir.Undefined)
+    for place, word in enumerate(words):
+        found = builder.insert_value(found, word.value, place)
+    builder.ret(found)
 
 
 def _power(x: Word, *, exponent: float) -> Word:

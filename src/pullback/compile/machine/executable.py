@@ -220,21 +220,24 @@ def _text(assembly: Assembly, *, apart: bool = False) -> str:
 def _loaded(code: bytes) -> native.Code:
     """The loaded code of a program, its table of addresses filled."""
     made = native.Code(code)
-    made.fill([_address(name) for name in made.names])
+    names = made.names
+    mathematical = [name for name in names if "." in name]
+    known = dict(zip(mathematical, library.addresses(mathematical), strict=True))
+    made.fill([known.get(name) or _address(name, names) for name in names])
     return made
 
 
-def _address(name: str) -> int:
-    """The address of a function that code calls by name: of the thread pool, of matrix products, or mathematical."""
+def _address(name: str, names: list[str]) -> int:
+    """The address of a function that code calls by name, among others: of the thread pool, or of matrix products.
+
+    Small products are left to the function for large ones where a program has both: the bits are the same, and one function less is compiled.
+    """
     if name.startswith("share"):
         return pool.address(name)
-    if name.startswith("small_"):
-        return small.address(name)
-    if name.startswith("multiply_"):
-        return matrices.address(name)
-    if name.endswith("gemm"):
-        return (routine(name) or (0, 0))[0]
-    return library.address(name)
+    what, _, kind = name.rpartition("_")
+    if what == "multiply" or (what == "small" and f"multiply_{kind}" in names):
+        return matrices.address(f"multiply_{kind}")
+    return small.address(f"small_{kind}") if what else (routine(name) or (0, 0))[0]
 
 
 def _overlapping(arrays: list[Array]) -> set[int]:

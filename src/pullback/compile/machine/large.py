@@ -117,7 +117,7 @@ def _compiled(known: str, function: Function, arrays: Sequence[Array], *, whole:
     operands = [(value.dtype, bool(value.shape)) for value in program.inputs]
     out = program.outputs[0].dtype
     code = native.Code(native.kept(f"{known}: {program}", StreamWriter(program).write))
-    code.fill([library.address(name) for name in code.names])
+    code.fill(library.addresses(code.names))
     _held.append(code)
     first = [axes for _, axes in operands].index(True)
     words = [pool.address("share"), code.address("some"), len(operands), first, out.num]

@@ -6,37 +6,52 @@ that occur in many places.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from llvmlite import ir
 
+from ..._core import forks
 from ..mathematics.lanes import Desk, Target, Word
 from . import elements, native
 
+_codes: dict[str, native.Code] = {}
+"""The code in which each function is that has been asked for."""
 
-def _text(name: str) -> str:
-    """The LLVM module of a function by its name: operation, kind and lanes, number of operands; as in `power.f16.2`."""
+
+def _text(names: Sequence[str]) -> str:
+    """The LLVM module of functions."""
+    module = ir.Module()
+    for name in names:
+        _write(module, name)
+    return str(module)
+
+
+def _write(module: Any, name: str) -> None:
+    """Write a function by its name: operation, kind and lanes, number of operands; as in `power.f16.2`."""
     operation, kind, count = name.split(".")
-    module, target, lanes = ir.Module(), Target.host(), int(kind[1:]) if kind[1:] else None
-    desk = Desk(None, target, lanes, branching=True)
+    desk = Desk(None, Target.host(), int(kind[1:]) if kind[1:] else None, branching=True)
     of = desk.type(kind[0])
     result = elements.rest_of(desk, kind[0]) if operation == elements.REDUCED else of
     function = ir.Function(module, ir.FunctionType(result, [of] * int(count)), name)
     builder = desk.builder = ir.IRBuilder(function.append_basic_block())
     words = [Word(desk, kind[0], value) for value in function.args]
-    if operation != elements.REDUCED:
+    if operation == elements.REDUCED:
+        elements.returned(builder, result, elements.reduction(words[0]))
+    else:
         builder.ret(elements.written(operation, words).value)
-        return str(module)
-    rest = ir.Constant(result, ir.Undefined)
-    for place, word in enumerate(elements.reduction(words[0])):
-        rest = builder.insert_value(rest, word.value, place)
-    builder.ret(rest)
-    return str(module)
 
 
-@native.once
-def _code(name: str) -> native.Code:
-    return native.Code(native.kept(name, lambda: _text(name)))
-
-
-def address(name: str) -> int:
-    """The address of a function."""
-    return _code(name).address(name)
+def addresses(names: Sequence[str]) -> list[int]:
+    """The addresses of functions. Those that are not there yet are compiled together, which takes half of the time."""
+    forks.give_way()
+    with native.turn:
+        found = {name: native.found(name) for name in names if name not in _codes}
+        if missing := [name for name, code in found.items() if code is None]:
+            code = native.compiled(_text(missing))
+            for name in missing:
+                found[name] = code
+                native.keep(name, code)
+        loaded = {code: native.Code(code) for code in {*found.values()} if code}
+        _codes.update({name: loaded[code] for name, code in found.items() if code})
+    return [_codes[name].address(name) for name in names]

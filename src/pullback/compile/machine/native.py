@@ -207,18 +207,32 @@ def builtin(method: Any, words: Any) -> Callable[..., Any]:
     return function
 
 
+def _key(text: str) -> str | None:
+    """What tells a module apart in the cache on disk; None where there is none."""
+    return hashlib.sha256(f"{store.surroundings()}\n{text}".encode()).hexdigest() if store.directory() else None
+
+
+def found(text: str) -> bytes | None:
+    """The object code of a module, if it is in the cache on disk."""
+    return store.get(_key(text))
+
+
+def keep(text: str, code: bytes) -> None:
+    """Have the object code of a module in the cache on disk."""
+    store.put(_key(text), code)
+
+
 def kept(text: str, write: Callable[[], str] | None = None, *, plain: bool = False) -> bytes:
     """The object code of a module, from the cache on disk if it is there.
 
     With `write`, `text` only identifies the module, and `write` returns its LLVM text.
     """
-    key = hashlib.sha256(f"{store.surroundings()}\n{text}".encode()).hexdigest()
-    code = store.get(key)
+    code = found(text)
     if code is None:
         with turn:
-            text = write() if write else text
-        code = compiled(text, plain=plain)
-        store.put(key, code)
+            written = write() if write else text
+        code = compiled(written, plain=plain)
+        keep(text, code)
     return code
 
 

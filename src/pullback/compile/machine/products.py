@@ -23,6 +23,8 @@ from .writing import Array, Writer
 
 SMALL = 1 << 15
 """Multiplications up to which a product is code of its own."""
+TINY = 1 << 10
+"""Multiplications up to which that is always so; up to `SMALL` the code for larger products does as well, if there is any."""
 PART = 1 << 19
 """Multiplications of a part that is several batches."""
 BAND, PARTS, ALIGNED = 256, 16, 16
@@ -120,7 +122,7 @@ class Form:
     def function(self) -> str:
         """The name of the function that multiplies: one of ours, or of BLAS where registers are narrow."""
         if self.small:
-            return f"small_{self.kind}"
+            return f"{'tiny' if self.work <= TINY else 'small'}_{self.kind}"
         return f"multiply_{self.kind}" if native.multiplies() else ("s" if self.kind == "f" else "d") + "gemm"
 
 

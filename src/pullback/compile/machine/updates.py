@@ -149,7 +149,7 @@ class Update:
     def __init__(self, program: Program, places: Sequence[int], dtype: np.dtype[Any]) -> None:
         known = f"update {dtype} {places} {program}"
         self.code = native.Code(native.kept(known, UpdateWriter(program, places, KINDS[dtype]).write))
-        self.code.fill([library.address(name) for name in self.code.names])
+        self.code.fill(library.addresses(self.code.names))
         of = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
         self.address = self.code.address("some")
         self.alone = of(self.address)
