@@ -143,9 +143,7 @@ def _find(query: Any, key: Any, value: Any, mask: Any, scale: float, known: Any,
     machine.batched(_weigh(query, key, mask, scale) if known is None else known, value, out)
 
 
-def _pull(
-    given: Any, query: Any, key: Any, value: Any, mask: Any, scale: float, known: Any, *outs: Any
-) -> list[Any]:
+def _pull(given: Any, query: Any, key: Any, value: Any, mask: Any, scale: float, known: Any, *outs: Any) -> list[Any]:
     """Write the cotangents of the queries and, where an output is given, of the keys and values, for one block."""
     weights = _weigh(query, key, mask, scale) if known is None else known
     to_query, to_key, to_value = outs
@@ -156,9 +154,7 @@ def _pull(
     return [machine.batched(slopes.swapaxes(-1, -2), query, to_key), to_value]
 
 
-def _attention_forward(
-    query: Any, key: Any, value: Any, mask: Any = None, *, scale: float, known: Any
-) -> Any:
+def _attention_forward(query: Any, key: Any, value: Any, mask: Any = None, *, scale: float, known: Any) -> Any:
     dtype = query.dtype
     if not _fits(known, value):
         known = None
