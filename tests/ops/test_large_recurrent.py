@@ -165,3 +165,21 @@ def test_what_does_not_fit_is_refused(kind, place, axis):
     arrays[place] = arrays[place][:-1] if axis == 0 else arrays[place][:, :-1]
     with pytest.raises(ValueError, match=r"shape|broadcast|align"):
         run(kind, arrays, options)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@EACH
+def test_gates_of_an_lstm_lie_side_by_side(name, dtype):
+    arrays, options = given("lstm", name, dtype)
+    states, _, gates = ops.lstm(*arrays, **options)
+    x, h, _, weight = (array.astype(np.float64) for array in arrays)
+    sizes = options["sizes"]
+    starts, before = np.cumsum([0, *sizes]), np.empty((len(x), h.shape[1]))
+    for step, size in enumerate(sizes):
+        last = step + 1 if options["reverse"] else step - 1
+        have = sizes[last] if 0 <= last < len(sizes) else 0
+        row = before[starts[step] : starts[step] + size]
+        row[:have] = states[starts[last] : starts[last] + have][:size] if have else 0
+        row[have:] = h[have:size]
+    i, f, g, o = np.split(x + before @ weight.T, 4, axis=1)
+    near(gates, np.concatenate([sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)], axis=1), dtype)

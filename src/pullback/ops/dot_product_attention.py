@@ -1,9 +1,8 @@
 """Attention: means of values, weighted by a softmax of the products of queries and keys.
 
-Arrays are processed in blocks whose scores fit into the cache: several heads, or some queries of one head. Weights are
-stored as exponentials and their row sums: the results are divided by the sums, not the weights, which are more
-numerous. `known` holds the weights if the caller has computed them, which pays off when they are few. They depend on
-the inputs nevertheless: a rule that is differentiated itself computes them again from the inputs.
+Arrays are processed in blocks whose scores fit into the cache: several heads, or some queries of one head. `known` holds
+the weights if the caller has computed them, which pays off when they are few. They depend on the inputs nevertheless: a
+rule that is differentiated itself computes them again from the inputs.
 """
 
 import functools
@@ -17,21 +16,13 @@ import numpy as np
 from .._core import machine
 from .._core.primitives import general
 from .._numerics import blocks
-from .exponentials import powers_of_rows, slopes_of_rows
+from .exponentials import slopes_of_rows, softmax_of_rows
 
 HEADS = 1 << 18  # bytes of the scores of several heads that are processed as one block
 PIECE = 1 << 20  # bytes of the scores of one head in a block of queries; also of weights that may be saved
 SEVERAL = 8  # number of tasks to aim for, where the queries of a head can be divided
-BOUNDS = (2.0**-10, 2.0**60)  # sums of exponentials within these bounds need no shift
 
 Place = tuple[slice, ...]
-
-
-class Weights(NamedTuple):
-    """Unnormalised attention weights of queries and keys: exponentials of the scores, and their row sums."""
-
-    powers: Any
-    sums: Any
 
 
 class _Share(NamedTuple):
@@ -76,9 +67,9 @@ def _together(query: Any, key: Any, value: Any, mask: Any, *others: Any) -> list
     return [*arrays, mask]
 
 
-def _fits(known: Weights | None, *arrays: Any) -> bool:
+def _fits(known: Any, *arrays: Any) -> bool:
     """True if weights are known, for arrays that have their batch shape: vmap may be over values or cotangents alone."""
-    return known is not None and all(x.shape[:-2] == known.powers.shape[:-2] for x in arrays)
+    return known is not None and all(x.shape[:-2] == known.shape[:-2] for x in arrays)
 
 
 def _shared(work: Callable[[_Share], None], query: Any, key: Any) -> None:
@@ -121,25 +112,22 @@ def _like(x: Any, size: int) -> Any:
 
 def _piece(part: Any, at: Place) -> Any:
     """The part of a mask, or of known weights, for some heads and queries."""
-    if part is None:
-        return None
-    return Weights(part.powers[at], part.sums[at]) if type(part) is Weights else part[at]
+    return None if part is None else part[at]
 
 
-def _weigh(query: Any, key: Any, mask: Any, scale: float, out: Weights | None = None) -> Weights:
+def _weigh(query: Any, key: Any, mask: Any, scale: float, out: Any = None) -> Any:
     """The weights of arrays that are one block."""
     scores = machine.batched(query * scale, key.swapaxes(-1, -2))
     if mask is not None:
         scores += mask
-    return Weights(*powers_of_rows(scores, BOUNDS, *(out or (None, None))))
+    return softmax_of_rows(scores, out)
 
 
-def known_weights(query: Any, key: Any, mask: Any, scale: float) -> Weights:
+def known_weights(query: Any, key: Any, mask: Any, scale: float) -> Any:
     """The weights of arrays with one common batch shape, divided into tasks if they are large."""
     if not _several(query, key):
         return _weigh(query, key, mask, scale)
-    shape, dtype, mask = (*query.shape[:-1], key.shape[-2]), query.dtype, _whole(mask, query, key)
-    known = Weights(np.empty(shape, dtype), np.empty((*shape[:-1], 1), dtype))
+    mask, known = _whole(mask, query, key), np.empty((*query.shape[:-1], key.shape[-2]), query.dtype)
 
     def work(share: _Share) -> None:
         for rows in share.pieces:
@@ -150,30 +138,23 @@ def known_weights(query: Any, key: Any, mask: Any, scale: float) -> Weights:
     return known
 
 
-def _find(query: Any, key: Any, value: Any, mask: Any, scale: float, known: Weights | None, out: Any) -> None:
+def _find(query: Any, key: Any, value: Any, mask: Any, scale: float, known: Any, out: Any) -> None:
     """Write the attention results of one block."""
-    powers, sums = known or _weigh(query, key, mask, scale)
-    np.divide(machine.batched(powers, value, out), sums, out)
+    machine.batched(_weigh(query, key, mask, scale) if known is None else known, value, out)
 
 
-def _pull(
-    given: Any, query: Any, key: Any, value: Any, mask: Any, scale: float, known: Weights | None, *outs: Any
-) -> list[Any]:
+def _pull(given: Any, query: Any, key: Any, value: Any, mask: Any, scale: float, known: Any, *outs: Any) -> list[Any]:
     """Write the cotangents of the queries and, where an output is given, of the keys and values, for one block."""
-    powers, sums = known or _weigh(query, key, mask, scale)
+    weights = _weigh(query, key, mask, scale) if known is None else known
     to_query, to_key, to_value = outs
-    part = given / sums
-    to_value = machine.batched(powers.swapaxes(-1, -2), part, to_value)
-    part *= scale
-    slopes = machine.batched(part, value.swapaxes(-1, -2))
-    slopes_of_rows(slopes, powers, sums)
+    to_value = machine.batched(weights.swapaxes(-1, -2), given, to_value)
+    slopes = machine.batched(given * scale, value.swapaxes(-1, -2))
+    slopes_of_rows(slopes, weights)
     machine.batched(slopes, key, to_query)
     return [machine.batched(slopes.swapaxes(-1, -2), query, to_key), to_value]
 
 
-def _attention_forward(
-    query: Any, key: Any, value: Any, mask: Any = None, *, scale: float, known: Weights | None
-) -> Any:
+def _attention_forward(query: Any, key: Any, value: Any, mask: Any = None, *, scale: float, known: Any) -> Any:
     dtype = query.dtype
     if not _fits(known, value):
         known = None
@@ -195,7 +176,7 @@ def _attention_forward(
 
 
 def _pullback_forward(
-    given: Any, query: Any, key: Any, value: Any, mask: Any = None, *, scale: float, known: Weights | None
+    given: Any, query: Any, key: Any, value: Any, mask: Any = None, *, scale: float, known: Any
 ) -> tuple[Any, ...]:
     dtype = query.dtype
     if not _fits(known, value, given):

@@ -102,30 +102,6 @@ def _exponentials(x: Any, out: Any, axis: int, plain: tuple[float, float]) -> tu
     return shifted, _sums(out, axis)
 
 
-def powers_of_rows(x: Any, bounds: tuple[float, float], out: Any = None, sums: Any = None) -> tuple[Any, Any]:
-    """The exponentials of rows and their sums; of rows less their maxima, unless all sums are within bounds.
-
-    They are written to `out` and `sums` where these are given and contiguous.
-    """
-    out = np.empty(x.shape, x.dtype) if out is None else out
-    sums = np.empty((*x.shape[:-1], 1), x.dtype) if sums is None else sums
-    if (code := machine.rows(x, x.shape[-1])) is not None:
-        code("powers", x=x, sums=sums, out=out)
-        return out, sums
-    rows = x.reshape(-1, x.shape[-1])
-    sums[...] = _exponentials(rows, _xp.reshaped_view(out, *rows.shape), 1, bounds)[1].reshape(sums.shape)
-    return out, sums
-
-
-def slopes_of_rows(x: Any, powers: Any, sums: Any) -> None:
-    """Turn the cotangents of weights into those of scores, in place: less their weighted means, times exponentials."""
-    if (code := machine.rows(x, x.shape[-1])) is not None and powers.flags.c_contiguous:
-        code("slopes", given=x, powers=powers, sums=sums, out=x)
-        return
-    x -= _sums_of_products(x, powers, x.ndim - 1) / sums
-    x *= powers
-
-
 def _softmax_part(axis: int, out: Any, x: Any) -> None:
     _, sums = _exponentials(x, out, axis, PLAIN_SUMS)
     np.divide(out, sums, out)
@@ -139,6 +115,26 @@ def _log_softmax_part(axis: int, out: Any, x: Any) -> None:
 def _softmax_pullback_part(axis: int, out: Any, g: Any, y: Any) -> None:
     np.subtract(g, _sums_of_products(g, y, axis), out)
     np.multiply(out, y, out)
+
+
+def softmax_of_rows(x: Any, out: Any = None) -> Any:
+    """Softmax along the last axis of a contiguous array, which may be overwritten; in `out` if that is given and contiguous."""
+    if (code := machine.rows(x, x.shape[-1])) is not None:
+        out = x if out is None else out
+        code("softmax", x=x, out=out)
+        return out
+    out = np.empty(x.shape, x.dtype) if out is None else out
+    rows = x.reshape(-1, x.shape[-1])
+    _softmax_part(1, _xp.reshaped_view(out, *rows.shape), rows)
+    return out
+
+
+def slopes_of_rows(x: Any, shares: Any) -> None:
+    """Turn the cotangents of a softmax along the last axis into those of its argument, in place."""
+    if (code := machine.rows(x, x.shape[-1])) is not None and shares.flags.c_contiguous:
+        code("softmax_pullback", given=x, shares=shares, out=x)
+    else:
+        _softmax_pullback_part(x.ndim - 1, x, x, shares)
 
 
 def _log_softmax_pullback_part(axis: int, out: Any, g: Any, y: Any) -> None:
@@ -285,7 +281,7 @@ def _by_scores(xp: Any, g: Any, given: Any, x: Any, *, reduction: str, known: An
 
 
 _softmax_forward = _in_blocks(_softmax_part, "softmax", "x")
-_softmax_pullback_forward = _in_blocks(_softmax_pullback_part, "softmax_pullback", "given", "powers")
+_softmax_pullback_forward = _in_blocks(_softmax_pullback_part, "softmax_pullback", "given", "shares")
 _log_softmax_forward = _in_blocks(_log_softmax_part)
 
 # fmt: off

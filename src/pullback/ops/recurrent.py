@@ -178,13 +178,13 @@ def _rnn(
 def _lstm_forward(
     x: Any, h: Any, c: Any, weight: Any, projection: Any = None, *, sizes: Sizes, reverse: bool
 ) -> tuple[Any, ...]:
-    """The states, the cells and the gates i, f, g, o; the sigmoid 1 / (1 + exp(-a)) is (1 + tanh(a / 2)) / 2."""
+    """The states, the cells and the gates i, f, g, o side by side; the sigmoid 1 / (1 + exp(-a)) is (1 + tanh(a / 2)) / 2."""
     if projection is None and (found := _by_machine_code("lstm", weight, sizes, reverse, x=x, h=h, c=c)) is not None:
-        return tuple([found[name] for name in ("states", "cells", *"ifgo")])
+        return found["states"], found["cells"], found["gates"]
     rows, width = len(x), c.shape[1]
     scale = np.repeat(np.array([0.5, 0.5, 1, 0.5], x.dtype), width)
     shift = 1 - scale
-    sums, turned = x * scale, np.ascontiguousarray(weight.T) * scale
+    sums, turned = np.multiply(x, scale, order="C"), np.ascontiguousarray(weight.T) * scale
     i, f, g, o = (sums[:, k * width : (k + 1) * width] for k in range(4))
     cells, states = np.empty((rows, width), x.dtype), np.empty((rows, h.shape[1]), x.dtype)
     state, cell = h[:0], c[:0]
@@ -201,35 +201,30 @@ def _lstm_forward(
             state = np.multiply(o[start:stop], np.tanh(cell), states[start:stop])
         else:
             states[start:stop] = state = machine.dot(o[start:stop] * np.tanh(cell), projection.T)
-    gates = np.ascontiguousarray(sums.reshape(rows, 4, width).swapaxes(0, 1))
-    return states, cells, *gates
+    return states, cells, sums
 
 
-def _of_gates(xp: Any, given: Sequence[Any], gates: Sequence[Any]) -> Any:
-    """The cotangents of the gates' pre-activations, from those of the gates; None if they are zero."""
-    given = [_given(xp, each) for each in given]
-    if all(each is None for each in given):
-        return None
-    i, f, new, o = gates
-    slopes = (i * (1 - i), f * (1 - f), 1 - new * new, o * (1 - o))
-    parts = [slope * 0 if each is None else each * slope for each, slope in zip(given, slopes, strict=True)]
-    return xp.concat(*parts, axis=1, sizes=(i.shape[1],) * 4)
+def _gates(xp: Any, gates: Any) -> Any:
+    """The gates i, f, g, o of an LSTM, which are side by side."""
+    return xp.split(gates, sizes=(gates.shape[1] // 4,) * 4, axis=1)
 
 
 def _lstm_steps(
     xp: Any, g: Any, y: Any, c: Any, weight: Any, projection: Any, *, sizes: Sizes, reverse: bool
 ) -> tuple[Any, ...]:  # fmt: skip
     """The cotangents of the pre-activations, of initial states and cells, and of the states of all rows."""
-    _, cells, *gates = y
-    i, f, new, o = gates
-    extra = _of_gates(xp, g[2:], gates)
+    _, cells, gates = y
+    extra = _given(xp, g[2])
     if xp is _xp and projection is None and extra is None:
-        kept = dict(zip("ifgo", gates, strict=True), cells=cells, before=cells, first=c)
+        kept = {"gates": gates, "cells": cells, "before": cells, "first": c}
         found = _by_machine_code("lstm_back", weight, sizes, reverse, given=g[0], to_cells=g[1], **kept)
         if found is not None:
             return found["pulled"], found["to_h"], found["to_c"], None
     steps = _Backwards(xp, sizes, reverse)
-    squashed = xp.tanh(cells)
+    (i, f, new, o), squashed = _gates(xp, gates), xp.tanh(cells)
+    if extra is not None:
+        direct = (i * (1 - i), f * (1 - f), 1 - new * new, o * (1 - o))
+        extra = extra * xp.concat(*direct, axis=1, sizes=(i.shape[1],) * 4)
     slopes = (
         new * i * (1 - i), _before(xp, c, cells, sizes, reverse) * f * (1 - f), i * (1 - new * new),
         squashed * o * (1 - o), o * (1 - squashed * squashed), f, g[0],
@@ -258,7 +253,7 @@ def _lstm_pullback(
     to_weight = _to_weight(xp, to_x, _before(xp, h, y[0], sizes, reverse)) if needs[3] else None
     found = [to_x, to_h, to_c, to_weight]
     if projection is not None:
-        found.append(_to_weight(xp, moved, y[5] * xp.tanh(y[1])) if needs[4] else None)
+        found.append(_to_weight(xp, moved, _gates(xp, y[2])[3] * xp.tanh(y[1])) if needs[4] else None)
     return found
 
 
@@ -356,9 +351,9 @@ def _gru(
 #                          name              pullback
 rnn            = general("rnn",            joint=_rnn,            forward=_rnn_forward,  inputs=("x", "h", "weight"))
 lstm           = general("lstm",           joint=_lstm,           forward=_lstm_forward, inputs=("x", "h", "c", "weight"),
-                         outputs=6)
+                         outputs=3)
 lstm_projected = general("lstm_projected", joint=_lstm_projected, forward=_lstm_forward,
-                         inputs=("x", "h", "c", "weight", "projection"), outputs=6)
+                         inputs=("x", "h", "c", "weight", "projection"), outputs=3)
 gru            = general("gru",            joint=_gru,            forward=_gru_forward,  inputs=("x", "h", "weight", "bias"),
                          outputs=3)
 # fmt: on

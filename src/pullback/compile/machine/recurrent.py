@@ -55,12 +55,13 @@ def _lstm(x: list[Word], sums: list[Word], c: Word) -> Words:
     i, f, g, o = ((tanh if gate == 2 else sigmoid)(x[gate] + sums[gate]) for gate in range(4))
     cell = f.mad(c, i * g)
     state = o * tanh(cell)
-    return {"h": state, "c": cell, "states": state, "cells": cell, "i": i, "f": f, "g": g, "o": o}
+    return {"h": state, "c": cell, "states": state, "cells": cell, "gates": [i, f, g, o]}
 
 
 def _lstm_back(
-    given: Word, to_cells: Word, cells: Word, before: Word, i: Word, f: Word, g: Word, o: Word, to_h: Word, to_c: Word
-) -> Words:  # fmt: skip
+    given: Word, to_cells: Word, cells: Word, before: Word, gates: list[Word], to_h: Word, to_c: Word
+) -> Words:
+    i, f, g, o = gates
     out, squashed = given + to_h, tanh(cells)
     cell = (out * o).mad(1 - squashed * squashed, to_c + to_cells)
     pulled = [cell * (g * i * (1 - i)), cell * (before * f * (1 - f)), cell * (i * (1 - g * g))]
@@ -98,8 +99,8 @@ STEPS = {
     "rnn_relu":      Step(_rnn_relu,      1, ["x", "sums"],               ["h", "states"]),
     "rnn_tanh_back": Step(_rnn_tanh_back, 1, ["given", "states", "to_h"], ["pulled"]),
     "rnn_relu_back": Step(_rnn_relu_back, 1, ["given", "states", "to_h"], ["pulled"]),
-    "lstm":          Step(_lstm, 4, ["x", "sums", "c"], ["h", "states", "cells", "i", "f", "g", "o"]),
-    "lstm_back":     Step(_lstm_back, 4, "given to_cells cells before i f g o to_h to_c".split(), ["pulled"]),
+    "lstm":          Step(_lstm, 4, ["x", "sums", "c"], ["h", "states", "cells", "gates"]),
+    "lstm_back":     Step(_lstm_back, 4, "given to_cells cells before gates to_h to_c".split(), ["pulled"]),
     "gru":           Step(_gru, 3, ["x", "sums", "bias", "h"], ["states", "gates", "products"]),
     "gru_back":      Step(_gru_back, 3, "given gates products before to_h kept".split(), ["pulled", "to_x"]),
 }

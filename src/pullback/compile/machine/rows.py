@@ -70,13 +70,11 @@ class RowEmitter(TaskEmitter):
         "scaled": [*MATRIX, *SHARED, *"x mean scale weight bias out".split()],
         "shares": [*MATRIX, *SHARED, *"x mean given sums products".split()],
         "mixed": [*MATRIX, *SHARED, *"x mean scale given weight slope shift out".split()],
-        "powers": [*MATRIX, *"x sums out".split()],
         "softmax": [*MATRIX, *"x out".split()],
         "exponents": [*MATRIX, *"x shift sums".split()],
         "weighted_softmax": [*MATRIX, *"x slopes sums out".split()],
         "shifted_powers": [*MATRIX, *"x shift slopes out".split()],
-        "slopes": [*MATRIX, *"given powers sums out".split()],
-        "softmax_pullback": [*MATRIX, *"given powers out".split()],
+        "softmax_pullback": [*MATRIX, *"given shares out".split()],
         "logsumexp": [*MATRIX, *"inner x out".split()],
     }
     UNITS: ClassVar = dict.fromkeys(WORDS, "rows")
@@ -219,10 +217,6 @@ class RowEmitter(TaskEmitter):
 
     # 4. Softmax
 
-    def powers(self, row: Word) -> None:
-        """exp(x - max), and its sums along rows."""
-        self._one("sums", row).put(self._powers(row))
-
     def softmax(self, row: Word) -> None:
         """Softmax of rows."""
         self._scale(row, 1 / self._powers(row))
@@ -287,20 +281,13 @@ class RowEmitter(TaskEmitter):
                 total[0] = total[0] + exp(first.at(number * given.inner).some(mask) - shift)
             self.array(given.out).at(row * given.inner + place).put(log(total[0]) + shift, mask)
 
-    def slopes(self, row: Word) -> None:
-        """The gradient of softmax from unnormalised exponentials and their sums."""
-        self._slopes(row, lambda total: total / self._one("sums", row).one())
-
     def softmax_pullback(self, row: Word) -> None:
         """The gradient of softmax from its result."""
-        self._slopes(row, lambda total: total)
-
-    def _slopes(self, row: Word, over: Callable[[Word], Word]) -> None:
-        (total,) = self._totals(row, lambda own: (own.some("given") * own.some("powers"),))
-        mean = self.all_lanes(over(total))
+        (total,) = self._totals(row, lambda own: (own.some("given") * own.some("shares"),))
+        mean = self.all_lanes(total)
         for own in self._along(row):
-            given, power = own.some("given"), own.some("powers")
-            own.put("out", (given - mean) * power)
+            given, share = own.some("given"), own.some("shares")
+            own.put("out", (given - mean) * share)
 
 
 @functools.lru_cache(maxsize=256)

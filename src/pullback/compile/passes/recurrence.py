@@ -37,7 +37,7 @@ def _lstm(b: Builder, row: Value, h: Value, c: Value, weight: Value) -> tuple[Se
     )
     cell = b.add(b.multiply(f, c), b.multiply(i, g))
     state = b.multiply(o, b.tanh(cell))
-    return [state, cell], [state, cell, i, f, g, o]
+    return [state, cell], [state, cell, b.concat(i, f, g, o, axis=1, sizes=(width,) * 4)]
 
 
 def _gru(b: Builder, row: Value, h: Value, weight: Value, bias: Value) -> tuple[Sequence[Value], Sequence[Value]]:
