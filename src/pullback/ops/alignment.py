@@ -35,12 +35,22 @@ def _late(xp: Any, x: Any) -> Any:
     return xp.getitem(x, index=(..., slice(1, None), slice(None), slice(None)))
 
 
+def _places(xp: Any, logs: Any, states: Any) -> Any:
+    """The states of each step as an index of classes."""
+    *lead, count, size = states.shape
+    return xp.broadcast_to(xp.reshape(states, shape=(*lead, 1, count, size)), shape=(*logs.shape[:-1], size))
+
+
 def _emissions(xp: Any, logs: Any, states: Any) -> Any:
     """The log-probabilities of states at each step."""
-    *lead, steps, count, size = (*logs.shape[:-1], states.shape[-1])
-    places = xp.reshape(states, shape=(*states.shape[:-2], 1, count, size))
-    places = xp.broadcast_to(places, shape=(*lead, steps, count, size))
-    return places, xp.clip(xp.take_along_axis(logs, places, axis=len(lead) + 2), lower=IMPOSSIBLE, upper=None)
+    if xp is _xp:
+        out = np.empty((*logs.shape[:-1], states.shape[-1]), logs.dtype)
+        inside = not states.size or 0 <= states.min() <= states.max() < logs.shape[-1]
+        if inside and machine.aligns(out):
+            machine.module("alignment").run("emissions", logs=logs, states=states, classes=logs.shape[-1], out=out)
+            return out
+    found = xp.take_along_axis(logs, _places(xp, logs, states), axis=len(logs.shape) - 1)
+    return xp.clip(found, lower=IMPOSSIBLE, upper=None)
 
 
 def _last(xp: Any, wanted: Any, size: int) -> Any:
@@ -64,7 +74,7 @@ def _ctc_forward(
     logs: Any, states: Any, skips: Any, start: Any, ends: Any, wanted: Any, *, whole: bool, normal: bool
 ) -> tuple[Any, Any]:
     """The log-probabilities of the sequences, and of all that is reached at each step."""
-    _, reached = _emissions(_xp, logs, states)
+    reached = _emissions(_xp, logs, states)
     reached[..., :1, :, :] += start[..., None, :, :]
     _reach(reached, skips)
     found = _at_end(_xp, reached, ends, wanted, whole)
@@ -101,7 +111,6 @@ def _ctc(
     *lead, steps, count, size = shape = y[1].shape
     if not steps:
         return (xp.zeros_like(logs), *[None] * 5)
-    places, emissions = _emissions(xp, logs, states)
     given = xp.reshape(g[0], shape=(*lead, count, 1))
     pulled = given * xp.softmax(_at_end(xp, y[1], ends, wanted, whole), axis=len(lead) + 1)
     if whole:
@@ -111,11 +120,18 @@ def _ctc(
         pulled = xp.put_along_axis(pulled, _last(xp, wanted, size), axis=len(lead), shape=shape)
     if xp is not _xp or g[1].any():  # of the probabilities of all steps only derivatives have cotangents
         pulled = pulled + g[1]
-    pulled = _pulled(xp, pulled, emissions, skips, y[1])
-    pulled = xp.put_along_axis(pulled, places, axis=len(lead) + 2, shape=logs.shape)
+    pulled = _pulled(xp, pulled, _emissions(xp, logs, states), skips, y[1])
+    if xp is _xp and machine.aligns(pulled):
+        given, wanted = given[..., 0] if normal else np.zeros(()), np.array(steps) if whole else wanted
+        to_logs, more = np.empty(logs.shape, logs.dtype), {"given": given, "wanted": wanted, "classes": logs.shape[-1]}
+        machine.module("alignment").run(
+            "chances", logs=logs, states=states, pulled=pulled, of=pulled, out=to_logs, **more
+        )
+        return (to_logs, *[None] * 5)
+    to_logs = xp.put_along_axis(pulled, _places(xp, logs, states), axis=len(lead) + 2, shape=logs.shape)
     if normal:
-        pulled = pulled - xp.reshape(given, shape=(*lead, 1, count, 1)) * _chances(xp, logs, wanted, whole)
-    return (pulled, *[None] * 5)
+        to_logs = to_logs - xp.reshape(given, shape=(*lead, 1, count, 1)) * _chances(xp, logs, wanted, whole)
+    return (to_logs, *[None] * 5)
 
 
 def _chances(xp: Any, logs: Any, wanted: Any, whole: bool) -> Any:
