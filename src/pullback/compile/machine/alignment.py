@@ -13,7 +13,7 @@ import numpy as np
 
 from ..._numerics.blocks import get_num_threads
 from ...ops.alignment import IMPOSSIBLE, MOST
-from ..mathematics.exponentials import exp
+from ..mathematics.exponentials import exp, exp_of_share
 from ..mathematics.lanes import Word
 from ..mathematics.logarithms import log_of_normal
 from .elements import KINDS
@@ -103,7 +103,7 @@ class AlignmentEmitter(TaskEmitter):
             ways.append(way if there is None else there.select(way, IMPOSSIBLE, self.kind))
         larger, least = ways[0].at_least(ways[1]), ways[1].at_most(ways[0])  # in this order, NaN is in one of them
         top, middle = larger.at_least(ways[2]), ways[2].at_most(larger)
-        total = log_of_normal(exp(middle - top) + exp(least - top) + 1)
+        total = log_of_normal(exp_of_share(middle - top) + exp_of_share(least - top) + 1)
         late = self._row("out", rows["late"]).at(place)
         late.put(late.some(mask) + (total + top), mask)
 
@@ -117,7 +117,7 @@ class AlignmentEmitter(TaskEmitter):
             )
             way = before + self._row("skips", unit).at(at).some(there) if distance == 2 else before
             share = way - (after - emission)
-            share = exp((share > MOST).select(MOST, share, self.kind))
+            share = exp_of_share((share > MOST).select(MOST, share, self.kind))
             total = total + there.select(share * pulled, 0, self.kind)
         target.put(total, mask)
 
