@@ -54,7 +54,7 @@ def _emissions(xp: Any, logs: Any, states: Any) -> Any:
 
 
 def _last(xp: Any, wanted: Any, size: int) -> Any:
-    """The last step of each sequence, as an index of all its states along the axis of steps."""
+    """The last step of each sequence, as an index of all its states along the axis of steps; any step if it has none."""
     last = xp.reshape(wanted - 1, shape=(*wanted.shape[:-1], 1, wanted.shape[-1], 1))
     return xp.broadcast_to(last, shape=(*last.shape[:-1], size))
 
@@ -122,11 +122,9 @@ def _ctc(
         pulled = pulled + g[1]
     pulled = _pulled(xp, pulled, _emissions(xp, logs, states), skips, y[1])
     if xp is _xp and machine.aligns(pulled):
-        given, wanted = given[..., 0] if normal else np.zeros(()), np.array(steps) if whole else wanted
-        to_logs, more = np.empty(logs.shape, logs.dtype), {"given": given, "wanted": wanted, "classes": logs.shape[-1]}
-        machine.module("alignment").run(
-            "chances", logs=logs, states=states, pulled=pulled, of=pulled, out=to_logs, **more
-        )
+        arrays = {"logs": logs, "states": states, "pulled": pulled, "wanted": np.array(steps) if whole else wanted}
+        arrays["given"], to_logs = given[..., 0] if normal else np.zeros(()), np.empty(logs.shape, logs.dtype)
+        machine.module("alignment").run("chances", of=pulled, out=to_logs, classes=logs.shape[-1], **arrays)
         return (to_logs, *[None] * 5)
     to_logs = xp.put_along_axis(pulled, _places(xp, logs, states), axis=len(lead) + 2, shape=logs.shape)
     if normal:
@@ -139,9 +137,8 @@ def _chances(xp: Any, logs: Any, wanted: Any, whole: bool) -> Any:
     if whole:
         return xp.exp(logs)
     *lead, steps, count, _ = logs.shape
-    return xp.select(
-        xp.reshape(wanted, shape=(*lead, 1, count, 1)) > xp.reshape(np.arange(steps), shape=(steps, 1, 1)), xp.exp(logs)
-    )
+    within = xp.reshape(wanted, shape=(*lead, 1, count, 1)) > np.arange(steps).reshape(steps, 1, 1)
+    return xp.select(within, xp.exp(logs))
 
 
 def _pulled(xp: Any, pulled: Any, emissions: Any, skips: Any, reached: Any) -> Any:

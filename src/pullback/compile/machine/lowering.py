@@ -134,11 +134,12 @@ def _put_along_axis(build: Any, e: Equation) -> Any:
 
 def _flat(build: Any, shape: tuple[int, ...], chosen: Value, axis: int) -> Any:
     """The places in a flat array of a shape that an index along an axis amounts to."""
-    others = [range(count) for count in chosen.shape]
-    others[axis] = range(1)
-    starts = _xp.in_order(sum(np.ix_(*others)[i] * step for i, step in enumerate(strides(shape))))
-    places = _wrapped(build, chosen, shape[axis])
-    return build.add(build.constant(starts), build.multiply(places, strides(shape)[axis]))
+    places = build.multiply(_wrapped(build, chosen, shape[axis]), strides(shape)[axis])
+    for i, (count, step) in enumerate(zip(chosen.shape, strides(shape), strict=True)):
+        if i != axis and count > 1:
+            starts = np.arange(count, dtype=np.int64) * step
+            places = build.add(places, build.constant(starts.reshape(count, *[1] * (len(shape) - 1 - i))))
+    return places
 
 
 def _one_in_each_row(shape: tuple[int, ...], chosen: Value, axis: int) -> bool:
@@ -177,12 +178,9 @@ def _index_add(build: Any, e: Equation) -> Any:
 def _leading(build: Any, shape: tuple[int, ...], chosen: list[Value], spec: Any) -> tuple[Any, tuple[int, int]] | None:
     """The rows at integer indices of the first axes, all others taken whole, and the shape of the array as rows."""
     count = len(chosen)
-    whole = all(entry is Ellipsis or (type(entry) is slice and entry == _xp.WHOLE) for entry in spec[count:])
-    if (
-        not whole
-        or any(entry is not _xp.array for entry in spec[:count])
-        or any(x.dtype.kind not in "iu" for x in chosen)
-    ):
+    whole = [entry is Ellipsis or (type(entry) is slice and entry == _xp.WHOLE) for entry in spec[count:]]
+    first = [entry is _xp.array for entry in spec[:count]]
+    if not all(first + whole) or any(x.dtype.kind not in "iu" for x in chosen):
         return None
     places = [_wrapped(build, x, size) for x, size in zip(chosen, shape, strict=False)]
     line = places[0]
