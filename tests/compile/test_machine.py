@@ -552,6 +552,71 @@ def test_one_element_along_the_last_axis(bad):
         built(*arrays)
 
 
+@pytest.mark.parametrize("whole", ["int64", "int8", "int32"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(2, 5, 3), (2, 5, 9), (1, 4, 3), (2, 1, 3)])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_elements_along_an_axis(axis, shape, dtype, whole):
+    """Some places occur several times, some are counted from the end, and some may be outside."""
+    w, given, size = Writing(), (2, 5, 3), (2, 5, 3)[axis]
+    if any(chosen > size for i, (chosen, size) in enumerate(zip(shape, given, strict=True)) if i != axis):
+        return
+    x, chosen, g = w.input(*given, dtype=dtype), w.input(*shape, dtype=whole), w.input(*shape, dtype=dtype)
+    taken = w.take_along_axis(x, chosen, axis=axis)
+    program = w.program(w.exp(taken), w.put_along_axis(w.exp(g), chosen, axis=axis, shape=given))
+    built = machine.build(program)
+    assert not any({"take_along_axis", "put_along_axis"} & {*kernel.equations} for kernel in built.kernels)
+    places = (np.arange(np.prod(shape)).reshape(shape) * 7 % (2 * size) - size).astype(whole)
+    arrays = [*numbers(given, dtype=dtype), places, *numbers(shape, dtype=dtype)]
+    agrees(program, arrays, built)
+    for bad in (size, -size - 1):
+        arrays[1][0, 0, 0] = bad
+        with pytest.raises(IndexError):
+            built(*arrays)
+
+
+INDICES = {
+    "a row": ((4,), [(3,)], ()),
+    "elements": ((4, 5), [(7,), (7,)], ()),
+    "pairs of axes": ((4, 5), [(7, 1), (3,)], (Ellipsis,)),
+    "rows of pairs": ((4, 5, 9), [(2, 3), (3,)], (slice(None),)),
+    "one place": ((4, 5, 3), [(), ()], ()),
+    "more places than int8 has": ((300, 5), [(6,), (6,)], ()),
+    "all axes": ((4, 5, 3), [(6,), (1,), (2, 6)], ()),
+}
+
+
+@pytest.mark.parametrize("whole", ["int64", "int8", "int32", "uint64"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+@pytest.mark.parametrize("case", INDICES)
+def test_indices_of_the_first_axes(case, dtype, whole):
+    shape, places, others = INDICES[case]
+    w, spec = Writing(), (*[_xp.array] * len(places), *others)
+    x, chosen = w.input(*shape, dtype=dtype), [w.input(*place, dtype=whole) for place in places]
+    taken = w.index(x, *chosen, spec=spec)
+    g = w.input(*taken.shape, dtype=dtype)
+    program = w.program(taken, w.index_add(w.add(g, g), *chosen, spec=spec, shape=shape), writes=[(0, w.negative(x))])
+    built = machine.build(program)
+    assert not any({"index", "index_add"} & {*kernel.equations} for kernel in built.kernels)
+    rng = np.random.default_rng(3)
+    arrays = [
+        rng.integers(-9, 9, shape).astype(dtype),
+        *[
+            rng.integers(0 if whole == "uint64" else -min(size, 9), min(size, 9), place).astype(whole)
+            for size, place in zip(shape, places, strict=False)
+        ],
+        rng.integers(-9, 9, taken.shape).astype(dtype),
+    ]
+    agrees(program, arrays, built)
+    for number, size in enumerate(shape[: len(places)]):
+        for bad in (size, -size - 1) if size < 100 else ():
+            wrong = [array.copy() for array in arrays]
+            wrong[1 + number][(0,) * len(places[number])] = np.array(bad).astype(whole)
+            with pytest.raises((IndexError, OverflowError)):  # NumPy has the second for uint64
+                built(*wrong)
+            np.testing.assert_array_equal(wrong[0], arrays[0])
+
+
 @pytest.mark.parametrize("columns", [1, 7, 16, 45])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
 @pytest.mark.parametrize("whole", ["int64", "int8", "uint16"])

@@ -149,6 +149,67 @@ def test_second_derivatives_are_those_of_the_gradient(mode):
         np.testing.assert_allclose(found[place], (ends[0] - ends[1]) / (2 * step), atol=1e-8)
 
 
+def by_recursions(logits, labels, blank):
+    """The loss and its gradient with respect to the logits, forwards and backwards in long doubles."""
+    logs = logits.astype(np.longdouble)
+    logs -= np.logaddexp.reduce(logs, 1, keepdims=True)
+    states = np.full(2 * len(labels) + 1, blank)
+    states[1::2] = labels
+    skips = np.array([i > 1 and states[i] not in (blank, states[i - 2]) for i in range(len(states))])
+
+    def reached(emissions, skips):
+        rows = np.full(emissions.shape, -np.inf, np.longdouble)
+        rows[0, :2] = emissions[0, :2]
+        for t in range(1, len(rows)):
+            for s in range(len(states)):
+                ways = [rows[t - 1, s], *rows[t - 1, max(s - 1, 0) : s], *[rows[t - 1, max(s - 2, 0)]] * bool(skips[s])]
+                rows[t, s] = np.logaddexp.reduce(ways) + emissions[t, s]
+        return rows
+
+    emissions = logs[:, states]
+    forth = reached(emissions, skips)
+    back = reached(emissions[::-1, ::-1], np.array([False, False, *skips[:1:-1]]))[::-1, ::-1]
+    total = np.logaddexp.reduce(forth[-1, -2:])
+    shares, found = np.exp(forth + back - emissions - total), np.exp(logs)
+    np.subtract.at(found, (slice(None), states), shares)
+    return -total, found
+
+
+@BOTH
+@pytest.mark.parametrize("scale", [0.1, 1.0, 30.0])  # with the last, most states are below the least double
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("blank", [0, 3])
+def test_long_sequences_of_several_lengths_are_as_in_long_doubles(blank, dtype, scale, mode):
+    """Where one step is as likely as the next, errors add up: to less than steps times the unit of the loss."""
+    rng = np.random.default_rng(5)
+    steps, sizes, classes = (90, 61, 90), (20, 0, 11), 9
+    logits = (rng.normal(size=(90, 3, classes)) * scale).astype(dtype)
+    targets = (blank + 1 + rng.integers(0, classes - 1, (3, 20))) % classes
+    targets[0, 3:6] = targets[0, 3]
+    x = pullback.tensor(logits, requires_grad=True)
+    losses = ctc_loss(x.log_softmax(2), pullback.tensor(targets), steps, sizes, blank=blank, reduction="none")
+    losses.sum().backward()
+    for n, (count, size) in enumerate(zip(steps, sizes, strict=True)):
+        loss, slopes = by_recursions(logits[:count, n], targets[n, :size], blank)
+        close = 90 * np.finfo(dtype).eps
+        np.testing.assert_allclose(losses[n].item(), float(loss), rtol=close)
+        np.testing.assert_allclose(x.grad.numpy()[:count, n], slopes.astype(float), atol=close * (1 + float(loss)))
+        assert (x.grad.numpy()[count:, n] == 0).all()
+
+
+@BOTH
+def test_threads_share_long_sequences(mode):
+    rng = np.random.default_rng(6)
+    logits = rng.normal(size=(120, 20, 40))
+    targets = rng.integers(1, 40, (20, 30))
+    x = pullback.tensor(logits, requires_grad=True)
+    loss = ctc_loss(x.log_softmax(2), pullback.tensor(targets), [120] * 20, [30] * 20, reduction="sum")
+    loss.backward()
+    found = [by_recursions(logits[:, n], targets[n], 0) for n in range(20)]
+    np.testing.assert_allclose(loss.item(), float(sum(each for each, _ in found)), rtol=1e-13)
+    np.testing.assert_allclose(x.grad.numpy(), np.stack([slopes for _, slopes in found], 1).astype(float), atol=1e-12)
+
+
 @BOTH
 def test_what_is_not_a_number_stays_so(mode):
     logits = np.random.default_rng(3).normal(size=(5, 1, 3))

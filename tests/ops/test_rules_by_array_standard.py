@@ -121,7 +121,7 @@ FAMILIES = set("bessel_i bessel_j bessel_k bessel_y scaled_bessel_i scaled_besse
 # Numbers among the arguments that have no derivative: whole in the samples, so that nothing tracks them, floats in
 # programs, where promotion has made them so.
 NUMBERS = {
-    "boxcox": (1,), "boxcox1p": (1,), "inv_boxcox": (1,), "inv_boxcox1p": (1,), "ctc": (1, 2), "expn": (0,),
+    "boxcox": (1,), "boxcox1p": (1,), "inv_boxcox": (1,), "inv_boxcox1p": (1,), "ctc": (2, 3, 4), "expn": (0,),
     "hyp0f1": (0,), "hyp1f1": (0, 1), "hyp2f1": (0, 1, 2), "weighed_nll": (2,),
 }  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .makers import Array, Maker, Row, reals, whole
+from .makers import Array, Maker, Row, reals, whole as whole_to
 
 
 def _skips(*shape: int) -> Maker:
@@ -16,6 +16,18 @@ def _skips(*shape: int) -> Maker:
     return make
 
 
+def _ctc(steps: int, count: int, classes: int, size: int, *, whole: bool) -> Row:
+    states = whole_to(classes, count, size)
+    arguments = [
+        reals(steps, count, classes),
+        states,
+        _skips(count, size),
+        *[whole_to(3, 1, size)] * 2,
+        whole_to(steps + 1, count),
+    ]
+    return "ctc", arguments, {"whole": whole, "normal": False}
+
+
 def _lattice(*shape: int, reverse: bool) -> Row:
     steps, *others = shape
     return "lattice", [*[reals(steps - 1, *others)] * 3, reals(*shape)], {"reverse": reverse}
@@ -23,9 +35,9 @@ def _lattice(*shape: int, reverse: bool) -> Row:
 
 # fmt: off
 ROWS: list[Row] = [
-    ("ctc", [reals(4, 3, 5), _skips(3, 5), whole(3, 1, 5)], {}),
-    ("ctc", [reals(3, 2, 1), _skips(2, 1), whole(3, 2, 1)], {}),
-    ("ctc", [reals(1, 2, 3), _skips(2, 3), whole(3, 2, 3)], {}),
+    *(_ctc(4, 3, 4, 5, whole=whole) for whole in (False, True)),
+    _ctc(3, 2, 3, 1, whole=False),
+    _ctc(1, 2, 3, 3, whole=False),
     *(_lattice(4, 3, 5, reverse=reverse) for reverse in (False, True)),
     *(_lattice(3, 2, 1, reverse=reverse) for reverse in (False, True)),
     _lattice(1, 2, 3, reverse=False),

@@ -129,7 +129,7 @@ RULES: dict[str, Rule] = {
     **_named(stacks(2, 2, 2, 2), "masked_attention attention_pullback"),
     **_named(stacks(2, 2, 2, 2, 2), "masked_attention_pullback"),
     **_named(beside_first(), "attached copy drawn fill tied scale_and_shift standardize_affine"),
-    **_named(stacks(3, 2, 2, repeated=True), "ctc"),
+    **_named(stacks(3, 2, 2, 2, 2, 1, repeated=True), "ctc"),
     **_named(stacks(3, 3, 3, 3, repeated=True), "lattice"),
     **_named(
         carried,

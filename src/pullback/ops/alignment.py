@@ -1,8 +1,9 @@
 """Alignments of label sequences with longer ones: the recursions of connectionist temporal classification.
 
-States are labels with blanks around them. Arrays are (..., T, N, S): steps, sequences, states. A state is reached from
-itself, from the state before it, and from the one before that, which adds `skips` (..., N, S) to its log-probability; the
-first step adds `start` (..., N, S).
+States are labels with blanks around them, and `states` (..., N, S) says which of the classes of `logs` (..., T, N, C): steps,
+sequences, classes. A state is reached from itself, from the state before it, and from the one before that, which adds
+`skips` (..., N, S) to its log-probability; the first step adds `start`, and the last, which is step `wanted` (..., N) or, if
+`whole`, that of all, adds `ends`.
 """
 
 from typing import Any
@@ -34,13 +35,59 @@ def _late(xp: Any, x: Any) -> Any:
     return xp.getitem(x, index=(..., slice(1, None), slice(None), slice(None)))
 
 
-def _ctc_forward(emissions: Any, skips: Any, start: Any) -> Any:
-    reached = np.array(emissions, order="C")
-    reached[..., :1, :, :] += start[..., None, :, :]
-    if machine.aligns(reached):
-        machine.module("alignment").run("ctc", emissions=emissions, skips=skips, out=reached)
-        return reached
+def _places(xp: Any, logs: Any, states: Any) -> Any:
+    """The states of each step as an index of classes."""
+    *lead, count, size = states.shape
+    return xp.broadcast_to(xp.reshape(states, shape=(*lead, 1, count, size)), shape=(*logs.shape[:-1], size))
+
+
+def _emissions(xp: Any, logs: Any, states: Any) -> Any:
+    """The log-probabilities of states at each step."""
+    if xp is _xp:
+        out = np.empty((*logs.shape[:-1], states.shape[-1]), logs.dtype)
+        inside = not states.size or 0 <= states.min() <= states.max() < logs.shape[-1]
+        if inside and machine.aligns(out):
+            machine.module("alignment").run("emissions", logs=logs, states=states, classes=logs.shape[-1], out=out)
+            return out
+    found = xp.take_along_axis(logs, _places(xp, logs, states), axis=len(logs.shape) - 1)
+    return xp.clip(found, lower=IMPOSSIBLE, upper=None)
+
+
+def _last(xp: Any, wanted: Any, size: int) -> Any:
+    """The last step of each sequence, as an index of all its states along the axis of steps; any step if it has none."""
+    last = xp.reshape(wanted - 1, shape=(*wanted.shape[:-1], 1, wanted.shape[-1], 1))
+    return xp.broadcast_to(last, shape=(*last.shape[:-1], size))
+
+
+def _at_end(xp: Any, reached: Any, ends: Any, wanted: Any, whole: bool) -> Any:
+    """The log-probabilities of the states of each sequence after its last step, with those that are no ends impossible."""
     *lead, steps, count, size = reached.shape
+    if not steps:
+        return ends
+    if whole:
+        return xp.getitem(reached, index=(..., steps - 1, slice(None), slice(None))) + ends
+    found = xp.take_along_axis(reached, _last(xp, wanted, size), axis=len(lead))
+    return xp.reshape(found, shape=(*lead, count, size)) + ends
+
+
+def _ctc_forward(
+    logs: Any, states: Any, skips: Any, start: Any, ends: Any, wanted: Any, *, whole: bool, normal: bool
+) -> tuple[Any, Any]:
+    """The log-probabilities of the sequences, and of all that is reached at each step."""
+    reached = _emissions(_xp, logs, states)
+    reached[..., :1, :, :] += start[..., None, :, :]
+    _reach(reached, skips)
+    found = _at_end(_xp, reached, ends, wanted, whole)
+    top = found.max(-1)
+    return np.log(np.exp(found - top[..., None]).sum(-1)) + top, reached
+
+
+def _reach(reached: Any, skips: Any) -> None:
+    """Add to the log-probability of each state that of being reached by the steps before."""
+    *lead, steps, count, size = reached.shape
+    if machine.aligns(reached):
+        machine.module("alignment").run("ctc", skips=skips, out=reached)
+        return
     ways = np.full((3, *lead, count, size), IMPOSSIBLE, reached.dtype)
     shares = np.empty_like(ways)
     for step in range(1, steps):
@@ -51,22 +98,61 @@ def _ctc_forward(emissions: Any, skips: Any, start: Any) -> Any:
         np.exp(np.subtract(ways, top, out=shares), out=shares)
         top += np.log(np.add.reduce(shares))
         reached[..., step, :, :] += top
-    return reached
 
 
-def _ctc(xp: Any, g: Any, emissions: Any, skips: Any, y: Any, *, needs: Any) -> Any:
-    """The cotangent of each state, divided among its predecessors by their shares in its probability."""
-    if xp is _xp and machine.aligns(y):
-        pulled = np.array(g, order="C")
-        machine.module("alignment").run("ctc_back", emissions=emissions, skips=skips, reached=y, out=pulled)
-        return pulled, None, None
-    before, after = _early(xp, y), _late(xp, y) - _late(xp, emissions)
+def _ctc(
+    xp: Any, g: Any, y: Any, logs: Any, states: Any, skips: Any, start: Any, ends: Any, wanted: Any,
+    *, whole: bool, normal: bool, needs: Any,
+) -> Any:  # fmt: skip
+    """The cotangent of each state, divided among its predecessors by their shares in its probability.
+
+    If `logs` are `normal`, results of a log_softmax, each class's probability times the cotangent of the sequence is subtracted.
+    """
+    *lead, steps, count, size = shape = y[1].shape
+    if not steps:
+        return (xp.zeros_like(logs), *[None] * 5)
+    given = xp.reshape(g[0], shape=(*lead, count, 1))
+    pulled = given * xp.softmax(_at_end(xp, y[1], ends, wanted, whole), axis=len(lead) + 1)
+    if whole:
+        pulled = xp.scatter_slice(pulled, shape=shape, index=(..., steps - 1, slice(None), slice(None)))
+    else:
+        pulled = xp.reshape(pulled, shape=(*lead, 1, count, size))
+        pulled = xp.put_along_axis(pulled, _last(xp, wanted, size), axis=len(lead), shape=shape)
+    if xp is not _xp or g[1].any():  # of the probabilities of all steps only derivatives have cotangents
+        pulled = pulled + g[1]
+    pulled = _pulled(xp, pulled, _emissions(xp, logs, states), skips, y[1])
+    if xp is _xp and machine.aligns(pulled):
+        arrays = {"logs": logs, "states": states, "pulled": pulled, "wanted": np.array(steps) if whole else wanted}
+        arrays["given"], to_logs = given[..., 0] if normal else np.zeros(()), np.empty(logs.shape, logs.dtype)
+        machine.module("alignment").run("chances", of=pulled, out=to_logs, classes=logs.shape[-1], **arrays)
+        return (to_logs, *[None] * 5)
+    to_logs = xp.put_along_axis(pulled, _places(xp, logs, states), axis=len(lead) + 2, shape=logs.shape)
+    if normal:
+        to_logs = to_logs - xp.reshape(given, shape=(*lead, 1, count, 1)) * _chances(xp, logs, wanted, whole)
+    return (to_logs, *[None] * 5)
+
+
+def _chances(xp: Any, logs: Any, wanted: Any, whole: bool) -> Any:
+    """The probabilities of classes, zeros after the last step of a sequence."""
+    if whole:
+        return xp.exp(logs)
+    *lead, steps, count, _ = logs.shape
+    within = xp.reshape(wanted, shape=(*lead, 1, count, 1)) > np.arange(steps).reshape(steps, 1, 1)
+    return xp.select(within, xp.exp(logs))
+
+
+def _pulled(xp: Any, pulled: Any, emissions: Any, skips: Any, reached: Any) -> Any:
+    """The cotangents of the emissions, from those of what is reached at each step."""
+    if xp is _xp and machine.aligns(reached):
+        machine.module("alignment").run("ctc_back", emissions=emissions, skips=skips, reached=reached, out=pulled)
+        return pulled
+    before, after = _early(xp, reached), _late(xp, reached) - _late(xp, emissions)
     *lead, count, size = skips.shape
     skips = xp.reshape(skips, shape=(*lead, 1, count, size))
     one, two = (_shifted(xp, before, places, IMPOSSIBLE) for places in (1, 2))
     ways = (before, one, two + skips)
     shares = [xp.exp(xp.clip(way - after, lower=None, upper=MOST)) for way in ways]
-    return xp.lattice(*shares, g, reverse=True), None, None
+    return xp.lattice(*shares, pulled, reverse=True)
 
 
 def _lattice_forward(stay: Any, one: Any, two: Any, given: Any, *, reverse: bool) -> Any:
@@ -99,7 +185,7 @@ def _lattice(xp: Any, g: Any, stay: Any, one: Any, two: Any, y: Any, *, needs: A
 
 # fmt: off
 #                 name                 pullback        forward
-ctc     = general("ctc",     joint=_ctc,     forward=_ctc_forward,     inputs=("emissions", "skips", "start"),
-                  title="CtcLossBackward0")
+ctc     = general("ctc",     joint=_ctc,     forward=_ctc_forward,     inputs=("logs", "states", "skips", "start", "ends", "wanted"),
+                  title="CtcLossBackward0", outputs=2)
 lattice = general("lattice", joint=_lattice, forward=_lattice_forward, inputs=("stay", "one", "two", "given"))
 # fmt: on

@@ -10,7 +10,7 @@ from .._core import xp as _xp
 from .._core.primitives import Carrier
 from .._core.values import concrete, data, every, require_tensors
 from ..ops.alignment import IMPOSSIBLE
-from . import arithmetic, reductions
+from . import arithmetic
 from .losses import chosen, reduced
 from .promotion import cast
 
@@ -123,17 +123,6 @@ def _anywhere(condition: Any) -> bool:
     return not isinstance(condition, np.ndarray) or bool(condition.any())
 
 
-def _at_end(reached: Any, wanted: Any, whole: bool) -> Any:
-    """The states of each sequence after its last step; zeros if there are no steps at all."""
-    steps, count, size = reached.shape
-    if not steps:
-        return ops.sum(reached, axis=(0,), keepdims=False)
-    if whole:
-        return ops.getitem(reached, index=(steps - 1,))
-    last = ops.reshape(ops.maximum(wanted - 1, 0), shape=(1, count, 1))
-    return ops.getitem(ops.take_along_axis(reached, ops.broadcast_to(last, shape=(1, count, size)), axis=0), index=(0,))
-
-
 def _skips(states: Any) -> Any:
     """What is added where the state before is left out: only a blank may be, between two labels that are not the same."""
     same = ops.equal(states[:, 2:], states[:, :-2])
@@ -143,30 +132,17 @@ def _skips(states: Any) -> Any:
 
 def _log_likelihood(logs: Any, labels: Any, wanted: Any, sizes: Any, blank: int) -> Any:
     """The log-probability of each row of labels: the forward recursion over labels with blanks around them."""
-    steps, count, classes = logs.shape
+    steps, _, classes = logs.shape
     found = every(labels)
     if found.size and not 0 <= found.min() <= found.max() < classes:
         raise RuntimeError(f"targets must be labels from 0 to {classes - 1}")
     whole = isinstance(wanted, np.ndarray) and wanted.min(initial=steps) == steps
     states = _between(blank, labels)
-    size = states.shape[1]
-    places = ops.broadcast_to(states[None], shape=(steps, count, size))
-    start = np.full((1, size), IMPOSSIBLE)
-    start[:, :2] = 0
-    known = data(logs)
-    if not isinstance(known, np.ndarray) or known.min(initial=0) < IMPOSSIBLE:
-        logs = ops.clip(logs, lower=IMPOSSIBLE, upper=None)
-    reached = _at_end(ops.ctc(ops.take_along_axis(logs, places, axis=2), _skips(states), start), wanted, whole)
-    left = 2 * sizes[:, None] - np.arange(size)
+    left = 2 * sizes[:, None] - np.arange(states.shape[1])
     ends = ops.where(ops.equal(left * (left - 1), 0), 0.0, IMPOSSIBLE)  # the last label, and the blank behind it
-    found = ops.logsumexp(reached + ends, axis=(1,), keepdims=False)
+    start = np.where(np.arange(states.shape[1])[None] < 2, 0, IMPOSSIBLE)
+    found, _ = ops.ctc(logs, states, _skips(states), start, ends, wanted, whole=whole, normal=True)
     empty = ops.equal(wanted, 0)
     if _anywhere(empty):
         found = arithmetic.where(empty, ops.where(ops.equal(sizes, 0), 0.0, IMPOSSIBLE), found)
-    powers = arithmetic.exp(logs)
-    if not whole:
-        powers = arithmetic.where(
-            ops.expand_dims(ops.greater_equal(np.arange(steps)[:, None], wanted), axis=2), 0.0, powers
-        )
-    total = reductions.sum(powers, (0, 2))
-    return found - (total - total.detach())
+    return found

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.alignment import IMPOSSIBLE
+from .moving import along, picked
 from .words import WORDS, word
 
 
@@ -175,15 +176,31 @@ def _before(w: Any, x: Any, places: int, edge: float) -> Any:
 
 
 @word("ctc")
-def _ctc(w: Any, e: Any, emissions: Any, skips: Any, start: Any) -> Any:
-    skips, start = (w.astype(value, e.output.dtype) for value in (skips, start))
-    found = [emissions[..., 0, :, :] + start] if emissions.shape[-3] else []
-    for step in range(1, emissions.shape[-3]):
+def _ctc(
+    w: Any, e: Any, logs: Any, states: Any, skips: Any, start: Any, ends: Any, wanted: Any, *, whole: bool, **_: Any
+) -> Any:
+    skips, start, ends = (w.astype(value, e.outputs[0].dtype) for value in (skips, start, ends))
+    *lead, steps, count, size = e.outputs[1].shape
+    if not steps:
+        return w.xp.max(ends, axis=-1), w.xp.zeros(e.outputs[1].shape, dtype=ends.dtype)
+    places = w.xp.broadcast_to(w.xp.reshape(states, (*lead, 1, count, size)), e.outputs[1].shape)
+    emissions = picked(w, logs, along(w, places, e.inputs[0].shape, len(lead) + 2))
+    emissions = w.xp.where(emissions < IMPOSSIBLE, w.xp.full_like(emissions, IMPOSSIBLE), emissions)
+    found = [emissions[..., 0, :, :] + start]
+    for step in range(1, steps):
         one, two = (_before(w, found[-1], places, IMPOSSIBLE) for places in (1, 2))
-        ways = w.xp.stack([found[-1], one, two + skips], axis=0)
-        top = w.xp.max(ways, axis=0)
-        found.append(emissions[..., step, :, :] + w.xp.log(w.xp.sum(w.xp.exp(ways - top), axis=0)) + top)
-    return w.xp.stack(found, axis=-3) if found else emissions
+        found.append(emissions[..., step, :, :] + _together(w, w.xp.stack([found[-1], one, two + skips], axis=0), 0))
+    reached = w.xp.stack(found, axis=-3)
+    last = w.xp.broadcast_to(w.xp.reshape((wanted - 1) % steps, (*lead, 1, count, 1)), (*lead, 1, count, size))
+    final = picked(w, reached, along(w, last, e.outputs[1].shape, len(lead)))
+    final = found[-1] if whole else w.xp.reshape(final, (*lead, count, size))
+    return _together(w, final + ends, -1), reached
+
+
+def _together(w: Any, logs: Any, axis: int) -> Any:
+    """The logarithm of the sum of exponentials along an axis."""
+    top = w.xp.max(logs, axis=axis, keepdims=True)
+    return w.xp.squeeze(w.xp.log(w.xp.sum(w.xp.exp(logs - top), axis=axis, keepdims=True)) + top, axis=axis)
 
 
 @word("lattice")

@@ -13,22 +13,24 @@ import numpy as np
 
 from ..._numerics.blocks import get_num_threads
 from ...ops.alignment import IMPOSSIBLE, MOST
-from ..mathematics.exponentials import exp
+from ..mathematics.exponentials import exp, exp_of_share
 from ..mathematics.lanes import Word
-from ..mathematics.logarithms import log
+from ..mathematics.logarithms import log_of_normal
 from .elements import KINDS
 from .tasks import Call, TaskEmitter
 from .writing import Array
 
 SHARED = 1 << 16
 """The number of states, over all steps and sequences, from which on threads share the work."""
-COMMON = "count steps sequences states tasks out".split()
+COMMON = "count steps sequences size classes tasks out".split()
 
 
 class AlignmentEmitter(TaskEmitter):
     """The functions of `ops.alignment`; `out` begins as what is added to, and an array has a row of states for each step."""
 
     WORDS: ClassVar = {
+        "emissions": [*COMMON, "logs", "states"],
+        "chances": [*COMMON, "logs", "states", "pulled", "given", "wanted"],
         "ctc": [*COMMON, "skips"],
         "ctc_back": [*COMMON, "emissions", "skips", "reached"],
         "lattice": [*COMMON, "stay", "one", "two"],
@@ -39,17 +41,46 @@ class AlignmentEmitter(TaskEmitter):
         """Run all steps of some sequences: of all of them one step after another, for a step waits for the one before."""
         given = self.given
         part = self.part(given.count, self.task, given.tasks)
-        with self.loop(1, given.steps) as number, self.loop(*part) as unit:
+        apart = name in {"emissions", "chances"}  # whose steps do not wait
+        with self.loop(0 if apart else 1, given.steps) as number, self.loop(*part) as unit:
             step = given.steps - number if name.endswith("_back") else number
             block = unit // given.sequences
             late = unit + (block * (given.steps - 1) + step) * given.sequences
             rows = {"late": late, "early": late - given.sequences, "share": late - (block + 1) * given.sequences}
-            for place, mask in self.registers(0, given.states):
-                getattr(self, f"_{name}")(rows, unit, place, mask)
+            if name == "chances":
+                self._chances(late, unit, step)
+            else:
+                for place, mask in self.registers(0, given.size):
+                    getattr(self, f"_{name}")(rows, unit, place, mask)
+
+    def _states(self, unit: Word) -> Array:
+        """The classes of the states of a sequence."""
+        return self.array(self.given.states + 8 * self.given.size * unit, "i64")
+
+    def _classes(self, array: str, row: Word) -> Array:
+        """A row of an array of classes."""
+        return self.array(getattr(self.given, array) + self.bytes(self.given.classes * row))
+
+    def _emissions(self, rows: dict[str, Word], unit: Word, place: Word, mask: Word | None) -> None:
+        states = self._states(unit).at(place).some(mask)
+        found = self._classes("logs", rows["late"]).among(states, mask).at_least(IMPOSSIBLE)
+        self._row("out", rows["late"]).at(place).put(found, mask)
+
+    def _chances(self, row: Word, unit: Word, step: Word) -> None:
+        """The cotangents of classes: the sums of those of their states, less their probabilities times the sequence's."""
+        out, pulled = self._classes("out", row), self._row("pulled", row)
+        within = self.all_lanes(step < self.array(self.given.wanted, "i64").at(unit).one())
+        given = self.array(self.given.given).at(unit).spread()
+        for place, mask in self.registers(0, self.given.classes):
+            power = exp(self._classes("logs", row).at(place).some(mask))
+            out.at(place).put(within.select(-(power * given), 0), mask)
+        with self.loop(0, self.given.size) as state:
+            target = out.at(self._states(unit).at(state).one())
+            target.put(target.one() + pulled.at(state).one())
 
     def _row(self, array: str, row: Word) -> Array:
         """A row of an array."""
-        return self.array(getattr(self.given, array) + self.bytes(self.given.states * row))
+        return self.array(getattr(self.given, array) + self.bytes(self.given.size * row))
 
     def _before(self, place: Word, mask: Word | None) -> Iterator[tuple[int, Word, Word | None]]:
         """The states so many places before some: the distance, where they are, and a mask of those that exist."""
@@ -61,7 +92,7 @@ class AlignmentEmitter(TaskEmitter):
     def _behind(self, place: Word) -> Iterator[tuple[int, Word, Word]]:
         """The states so many places behind some."""
         for distance in range(3):
-            yield distance, place + distance, self.first(self.given.states - place - distance)
+            yield distance, place + distance, self.first(self.given.size - place - distance)
 
     def _ctc(self, rows: dict[str, Word], unit: Word, place: Word, mask: Word | None) -> None:
         early, ways = self._row("out", rows["early"]), []
@@ -70,10 +101,11 @@ class AlignmentEmitter(TaskEmitter):
             if distance == 2:
                 way = way + self._row("skips", unit).at(place).some(mask)
             ways.append(way if there is None else there.select(way, IMPOSSIBLE, self.kind))
-        top = ways[0].at_least(ways[1]).at_least(ways[2])
-        total = exp(ways[0] - top) + exp(ways[1] - top) + exp(ways[2] - top)
+        larger, least = ways[0].at_least(ways[1]), ways[1].at_most(ways[0])  # in this order, NaN is in one of them
+        top, middle = larger.at_least(ways[2]), ways[2].at_most(larger)
+        total = log_of_normal(exp_of_share(middle - top) + exp_of_share(least - top) + 1)
         late = self._row("out", rows["late"]).at(place)
-        late.put(late.some(mask) + (log(total) + top), mask)
+        late.put(late.some(mask) + (total + top), mask)
 
     def _ctc_back(self, rows: dict[str, Word], unit: Word, place: Word, mask: Word | None) -> None:
         before = self._row("reached", rows["early"]).at(place).some(mask)
@@ -85,7 +117,7 @@ class AlignmentEmitter(TaskEmitter):
             )
             way = before + self._row("skips", unit).at(at).some(there) if distance == 2 else before
             share = way - (after - emission)
-            share = exp((share > MOST).select(MOST, share, self.kind))
+            share = exp_of_share((share > MOST).select(MOST, share, self.kind))
             total = total + there.select(share * pulled, 0, self.kind)
         target.put(total, mask)
 
@@ -107,23 +139,27 @@ class AlignmentEmitter(TaskEmitter):
 
 
 @functools.lru_cache(maxsize=64)
-def _call(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Call, int, bool]:
+def _call(name: str, shape: tuple[int, ...], classes: int, dtype: np.dtype[Any]) -> tuple[Call, int, bool]:
     """A function for arrays of a shape, the number of its tasks, and whether threads share them."""
-    *lead, steps, sequences, states = shape
+    *lead, steps, sequences, size = shape
     count = sequences * int(np.prod(lead, dtype=np.int64))
-    shared = count * steps * states >= SHARED
+    shared = count * steps * size >= SHARED
     tasks = max(1, min(count, get_num_threads())) if shared else 1
-    words = {"count": count, "steps": steps, "sequences": sequences, "states": states, "tasks": tasks}
+    words = {"count": count, "steps": steps, "sequences": sequences, "size": size, "classes": classes, "tasks": tasks}
     return Call(AlignmentEmitter, KINDS[dtype], name, **words), tasks, shared
 
 
-def run(name: str, *, out: Any, **arrays: Any) -> None:
-    """Run all steps, in place in `out`; other arrays are broadcast to its shape but for the number of steps."""
-    *lead, steps, sequences, states = out.shape
-    call, tasks, shared = _call(name, out.shape, out.dtype)
+def run(name: str, *, out: Any, of: Any = None, classes: int = 0, **arrays: Any) -> None:
+    """Run all steps, in place in `out`; other arrays are broadcast to its shape, or that of `of`, but for steps and classes."""
+    *lead, steps, sequences, size = shape = (out if of is None else of).shape
+    call, tasks, shared = _call(name, shape, classes, out.dtype)
+    shapes = {
+        "skips": (sequences, size), "states": (sequences, size), "given": (sequences,), "wanted": (sequences,),
+        "logs": (steps, sequences, classes), **dict.fromkeys(("emissions", "reached", "pulled"), shape[-3:]),
+    }  # fmt: skip
     found = {}
-    for word in call.functions.words[name][len(COMMON) :]:
-        long = {"skips": (), "emissions": (steps,), "reached": (steps,)}.get(word, (steps - 1,))
-        whole = np.broadcast_to(arrays[word], (*lead, *long, sequences, states))
-        found[word] = np.ascontiguousarray(whole, out.dtype)
+    for word, array in arrays.items():
+        whole = (*lead, *shapes.get(word, (steps - 1, sequences, size)))
+        array = array if array.shape == whole else np.broadcast_to(array, whole)  # noqa: PLW2901
+        found[word] = np.ascontiguousarray(array, np.int64 if word in {"states", "wanted"} else out.dtype)
     call(tasks, shared=shared, out=out, **found)

@@ -18,6 +18,7 @@ from ..passes.rules import Rules, joined
 from ..program import Equation, Program, Value
 from .elements import ELEMENTS, KINDS
 from .im2col import windowed
+from .indices import strides
 
 indexed = Rules()
 
@@ -109,11 +110,12 @@ def _put_rows(build: Any, e: Equation) -> Any:
 @indexed("take_along_axis")
 def _take_along_axis(build: Any, e: Equation) -> Any:
     x, chosen = e.inputs
-    if (line := _line(build, x.shape, chosen, e.params["axis"])) is not None and e.output.size:
-        taken = build.embedding(build.reshape(x, shape=_as_rows(x.shape)), line, padding=None, by_frequency=False)
-        return build.reshape(taken, shape=e.output.shape)
-    if not _one_in_each_row(x.shape, chosen, e.params["axis"]):
+    if not e.output.size:
         return None
+    if (line := _line(build, x.shape, chosen, e.params["axis"])) is not None:
+        return _rows_at(build, x, line, e.output, _as_rows(x.shape))
+    if not _one_in_each_row(x.shape, chosen, e.params["axis"]):
+        return _rows_at(build, x, _flat(build, x.shape, chosen, e.params["axis"]), e.output, (x.size, 1))
     rows = build.reshape(x, shape=(chosen.size, x.shape[-1]))
     return build.reshape(build.take_rows(rows, build.reshape(chosen, shape=(chosen.size,))), shape=e.output.shape)
 
@@ -123,11 +125,21 @@ def _put_along_axis(build: Any, e: Equation) -> Any:
     g, chosen = e.inputs
     shape = e.params["shape"]
     if (line := _line(build, shape, chosen, e.params["axis"])) is not None:
-        return _added_up(build, g, line, e.output)
+        return _added_up(build, g, line, e.output, _as_rows(shape))
     if not _one_in_each_row(shape, chosen, e.params["axis"]):
-        return None
+        return _added_up(build, g, _flat(build, shape, chosen, e.params["axis"]), e.output, (math.prod(shape), 1))
     column, places = (build.reshape(value, shape=(chosen.size,)) for value in (g, chosen))
     return build.reshape(build.put_rows(column, places, shape=(chosen.size, shape[-1])), shape=shape)
+
+
+def _flat(build: Any, shape: tuple[int, ...], chosen: Value, axis: int) -> Any:
+    """The places in a flat array of a shape that an index along an axis amounts to."""
+    places = build.multiply(_wrapped(build, chosen, shape[axis]), strides(shape)[axis])
+    for i, (count, step) in enumerate(zip(chosen.shape, strides(shape), strict=True)):
+        if i != axis and count > 1:
+            starts = np.arange(count, dtype=np.int64) * step
+            places = build.add(places, build.constant(starts.reshape(count, *[1] * (len(shape) - 1 - i))))
+    return places
 
 
 def _one_in_each_row(shape: tuple[int, ...], chosen: Value, axis: int) -> bool:
@@ -149,20 +161,49 @@ def _scatter_rows(build: Any, e: Equation) -> Any:
     return None
 
 
+@indexed("index")
+def _index(build: Any, e: Equation) -> Any:
+    x, *chosen = e.inputs
+    found = _leading(build, x.shape, chosen, e.params["spec"]) if e.output.size else None
+    return None if found is None else _rows_at(build, x, found[0], e.output, found[1])
+
+
 @indexed("index_add")
 def _index_add(build: Any, e: Equation) -> Any:
-    """Rows added at indices of the first axis, all other axes taken whole."""
     g, *chosen = e.inputs
-    if len(chosen) > 1 or chosen[0].dtype.kind not in "iu" or _xp.sole_axis(e.params["spec"]) != 0:
+    found = _leading(build, e.output.shape, chosen, e.params["spec"]) if g.size else None
+    return None if found is None else _added_up(build, g, found[0], e.output, found[1])
+
+
+def _leading(build: Any, shape: tuple[int, ...], chosen: list[Value], spec: Any) -> tuple[Any, tuple[int, int]] | None:
+    """The rows at integer indices of the first axes, all others taken whole, and the shape of the array as rows."""
+    count = len(chosen)
+    whole = [entry is Ellipsis or (type(entry) is slice and entry == _xp.WHOLE) for entry in spec[count:]]
+    first = [entry is _xp.array for entry in spec[:count]]
+    if not all(first + whole) or any(x.dtype.kind not in "iu" for x in chosen):
         return None
-    return _added_up(build, g, build.reshape(chosen[0], shape=(chosen[0].size,)), e.output)
+    places = [_wrapped(build, x, size) for x, size in zip(chosen, shape, strict=False)]
+    line = places[0]
+    for place, size in zip(places[1:], shape[1:], strict=False):
+        line = build.add(build.multiply(line, size), place)
+    return build.reshape(line, shape=(line.size,)), (math.prod(shape[:count]), math.prod(shape[count:]))
+
+
+def _wrapped(build: Any, chosen: Value, count: int) -> Any:
+    """Indices in range counted from the front, as int64."""
+    if chosen.dtype == np.uint64:  # others are the same numbers as int64
+        build.check(chosen, count)
+    if chosen.dtype != np.int64:
+        chosen = build.astype(chosen, dtype=np.dtype(np.int64), source=chosen.dtype)
+    build.check(chosen, count)
+    return build.where(build.less(chosen, 0), build.add(chosen, count), chosen)
 
 
 @indexed("scatter_add")
 def _scatter_add(build: Any, e: Equation) -> Any:
     x, g, chosen = e.inputs
     line = _line(build, x.shape, chosen, e.params["axis"])
-    added = None if line is None else _added_up(build, g, line, e.output)
+    added = None if line is None else _added_up(build, g, line, e.output, _as_rows(x.shape))
     return None if added is None else build.add(x, added)
 
 
@@ -182,12 +223,21 @@ def _as_rows(shape: tuple[int, ...]) -> tuple[int, int]:
     return shape[0], math.prod(shape[1:])
 
 
-def _added_up(build: Any, g: Value, line: Value, out: Value) -> Any:
-    """Zeros with the rows of g added at indices of the first axis."""
+def _rows_at(build: Any, x: Value, line: Value, out: Value, rows: tuple[int, int]) -> Any:
+    """The rows at indices, of an array seen as rows."""
+    places = build.reshape(line, shape=(line.size,))
+    return build.reshape(
+        build.embedding(build.reshape(x, shape=rows), places, padding=None, by_frequency=False), shape=out.shape
+    )
+
+
+def _added_up(build: Any, g: Value, line: Value, out: Value, rows: tuple[int, int]) -> Any:
+    """Zeros, seen as rows, with those of g added at indices."""
     if not out.size or not g.size or g.dtype != out.dtype:
         return None
-    rows = build.reshape(g, shape=(line.size, math.prod(out.shape[1:])))
-    return build.reshape(build.scatter_rows(rows, line, rows=out.shape[0]), shape=out.shape)
+    places = build.reshape(line, shape=(line.size,))
+    added = build.scatter_rows(build.reshape(g, shape=(line.size, rows[1])), places, rows=rows[0])
+    return build.reshape(added, shape=out.shape)
 
 
 def _columns(build: Any, chosen: Value, count: int) -> Any:

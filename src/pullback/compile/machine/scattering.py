@@ -22,7 +22,8 @@ class ScatterEmitter(Writer):
 
     def __init__(self, builder: Any, equation: Equation) -> None:
         kind = KINDS[equation.output.dtype]
-        super().__init__(builder, kind, max(2, native.width() // SIZES[kind]))
+        columns = equation.output.shape[1]
+        super().__init__(builder, kind, 1 if columns == 1 else max(2, native.width() // SIZES[kind]))
         self.equation = equation
 
     def emit(self, rows: Any, indices: Any, out: Any) -> None:

@@ -45,6 +45,10 @@ class Array(Word):
         places = builder.mul(memory.splat(builder, step.value, lanes), memory.lane_numbers(lanes))
         return memory.load_places(self.desk, self.kind, self.value, places, None if mask is None else mask.value)
 
+    def among(self, places: Word, mask: Word | None) -> Word:
+        """The elements at places, one for each lane; zeros where the mask is off."""
+        return memory.load_places(self.desk, self.kind, self.value, places.value, None if mask is None else mask.value)
+
     def put(self, word: Word, mask: Word | None = None) -> None:
         """Write one element, or one for each lane where the mask is on."""
         if word.desk.lanes is None:

@@ -15,6 +15,7 @@ from .pairs import ordered_total
 
 # Below the first exp is 0, above the second inf; the same for 2^x.
 RANGE = {"f": (-104.0, 89.0), "d": (-746.0, 710.0)}
+LEAST_NORMAL = {"f": -87.0, "d": -708.0}  # above it exp is a normal number
 RANGE_OF_TWO = {"f": (-151.0, 129.0), "d": (-1076.0, 1025.0)}
 RANGE_OF_HALF = {"f": (-104.0, 90.0), "d": (-746.0, 712.0)}
 SATURATED = {"f": (17.5, 10.0), "d": (38.0, 20.0)}  # from here on 1 - exp(-x), and tanh, are 1
@@ -62,6 +63,12 @@ def exp_of_moderate(x: Word) -> Word:
     """e^x where it is a normal number, and NaN of NaN."""
     r, power = _reduced(x)
     return scaled(_exp_near(r), power) if x.scales else _exp_near(r) * power_of_two(power[1], x.kind)
+
+
+def exp_of_share(x: Word) -> Word:
+    """e^x for x up to 1: 0 where it is no normal number, and NaN of NaN."""
+    there = ~(x < LEAST_NORMAL[x.kind])
+    return there.select(exp_of_moderate(there.select(x, 0)), 0)
 
 
 def exp_pair(x: Word) -> tuple[Word, Word, Power]:

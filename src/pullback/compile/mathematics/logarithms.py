@@ -66,6 +66,12 @@ def log(x: Word) -> Word:
     return log_near(m - 1, k)
 
 
+def log_of_normal(x: Word) -> Word:
+    """The natural logarithm of a positive normal number, and NaN of NaN."""
+    m, k = split_normal(x, 0.75)
+    return x.isnan().select(x, log_near(m - 1, k.whole()))
+
+
 def _near(f: Word, slope: float, rest: Any, higher: Any, of_e: Any) -> Word:
     """The logarithm of 1 + f to another base b.
 
