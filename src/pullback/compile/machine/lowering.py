@@ -21,6 +21,9 @@ from .im2col import windowed
 
 indexed = Rules()
 
+LONG, MANY = 256, 1 << 17
+"""The length of rows, and the number of elements, from which on NumPy finds the places of extremes in less time."""
+
 
 def lowered(program: Program) -> Program:
     """The program, rewritten as far as possible in operations that have machine code.
@@ -90,8 +93,13 @@ def _take_rows(build: Any, e: Equation) -> Any:
     build.check(chosen, x.shape[1])
     if maker is None or maker.name not in ELEMENTS:
         return None
-    own = build.where(_columns(build, chosen, x.shape[1]), x, build.scalar(0, x.dtype))
-    return build.sum(own, axis=(1,), keepdims=False)
+    return _summed(build, x, build.reshape(chosen, shape=(*chosen.shape, 1)), 1)
+
+
+def _summed(build: Any, x: Value, chosen: Value, axis: int) -> Any:
+    """The element that is chosen along an axis, as a sum in which all others are 0."""
+    own = build.where(_mask(build, chosen, x.shape[axis], axis), x, build.scalar(0, x.dtype))
+    return build.sum(own, axis=(axis,), keepdims=False)
 
 
 @indexed("put_rows")
@@ -102,8 +110,8 @@ def _put_rows(build: Any, e: Equation) -> Any:
         return None
     build.check(chosen, columns)
     column = build.broadcast_to(g, shape=(rows,)) if g.shape != (rows,) else g
-    column = build.reshape(column, shape=(rows, 1))
-    return build.where(_columns(build, chosen, columns), column, build.scalar(0, g.dtype))
+    column, places = (build.reshape(value, shape=(rows, 1)) for value in (column, chosen))
+    return build.where(_mask(build, places, columns, 1), column, build.scalar(0, g.dtype))
 
 
 @indexed("take_along_axis")
@@ -112,10 +120,52 @@ def _take_along_axis(build: Any, e: Equation) -> Any:
     if (line := _line(build, x.shape, chosen, e.params["axis"])) is not None and e.output.size:
         taken = build.embedding(build.reshape(x, shape=_as_rows(x.shape)), line, padding=None, by_frequency=False)
         return build.reshape(taken, shape=e.output.shape)
-    if not _one_in_each_row(x.shape, chosen, e.params["axis"]):
+    if e.params["axis"] != len(x.shape) - 1 or not _one_in_each_row(x.shape, chosen, e.params["axis"]):
         return None
     rows = build.reshape(x, shape=(chosen.size, x.shape[-1]))
     return build.reshape(build.take_rows(rows, build.reshape(chosen, shape=(chosen.size,))), shape=e.output.shape)
+
+
+@indexed("select_along")
+def _select_along(build: Any, e: Equation) -> Any:
+    (x, chosen), axis = e.inputs, e.params["axis"]
+    if not e.output.size:
+        return None
+    chosen = build.reshape(chosen, shape=(*x.shape[:axis], 1, *x.shape[axis + 1 :]))
+    if axis == len(x.shape) - 1:
+        taken = build.take_along_axis(x, chosen, axis=axis)
+    else:
+        build.check(chosen, x.shape[axis])
+        taken = _summed(build, x, chosen, axis)
+    return build.reshape(taken, shape=e.output.shape)
+
+
+@indexed("argmax")
+def _argmax(build: Any, e: Equation) -> Any:
+    return _place(build, e, build.amax)
+
+
+@indexed("argmin")
+def _argmin(build: Any, e: Equation) -> Any:
+    return _place(build, e, build.amin)
+
+
+def _place(build: Any, e: Equation, reduce: Any) -> Any:
+    """The first place along an axis, or in all elements, whose element is the extreme one or NaN."""
+    (x,), axis = e.inputs, e.params["axis"]
+    if not e.output.size or x.dtype not in KINDS:
+        return None
+    if axis is None:
+        x, axis = build.reshape(x, shape=(x.size,)), 0
+    if axis == len(x.shape) - 1 and x.shape[axis] >= LONG and x.size >= MANY:
+        return None
+    found = build.equal(x, reduce(x, axis=(axis,), keepdims=True))
+    if x.dtype.kind == "f":
+        found = build.logical_or(found, build.isnan(x))
+    places = _numbers(build, x.shape[axis], np.int64, len(x.shape) - axis)
+    none = build.scalar(x.shape[axis] - 1, places.dtype)
+    first = build.amin(build.where(found, places, none), axis=(axis,), keepdims=False)
+    return build.reshape(first, shape=e.output.shape)
 
 
 @indexed("put_along_axis")
@@ -124,15 +174,16 @@ def _put_along_axis(build: Any, e: Equation) -> Any:
     shape = e.params["shape"]
     if (line := _line(build, shape, chosen, e.params["axis"])) is not None:
         return _added_up(build, g, line, e.output)
-    if not _one_in_each_row(shape, chosen, e.params["axis"]):
+    axis = e.params["axis"]
+    if not _one_in_each_row(shape, chosen, axis) or not e.output.size or g.dtype != e.output.dtype:
         return None
-    column, places = (build.reshape(value, shape=(chosen.size,)) for value in (g, chosen))
-    return build.reshape(build.put_rows(column, places, shape=(chosen.size, shape[-1])), shape=shape)
+    build.check(chosen, shape[axis])
+    return build.where(_mask(build, chosen, shape[axis], axis), g, build.scalar(0, g.dtype))
 
 
 def _one_in_each_row(shape: tuple[int, ...], chosen: Value, axis: int) -> bool:
-    """Whether an index selects one element along the last axis for each position along the others."""
-    return bool(chosen.size) and axis == len(shape) - 1 and chosen.shape == (*shape[:-1], 1)
+    """Whether an index selects one element along an axis for each position along the others."""
+    return bool(chosen.size) and chosen.shape == (*shape[:axis], 1, *shape[axis + 1 :])
 
 
 @indexed("embedding")
@@ -190,13 +241,17 @@ def _added_up(build: Any, g: Value, line: Value, out: Value) -> Any:
     return build.reshape(build.scatter_rows(rows, line, rows=out.shape[0]), shape=out.shape)
 
 
-def _columns(build: Any, chosen: Value, count: int) -> Any:
-    """A mask of the element selected in each row."""
+def _mask(build: Any, chosen: Value, count: int, axis: int) -> Any:
+    """A mask of the elements selected along an axis, which has length 1 in the index."""
     wrapped = (
         build.where(build.less(chosen, 0), build.add(chosen, count), chosen) if chosen.dtype.kind == "i" else chosen
     )
-    numbers = build.constant(np.arange(count, dtype=chosen.dtype))
-    return build.equal(numbers, build.reshape(wrapped, shape=(*chosen.shape, 1)))
+    return build.equal(_numbers(build, count, chosen.dtype, len(chosen.shape) - axis), wrapped)
+
+
+def _numbers(build: Any, count: int, dtype: Any, axes: int) -> Any:
+    """The numbers 0 to count - 1 along the first of some axes."""
+    return build.constant(np.arange(count, dtype=dtype).reshape(-1, *[1] * (axes - 1)))
 
 
 def distinct(program: Program) -> Program:
