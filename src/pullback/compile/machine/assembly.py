@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..program import Equation, Program, Value
 from .fusion import Loops, Opaque, Planner, Product, Scatter, Step, Steps, planned
@@ -47,14 +47,17 @@ class Piece:
     written: int = 0
 
     @property
-    def check(self) -> str:
-        """The name of the function that checks the guards whose values are known after this step."""
-        return f"{self.name}_check"
-
-    @property
     def threaded(self) -> bool:
         """Whether threads may share it."""
         return self.count >= THREADED and self.cost >= THREADED_COST
+
+
+class Stage(NamedTuple):
+    """Steps in machine code, one after another, and the number of the step before them: one in Python, or -1."""
+
+    name: str
+    before: int
+    steps: range
 
 
 @dataclass(slots=True)
@@ -74,7 +77,8 @@ class Assembly:
         self.planner: Planner
         self.planner, steps = planned(program)
         self.pieces = [piece for number, step in enumerate(steps) if (piece := self._piece(step, number)) is not None]
-        self.opaque = any(isinstance(step, Opaque) for step in steps)
+        self.stages = self._stages()
+        self.opaque = len(self.stages) > 1
         self.constants = {v: a for v, a in program.constants.items() if a.size != 1 or self._read_as_memory(v)}
         for piece in self.pieces:
             self.constants |= piece.body.constants if piece.body else {}
@@ -103,6 +107,15 @@ class Assembly:
         return value in wanted or value in factors or value in self.program.needed
 
     # Pieces
+
+    def _stages(self) -> list[Stage]:
+        """The stages of the program: one, if no step runs in Python."""
+        before = [-1, *[number for number, piece in enumerate(self.pieces) if isinstance(piece.step, Opaque)]]
+        ends = [*before[1:], len(self.pieces)]
+        return [
+            Stage(f"run_{place}" if place else "run", number, range(number + 1, end))
+            for place, (number, end) in enumerate(zip(before, ends, strict=True))
+        ]
 
     def _piece(self, step: Step, number: int) -> Piece | None:
         """The piece of a step; None if none of its results is needed."""
