@@ -597,6 +597,45 @@ def test_places_of_extremes_in_long_rows(shape):
     assert_same(machine.build(program)(array), run(program, [array]))
 
 
+@pytest.mark.parametrize("columns", [1, 5])
+@pytest.mark.parametrize("unitriangular", [False, True])
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_triangular_systems(dtype, upper, unitriangular, columns):
+    """They have the bits of eager ones, and infinities where a diagonal has zeros; one triangle is read."""
+    w = Writing()
+    a, b = w.input(33, 33, dtype=dtype), w.input(33, columns, dtype=dtype)
+    turned, options = w.permute_dims(a, axes=(1, 0)), {"unitriangular": unitriangular}
+    solved = w.solve_triangular(a, b, upper=upper, **options)
+    found = [solved, w.solve_triangular(turned, w.add(b, b), upper=not upper, **options)]
+    if not unitriangular:
+        found.append(w.solve(a, b, triangle="upper" if upper else "lower"))
+    program = w.program(*found, writes=[(1, w.negative(solved))])
+    built = machine.build(program)
+    assert built.builtin is not None  # no step is left to Python
+    arrays = numbers((33, 33), (33, columns), dtype=dtype)
+    arrays[0] += 9 * np.eye(33, dtype=dtype)
+    for singular in (False, True):
+        arrays[0][7, 7] *= not singular
+        given = [array.copy() for array in arrays]
+        with np.errstate(all="ignore"):
+            expected = [np.array(array) for array in run(program, arrays)]
+            outputs = built(*given)
+        assert np.isfinite(outputs[0]).all() == (unitriangular or not singular)
+        assert_same([*outputs, given[1]], expected)
+        np.testing.assert_array_equal(given[0], arrays[0])
+
+
+@pytest.mark.parametrize("shapes", [((2, 4, 4), (2, 4, 3)), ((4, 4), (2, 4, 3)), ((4, 4), (4, 0))])
+def test_triangular_systems_that_are_left_to_numpy(shapes):
+    w = Writing()
+    a, b = (w.input(*shape, dtype=DOUBLE) for shape in shapes)
+    program = w.program(w.solve_triangular(a, b, upper=True), w.solve(a, b, triangle="lower"))
+    first, second = numbers(*shapes, dtype=DOUBLE)
+    arrays = [first + 5 * np.eye(4), second]
+    assert_same(machine.build(program)(*arrays), run(program, arrays))
+
+
 @pytest.mark.parametrize("columns", [1, 7, 16, 45])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
 @pytest.mark.parametrize("whole", ["int64", "int8", "uint16"])

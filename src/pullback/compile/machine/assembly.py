@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..program import Equation, Program, Value
-from .fusion import Loops, Opaque, Planner, Product, Scatter, Step, Steps, planned
+from .fusion import Loops, Opaque, Own, Planner, Product, Step, Steps, planned
 from .loops import accumulated, chunks, partial
 from .lowering import lowered
 from .memory import SIZES
@@ -100,9 +100,7 @@ class Assembly:
         return all(nodes) and sum(nodes) >= LONG_LINE
 
     def _read_as_memory(self, value: Value) -> bool:
-        wanted = {
-            x for p in self.pieces if isinstance(p.step, Opaque | Steps | Scatter) for x in p.step.equation.inputs
-        }
+        wanted = {x for p in self.pieces if isinstance(p.step, Opaque | Steps | Own) for x in p.step.equation.inputs}
         factors = {x.value for p in self.pieces if isinstance(p.step, Product) for x in (p.step.left, p.step.right)}
         return value in wanted or value in factors or value in self.program.needed
 
@@ -141,9 +139,10 @@ class Assembly:
             loop = step.equation.params["loop"]
             piece.body = None if step.small else Assembly(lowered(loop.body))
             piece.cost = cost(loop) if piece.body is None else loop.length * piece.body.cost
-        elif isinstance(step, Scatter):
-            piece.cost = step.equation.inputs[0].size
-        if isinstance(step, Steps | Scatter):
+        elif isinstance(step, Own):
+            solved = step.equation.name == "solve_triangular"
+            piece.cost = step.equation.inputs[0].size * (step.equation.output.shape[1] if solved else 1)
+        if isinstance(step, Steps | Own):
             piece.read = sum(value.nbytes for value in step.equation.inputs)
             piece.written = sum(value.nbytes for value in step.equation.outputs)
         return piece
@@ -214,7 +213,7 @@ class Assembly:
     def _needs(self, piece: Piece, number: int, last: dict[Value, int]) -> list[tuple[Any, int, int]]:
         """The arena memory that a step needs: key, bytes, and the last step that reads it."""
         found: list[tuple[Any, int, int]]
-        if isinstance(piece.step, Product | Steps | Scatter):
+        if isinstance(piece.step, Product | Steps | Own):
             found = [(value, value.nbytes, last.get(value, number)) for value in piece.step.equation.outputs]
             return found if piece.body is None else [*found, (piece, room(piece.body, piece.step.equation), number)]
         if piece.layout is None:
@@ -239,7 +238,7 @@ class Assembly:
         step = piece.step
         if isinstance(step, Product):
             return {step.left.value, step.right.value}
-        if isinstance(step, Opaque | Steps | Scatter):
+        if isinstance(step, Opaque | Steps | Own):
             return set(step.equation.inputs)
         assert piece.layout is not None
         return {node.data[0] for node in piece.layout.nodes if node.kind in MEMORY}

@@ -229,7 +229,7 @@ def _address(name: str) -> int:
         return small.address(name)
     if name.startswith("multiply_"):
         return matrices.address(name)
-    if name.endswith("gemm"):
+    if name.endswith(("gemm", "trsm")):
         return (routine(name) or (0, 0))[0]
     return library.address(name)
 

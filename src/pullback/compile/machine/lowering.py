@@ -17,6 +17,7 @@ from ..passes.layers import decomposed
 from ..passes.rules import Rules, joined
 from ..program import Equation, Program, Value
 from .elements import ELEMENTS, KINDS
+from .fusion import is_solved
 from .im2col import windowed
 
 indexed = Rules()
@@ -65,7 +66,7 @@ def _guarded_by_bools(program: Program) -> Program:
 
 
 class Checking(Builder):
-    """A builder that collects the conditions under which indices are valid."""
+    """A builder that collects the conditions under which indices are valid, and diagonals can be divided by."""
 
     def __init__(self, program: Program, rules: Table) -> None:
         super().__init__(program, rules, strict=False, fold=False, share=True, inner=lambda body: body)
@@ -80,7 +81,11 @@ class Checking(Builder):
         right = self.less(chosen, size)
         if chosen.dtype.kind == "i":
             right = self.logical_and(right, self.greater_equal(chosen, -size))
-        self.inside.append(self.all(right, axis=tuple(range(len(chosen.shape))), keepdims=False))
+        self.require(right)
+
+    def require(self, right: Value) -> None:
+        """Require that all elements of a mask are true."""
+        self.inside.append(self.all(right, axis=tuple(range(len(right.shape))), keepdims=False))
 
 
 @indexed("take_rows")
@@ -184,6 +189,21 @@ def _put_along_axis(build: Any, e: Equation) -> Any:
 def _one_in_each_row(shape: tuple[int, ...], chosen: Value, axis: int) -> bool:
     """Whether an index selects one element along an axis for each position along the others."""
     return bool(chosen.size) and chosen.shape == (*shape[:axis], 1, *shape[axis + 1 :])
+
+
+@indexed("solve")
+def _solve(build: Any, e: Equation) -> Any:
+    (a, b), triangle = e.inputs, e.params.get("triangle")
+    if not triangle or len(a.shape) != len(b.shape):
+        return None
+    return build.solve_triangular(a, b, upper=triangle == "upper", unitriangular=False)
+
+
+@indexed("solve_triangular")
+def _solve_triangular(build: Any, e: Equation) -> Any:
+    if is_solved(e) and e.output.size and not e.params.get("unitriangular"):
+        build.require(build.not_equal(build.diagonal(e.inputs[0], axes=(0, 1)), 0))
+    return None
 
 
 @indexed("embedding")

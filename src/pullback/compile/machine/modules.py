@@ -19,7 +19,7 @@ from llvmlite import ir
 from ..program import Equation, Value
 from .assembly import Assembly, Piece, Stage
 from .elements import KINDS
-from .fusion import Opaque, Product, Scatter, Steps
+from .fusion import Opaque, Own, Product, Steps
 from .likeness import Likeness, factors, is_single, of_nest, of_product
 from .linking import Module, address_at, linked
 from .loops import Emitter, accumulated, partial
@@ -30,6 +30,7 @@ from .registers import LoopEmitter
 from .repeating import RepeatEmitter
 from .scattering import ScatterEmitter
 from .sequences import LEAST, Call, write_sequence
+from .solving import SolutionEmitter
 from .writing import Writer
 
 STATUS = ir.IntType(32)
@@ -81,10 +82,11 @@ class ModuleWriter:
             self._product(builder, piece, piece.step)
         elif isinstance(piece.step, Steps):
             self._loop(builder, piece, piece.step.equation)
-        elif isinstance(piece.step, Scatter):
+        elif isinstance(piece.step, Own):
             equation = piece.step.equation
             addresses = [self._address(builder, x) for x in (*equation.inputs, equation.output)]
-            ScatterEmitter(builder, equation).emit(*addresses)
+            emitter = SolutionEmitter if equation.name == "solve_triangular" else ScatterEmitter
+            emitter(builder, equation).emit(*addresses)
         elif piece.layout is not None:
             self._nest(builder, piece, piece.layout)
 
