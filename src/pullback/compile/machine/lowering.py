@@ -145,17 +145,8 @@ def _select_along(build: Any, e: Equation) -> Any:
     return build.reshape(taken, shape=e.output.shape)
 
 
-@indexed("argmax")
-def _argmax(build: Any, e: Equation) -> Any:
-    return _place(build, e, build.amax)
-
-
-@indexed("argmin")
-def _argmin(build: Any, e: Equation) -> Any:
-    return _place(build, e, build.amin)
-
-
-def _place(build: Any, e: Equation, reduce: Any) -> Any:
+@indexed("argmax", "argmin")
+def _place(build: Any, e: Equation) -> Any:
     """The first place along an axis, or in all elements, whose element is the extreme one or NaN."""
     (x,), axis = e.inputs, e.params["axis"]
     if not e.output.size or x.dtype not in KINDS:
@@ -164,7 +155,8 @@ def _place(build: Any, e: Equation, reduce: Any) -> Any:
         x, axis = build.reshape(x, shape=(x.size,)), 0
     if axis == len(x.shape) - 1 and x.shape[axis] >= LONG and x.size >= MANY:
         return None
-    found = build.equal(x, reduce(x, axis=(axis,), keepdims=True))
+    extreme = build.op("amax" if e.name == "argmax" else "amin", x, axis=(axis,), keepdims=True)
+    found = build.equal(x, extreme)
     if x.dtype.kind == "f":
         found = build.logical_or(found, build.isnan(x))
     places = _numbers(build, x.shape[axis], np.int64, len(x.shape) - axis)
