@@ -597,6 +597,31 @@ def test_places_of_extremes_in_long_rows(shape):
     assert_same(machine.build(program)(array), run(program, [array]))
 
 
+@pytest.mark.parametrize("length", [3, 130])
+def test_machine_code_between_steps_of_python(length):
+    """Stages of a few steps and of many, guards that are known in each of them, and nothing written where one differs."""
+    w = Writing()
+    x, factor = w.input(6, 6, dtype=DOUBLE), w.input(6, 6, dtype=DOUBLE)
+    y, guards = x, []
+    for _ in range(3):
+        for _ in range(length):
+            y = w.tanh(w.matmul(y, factor))
+        guards += [(w.all(w.less(y, w.constant(2.0)), axis=(0, 1), keepdims=False), True)]
+        y = w.cumsum(y, axis=0)
+        guards += [(w.any(w.isnan(y), axis=(0, 1), keepdims=False), False)]
+    program = w.program(w.negative(y), writes=[(0, w.add(y, y))], guards=guards)
+    built = machine.build(program)
+    assert built.builtin is None  # some steps are left to Python
+    arrays = numbers((6, 6), (6, 6), dtype=DOUBLE)
+    agrees(program, arrays, built)
+    for number in range(len(guards)):
+        other = program.with_(guards=[(value, told != (place == number)) for place, (value, told) in enumerate(guards)])
+        given = [array.copy() for array in arrays]
+        with pytest.raises(DepartedError):
+            machine.build(other)(*given)
+        assert_same(given, arrays)
+
+
 @pytest.mark.parametrize("columns", [1, 5])
 @pytest.mark.parametrize("unitriangular", [False, True])
 @pytest.mark.parametrize("upper", [False, True])
