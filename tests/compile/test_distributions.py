@@ -56,6 +56,17 @@ def test_parameters_and_values_are_checked_at_each_call():
     assert density(one, one).isfinite()
 
 
+@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8", "float32"])
+def test_values_that_have_to_be_whole(dtype):
+    density = pullback.compile(lambda x: d.Categorical(logits=A).log_prob(x), fullgraph=True)
+    inside = pullback.tensor([0, 2], dtype=getattr(pullback, dtype))
+    for _ in range(2):
+        np.testing.assert_allclose(density(inside).numpy(), A.log_softmax(0)[[0, 2]].numpy(), rtol=1e-5)
+        for outside in (3, 1.5) if dtype == "float32" else (3,):
+            with pytest.raises(ValueError, match="to be within the support"):
+                density(pullback.full_like(inside, outside))
+
+
 def test_entropies_and_divergences():
     def told(a):
         return d.Multinomial(3, a).entropy(), d.Beta(a, a).entropy(), d.kl_divergence(d.Normal(a, a), d.Gumbel(a, a))

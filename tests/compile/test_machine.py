@@ -538,18 +538,127 @@ def test_an_index_outside_is_an_error_and_nothing_is_written(name, bad):
     np.testing.assert_array_equal(arrays[0], before)
 
 
-@pytest.mark.parametrize("bad", [3, -4])
-def test_one_element_along_the_last_axis(bad):
+@pytest.mark.parametrize("computed", [False, True])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_one_element_along_an_axis(axis, computed):
+    shape = (2, 5, 3)
+    short = tuple(1 if place == axis else size for place, size in enumerate(shape))
     w = Writing()
-    x, chosen, g = w.input(2, 5, 3), w.input(2, 5, 1, dtype=np.int64), w.input(2, 5, 1)
-    program = w.program(w.take_along_axis(x, chosen, axis=2), w.put_along_axis(g, chosen, axis=2, shape=(2, 5, 3)))
+    x, chosen, g, place = w.input(*shape), *[w.input(*short, dtype=kind) for kind in (np.int64, SINGLE, np.int64)]
+    source = w.multiply(x, x) if computed else x
+    made = [w.select_along(source, place, axis=axis, keepdims=keep, label="") for keep in (False, True)]
+    made.append(w.put_along_axis(g, chosen, axis=axis, shape=shape))
+    if axis == 2:
+        made.append(w.take_along_axis(source, chosen, axis=axis))
+    program = w.program(*made)
     built = machine.build(program)
-    assert not any({"take_along_axis", "put_along_axis"} & {*kernel.equations} for kernel in built.kernels)
-    arrays = [*numbers((2, 5, 3)), np.arange(10).reshape(2, 5, 1) % 6 - 3, *numbers((2, 5, 1))]
+    assert not any({"take_along_axis", "put_along_axis", "select_along"} & {*each.equations} for each in built.kernels)
+    size = shape[axis]
+    count = np.arange(30 // size).reshape(short)
+    arrays = [*numbers(shape), count % (2 * size) - size, *numbers(short), count % size]
     agrees(program, arrays, built)
-    arrays[1][1, 2] = bad
-    with pytest.raises(IndexError):
-        built(*arrays)
+    for bad in (size, -size - 1):
+        arrays[1].flat[2] = bad
+        with pytest.raises(IndexError):
+            built(*arrays)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int32", "uint8", "bool"])
+@pytest.mark.parametrize("axis", [None, 0, 1, 2])
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_places_of_extremes(name, axis, dtype):
+    """The first of equal ones, and the first NaN if there is any, of values that are read and that are computed."""
+    (array,) = numbers((4, 37, 9), dtype=DOUBLE)
+    array = np.round(2 * array).clip(0 if dtype in {"uint8", "bool"} else None).astype(dtype)
+    if array.dtype.kind == "f":
+        array[1, 3:6, 2] = array[3, 36, 8] = np.nan
+        array[2, 5] = np.inf
+        array[2, 6, :4] = -np.inf
+        array[0] = -0.0
+    w = Writing()
+    x = w.input(*array.shape, dtype=dtype)
+    computed = w.maximum(w.permute_dims(x, axes=(1, 2, 0)), w.constant(np.array(0, dtype)))
+    program = w.program(
+        *[getattr(w, name)(x, axis=axis, keepdims=keep) for keep in (False, True)],
+        getattr(w, name)(computed, axis=axis, keepdims=False),
+    )
+    built = machine.build(program)
+    assert not any(name in kernel.equations for kernel in built.kernels)
+    assert_same(built(array), run(program, [array]))
+    assert_same(built(np.zeros_like(array)), run(program, [np.zeros_like(array)]))
+
+
+@pytest.mark.parametrize("shape", [(513, 255), (513, 256), (512, 256), (140_000,)])
+def test_places_of_extremes_in_long_rows(shape):
+    w = Writing()
+    x = w.input(*shape)
+    program = w.program(w.argmax(x, axis=len(shape) - 1, keepdims=False))
+    (array,) = numbers(shape)
+    assert_same(machine.build(program)(array), run(program, [array]))
+
+
+@pytest.mark.parametrize("length", [3, 130])
+def test_machine_code_between_steps_of_python(length):
+    """Stages of a few steps and of many, guards that are known in each of them, and nothing written where one differs."""
+    w = Writing()
+    x, factor = w.input(6, 6, dtype=DOUBLE), w.input(6, 6, dtype=DOUBLE)
+    y, guards = x, []
+    for _ in range(3):
+        for _ in range(length):
+            y = w.tanh(w.matmul(y, factor))
+        guards += [(w.all(w.less(y, w.constant(2.0)), axis=(0, 1), keepdims=False), True)]
+        y = w.cumsum(y, axis=0)
+        guards += [(w.any(w.isnan(y), axis=(0, 1), keepdims=False), False)]
+    program = w.program(w.negative(y), writes=[(0, w.add(y, y))], guards=guards)
+    built = machine.build(program)
+    assert built.builtin is None  # some steps are left to Python
+    arrays = numbers((6, 6), (6, 6), dtype=DOUBLE)
+    agrees(program, arrays, built)
+    for number in range(len(guards)):
+        other = program.with_(guards=[(value, told != (place == number)) for place, (value, told) in enumerate(guards)])
+        given = [array.copy() for array in arrays]
+        with pytest.raises(DepartedError):
+            machine.build(other)(*given)
+        assert_same(given, arrays)
+
+
+@pytest.mark.parametrize("columns", [1, 5])
+@pytest.mark.parametrize("unitriangular", [False, True])
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_triangular_systems(dtype, upper, unitriangular, columns):
+    """They have the bits of eager ones, and infinities where a diagonal has zeros; one triangle is read."""
+    w = Writing()
+    a, b = w.input(33, 33, dtype=dtype), w.input(33, columns, dtype=dtype)
+    turned, options = w.permute_dims(a, axes=(1, 0)), {"unitriangular": unitriangular}
+    solved = w.solve_triangular(a, b, upper=upper, **options)
+    found = [solved, w.solve_triangular(turned, w.add(b, b), upper=not upper, **options)]
+    if not unitriangular:
+        found.append(w.solve(a, b, triangle="upper" if upper else "lower"))
+    program = w.program(*found, writes=[(1, w.negative(solved))])
+    built = machine.build(program)
+    assert built.builtin is not None  # no step is left to Python
+    arrays = numbers((33, 33), (33, columns), dtype=dtype)
+    arrays[0] += 9 * np.eye(33, dtype=dtype)
+    for singular in (False, True):
+        arrays[0][7, 7] *= not singular
+        given = [array.copy() for array in arrays]
+        with np.errstate(all="ignore"):
+            expected = [np.array(array) for array in run(program, arrays)]
+            outputs = built(*given)
+        assert np.isfinite(outputs[0]).all() == (unitriangular or not singular)
+        assert_same([*outputs, given[1]], expected)
+        np.testing.assert_array_equal(given[0], arrays[0])
+
+
+@pytest.mark.parametrize("shapes", [((2, 4, 4), (2, 4, 3)), ((4, 4), (2, 4, 3)), ((4, 4), (4, 0))])
+def test_triangular_systems_that_are_left_to_numpy(shapes):
+    w = Writing()
+    a, b = (w.input(*shape, dtype=DOUBLE) for shape in shapes)
+    program = w.program(w.solve_triangular(a, b, upper=True), w.solve(a, b, triangle="lower"))
+    first, second = numbers(*shapes, dtype=DOUBLE)
+    arrays = [first + 5 * np.eye(4), second]
+    assert_same(machine.build(program)(*arrays), run(program, arrays))
 
 
 @pytest.mark.parametrize("whole", ["int64", "int8", "int32"])

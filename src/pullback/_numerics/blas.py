@@ -78,8 +78,11 @@ def triangular(dtype: np.dtype[Any]) -> Callable[..., None] | None:
 
     def solved(a: Any, x: Any, upper: bool, unitriangular: bool) -> None:
         """Replace x, a C-contiguous matrix, by the solution of a @ solution = x; one triangle of a is read."""
-        turned = a.flags.f_contiguous and a.flags.aligned and not a.flags.c_contiguous
-        kept = a.T if turned else np.require(a, requirements=["C", "A"])  # which lives until the call is over
+        flags = a.flags
+        turned = flags.f_contiguous and not flags.c_contiguous
+        kept = a.T if turned else a  # which lives until the call is over
+        if not (flags.aligned and (turned or flags.c_contiguous)):
+            kept = np.array(kept, order="C")
         half, way = UPPER if upper != turned else LOWER, TRANSPOSED if turned else PLAIN
         rows, columns = x.shape
         places = kept.ctypes.data, rows, x.ctypes.data, columns

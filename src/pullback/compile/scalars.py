@@ -56,7 +56,7 @@ REAL: dict[str, Callable[..., Word]] = {
     "cbrt": powers.cbrt,
     "hypot": powers.hypot,
     "erf": errors.erf,
-    "erfc": _widened(errors.erfc),
+    "erfc": errors.erfc,
     "erfinv": errors.erfinv,
     "lgamma": _widened(gamma.lgamma),
     "digamma": _widened(gamma.digamma),

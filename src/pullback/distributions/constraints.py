@@ -187,10 +187,6 @@ class _OneHot(Constraint):
         return all_(boolean.check(value), -1) & (value.sum(-1) == 1)
 
 
-def _whole(value: Any) -> Any:
-    return value % 1 == 0
-
-
 class _Bounded(Constraint):
     """Numbers with a lower bound, an upper one, or both; each class has its own comparison."""
 
@@ -203,7 +199,8 @@ class _Bounded(Constraint):
             for compare, name in ((self.above, "lower_bound"), (self.below, "upper_bound"))
             if compare is not None
         ]
-        kept += [_whole(value)] if self.is_discrete else []
+        if self.is_discrete and value.is_floating_point():
+            kept.append(value % 1 == 0)
         return functools.reduce(operator.and_, kept)
 
 
@@ -353,7 +350,7 @@ class _Multinomial(Constraint):
         self.upper_bound = upper_bound
 
     def check(self, value: Any) -> Any:
-        return all_((value >= 0) & _whole(value), -1) & (value.sum(-1) <= self.upper_bound)
+        return all_(nonnegative_integer.check(value), -1) & (value.sum(-1) <= self.upper_bound)
 
     def __repr__(self) -> str:
         return "Multinomial()"

@@ -142,7 +142,7 @@ def solve_triangular(a: Array, b: Array, *, upper: bool, unitriangular: bool = F
     """The solution of a @ x = b for triangular a; one triangle is read, and a zero on the diagonal gives infinities."""
     worth = a.dtype == b.dtype and (a.ndim == b.ndim == 2 or a.shape[-1] >= FEWEST)
     by_blas = blas.triangular(a.dtype) if worth else None
-    if by_blas is not None and (unitriangular or a.diagonal(0, -2, -1).all()):
+    if by_blas is not None and (unitriangular or np.count_nonzero(on := a.diagonal(0, -2, -1)) == on.size):
         if a.ndim > 2 or b.ndim > 2:
             batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
             a, b = (np.broadcast_to(each, batch + each.shape[-2:]) for each in (a, b))

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..program import Equation, Program, Value
-from .fusion import Loops, Opaque, Planner, Product, Scatter, Step, Steps, planned
+from .fusion import Loops, Opaque, Own, Planner, Product, Step, Steps, planned
 from .loops import accumulated, chunks, partial
 from .lowering import lowered
 from .memory import SIZES
@@ -47,14 +47,17 @@ class Piece:
     written: int = 0
 
     @property
-    def check(self) -> str:
-        """The name of the function that checks the guards whose values are known after this step."""
-        return f"{self.name}_check"
-
-    @property
     def threaded(self) -> bool:
         """Whether threads may share it."""
         return self.count >= THREADED and self.cost >= THREADED_COST
+
+
+class Stage(NamedTuple):
+    """Steps in machine code, one after another, and the number of the step before them: one in Python, or -1."""
+
+    name: str
+    before: int
+    steps: range
 
 
 @dataclass(slots=True)
@@ -74,7 +77,8 @@ class Assembly:
         self.planner: Planner
         self.planner, steps = planned(program)
         self.pieces = [piece for number, step in enumerate(steps) if (piece := self._piece(step, number)) is not None]
-        self.opaque = any(isinstance(step, Opaque) for step in steps)
+        self.stages = self._stages()
+        self.opaque = len(self.stages) > 1
         self.constants = {v: a for v, a in program.constants.items() if a.size != 1 or self._read_as_memory(v)}
         for piece in self.pieces:
             self.constants |= piece.body.constants if piece.body else {}
@@ -96,13 +100,20 @@ class Assembly:
         return all(nodes) and sum(nodes) >= LONG_LINE
 
     def _read_as_memory(self, value: Value) -> bool:
-        wanted = {
-            x for p in self.pieces if isinstance(p.step, Opaque | Steps | Scatter) for x in p.step.equation.inputs
-        }
+        wanted = {x for p in self.pieces if isinstance(p.step, Opaque | Steps | Own) for x in p.step.equation.inputs}
         factors = {x.value for p in self.pieces if isinstance(p.step, Product) for x in (p.step.left, p.step.right)}
         return value in wanted or value in factors or value in self.program.needed
 
     # Pieces
+
+    def _stages(self) -> list[Stage]:
+        """The stages of the program: one, if no step runs in Python."""
+        before = [-1, *[number for number, piece in enumerate(self.pieces) if isinstance(piece.step, Opaque)]]
+        ends = [*before[1:], len(self.pieces)]
+        return [
+            Stage(f"run_{place}" if place else "run", number, range(number + 1, end))
+            for place, (number, end) in enumerate(zip(before, ends, strict=True))
+        ]
 
     def _piece(self, step: Step, number: int) -> Piece | None:
         """The piece of a step; None if none of its results is needed."""
@@ -128,9 +139,10 @@ class Assembly:
             loop = step.equation.params["loop"]
             piece.body = None if step.small else Assembly(lowered(loop.body))
             piece.cost = cost(loop) if piece.body is None else loop.length * piece.body.cost
-        elif isinstance(step, Scatter):
-            piece.cost = step.equation.inputs[0].size
-        if isinstance(step, Steps | Scatter):
+        elif isinstance(step, Own):
+            solved = step.equation.name == "solve_triangular"
+            piece.cost = step.equation.inputs[0].size * (step.equation.output.shape[1] if solved else 1)
+        if isinstance(step, Steps | Own):
             piece.read = sum(value.nbytes for value in step.equation.inputs)
             piece.written = sum(value.nbytes for value in step.equation.outputs)
         return piece
@@ -201,7 +213,7 @@ class Assembly:
     def _needs(self, piece: Piece, number: int, last: dict[Value, int]) -> list[tuple[Any, int, int]]:
         """The arena memory that a step needs: key, bytes, and the last step that reads it."""
         found: list[tuple[Any, int, int]]
-        if isinstance(piece.step, Product | Steps | Scatter):
+        if isinstance(piece.step, Product | Steps | Own):
             found = [(value, value.nbytes, last.get(value, number)) for value in piece.step.equation.outputs]
             return found if piece.body is None else [*found, (piece, room(piece.body, piece.step.equation), number)]
         if piece.layout is None:
@@ -226,7 +238,7 @@ class Assembly:
         step = piece.step
         if isinstance(step, Product):
             return {step.left.value, step.right.value}
-        if isinstance(step, Opaque | Steps | Scatter):
+        if isinstance(step, Opaque | Steps | Own):
             return set(step.equation.inputs)
         assert piece.layout is not None
         return {node.data[0] for node in piece.layout.nodes if node.kind in MEMORY}

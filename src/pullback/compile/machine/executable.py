@@ -20,7 +20,7 @@ from .callables import CONTIGUOUS, WRITABLE
 from .entry import Block, builtin
 from .fusion import Loops, Opaque
 from .lowering import lowered
-from .modules import BEFORE, ModuleWriter
+from .modules import ModuleWriter
 
 ROUNDS = 5
 """The number of times a step is timed; the minimum counts."""
@@ -159,7 +159,7 @@ class Executable:
         """A function of the code, called by ctypes, which releases the interpreter's lock."""
         found = self._functions.get(name)
         if found is None:
-            result = ctypes.c_int if name.endswith("_check") or name == "run" else None
+            result = ctypes.c_int if name.startswith("run") else None
             kind = ctypes.CFUNCTYPE(result, ctypes.c_void_p)
             found = self._functions[name] = kind(self._native.address(name))
         return found
@@ -242,7 +242,7 @@ def _address(name: str, names: list[str]) -> int:
 
 def _overlapping(arrays: list[Array]) -> set[int]:
     """The positions of the contiguous arrays that overlap another one in memory."""
-    starts = [int(array.ctypes.data) for array in arrays]
+    starts = [native.data(array) for array in arrays]
     found: set[int] = set()
     before, end = -1, 0  # of those seen, the one that ends last
     for number in sorted(range(len(arrays)), key=starts.__getitem__):
@@ -263,7 +263,7 @@ class _Run:
         program, memory = self.assembly.program, self.assembly.memory
         self.given = given
         self.table = np.zeros(memory.slots + 1, np.int64)
-        self.address = int(self.table.ctypes.data)
+        self.address = native.data(self.table)
         self.arrays: dict[Value, Array] = dict(zip(program.inputs, given, strict=True))
         self.arrays |= program.constants
         opaque = {v for p in self.assembly.pieces if isinstance(p.step, Opaque) for v in p.step.equation.outputs}
@@ -271,35 +271,29 @@ class _Run:
             if value not in opaque:
                 self.arrays[value] = np.empty(value.shape, value.dtype)
         self.arena = executable._arenas.pop() if executable._arenas else np.empty(memory.arena + 64, np.uint8)
-        self.start = -int(self.arena.ctypes.data) % 64
+        self.start = -native.data(self.arena) % 64
         arena = len(program.inputs) + len(program.outputs)
-        self.table[: len(given)] = [array.ctypes.data for array in given]
+        self.table[: len(given)] = [native.data(array) for array in given]
         for value in program.outputs:
             if value not in opaque:
-                self.table[memory.places[value][0]] = self.arrays[value].ctypes.data
-        self.table[arena] = self.arena.ctypes.data + self.start
-        self.table[arena + 1 : arena + 1 + len(executable._held)] = [held.ctypes.data for held in executable._held]
+                self.table[memory.places[value][0]] = native.data(self.arrays[value])
+        self.table[arena] = native.data(self.arena) + self.start
+        self.table[arena + 1 : arena + 1 + len(executable._held)] = [native.data(held) for held in executable._held]
 
     def run(self) -> list[Array]:
         """The outputs, after the writes."""
         executable = self.executable
-        status = self._steps() if self.assembly.opaque else int(executable.function("run")(self.address))
+        status = 0
+        for stage in self.assembly.stages:
+            if stage.before >= 0:
+                self.step(self.assembly.pieces[stage.before])
+            status = int(executable.function(stage.name)(self.address))
+            if status:
+                break
         executable._arenas.append(self.arena)
         if status:
             return executable._departed(status, tuple(self.given))
         return [self.arrays[value] for value in self.assembly.program.outputs]
-
-    def _steps(self) -> int:
-        """All steps, until a guard finds another value."""
-        status = self._check(-1)
-        for number, piece in enumerate(self.assembly.pieces):
-            if status:
-                return status
-            self.step(piece)
-            status = self._check(number)
-        if not status:
-            self.executable.function("end")(self.address)
-        return status
 
     def step(self, piece: Piece) -> None:
         """One step."""
@@ -307,12 +301,6 @@ class _Run:
             self._forward(piece.step)
         else:
             self.executable.function(piece.name)(self.address)
-
-    def _check(self, number: int) -> int:
-        if number not in self.assembly.guards:
-            return 0
-        name = BEFORE if number < 0 else self.assembly.pieces[number].check
-        return int(self.executable.function(name)(self.address))
 
     def _forward(self, step: Opaque) -> None:
         """An operation that runs as its forward function."""
@@ -323,7 +311,7 @@ class _Run:
             if not held.flags.owndata or any(held is other for other in self.given):
                 held = held.copy()
             self.arrays[value] = held
-            self.table[places[value][0]] = held.ctypes.data
+            self.table[places[value][0]] = native.data(held)
 
     def _array(self, value: Value) -> Array:
         found = self.arrays.get(value)

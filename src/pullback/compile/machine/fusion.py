@@ -29,8 +29,8 @@ FEW = 1 << 12
 """The number of iterations up to which nests without shared memory are fused: the loop costs more than its body."""
 MOST_ELEMENTS, MOST_EQUATIONS = 32, 300
 """The largest number of equations of a loop whose state stays in registers."""
-CHECKED = {"put_rows", "scatter_rows"}
-"""Operations whose indices are checked before they run, besides gathers."""
+CHECKED = {"put_rows", "scatter_rows", "solve_triangular"}
+"""Operations whose operands are checked before they run, besides gathers."""
 NESTS_BACK = 8
 DEEPEST = 200
 DEAR = 8
@@ -81,13 +81,13 @@ class Steps:
 
 
 @dataclass(slots=True, eq=False)
-class Scatter:
-    """A step that adds rows at indices."""
+class Own:
+    """A step with code of its own: it adds rows at indices, or solves a triangular system."""
 
     equation: Equation
 
 
-Step = Loops | Product | Steps | Scatter | Opaque
+Step = Loops | Product | Steps | Own | Opaque
 
 
 def leading(rows: int, columns: int, down: int, right: int) -> tuple[int, int] | None:
@@ -110,7 +110,7 @@ def _readable(value: Value, place: Affine) -> bool:
 
 
 def kind(equation: Equation) -> str:
-    """How an equation is compiled: move, element, reduce, pieces, product, steps, scatter or opaque."""
+    """How an equation is compiled: move, element, reduce, pieces, product, steps, own or opaque."""
     name = equation.primitive.name
     values = (*equation.inputs, *equation.outputs)
     if any(value.size == 0 for value in values) or any(value.dtype not in KINDS for value in values):
@@ -128,12 +128,20 @@ def kind(equation: Equation) -> str:
     if name in PIECES:
         return "pieces" if _regular(equation) else "opaque"
     if name == "scatter_rows":
-        return "scatter" if dtypes[1].kind in "iu" and dtypes[0] == equation.output.dtype else "opaque"
+        return "own" if dtypes[1].kind in "iu" and dtypes[0] == equation.output.dtype else "opaque"
+    if name == "solve_triangular":
+        return "own" if is_solved(equation) else "opaque"
     if name == "scan_loop":
         return "steps" if _is_code(equation.params["loop"]) else "opaque"
     if name == "matmul" and len(set(dtypes)) == 1 and dtypes[0].kind == "f":
         return "product" if routine("sgemm") else "opaque"
     return "opaque"
+
+
+def is_solved(equation: Equation) -> bool:
+    """Whether BLAS solves a triangular system of a program: one matrix, and floats of one dtype."""
+    a, b = equation.inputs
+    return len(a.shape) == len(b.shape) == 2 and a.dtype == b.dtype and a.dtype.char in "fd" and bool(routine("strsm"))
 
 
 def _is_code(loop: Any) -> bool:
@@ -333,8 +341,8 @@ class Planner:
     def _steps(self, equation: Equation) -> None:
         self._append(Steps(equation, _in_registers(equation.params["loop"])), equation.outputs)
 
-    def _scatter(self, equation: Equation) -> None:
-        self._append(Scatter(equation), equation.outputs)
+    def _own(self, equation: Equation) -> None:
+        self._append(Own(equation), equation.outputs)
 
     def _append(self, step: Step, values: tuple[Value, ...]) -> None:
         self.steps.append(step)
@@ -468,7 +476,7 @@ def planned(program: Program) -> tuple[Planner, list[Step]]:
     stop = wanted.union(program.inputs, program.constants)
     for equation in program.equations:
         fresh: Sequence[Value] = ()
-        if kinds[equation] in ("opaque", "steps", "scatter"):
+        if kinds[equation] in ("opaque", "steps", "own"):
             fresh = equation.inputs
         elif kinds[equation] == "gather":
             fresh = equation.inputs[:1]

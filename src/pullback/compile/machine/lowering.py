@@ -17,10 +17,14 @@ from ..passes.layers import decomposed
 from ..passes.rules import Rules, joined
 from ..program import Equation, Program, Value
 from .elements import ELEMENTS, KINDS
+from .fusion import is_solved
 from .im2col import windowed
 from .indices import strides
 
 indexed = Rules()
+
+LONG, MANY = 256, 1 << 17
+"""The length of rows, and the number of elements, from which on NumPy finds the places of extremes in less time."""
 
 
 def lowered(program: Program) -> Program:
@@ -63,7 +67,7 @@ def _guarded_by_bools(program: Program) -> Program:
 
 
 class Checking(Builder):
-    """A builder that collects the conditions under which indices are valid."""
+    """A builder that collects the conditions under which indices are valid, and diagonals can be divided by."""
 
     def __init__(self, program: Program, rules: Table) -> None:
         super().__init__(program, rules, strict=False, fold=False, share=True, inner=lambda body: body)
@@ -78,7 +82,11 @@ class Checking(Builder):
         right = self.less(chosen, size)
         if chosen.dtype.kind == "i":
             right = self.logical_and(right, self.greater_equal(chosen, -size))
-        self.inside.append(self.all(right, axis=tuple(range(len(chosen.shape))), keepdims=False))
+        self.require(right)
+
+    def require(self, right: Value) -> None:
+        """Require that all elements of a mask are true."""
+        self.inside.append(self.all(right, axis=tuple(range(len(right.shape))), keepdims=False))
 
 
 @indexed("take_rows")
@@ -88,11 +96,16 @@ def _take_rows(build: Any, e: Equation) -> Any:
     if not e.output.size:
         return None
     maker = build.makers.get(x)
-    build.check(chosen, x.shape[1])
     if maker is None or maker.name not in ELEMENTS:
+        build.check(chosen, x.shape[1])
         return None
-    own = build.where(_columns(build, chosen, x.shape[1]), x, build.scalar(0, x.dtype))
-    return build.sum(own, axis=(1,), keepdims=False)
+    return _summed(build, x, build.reshape(chosen, shape=(*chosen.shape, 1)), 1)
+
+
+def _summed(build: Any, x: Value, chosen: Value, axis: int) -> Any:
+    """The element that is chosen along an axis, as a sum in which all others are 0."""
+    own = build.where(_mask(build, chosen, x.shape[axis], axis), x, build.scalar(0, x.dtype))
+    return build.sum(own, axis=(axis,), keepdims=False)
 
 
 @indexed("put_rows")
@@ -101,10 +114,9 @@ def _put_rows(build: Any, e: Equation) -> Any:
     rows, columns = e.params["shape"]
     if not e.output.size or g.dtype != e.output.dtype:
         return None
-    build.check(chosen, columns)
     column = build.broadcast_to(g, shape=(rows,)) if g.shape != (rows,) else g
-    column = build.reshape(column, shape=(rows, 1))
-    return build.where(_columns(build, chosen, columns), column, build.scalar(0, g.dtype))
+    column, places = (build.reshape(value, shape=(rows, 1)) for value in (column, chosen))
+    return build.where(_mask(build, places, columns, 1), column, build.scalar(0, g.dtype))
 
 
 @indexed("take_along_axis")
@@ -114,10 +126,43 @@ def _take_along_axis(build: Any, e: Equation) -> Any:
         return None
     if (line := _line(build, x.shape, chosen, e.params["axis"])) is not None:
         return _rows_at(build, x, line, e.output, _as_rows(x.shape))
-    if not _one_in_each_row(x.shape, chosen, e.params["axis"]):
+    if e.params["axis"] != len(x.shape) - 1 or not _one_in_each_row(x.shape, chosen, e.params["axis"]):
         return _rows_at(build, x, _flat(build, x.shape, chosen, e.params["axis"]), e.output, (x.size, 1))
     rows = build.reshape(x, shape=(chosen.size, x.shape[-1]))
     return build.reshape(build.take_rows(rows, build.reshape(chosen, shape=(chosen.size,))), shape=e.output.shape)
+
+
+@indexed("select_along")
+def _select_along(build: Any, e: Equation) -> Any:
+    (x, chosen), axis = e.inputs, e.params["axis"]
+    if not e.output.size:
+        return None
+    chosen = build.reshape(chosen, shape=(*x.shape[:axis], 1, *x.shape[axis + 1 :]))
+    if axis == len(x.shape) - 1:
+        taken = build.take_along_axis(x, chosen, axis=axis)
+    else:
+        taken = _summed(build, x, chosen, axis)
+    return build.reshape(taken, shape=e.output.shape)
+
+
+@indexed("argmax", "argmin")
+def _place(build: Any, e: Equation) -> Any:
+    """The first place along an axis, or in all elements, whose element is the extreme one or NaN."""
+    (x,), axis = e.inputs, e.params["axis"]
+    if not e.output.size or x.dtype not in KINDS:
+        return None
+    if axis is None:
+        x, axis = build.reshape(x, shape=(x.size,)), 0
+    if axis == len(x.shape) - 1 and x.shape[axis] >= LONG and x.size >= MANY:
+        return None
+    extreme = build.op("amax" if e.name == "argmax" else "amin", x, axis=(axis,), keepdims=True)
+    found = build.equal(x, extreme)
+    if x.dtype.kind == "f":
+        found = build.logical_or(found, build.isnan(x))
+    places = _numbers(build, x.shape[axis], np.int64, len(x.shape) - axis)
+    none = build.scalar(x.shape[axis] - 1, places.dtype)
+    first = build.amin(build.where(found, places, none), axis=(axis,), keepdims=False)
+    return build.reshape(first, shape=e.output.shape)
 
 
 @indexed("put_along_axis")
@@ -126,10 +171,12 @@ def _put_along_axis(build: Any, e: Equation) -> Any:
     shape = e.params["shape"]
     if (line := _line(build, shape, chosen, e.params["axis"])) is not None:
         return _added_up(build, g, line, e.output, _as_rows(shape))
-    if not _one_in_each_row(shape, chosen, e.params["axis"]):
-        return _added_up(build, g, _flat(build, shape, chosen, e.params["axis"]), e.output, (math.prod(shape), 1))
-    column, places = (build.reshape(value, shape=(chosen.size,)) for value in (g, chosen))
-    return build.reshape(build.put_rows(column, places, shape=(chosen.size, shape[-1])), shape=shape)
+    axis = e.params["axis"]
+    if not _one_in_each_row(shape, chosen, axis):
+        return _added_up(build, g, _flat(build, shape, chosen, axis), e.output, (math.prod(shape), 1))
+    if not e.output.size or g.dtype != e.output.dtype:
+        return None
+    return build.where(_mask(build, chosen, shape[axis], axis), g, build.scalar(0, g.dtype))
 
 
 def _flat(build: Any, shape: tuple[int, ...], chosen: Value, axis: int) -> Any:
@@ -143,8 +190,23 @@ def _flat(build: Any, shape: tuple[int, ...], chosen: Value, axis: int) -> Any:
 
 
 def _one_in_each_row(shape: tuple[int, ...], chosen: Value, axis: int) -> bool:
-    """Whether an index selects one element along the last axis for each position along the others."""
-    return bool(chosen.size) and axis == len(shape) - 1 and chosen.shape == (*shape[:-1], 1)
+    """Whether an index selects one element along an axis for each position along the others."""
+    return bool(chosen.size) and chosen.shape == (*shape[:axis], 1, *shape[axis + 1 :])
+
+
+@indexed("solve")
+def _solve(build: Any, e: Equation) -> Any:
+    (a, b), triangle = e.inputs, e.params.get("triangle")
+    if not triangle or len(a.shape) != len(b.shape):
+        return None
+    return build.solve_triangular(a, b, upper=triangle == "upper", unitriangular=False)
+
+
+@indexed("solve_triangular")
+def _solve_triangular(build: Any, e: Equation) -> Any:
+    if is_solved(e) and e.output.size and not e.params.get("unitriangular"):
+        build.require(build.not_equal(build.diagonal(e.inputs[0], axes=(0, 1)), 0))
+    return None
 
 
 @indexed("embedding")
@@ -240,13 +302,15 @@ def _added_up(build: Any, g: Value, line: Value, out: Value, rows: tuple[int, in
     return build.reshape(added, shape=out.shape)
 
 
-def _columns(build: Any, chosen: Value, count: int) -> Any:
-    """A mask of the element selected in each row."""
-    wrapped = (
-        build.where(build.less(chosen, 0), build.add(chosen, count), chosen) if chosen.dtype.kind == "i" else chosen
-    )
-    numbers = build.constant(np.arange(count, dtype=chosen.dtype))
-    return build.equal(numbers, build.reshape(wrapped, shape=(*chosen.shape, 1)))
+def _mask(build: Any, chosen: Value, count: int, axis: int) -> Any:
+    """A mask of the elements selected along an axis, which has length 1 in the index."""
+    wrapped = _wrapped(build, chosen, count)
+    return build.equal(_numbers(build, count, wrapped.dtype, len(chosen.shape) - axis), wrapped)
+
+
+def _numbers(build: Any, count: int, dtype: Any, axes: int) -> Any:
+    """The numbers 0 to count - 1 along the first of some axes."""
+    return build.constant(np.arange(count, dtype=dtype).reshape(-1, *[1] * (axes - 1)))
 
 
 def distinct(program: Program) -> Program:

@@ -1,7 +1,7 @@
 """Modules: the LLVM code of a program.
 
 All steps are one function of the table of addresses, because each function costs LLVM a millisecond; if some steps run in
-Python, each step is a function. Steps that threads share are functions, too. Single loops that differ only in their length
+Python, the steps between those are. Steps that threads share are functions, too. Single loops that differ only in their length
 and in addresses, such as the updates of all parameters, share their code, and so do other nests that differ only in addresses,
 such as the steps of a loop in Python, if there are several. Of a long program, steps that share their code are rows of tables
 (`sequences`), and the others functions of some dozens.
@@ -17,9 +17,9 @@ from typing import Any
 from llvmlite import ir
 
 from ..program import Equation, Value
-from .assembly import Assembly, Piece
+from .assembly import Assembly, Piece, Stage
 from .elements import KINDS
-from .fusion import Opaque, Product, Scatter, Steps
+from .fusion import Opaque, Own, Product, Steps
 from .likeness import Likeness, factors, is_single, of_nest, of_product
 from .linking import Module, address_at, linked
 from .loops import Emitter, accumulated, partial
@@ -30,6 +30,7 @@ from .registers import LoopEmitter
 from .repeating import RepeatEmitter
 from .scattering import ScatterEmitter
 from .sequences import LEAST, Call, write_sequence
+from .solving import SolutionEmitter
 from .writing import Writer
 
 STATUS = ir.IntType(32)
@@ -37,8 +38,6 @@ ALIKE = 4
 """The number of nests of several loops from which on they share code: inlined, each is a little quicker."""
 PART = 48
 """The number of steps that are a function, where there are many: LLVM's time grows faster than the size of a function."""
-BEFORE = "before_check"
-"""The name of the function that checks guards on inputs."""
 
 
 class ModuleWriter:
@@ -46,7 +45,7 @@ class ModuleWriter:
 
     def __init__(self, assembly: Assembly, *, apart: bool = False) -> None:
         self.assembly, self.prefix = assembly, ""
-        self.apart = apart or assembly.opaque
+        self.apart = apart
         self.module = Module()
         self.late = frozenset(assembly.written_in_place.values())
         self.likenesses = {piece: self._likeness(piece) for piece in assembly.pieces}
@@ -61,23 +60,18 @@ class ModuleWriter:
     def _inside(self, piece: Piece, body: Assembly) -> ModuleWriter:
         """The writer of a loop's body, in the same module."""
         inner = ModuleWriter(body)
-        inner.module, inner.prefix, inner.apart = self.module, f"{self.prefix}{piece.name}_", False
+        inner.module, inner.prefix = self.module, f"{self.prefix}{piece.name}_"
         return inner
 
     def write(self) -> str:
         """The text of the module."""
-        if self.apart:
-            for piece in self.assembly.pieces:
-                if not isinstance(piece.step, Opaque):
-                    builder = self._begun(piece.name, [POINTER])
-                    self._piece(builder, piece)
-                    builder.ret_void()
-            self._checks()
-            builder = self._begun("end", [POINTER])
-            self._end(builder)
-            builder.ret_void()
-        if not self.assembly.opaque:
-            self.run()
+        for piece in self.assembly.pieces if self.apart else ():
+            if not isinstance(piece.step, Opaque):
+                builder = self._begun(piece.name, [POINTER])
+                self._piece(builder, piece)
+                builder.ret_void()
+        for stage in () if self.apart else self.assembly.stages:
+            self.run(stage)
         return self.module.finished()
 
     # Steps
@@ -88,10 +82,11 @@ class ModuleWriter:
             self._product(builder, piece, piece.step)
         elif isinstance(piece.step, Steps):
             self._loop(builder, piece, piece.step.equation)
-        elif isinstance(piece.step, Scatter):
+        elif isinstance(piece.step, Own):
             equation = piece.step.equation
             addresses = [self._address(builder, x) for x in (*equation.inputs, equation.output)]
-            ScatterEmitter(builder, equation).emit(*addresses)
+            emitter = SolutionEmitter if equation.name == "solve_triangular" else ScatterEmitter
+            emitter(builder, equation).emit(*addresses)
         elif piece.layout is not None:
             self._nest(builder, piece, piece.layout)
 
@@ -106,7 +101,7 @@ class ModuleWriter:
         else:
             step = self._inside(piece, piece.body)
             constants = [address(value) for value in piece.body.constants]
-            RepeatEmitter(builder, equation, piece.body, step.run(), address(piece)).emit(
+            RepeatEmitter(builder, equation, piece.body, step.run(*piece.body.stages), address(piece)).emit(
                 [address(value) for value in equation.inputs], [address(value) for value in equation.outputs], constants
             )
 
@@ -230,13 +225,6 @@ class ModuleWriter:
 
     # Guards, writes and entry points
 
-    def _checks(self) -> None:
-        """Write the functions that check guards; each returns 0, or 1 plus the number of a guard that fails."""
-        for step in self.assembly.guards:
-            builder = self._begun(BEFORE if step < 0 else self.assembly.pieces[step].check, [POINTER], STATUS)
-            self._check(builder, step)
-            builder.ret(STATUS(0))
-
     def _check(self, builder: Any, step: int) -> None:
         """Return from the program's function if a guard that is known after a step fails."""
         for number, value, expected in self.assembly.guards.get(step, ()):
@@ -254,24 +242,20 @@ class ModuleWriter:
                 source = write.array(self._address(builder, value))
                 write.copy(write.array(address_at(builder, place, 0)), source, value.nbytes)
 
-    def run(self) -> Any:
-        """The function for the whole program; that of a long one calls functions for its parts."""
-        builder = self._begun("run", [POINTER], STATUS)
-        self._check(builder, -1)
-        numbers = range(len(self.assembly.pieces))
-        if self.apart or len(numbers) <= 2 * PART:
-            self._steps(builder, numbers)
-        else:
-            self._long(builder)
-        self._end(builder)
+    def run(self, stage: Stage) -> Any:
+        """The function of a stage, which is the whole program if no step runs in Python."""
+        builder = self._begun(stage.name, [POINTER], STATUS)
+        self._check(builder, stage.before)
+        (self._steps if len(stage.steps) <= 2 * PART else self._long)(builder, stage.steps)
+        if stage is self.assembly.stages[-1]:
+            self._end(builder)
         builder.ret(STATUS(0))
         return builder.function
 
-    def _long(self, builder: Any) -> None:
-        """Write the steps of a long program: sequences of those that share their code, and parts with the others."""
+    def _long(self, builder: Any, steps: Sequence[int]) -> None:
+        """Write many steps: sequences of those that share their code, and parts with the others."""
         others: list[int] = []
-        repeats = [self._repeats(number) for number in range(len(self.assembly.pieces))]
-        for row, group in itertools.groupby(range(len(repeats)), repeats.__getitem__):
+        for row, group in itertools.groupby(steps, self._repeats):
             numbers = [*group]
             if not row or len(numbers) < LEAST:
                 others += numbers
@@ -327,11 +311,7 @@ class ModuleWriter:
     def _steps(self, builder: Any, numbers: Sequence[int]) -> None:
         """Write steps, and the checks of guards that are known after each."""
         for number in numbers:
-            piece = self.assembly.pieces[number]
-            if self.apart:
-                builder.call(self.module.globals[piece.name], [builder.function.args[0]])
-            else:
-                self._piece(builder, piece)
+            self._piece(builder, self.assembly.pieces[number])
             self._check(builder, number)
 
     def _address(self, builder: Any, key: Any) -> Any:

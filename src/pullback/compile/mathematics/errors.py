@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import math
 
-from ..._numerics.error_functions import NORMAL, NORMAL_FAR, NORMAL_MIDDLE, ROOT_HALF
+from ..._numerics.error_functions import (
+    ERFCX_FOR_SINGLES,
+    NONE_FOR_SINGLES,
+    NORMAL,
+    NORMAL_FAR,
+    NORMAL_MIDDLE,
+    ROOT_HALF,
+)
 from .coefficients import ERF, ERFC, LOG_ERFC
 from .exponentials import exp_of_moderate, exp_pair, scaled
 from .lanes import Word
@@ -56,8 +63,13 @@ def erf(x: Word) -> Word:
 
 
 def erfc(x: Word) -> Word:
-    """1 - erf(x), of doubles, exact far out."""
+    """1 - erf(x), exact far out; of floats in doubles, by the rational function of `erfc_of_singles`."""
     size = abs(x)
+    if x.kind == "f":
+        size = size.at_most(float(NONE_FOR_SINGLES)).to("d")
+        over, under = (size.polynomial(part[::-1]) for part in ERFCX_FOR_SINGLES)
+        tail = exp_of_moderate(-size * size) * over / under
+        return (x < 0).select(2 - tail, tail).to("f")
     far = _complement(size.at_most(ERFC_IS_ZERO))
     return (size < 0.6).select(1 - _near(x), (x < 0).select(2 - far, far))
 

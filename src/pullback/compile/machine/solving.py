@@ -1,0 +1,40 @@
+"""Triangular systems within compiled programs: a call of the BLAS that NumPy has, as in eager programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from ..._numerics import blas
+from ..mathematics.lanes import TYPES
+from ..program import Equation
+from .elements import KINDS
+from .linking import linked
+from .writing import Writer
+
+
+class SolutionEmitter(Writer):
+    """Writes `solve_triangular` of two matrices: the right side is copied, and replaced by the solution.
+
+    A guard has checked that the diagonal has no zeros.
+    """
+
+    def __init__(self, builder: Any, equation: Equation) -> None:
+        super().__init__(builder, KINDS[equation.output.dtype])
+        self.equation = equation
+
+    def emit(self, a: Any, b: Any, out: Any) -> None:
+        """Write the code, given the addresses of the operands and the result."""
+        params, output, name = self.equation.params, self.equation.output, ("s" if self.kind == "f" else "d") + "trsm"
+        self.copy(self.array(out), self.array(b), output.nbytes)
+        found = blas.routine(name)
+        assert found is not None
+        size, enum, number = TYPES[f"i{found[1]}"], ir.IntType(32), TYPES[self.kind]
+        half = blas.UPPER if params["upper"] else blas.LOWER
+        unit = blas.ONES if params.get("unitriangular") else blas.DIAGONAL
+        rows, columns = output.shape
+        arguments = [*map(enum, (blas.ROW_MAJOR, blas.LEFT, half, blas.PLAIN, unit)), size(rows), size(columns)]
+        arguments += [number(1.0), a, size(rows), out, size(columns)]
+        signature = ir.FunctionType(ir.VoidType(), [argument.type for argument in arguments])
+        self.builder.call(linked(self.builder, name, signature), arguments)
