@@ -138,10 +138,8 @@ def _select_along(build: Any, e: Equation) -> Any:
     if not e.output.size:
         return None
     chosen = build.reshape(chosen, shape=(*x.shape[:axis], 1, *x.shape[axis + 1 :]))
-    if axis == len(x.shape) - 1:
-        taken = build.take_along_axis(x, chosen, axis=axis)
-    else:
-        taken = _summed(build, x, chosen, axis)
+    last = axis == len(x.shape) - 1
+    taken = build.take_along_axis(x, chosen, axis=axis) if last else _summed(build, x, chosen, axis)
     return build.reshape(taken, shape=e.output.shape)
 
 
