@@ -26,6 +26,7 @@ OTHERS = {
     "compile.machine.im2col": "LARGEST MOST_TAPS",
     "compile.machine.large": "MOST SEVERAL TABLE",
     "compile.machine.loops": "ALIGNED BRIEF CHUNK MANY SHORT SHORT_IN_LANES TOGETHER",
+    "compile.machine.lowering": "LONG MANY",
     "compile.machine.matrices": "DEPTH FEW VECTORS",
     "compile.machine.modules": "ALIKE PART",
     "compile.machine.native": "FASTCALL NEW_ARRAY",
