@@ -219,3 +219,16 @@ def test_what_is_not_a_number_stays_so(mode):
     loss.backward()
     assert np.isnan(loss.item())
     assert np.isnan(x.grad.numpy()).any()
+
+
+@BOTH
+def test_a_sequence_that_cannot_be_aligned_has_no_gradient_after_its_end(mode):
+    """As in torch, its gradient is NaN without zero_infinity, but not where it has no steps; that of others is finite."""
+    logs = pullback.log_softmax(pullback.arange(40.0).reshape(5, 4, 2).sin(), -1).detach().requires_grad_()
+    targets, sizes = pullback.ones(4, 3, dtype=pullback.int64), pullback.tensor([3, 3, 3, 1])
+    loss = ctc_loss(logs, targets, pullback.tensor([5, 3, 2, 4]), sizes, reduction="sum")
+    loss.backward()
+    assert loss.item() == float("inf")
+    assert pullback.isnan(logs.grad[:3, 1]).all() and pullback.isnan(logs.grad[:2, 2]).all()
+    assert logs.grad[3:, 1].tolist() == [[0, 0]] * 2 and logs.grad[2:, 2].tolist() == [[0, 0]] * 3
+    assert logs.grad[:, [0, 3]].isfinite().all() and logs.grad[4:, 3].tolist() == [[0, 0]]

@@ -75,6 +75,7 @@ class Run:
         self.flags: list[tuple[Any, Any]] = []
         self.answers: dict[int, int] = {}
         self.taken: list[tuple[Place, Any]] = []
+        self.twins: list[tuple[Place, Place]] = []
         self.moment = Moment(sources(self.state.generators))
         self.settings = self._settings()
         if self.state.unknown:
@@ -144,6 +145,8 @@ class Run:
 
     def _take_back(self) -> None:
         """Have everything be what it was before the run."""
+        for tensor, (node, *_) in self.flags:
+            tensor._node = node
         self._put_back(committed=False)
         self.state.restore()
         for tensor, grad, _ in self.grads:
@@ -154,7 +157,7 @@ class Run:
 
     def _take_in(self) -> None:
         """Have every tensor that can be reached hold a recorded value."""
-        arrays: dict[int, Recorded] = {}
+        arrays: dict[int, tuple[Recorded, Place]] = {}
         for number, leaf in enumerate(self.leaves):
             if isinstance(leaf, Carrier):
                 self._take(leaf, records.Argument(number), arrays)
@@ -182,7 +185,7 @@ class Run:
                 holder.put("lr", holder.before["lr"])
         self.rates.clear()
 
-    def _take(self, tensor: Any, place: Place, arrays: dict[int, Recorded]) -> None:
+    def _take(self, tensor: Any, place: Place, arrays: dict[int, tuple[Recorded, Place]]) -> None:
         if id(tensor) in self.known:
             return
         self.known[id(tensor)] = (tensor, place)
@@ -195,9 +198,12 @@ class Run:
         ):
             return  # refused when it is used
         array, cell = tensor._array, tensor._cell
-        held = arrays.get(id(array))
-        if held is None:
-            held = arrays[id(array)] = self.recorder.input(array)
+        if id(array) in arrays:
+            held, first = arrays[id(array)]
+            self.twins.append((first, place))
+        else:
+            held = self.recorder.input(array)
+            arrays[id(array)] = held, place
             self.places.append(place)
             self.memories.append(held._memory)
         self.swapped.append((tensor, array, cell, version(tensor), held))
@@ -281,7 +287,7 @@ class Run:
         else:
             record.program = recorder.program(list(values), writes)
         self._trim(record)
-        record.signatures = self.signatures
+        record.signatures, record.twins = self.signatures, self.twins
         record.drawn = [*dict.fromkeys(recorder.drawn)]
         record.numbers = [(i, self.leaves[i].hex()) for kind, i in self.constant if kind == "argument"]
         record.fixed = [(place, expected) for place, expected in self.signatures if self._stays(place)]
@@ -301,7 +307,7 @@ class Run:
                     "the function returns a tensor of a transform, or one that it reaches in an unknown way"
                 )
             if leaf._array._memory.outside is not None:
-                if leaf._node is not None:
+                if leaf.requires_grad:
                     raise RefusedError(
                         "the function returns a view of a tensor that requires grad: return a clone of it"
                     )
@@ -309,6 +315,8 @@ class Run:
             if leaf._inference and not mode.get().inference:
                 raise RefusedError("the function returns a tensor made under inference_mode, which it enters itself")
             if leaf._node is None:
+                if (origin := leaf._array._memory.origin) is not None and origin.outside is not None:
+                    raise RefusedError("the function returns a view whose place a tensor chooses: return a clone of it")
                 return "value", number(leaf)
             if isinstance(leaf._node, AccumulateGrad):
                 raise RefusedError("the function returns a new leaf that requires grad: set that outside")

@@ -165,6 +165,9 @@ class _Text:
                 continue  # of one array, as is checked with it
             self._checked()
             self._unless(f"{self._name(place)}._array.strides == {self.constant(strides)}")
+        for one, other in self.record.twins:
+            self._checked()
+            self._unless(f"{self._name(one)}._array is {self._name(other)}._array")
 
     def _holders(self) -> None:
         """Check that all that is reached is what it was, in one call as far as machine code can tell."""
@@ -241,9 +244,11 @@ class _Text:
                 f"    w{i}._storage.version += {writes}",
             ]
         given: set[int] = set()
-        answers = [self._answer(i, kind, what, given) for i, (kind, what) in enumerate(record.outputs)]
+        answers: list[str] = []
+        for kind, what in record.outputs:
+            answers.append(answers[what] if kind == "again" else self._answer(len(answers), kind, what, given))
         for i, (place, number) in enumerate(record.effects):
-            self._effect(place, number, given, record.shared.get(i))
+            self._effect(place, number, given, answers[record.shared[i]] if i in record.shared else None)
         structure = record.structure
         if structure == LEAF:
             self.lines.append(f"return {answers[0]}")
@@ -257,8 +262,6 @@ class _Text:
             return self.constant(what)
         if kind == "place":
             return self._name(what)
-        if kind == "again":
-            return f"t{what}"
         if kind not in ("value", "spent"):
             raise NotImplementedError
         if kind == "spent":
@@ -279,8 +282,8 @@ class _Text:
             f"{name}._node = {name}._cell = None",
         ]
 
-    def _effect(self, place: Place, number: int | None, given: set[int], answer: int | None) -> None:
-        value = "None" if answer is None else f"t{answer}"
+    def _effect(self, place: Place, number: int | None, given: set[int], answer: str | None) -> None:
+        value = answer or "None"
         if number is not None and answer is None:
             self._wrap("made", number, given)
             value = "made"

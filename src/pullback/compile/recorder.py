@@ -87,9 +87,11 @@ class Memory:
     `outside` is the caller's own array. It is never written during the run: the first write copies the block, so that a
     run which turns out to be impossible to record leaves nothing behind. A block whose numbers are put off has no array,
     and a `form` instead, an array of its shape and dtype; one that is `lent` holds numbers from which those follow.
+    `chosen` are copies of elements that a tensor has chosen by its number, as in x[i], and `origin` is, for such a copy, the
+    block of x: outside of records they are views.
     """
 
-    __slots__ = ("array", "value", "writes", "outside", "form", "lent", "__weakref__")
+    __slots__ = ("array", "value", "writes", "outside", "form", "lent", "chosen", "origin", "__weakref__")
 
     def __init__(self, array: Any, value: Value, outside: Array | None = None, form: Any = None) -> None:
         self.array = array
@@ -98,6 +100,8 @@ class Memory:
         self.outside = outside
         self.form = form
         self.lent = False
+        self.chosen: tuple[ref[Memory], ...] = ()
+        self.origin: Memory | None = None
 
     def writable(self) -> Array:
         """The array, after it has been copied if it is the caller's, or lent."""
@@ -463,7 +467,11 @@ class Recorder(Interpreter):
         if source is not None:
             return self._handle(source._memory, (*source.steps, (primitive, params)), result)
         values = tuple(map(self.value_of, args))
-        return self.hold(_own(result, arrays), self._written_down(primitive, values, params, result))
+        held = self.hold(_own(result, arrays), self._written_down(primitive, values, params, result))
+        if primitive.name == "index" and isinstance(args[0], Recorded) and not any(map(np.ndim, arrays[1:])):
+            held._memory.origin = args[0]._memory
+            args[0]._memory.chosen += (ref(held._memory),)
+        return held
 
     def _put_off(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The result of an operation that is written down and not computed yet; None where it is to be computed now."""
@@ -537,6 +545,8 @@ class Recorder(Interpreter):
         value, memory = self.value_of(given), target._memory
         if overlaps(view) or overlaps(memory.shaped):
             raise RefusedError("memory that lies in one place more than once is written")
+        if memory.origin is not None or any(made() is not None for made in memory.chosen):
+            raise RefusedError("a view is written, or what it is a view of, whose place a tensor has chosen")
         array = array.copy() if isinstance(given, Recorded) and not given._apart(target) else array
         if target.steps:
             whole = self._written_down(ops.overwrite, (memory.value, value), {"path": target.steps}, memory.array)

@@ -154,6 +154,7 @@ class Record:
     `outputs` says of each leaf of the result what it is: the number of a program's output, a place whose tensor it is,
     or a Python value. `effects` are places with the number of an output, or None where a gradient is forgotten; `shared`
     says which of them hold a tensor that is returned, too. `layouts` are the strides that the function has asked for,
+    `twins` pairs of places whose tensors hold one array, as x and x.detach() do, and are one input of the program,
     `numbers` the float arguments that are part of the program, `drawn` where random numbers come from.
     """
 
@@ -171,6 +172,7 @@ class Record:
         self.fixed: list[tuple[Place, Any]] = []
         self.signatures: list[tuple[Place, Any]] = []
         self.layouts: list[tuple[Place, Any]] = []
+        self.twins: list[tuple[Place, Place]] = []
         self.numbers: list[tuple[int, str]] = []
         self.drawn: list[Any] = []
         self.reached: frozenset[int] = frozenset()

@@ -128,17 +128,18 @@ def _ctc(
         return (to_logs, *[None] * 5)
     to_logs = xp.put_along_axis(pulled, _places(xp, logs, states), axis=len(lead) + 2, shape=logs.shape)
     if normal:
-        to_logs = to_logs - xp.reshape(given, shape=(*lead, 1, count, 1)) * _chances(xp, logs, wanted, whole)
+        to_logs = to_logs - _chances(xp, xp.reshape(given, shape=(*lead, 1, count, 1)), logs, wanted, whole)
     return (to_logs, *[None] * 5)
 
 
-def _chances(xp: Any, logs: Any, wanted: Any, whole: bool) -> Any:
-    """The probabilities of classes, zeros after the last step of a sequence."""
+def _chances(xp: Any, given: Any, logs: Any, wanted: Any, whole: bool) -> Any:
+    """The probabilities of classes times a number for each sequence, which may be NaN; zeros after its last step."""
+    chances = given * xp.exp(logs)
     if whole:
-        return xp.exp(logs)
+        return chances
     *lead, steps, count, _ = logs.shape
     within = xp.reshape(wanted, shape=(*lead, 1, count, 1)) > np.arange(steps).reshape(steps, 1, 1)
-    return xp.select(within, xp.exp(logs))
+    return xp.select(within, chances)
 
 
 def _pulled(xp: Any, pulled: Any, emissions: Any, skips: Any, reached: Any) -> Any:
