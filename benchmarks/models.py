@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from processes import Process
 
-TURNS, SECONDS, CHECKED = 5, 0.3, 3
+TURNS, SECONDS, WARM, CHECKED = 5, 0.3, 0.7, 3
 TORCH = ("torch", "torch compiled")
 Case = Callable[[Any, np.random.Generator], tuple[Any, Callable[[], Any]]]
 MODELS: dict[str, Case] = {}
@@ -676,7 +676,9 @@ def begin(library: str, name: str) -> dict[str, Any]:
     _step[:] = [step_of(library, name)]
     losses = [float(_step[0]()) for _ in range(CHECKED)]
     start = time.perf_counter() - began
-    measure()  # until code that many calls ask for is compiled
+    until = time.perf_counter() + WARM
+    while time.perf_counter() < until:  # until code that many calls ask for is compiled
+        _step[0]()
     return {"losses": losses, "start": start}
 
 
