@@ -118,7 +118,7 @@ def call(case: Case) -> tuple[float, int]:
 
 def fresh(name: str) -> tuple[float, int]:
     """The same in a fresh process."""
-    process = Process("pullback")
+    process = Process("pullback", {"PULLBACK_CACHE": "off"})
     try:
         found: tuple[float, int] = process.call(first, "pullback", name)
         return found
