@@ -67,10 +67,14 @@ def _logsumexp(w: Any, e: Any, x: Any, *, axis: Any, keepdims: bool) -> Any:
     xp, axis = w.xp, _axes(axis)
     if not e.inputs[0].size:
         return xp.log(xp.sum(xp.exp(x), axis=axis, keepdims=keepdims))
-    top = xp.max(xp.real(x) if e.output.dtype.kind == "c" else x, axis=axis, keepdims=True)
-    shift = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
-    total = xp.log(xp.sum(xp.exp(x - shift), axis=axis, keepdims=True)) + shift
-    return xp.reshape(total, e.output.shape)
+    return xp.reshape(_log_of_sum(w, x, axis, real=e.output.dtype.kind != "c"), e.output.shape)
+
+
+def _log_of_sum(w: Any, x: Any, axis: Any, *, real: bool = True) -> Any:
+    """The logarithm of the sum of exponentials along axes, which are kept with length 1."""
+    top = w.xp.max(x if real else w.xp.real(x), axis=axis, keepdims=True)
+    shift = w.xp.where(w.xp.isfinite(top), top, w.xp.zeros_like(top))
+    return w.xp.log(w.xp.sum(w.xp.exp(x - shift), axis=axis, keepdims=True)) + shift
 
 
 def running(w: Any, function: Callable[[Any, Any], Any], x: Any, axis: int, first: Any) -> Any:
@@ -189,18 +193,13 @@ def _ctc(
     found = [emissions[..., 0, :, :] + start]
     for step in range(1, steps):
         one, two = (_before(w, found[-1], places, IMPOSSIBLE) for places in (1, 2))
-        found.append(emissions[..., step, :, :] + _together(w, w.xp.stack([found[-1], one, two + skips], axis=0), 0))
+        ways = w.xp.stack([found[-1], one, two + skips], axis=0)
+        found.append(emissions[..., step, :, :] + _log_of_sum(w, ways, 0)[0, ...])
     reached = w.xp.stack(found, axis=-3)
     last = w.xp.broadcast_to(w.xp.reshape((wanted - 1) % steps, (*lead, 1, count, 1)), (*lead, 1, count, size))
     final = picked(w, reached, along(w, last, e.outputs[1].shape, len(lead)))
     final = found[-1] if whole else w.xp.reshape(final, (*lead, count, size))
-    return _together(w, final + ends, -1), reached
-
-
-def _together(w: Any, logs: Any, axis: int) -> Any:
-    """The logarithm of the sum of exponentials along an axis."""
-    top = w.xp.max(logs, axis=axis, keepdims=True)
-    return w.xp.squeeze(w.xp.log(w.xp.sum(w.xp.exp(logs - top), axis=axis, keepdims=True)) + top, axis=axis)
+    return _log_of_sum(w, final + ends, -1)[..., 0], reached
 
 
 @word("lattice")
