@@ -93,7 +93,7 @@ def numbers(shapes: Any) -> Iterator[Any]:
         yield (rng.standard_normal(shape) * 0.3).astype(np.float32)
 
 
-def first(_: str, name: str) -> tuple[float, int]:
+def first(name: str) -> tuple[float, int]:
     """Seconds of the first call of a case, and how many operations were recorded; its gradients are those outside of it."""
     call(Case(lambda xp, x: xp.sin(x).sum(), ((10,),), 0))
     return call(CASES[name])
@@ -120,7 +120,7 @@ def fresh(name: str) -> tuple[float, int]:
     """The same in a fresh process."""
     process = Process("pullback", {"PULLBACK_CACHE": "off"})
     try:
-        found: tuple[float, int] = process.call(first, "pullback", name)
+        found: tuple[float, int] = process.call(first, name)
         return found
     finally:
         process.end()
