@@ -41,11 +41,16 @@ def _meeting(size: int, length: int, offset: int, stride: int) -> Meeting:
     return slice(first, last), slice(start, start + (last - first - 1) * stride + 1 if last > first else start, stride)
 
 
+def _reaching(size: int, kernel: int, window: Window, i: int) -> int:
+    """The number of elements of a window, from its first on, that may lie in the image; a window may be longer."""
+    return min(kernel, (size - 1 + window.padding[i]) // window.dilation[i] + 1)
+
+
 @functools.lru_cache(maxsize=256)
 def _meetings(size: int, length: int, kernel: int, window: Window, i: int) -> list[Meeting]:
-    """The output and input slices of each element of a window along one axis."""
-    padding, dilation = window.padding[i], window.dilation[i]
-    return [_meeting(size, length, j * dilation - padding, window.stride[i]) for j in range(kernel)]
+    """The output and input slices of each element of a window along one axis that may lie in the image."""
+    padding, dilation, count = window.padding[i], window.dilation[i], _reaching(size, kernel, window, i)
+    return [_meeting(size, length, j * dilation - padding, window.stride[i]) for j in range(count)]
 
 
 def elements_along(size: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> list[Any] | None:
@@ -280,7 +285,8 @@ def _max_places_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any
     for i, step in enumerate(steps):
         shape = [-1 if j == i else 1 for j in range(len(size))]
         first = first + ((np.arange(lengths[i]) * window.stride[i] - window.padding[i]) * step).reshape(shape)
-        offsets = offsets + (np.arange(kernel[i]) * (window.dilation[i] * step)).reshape(shape)
+        inside = np.arange(_reaching(size[i], kernel[i], window, i))
+        offsets = offsets + (inside * (window.dilation[i] * step)).reshape(shape)
     return offsets.reshape(-1)[order] + first
 
 
