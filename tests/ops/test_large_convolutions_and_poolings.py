@@ -361,3 +361,15 @@ def test_a_mean_of_tiles(size):
     g = np.random.default_rng(1).standard_normal(y.shape)
     (gradient,) = pullback.autograd.grad(y, x, pullback.tensor(g))
     np.testing.assert_array_equal(gradient.numpy(), (g / 4).repeat(2, 2).repeat(2, 3))
+
+
+@pytest.mark.parametrize("length", [3, 7, 2**20, 2**40])
+def test_windows_longer_than_the_image_take_no_more_memory_than_it(length):
+    """The only window begins at the first element, so that its mean, its maximum and its gradient are those of all three."""
+    functional = pullback.nn.functional
+    x = pullback.tensor([[[1.0, 5.0, 3.0]]], requires_grad=True)
+    mean = functional.avg_pool1d(x, length, ceil_mode=True)
+    highest, place = functional.max_pool1d(x, length, ceil_mode=True, return_indices=True)
+    assert (mean.item(), highest.item(), place.item()) == (3, 5, 1)
+    (mean * 3 + highest).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), [[[1, 2, 1]]], rtol=1e-6)
