@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._core.texts import printable
 from .arrays import Kept
 from .folding import Fold, folded
-from .layout import printable
 from .sources import shortened
 from .text import value_text, vector_text
 from .trace import Call, Step, Traced

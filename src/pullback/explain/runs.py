@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from .layout import cut, pad, printable, table, wrapped
+from .._core.texts import printable
+from .layout import cut, pad, table, wrapped
 from .numbers import counted, duration, short
 from .page import mimebundle, to_html
 

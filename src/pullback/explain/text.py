@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from .._core.texts import printable
 from .arrays import Kept, Summary
 from .derivations import told
 from .folding import Fold, folded
 from .gradients import folded as folded_rows, is_network, rows as rows_of, sentence
-from .layout import columns, cut, pad, printable, table, wrapped
+from .layout import columns, cut, pad, table, wrapped
 from .numbers import counted, duration, grid, nested, row, rows, short, size
 from .rules import Jacobian
 from .trace import Call, Finding, Leaf, Step, Term, Traced

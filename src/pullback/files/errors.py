@@ -4,6 +4,10 @@ import contextlib
 import pickle
 from collections.abc import Iterator
 
+from .._core.texts import printable
+
+_LONGEST = 1000  # characters of a message: a name in a file may be as long as the file
+
 
 class FileError(RuntimeError):
     """Raised for a file that is damaged or of an unknown format; the message names the file and the problem.
@@ -25,10 +29,20 @@ class UnsafeFileError(FileError, pickle.UnpicklingError):
 
 @contextlib.contextmanager
 def about(name: str) -> Iterator[None]:
-    """A block whose errors get the file's name; exhausted memory or recursion depth becomes a FileError too."""
+    """A block whose errors get the file's name; exhausted memory or recursion depth becomes a FileError too.
+
+    What a file says reaches the terminal by these messages alone: control characters are escaped, and no exception is
+    shown that quotes the file as it is.
+    """
     try:
         yield
     except FileError as error:
-        raise type(error)(f"{name}: {error}") from error.__cause__
+        raise type(error)(_shown(f"{name}: {error}")) from None
     except (MemoryError, RecursionError) as error:
-        raise FileError(f"{name}: asks for more memory than there is ({type(error).__name__})") from error
+        kind = type(error).__name__
+        raise FileError(_shown(f"{name}: asks for more memory than there is ({kind})")) from None
+
+
+def _shown(text: str) -> str:
+    text = printable(text[: _LONGEST + 1])
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

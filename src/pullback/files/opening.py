@@ -1,6 +1,7 @@
 """Files and streams: bounded reading, and atomic writing, so that a crash leaves the old file."""
 
 import contextlib
+import errno
 import io
 import os
 import secrets
@@ -13,6 +14,7 @@ import numpy as np
 from .errors import FileError
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+_AT_ONCE = 4096  # bytes that are asked for whether or not the file has as many
 
 
 def name_of(f: Any) -> str:
@@ -38,6 +40,11 @@ class Input:
         left: int = self.end - self.stream.tell()
         return left
 
+    def tell(self) -> int:
+        """The position in the stream."""
+        place: int = self.stream.tell()
+        return place
+
     def peek(self, count: int) -> bytes:
         """The next bytes, without advancing."""
         found = self.read(count)
@@ -46,7 +53,11 @@ class Input:
 
     def read(self, count: int) -> bytes:
         """The next bytes; fewer at the end."""
-        found: bytes = self.stream.read(max(0, min(count, self.left)))
+        if count > _AT_ONCE:
+            count = max(0, min(count, self.left))
+        found: bytes = self.stream.read(count)
+        while len(found) < count and (more := self.stream.read(count - len(found))):  # a file without a buffer
+            found += more
         return found
 
     def readline(self) -> bytes:
@@ -78,6 +89,28 @@ def filled(stream: Any, count: int, what: str) -> Bytes:
             raise FileError(f"is truncated: {what} has {done} of {count} bytes")
         done += step
     return memory
+
+
+class Output:
+    """A binary stream to which all is written: where it takes less than it is given, the rest follows."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+    def write(self, data: Any) -> int:
+        """Write all of some bytes; OSError if the stream takes no more."""
+        left = data
+        while len(left):
+            taken = self.stream.write(left)
+            if taken is None and not isinstance(self.stream, io.RawIOBase):
+                break  # the program's own object, which does not say how much it took
+            if not taken:
+                raise BlockingIOError(errno.EAGAIN, f"{name_of(self.stream)} takes no more bytes: {len(left)} are left")
+            left = memoryview(left)[taken:]
+        return len(data)
 
 
 @contextlib.contextmanager
@@ -112,7 +145,7 @@ def writing(f: Any) -> Iterator[Any]:
         )
     if isinstance(f, io.TextIOBase):
         raise TypeError(f"save() takes a file opened in binary mode, not text: {name_of(f)}")
-    yield f
+    yield Output(f)
 
 
 @contextlib.contextmanager

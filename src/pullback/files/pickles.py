@@ -5,179 +5,290 @@ our builders, or refused, and only builders are called. Objects that cannot be b
 """
 
 import pickletools
+import struct
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
-from .._core.placement import device
+import numpy as np
+
 from .._core.shapes import Size
+from .builders import Builder, Marker, plain
 from .errors import FileError, UnsafeFileError
+from .keys import Keys
 
-_MOST_AXES = 64  # in a Size: NumPy's limit
-
-
-class Builder:
-    """The meaning of a function's or class's name in a pickle: the function of ours that is called instead."""
-
-    __slots__ = ("name", "build")
-
-    def __init__(self, name: str, build: Callable[..., Any]) -> None:
-        self.name = name
-        self.build = build
-
-
-class Constant:
-    """The meaning of a value's name in a pickle."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-def _mapping(kind: Callable[[dict[Any, Any]], Any]) -> Callable[..., Any]:
-    def build(items: Any = ()) -> Any:
-        return kind(dict(items))
-
-    return build
-
-
-def _size(sizes: Any) -> Size:
-    if len(sizes) > _MOST_AXES:
-        raise ValueError(f"a Size of {len(sizes)} axes")
-    return Size(sizes)
-
-
-def _encoded(text: str, encoding: str) -> bytes:
-    """Bytes in the form of old protocols: a string, each character of which is a byte."""
-    if encoding != "latin1":
-        raise ValueError(f"bytes in the encoding {encoding!r}")
-    return text.encode("latin1")
-
-
-_PLAIN: dict[str, Callable[..., Any]] = {
-    "collections.OrderedDict": _mapping(OrderedDict),
-    "collections.Counter": _mapping(Counter),
-    "_codecs.encode": _encoded,
-    "torch.Size": _size,
-    "torch.device": device,
-    **{f"{module}.set": lambda items=(): set(items) for module in ("builtins", "__builtin__")},
-    **{f"{module}.frozenset": lambda items=(): frozenset(items) for module in ("builtins", "__builtin__")},
-    **{f"{module}.complex": complex for module in ("builtins", "__builtin__")},
-    **{f"{module}.bytearray": lambda content=b"": bytearray(bytes(content)) for module in ("builtins", "__builtin__")},
-}
-PLAIN = {name: Builder(name, build) for name, build in _PLAIN.items()}
-
-_MARK = object()
-_VALUES = set(
-    "INT BININT BININT1 BININT2 LONG LONG1 LONG4 STRING BINSTRING SHORT_BINSTRING BINBYTES SHORT_BINBYTES BINBYTES8 "
-    "BYTEARRAY8 UNICODE SHORT_BINUNICODE BINUNICODE BINUNICODE8 FLOAT BINFLOAT".split()
-)
+MOST_LEVELS = 1000
+"""How deeply containers may be nested: functions that call themselves, and Python's own, follow no deeper."""
+_MOST_DIGITS = 4300  # of a number that is written as text: Python's own limit, since it takes quadratic time
+_REFUSED = "Weights only load failed: "
+MAPPINGS = {dict, OrderedDict, Counter}
+_NESTING = {tuple, list, set, frozenset, Size, np.ndarray} | MAPPINGS
 
 
 class Machine:
     """An interpreter of pickle opcodes, limited to those that build data."""
 
-    def __init__(self, names: Mapping[str, Builder | Constant], persistent: Callable[[Any], Any]) -> None:
-        self.names = {**PLAIN, **names}
+    steps: Mapping[bytes, Callable[[Any], Any]] = {}
+
+    def __init__(self, names: Mapping[str, Any], persistent: Callable[[Any], Any] | None = None) -> None:
+        self.keys = Keys()
+        self.names = {**plain(self.keys), **names}
         self.persistent = persistent
         self.stack: list[Any] = []
+        self.below: list[list[Any]] = []  # what lies below each mark
         self.memo: dict[int, Any] = {}
+        self.copied = 0  # items, by builders
 
-    def run(self, stream: Any) -> Any:
-        """The value of the pickle at a stream's position, which is then after the pickle."""
+    def run(self, source: Any) -> Any:
+        """The value of the pickle at the position of a source, which is then after the pickle."""
+        self.source, self.begin = source, source.tell()
         try:
-            for opcode, argument, _ in pickletools.genops(stream):
-                if opcode.name == "STOP":
-                    return self._result()
-                self._step(opcode.name, argument)
+            while (code := source.read(1)) != b".":
+                step = self.steps.get(code)
+                if step is None:
+                    raise self.unknown(code)
+                step(self)
+            [value] = self.stack
+            if self.below:
+                raise ValueError("a mark is left")
         except FileError:
             raise
-        except (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError, RuntimeError) as error:
-            raise FileError(f"holds a damaged pickle: {error}") from error
-        raise FileError("holds a pickle without an end")
+        except DAMAGES as error:
+            self.fail(error)
+        return checked(value)
 
-    def _result(self) -> Any:
-        [value] = self.stack
-        if isinstance(value, (Builder, Constant)) or value is _MARK:
-            raise FileError("holds a pickle of a name alone")
-        return value
+    def fail(self, error: Exception) -> NoReturn:
+        """Raise the FileError for a pickle that could not be read to its end."""
+        raise FileError(f"holds a damaged pickle: {error}") from error
 
-    def _step(self, name: str, argument: Any) -> None:
-        if name in _VALUES:
-            self.stack.append(argument)
-        elif name in _STEPS:
-            _STEPS[name](self, argument)
-        elif name not in {"PROTO", "FRAME"}:
-            raise UnsafeFileError(f"Weights only load failed: its pickle uses the opcode {name}, which builds objects")
+    def unknown(self, code: bytes) -> FileError:
+        """The exception for an opcode that builds no data."""
+        if not code:
+            return FileError("holds a pickle without an end")
+        known = pickletools.code2op.get(code.decode("latin1"))
+        if known is None:
+            return FileError(f"holds a damaged pickle: {code!r} is no opcode")
+        return UnsafeFileError(f"{_REFUSED}its pickle uses the opcode {known.name}, which builds objects")
+
+    def exact(self, count: int) -> bytes:
+        """The next bytes; refused if there are fewer."""
+        found: bytes = self.source.read(count)
+        if len(found) != count:
+            raise FileError(f"holds a damaged pickle: it ends after {len(found)} of {count} bytes")
+        return found
+
+    def line(self) -> bytes:
+        """The bytes up to the end of a line, without it."""
+        found: bytes = self.source.readline()
+        if not found.endswith(b"\n"):
+            raise FileError("holds a damaged pickle: it ends within a line")
+        return found[:-1]
 
     def pop(self) -> Any:
         """The value on top of the stack, removed from it."""
-        value = self.stack.pop()
-        if value is _MARK:
-            raise ValueError("a mark where a value should be")
-        return value
+        return self.stack.pop()
+
+    def push(self, value: Any) -> None:
+        """Put a value on top of the stack."""
+        self.stack.append(value)
 
     def marked(self) -> list[Any]:
         """The values above the last mark, removed from the stack with it."""
-        place = len(self.stack) - 1
-        while self.stack[place] is not _MARK:
-            place -= 1
-            if place < 0:
-                raise ValueError("no mark on the stack")
-        values = self.stack[place + 1 :]
-        del self.stack[place:]
+        values = self.stack
+        self.stack = self.below.pop()
         return values
 
-    def named(self, name: str) -> Any:
-        """The builder or constant that a name is mapped to."""
-        found = self.names.get(name)
-        if found is None:
-            raise UnsafeFileError(
-                f"Weights only load failed: Unsupported global: GLOBAL {name} was not an allowed global. pullback reads "
-                "tensors and plain containers, and never runs what a file names: save the state_dict() instead, or open "
-                "the file with torch and save what it holds"
-            )
-        return found.value if isinstance(found, Constant) else found
+    def named(self, module: Any, name: Any) -> Any:
+        """The builder or value that a name is mapped to."""
+        if type(module) is not str or type(name) is not str:
+            raise FileError("holds a damaged pickle: a name is no text")
+        full = f"{module}.{name}"
+        return self.names[full] if full in self.names else self.absent(module, name)
+
+    def absent(self, module: str, name: str) -> Any:
+        """Refuse a name that is mapped to nothing."""
+        raise UnsafeFileError(
+            f"{_REFUSED}Unsupported global: GLOBAL {module[:200]}.{name[:200]} was not an allowed global. pullback reads "
+            "tensors and plain containers, and never runs what a file names: save the state_dict() instead, or open "
+            "the file with torch and save what it holds"
+        )
 
     def reduce(self) -> None:
         """Call a builder."""
         arguments, builder = self.pop(), self.pop()
-        if not isinstance(builder, Builder) or not isinstance(arguments, tuple):
-            raise UnsafeFileError(f"Weights only load failed: its pickle calls a {type(builder).__name__}")
+        if type(arguments) is not tuple:
+            raise UnsafeFileError(f"{_REFUSED}its pickle calls something with a {type(arguments).__name__}")
+        self.push(self.call(builder, arguments))
+
+    def new(self) -> None:
+        """Create an object: here, by calling a builder."""
+        self.reduce()
+
+    def call(self, builder: Any, arguments: tuple[Any, ...]) -> Any:
+        """What a builder makes of arguments, once these are checked."""
+        if not isinstance(builder, Builder):
+            raise UnsafeFileError(f"{_REFUSED}its pickle calls a {type(builder).__name__}")
+        self.charge(builder.check(arguments))
         try:
-            self.stack.append(builder.build(*arguments))
-        except (TypeError, ValueError, OverflowError, AttributeError) as error:
+            return builder.build(*arguments)
+        except (TypeError, ValueError, OverflowError, AttributeError, RuntimeError) as error:
+            if isinstance(error, FileError):
+                raise
             raise FileError(f"holds an invalid {builder.name}: {error}") from error
+
+    def charge(self, items: int) -> None:
+        """Count items that are copied; refused if there are more than there are bytes so far."""
+        self.copied += items
+        if items and self.copied > self.source.tell() - self.begin:
+            raise FileError("holds a pickle that copies values again and again")
 
     def set_state(self) -> None:
         """Set the attribute that torch's state dicts have, the modules' versions, on an OrderedDict."""
         state, value = self.pop(), self.stack[-1]
-        if type(value) is not OrderedDict or not isinstance(state, dict) or state.keys() - {"_metadata"}:
-            raise UnsafeFileError(f"Weights only load failed: its pickle sets attributes of a {type(value).__name__}")
-        if "_metadata" in state:
-            value._metadata = state["_metadata"]  # type: ignore[attr-defined]  # as in torch
+        versions = state.get("_metadata", {}) if type(state) is dict and len(state) <= 1 else None
+        if type(value) is not OrderedDict or type(versions) not in MAPPINGS or state.keys() - {"_metadata"}:
+            raise UnsafeFileError(f"{_REFUSED}its pickle sets attributes of a {type(value).__name__}")
+        if state:
+            value._metadata = versions  # type: ignore[attr-defined]  # as in torch
 
     def refer(self) -> None:
         """Push an object that the file stores outside the pickle."""
-        self.stack.append(self.persistent(self.pop()))
+        if self.persistent is None:
+            raise UnsafeFileError(f"{_REFUSED}a pickle refers to a storage where none is allowed")
+        self.push(self.persistent(self.pop()))
 
-    def gather(self, kind: Callable[[list[Any]], Any], count: int | None = None) -> None:
-        """Create a container of the values above the last mark, or of the topmost `count` values."""
-        values = self.marked() if count is None else [self.pop() for _ in range(count)][::-1]
-        self.stack.append(kind(values))
+    def remember(self, place: int) -> None:
+        """Keep the value on top of the stack at a place."""
+        self.memo[place] = self.stack[-1]
 
-    def extend(self, values: list[Any], kinds: tuple[type, ...], write: Callable[[Any, list[Any]], Any]) -> None:
-        """Add values to the container on top of the stack."""
-        if not isinstance(self.stack[-1], kinds):
-            raise UnsafeFileError(f"Weights only load failed: its pickle writes into a {type(self.stack[-1]).__name__}")
-        if any(isinstance(value, Builder) for value in values):
-            raise UnsafeFileError("Weights only load failed: its pickle keeps a function or a class")
-        write(self.stack[-1], values)
+    def append(self, values: list[Any]) -> None:
+        """Add values to the list on top of the stack."""
+        self._top(list).extend(values)
+
+    def set_items(self, values: list[Any]) -> None:
+        """Add keys and values to the dict on top of the stack."""
+        self.keys.pairs(self._top(*MAPPINGS), paired(values))
+
+    def add(self, values: list[Any]) -> None:
+        """Add elements to the set on top of the stack."""
+        self.keys.elements(self._top(set), values)
+
+    def _top(self, *kinds: type) -> Any:
+        value = self.stack[-1]
+        if type(value) not in kinds:
+            raise UnsafeFileError(f"{_REFUSED}its pickle writes into a {type(value).__name__}")
+        return value
 
 
-def _pairs(values: list[Any]) -> dict[Any, Any]:
-    return dict(zip(values[::2], values[1::2], strict=True))
+DAMAGES = (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError, RuntimeError, struct.error)
+"""What is raised where a pickle's opcodes do not fit each other."""
+
+
+def paired(values: list[Any]) -> list[Any]:
+    """Keys and values, which alternate, as pairs."""
+    return [*zip(values[::2], values[1::2], strict=True)]
+
+
+def checked(value: Any) -> Any:
+    """A value that was built, if it is nested no deeper than allowed, and all in it are values."""
+    levels: dict[int, int] = {}  # how many levels each container has; 0 within itself
+    path = [_Inside(value)]
+    while path:
+        here = path[-1]
+        levels.setdefault(id(here.value), 0)
+        below = next((each for each in here.left if id(each) not in levels), None)
+        if below is not None:
+            path.append(_Inside(below))
+            continue
+        level = levels[id(here.value)] = 1 + max([levels[id(each)] for each in here.inner], default=0)
+        if level > MOST_LEVELS:
+            raise FileError(f"holds values that are nested more than {MOST_LEVELS} levels deep")
+        path.pop()
+    return value
+
+
+class _Inside:
+    """A container, the containers in it, and those of them at which nobody has looked."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.inner = _nested(value)
+        self.left = iter(self.inner)
+
+
+def _nested(value: Any) -> list[Any]:
+    """The containers in a container; refused is what is no value."""
+    kind = type(value)
+    if isinstance(value, Marker):
+        raise UnsafeFileError(f"{_REFUSED}its pickle keeps a function or a class alone")
+    if kind not in _NESTING:
+        return []
+    items: Any = value
+    if kind in MAPPINGS:
+        items = [*value.keys(), *value.values(), *getattr(value, "__dict__", {}).values()]
+    elif kind is np.ndarray:
+        items = value.ravel() if value.dtype.hasobject else ()
+    nesting = {kind for kind in {*map(type, items)} if kind in _NESTING or issubclass(kind, Marker)}
+    return [each for each in items if type(each) in nesting] if nesting else []
+
+
+# The opcodes, by their bytes
+
+
+def _number(size: int, *, signed: bool = False) -> Callable[[Machine], int]:
+    return lambda machine: int.from_bytes(machine.exact(size), "little", signed=signed)
+
+
+_BYTE, _SHORT, _INT, _LONG = (_number(size) for size in (1, 2, 4, 8))
+
+
+def _digits(machine: Machine) -> Any:
+    text = machine.line()
+    if len(text) > _MOST_DIGITS:
+        raise FileError(f"holds a number of {len(text)} digits, of {_MOST_DIGITS} allowed")
+    return text
+
+
+def _integer(machine: Machine) -> Any:
+    text = _digits(machine)
+    return {b"00": False, b"01": True}[text] if text in {b"00", b"01"} else int(text.removesuffix(b"L"))
+
+
+def _quoted(machine: Machine) -> str:
+    """Text of Python 2, as it is written in programs; none with escapes."""
+    text = machine.line().strip()
+    if len(text) < 2 or text[:1] != text[-1:] or text[:1] not in {b"'", b'"'} or b"\\" in text:
+        raise FileError("holds a damaged pickle: a text has no quotes, or escapes")
+    return text[1:-1].decode("ascii")
+
+
+def _bytes(count: Callable[[Machine], int]) -> Callable[[Machine], bytes]:
+    return lambda machine: machine.exact(count(machine))
+
+
+def _text(count: Callable[[Machine], int], encoding: str = "utf-8") -> Callable[[Machine], str]:
+    return lambda machine: str(machine.exact(count(machine)), encoding, "surrogatepass")
+
+
+def _whole(count: Callable[[Machine], int]) -> Callable[[Machine], int]:
+    return lambda machine: int.from_bytes(machine.exact(count(machine)), "little", signed=True)
+
+
+def _pushes(read: Callable[[Machine], Any]) -> Callable[[Machine], None]:
+    def step(machine: Machine) -> None:
+        value = read(machine)  # which may leave another stack
+        machine.stack.append(value)
+
+    return step
+
+
+def _tuple(count: int) -> Callable[[Machine], Any]:
+    return lambda machine: tuple([machine.pop() for _ in range(count)][::-1])
+
+
+def _mark(machine: Machine) -> None:
+    machine.below.append(machine.stack)
+    machine.stack = []
 
 
 def _two(machine: Machine) -> list[Any]:
@@ -185,59 +296,75 @@ def _two(machine: Machine) -> list[Any]:
     return [key, value]
 
 
+def _global(machine: Machine) -> Any:
+    return machine.named(machine.line().decode(), machine.line().decode())
+
+
 def _stack_global(machine: Machine) -> Any:
     name, module = machine.pop(), machine.pop()
-    return machine.named(f"{module}.{name}")
+    return machine.named(module, name)
 
 
-def _remember(machine: Machine, place: int | None) -> None:
-    machine.memo[len(machine.memo) if place is None else int(place)] = machine.stack[-1]
-
-
-def _constant(value: Any) -> Callable[[Machine, Any], None]:
-    return lambda machine, _: machine.stack.append(value)
-
-
-def _made(make: Callable[[], Any]) -> Callable[[Machine, Any], None]:
-    return lambda machine, _: machine.stack.append(make())
-
-
-def _gathers(kind: Callable[[list[Any]], Any], count: int | None = None) -> Callable[[Machine, Any], None]:
-    return lambda machine, _: machine.gather(kind, count)
-
-
-_STEPS: dict[str, Callable[[Machine, Any], Any]] = {
-    "MARK": _constant(_MARK),
-    "NONE": _constant(None),
-    "NEWTRUE": _constant(True),
-    "NEWFALSE": _constant(False),
-    "EMPTY_TUPLE": _constant(()),
-    "EMPTY_LIST": _made(list),
-    "EMPTY_DICT": _made(dict),
-    "EMPTY_SET": _made(set),
-    "TUPLE": _gathers(tuple),
-    "LIST": _gathers(list),
-    "DICT": _gathers(_pairs),
-    "FROZENSET": _gathers(frozenset),
-    **{f"TUPLE{count}": _gathers(tuple, count) for count in (1, 2, 3)},
-    "POP": lambda machine, _: machine.pop(),
-    "POP_MARK": lambda machine, _: machine.marked(),
-    "DUP": lambda machine, _: machine.stack.append(machine.stack[-1]),
-    "APPEND": lambda machine, _: machine.extend([machine.pop()], (list,), list.extend),
-    "APPENDS": lambda machine, _: machine.extend(machine.marked(), (list,), list.extend),
-    "SETITEM": lambda machine, _: machine.extend(_two(machine), (dict,), lambda d, values: d.update(_pairs(values))),
-    "SETITEMS": lambda machine, _: machine.extend(
-        machine.marked(), (dict,), lambda d, values: d.update(_pairs(values))
-    ),
-    "ADDITEMS": lambda machine, _: machine.extend(machine.marked(), (set,), set.update),
-    **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"), _remember),
-    **dict.fromkeys(
-        ("GET", "BINGET", "LONG_BINGET"), lambda machine, place: machine.stack.append(machine.memo[int(place)])
-    ),
-    "GLOBAL": lambda machine, name: machine.stack.append(machine.named(name.replace(" ", ".", 1))),
-    "STACK_GLOBAL": lambda machine, _: machine.stack.append(_stack_global(machine)),
-    "REDUCE": lambda machine, _: machine.reduce(),
-    "NEWOBJ": lambda machine, _: machine.reduce(),
-    "BUILD": lambda machine, _: machine.set_state(),
-    "BINPERSID": lambda machine, _: machine.refer(),
+_VALUES: dict[bytes, Callable[[Machine], Any]] = {
+    b"N": lambda _: None,
+    b"\x88": lambda _: True,
+    b"\x89": lambda _: False,
+    b"I": _integer,
+    b"L": _integer,
+    b"J": _number(4, signed=True),
+    b"K": _BYTE,
+    b"M": _SHORT,
+    b"\x8a": _whole(_BYTE),
+    b"\x8b": _whole(_INT),
+    b"F": lambda machine: float(_digits(machine)),
+    b"G": lambda machine: struct.unpack(">d", machine.exact(8))[0],
+    b"S": _quoted,
+    b"T": _text(_INT, "latin1"),
+    b"U": _text(_BYTE, "latin1"),
+    b"V": lambda machine: str(machine.line(), "raw-unicode-escape"),
+    b"\x8c": _text(_BYTE),
+    b"X": _text(_INT),
+    b"\x8d": _text(_LONG),
+    b"C": _bytes(_BYTE),
+    b"B": _bytes(_INT),
+    b"\x8e": _bytes(_LONG),
+    b"\x96": lambda machine: bytearray(machine.exact(_LONG(machine))),
+    b")": lambda _: (),
+    b"]": lambda _: [],
+    b"}": lambda _: {},
+    b"\x8f": lambda _: set(),
+    b"t": lambda machine: tuple(machine.marked()),
+    b"l": lambda machine: machine.marked(),
+    b"d": lambda machine: machine.keys.pairs({}, paired(machine.marked())),
+    b"\x91": lambda machine: frozenset(machine.keys.elements(set(), machine.marked())),
+    b"\x85": _tuple(1),
+    b"\x86": _tuple(2),
+    b"\x87": _tuple(3),
+    b"2": lambda machine: machine.stack[-1],
+    b"g": lambda machine: machine.memo[_integer(machine)],
+    b"h": lambda machine: machine.memo[_BYTE(machine)],
+    b"j": lambda machine: machine.memo[_INT(machine)],
+    b"c": _global,
+    b"\x93": _stack_global,
+}
+Machine.steps = {
+    **{code: _pushes(read) for code, read in _VALUES.items()},
+    b"\x80": _BYTE,
+    b"\x95": _LONG,
+    b"(": _mark,
+    b"0": Machine.pop,
+    b"1": Machine.marked,
+    b"a": lambda machine: machine.append([machine.pop()]),
+    b"e": lambda machine: machine.append(machine.marked()),
+    b"s": lambda machine: machine.set_items(_two(machine)),
+    b"u": lambda machine: machine.set_items(machine.marked()),
+    b"\x90": lambda machine: machine.add(machine.marked()),
+    b"p": lambda machine: machine.remember(_integer(machine)),
+    b"q": lambda machine: machine.remember(_BYTE(machine)),
+    b"r": lambda machine: machine.remember(_INT(machine)),
+    b"\x94": lambda machine: machine.remember(len(machine.memo)),
+    b"R": lambda machine: machine.reduce(),
+    b"\x81": lambda machine: machine.new(),
+    b"b": lambda machine: machine.set_state(),
+    b"Q": lambda machine: machine.refer(),
 }

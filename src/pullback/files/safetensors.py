@@ -14,6 +14,7 @@ import numpy as np
 
 from .._core import dtypes
 from .._core.bfloat import held
+from .builders import MOST_AXES
 from .errors import FileError
 from .opening import Input
 
@@ -22,6 +23,7 @@ Order = Literal["little", "big"]
 METADATA = "__metadata__"
 BFLOAT = "BF16"
 MOST_HEADER = 100_000_000  # bytes, as the format specifies
+_MOST_DIGITS = 4300  # of an integer: Python's own limit, since it takes quadratic time
 
 _CODES = "BOOL U8 I8 U16 I16 F16 U32 I32 F32 U64 I64 F64 C64".split()
 _KINDS = "bool uint8 int8 uint16 int16 float16 uint32 int32 float32 uint64 int64 float64 complex64".split()
@@ -79,7 +81,7 @@ def read_header(source: Input) -> tuple[list[_Entry], dict[str, str]]:
         raise FileError(f"declares a header of {length} bytes, but {source.left} bytes follow")
     content = source.exact(length, "the header")
     try:
-        header = json.loads(content.decode(), object_pairs_hook=_distinct, parse_constant=not_finite)
+        header = parsed(content.decode(), object_pairs_hook=_distinct)
     except (ValueError, RecursionError) as error:
         raise FileError(f"has a header that is not JSON: {error}") from error
     if not isinstance(header, dict):
@@ -108,15 +110,26 @@ def read(source: Input) -> tuple[dict[str, Any], dict[str, str], bool]:
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in found if names.count(name) > 1)
-        raise ValueError(f"the name {twice!r} is there twice")
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"the name {name!r} is there twice")
+        found[name] = value
     return found
 
 
-def not_finite(text: str) -> NoReturn:
+def parsed(text: str, **options: Any) -> Any:
+    """The value of JSON text: numbers of few digits, no NaN, and lists and objects no deeper than Python follows."""
+    return json.loads(text, parse_constant=_not_finite, parse_int=_integer, **options)
+
+
+def _integer(text: str) -> int:
+    if len(text) > _MOST_DIGITS:
+        raise ValueError(f"a number has {len(text)} digits, of {_MOST_DIGITS} allowed")
+    return int(text)
+
+
+def _not_finite(text: str) -> NoReturn:
     """Refuse NaN and infinities, which Python parses as JSON numbers although JSON does not have them."""
     raise ValueError(f"{text} is no JSON number")
 
@@ -134,6 +147,8 @@ def _entry(name: str, value: Any) -> _Entry:
         raise FileError(f"tensor {name!r} has the dtype {_shown(dtype)}: pullback has {', '.join(DTYPES)}")
     if not _naturals(shape):
         raise FileError(f"tensor {name!r} has the shape {_shown(shape)}, which is no list of sizes")
+    if len(shape) > MOST_AXES:
+        raise FileError(f"tensor {name!r} has a shape that arrays cannot have, of {len(shape)} axes")
     if not _naturals(span) or len(span) != 2 or span[0] > span[1]:
         raise FileError(f"tensor {name!r} has the data_offsets {_shown(span)}, which are no range")
     itemsize = 2 if dtype == BFLOAT else DTYPES[dtype].itemsize

@@ -18,12 +18,14 @@ from .._core.primitives import Carrier
 from .._core.shapes import Size
 from .._tensor.creation import from_numpy
 from .errors import FileError
-from .safetensors import METADATA, not_finite
+from .keys import Keys
+from .safetensors import METADATA, parsed
 
 _COMPLEX, _GRAD = "complex", "requires_grad"
 _DEEPEST = 200  # levels of nested containers
 _MAPPINGS: dict[str, type[dict[Any, Any]]] = {"dict": dict, "OrderedDict": OrderedDict, "Counter": Counter}
 _SEQUENCES: dict[str, Callable[[Any], Any]] = {kind.__name__: kind for kind in (list, tuple, set, frozenset, Size)}
+_SETS = {"set", "frozenset"}
 _KINDS = {kind: name for name, kind in (_MAPPINGS | _SEQUENCES).items()}
 
 
@@ -148,27 +150,35 @@ class Decoder:
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
         self.arrays = arrays
+        self._keys = Keys()
         self._tensors: dict[tuple[Any, ...], Any] = {}
+        self._level = 0
 
     def decode(self, structure: Any) -> Any:
         """The value represented by JSON."""
         if structure is None or isinstance(structure, (bool, int, float, str)):
             return structure
+        if self._level > _DEEPEST + 3:  # a complex number in the innermost container has levels, too
+            raise FileError(f"has a structure that is nested more than {_DEEPEST} levels deep")
         if not isinstance(structure, dict) or len(structure) != 1:
             raise FileError("has a structure in which a value is neither plain nor named by what it is")
         [(kind, content)] = structure.items()
+        self._level += 1
         try:
             return self._value(kind, content)
         except FileError:
             raise
         except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RuntimeError) as error:
             raise FileError(f"has a structure with an invalid {kind}: {error}") from error
+        finally:
+            self._level -= 1
 
     def _value(self, kind: str, content: Any) -> Any:
         if kind in _MAPPINGS:
-            return _MAPPINGS[kind]({self.decode(key): self.decode(item) for key, item in content})
+            return self._keys.pairs(_MAPPINGS[kind](), [(self.decode(key), self.decode(item)) for key, item in content])
         if kind in _SEQUENCES:
-            return _SEQUENCES[kind]([self.decode(item) for item in content])
+            items = [self.decode(item) for item in content]
+            return _SEQUENCES[kind](self._keys.elements(set(), items) if kind in _SETS else items)
         if kind in {"tensor", "array", "scalar"}:
             return self._stored(kind, *content)
         if kind == "float":
@@ -210,7 +220,7 @@ def _made(kind: str, array: Any, requires_grad: bool) -> Any:
 def decoded(text: str, arrays: Mapping[str, Any]) -> Any:
     """The nested values represented by JSON text and named arrays."""
     try:
-        structure = json.loads(text, parse_constant=not_finite)
+        structure = parsed(text)
     except (ValueError, RecursionError) as error:
         raise FileError(f"has a structure that is not JSON: {error}") from error
     return Decoder(arrays).decode(structure)

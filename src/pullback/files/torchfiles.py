@@ -4,10 +4,12 @@ An archive contains a pickle, which refers to storages by key, and one member wi
 format is a sequence of pickles followed by the storages' bytes.
 """
 
+import io
 import math
 import posixpath
 import struct
 import zipfile
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -15,9 +17,11 @@ import numpy as np
 
 from .._core import dtypes
 from .._tensor.creation import from_numpy
+from .._tensor.tensor import Tensor
+from .builders import COUNT, FLAG, NONE, SIZES, Builder, Marker, Takes
 from .errors import FileError, UnsafeFileError
 from .opening import Input, filled
-from .pickles import Builder, Constant, Machine
+from .pickles import Machine
 from .safetensors import Order, bfloats, typed
 
 _MAGIC = 0x1950A86A20F9469CFC6C
@@ -34,6 +38,22 @@ _KINDS: dict[str, np.dtype[Any] | None] = {
 }
 
 
+class StorageKind(Marker):
+    """The meaning of a storage type's name."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+_TENSOR = Takes((Tensor,))
+_HOOKS = Takes((OrderedDict, dict, NONE))
+_METADATA = Takes((dict, NONE), 8)
+_LAYOUT = (_TENSOR, COUNT, SIZES, SIZES)
+_MOST_DERIVED = 4  # times the bytes of all storages: conjugates, negatives, and elements of other dtypes
+
+
 class Contents:
     """The names allowed in a torch file, and the storages that its pickle refers to."""
 
@@ -42,24 +62,32 @@ class Contents:
         self.order = order
         self.storages: dict[str, tuple[tuple[str, int], Any]] = {}
         self.narrowed = False
+        self._referred: dict[int, Any] = {}  # the storages and parts of them, by identity: no other tensor is one
+        self._derived: dict[Any, Any] = {}
+        self._bytes = self._bytes_derived = 0
 
-    def names(self) -> dict[str, Builder | Constant]:
-        """The builder or constant for each name."""
+    def names(self) -> dict[str, Any]:
+        """The builder or value for each name."""
+        old = Builder("tensor", self.tensor, *_LAYOUT)
+        new = Builder("tensor", self.tensor, *_LAYOUT, FLAG, _HOOKS, _METADATA, least=4)
+        typed = Builder(
+            "tensor", self.typed_tensor, *_LAYOUT, FLAG, _HOOKS, Takes((dtypes.dtype,)), _METADATA, least=7
+        )
         return {
-            **{f"torch.{kind}Storage": Constant(StorageKind(kind)) for kind in _KINDS},
-            **{f"torch.cuda.{kind}Storage": Constant(StorageKind(kind)) for kind in _KINDS},
-            "torch.storage.UntypedStorage": Constant(StorageKind(_BYTES)),
-            **{f"torch.{dtype.name}": Constant(dtype) for dtype in dtypes.known()},
-            "torch._utils._rebuild_tensor": Builder("tensor", self.tensor),
-            "torch._utils._rebuild_tensor_v2": Builder("tensor", self.tensor),
-            "torch._utils._rebuild_tensor_v3": Builder("tensor", self.typed_tensor),
-            "torch._utils._rebuild_parameter": Builder("parameter", _parameter),
+            **{f"torch.{kind}Storage": StorageKind(kind) for kind in _KINDS},
+            **{f"torch.cuda.{kind}Storage": StorageKind(kind) for kind in _KINDS},
+            "torch.storage.UntypedStorage": StorageKind(_BYTES),
+            **{f"torch.{dtype.name}": dtype for dtype in dtypes.known()},
+            "torch._utils._rebuild_tensor": old,
+            "torch._utils._rebuild_tensor_v2": new,
+            "torch._utils._rebuild_tensor_v3": typed,
+            "torch._utils._rebuild_parameter": Builder("parameter", _parameter, _TENSOR, FLAG, _HOOKS),
         }
 
     def refer(self, reference: Any) -> Any:
         """The storage that a pickle refers to, as a 1-d tensor."""
         match reference:
-            case ("storage", StorageKind() as kind, str() as key, _, int() as count, *rest) if count >= 0:
+            case ("storage", StorageKind() as kind, str() as key, _, int() as count, *rest) if 0 <= count < 2**62:
                 what = (kind.name, count)
             case _:
                 raise UnsafeFileError("Weights only load failed: its pickle refers to something that is no storage")
@@ -67,21 +95,23 @@ class Contents:
         if known is None:
             elements = self.storage(key, kind.name, count)
             self.narrowed |= kind.name == _BFLOAT and elements.dtype.char != "E"
-            known = self.storages[key] = (what, from_numpy(elements))
+            self._bytes += elements.nbytes
+            known = self.storages[key] = (what, self._one(from_numpy(elements)))
         if known[0] != what:
             raise FileError(
                 f"refers to storage {key!r} as {count} elements of {kind.name}, and as {known[0]} elsewhere"
             )
-        return known[1] if not rest or rest[0] is None else _part(known[1], rest[0])
+        return known[1] if not rest or rest[0] is None else self._one(_part(known[1], rest[0]))
+
+    def _one(self, storage: Any) -> Any:
+        """The storage, from now on known as one."""
+        self._referred[id(storage)] = storage
+        return storage
 
     def typed_tensor(self, storage: Any, *layout: Any) -> Any:
         """A tensor on an untyped storage, whose dtype is given separately."""
         *layout_alone, dtype = layout[:6]
-        if not isinstance(dtype, dtypes.dtype) or storage._array.dtype != np.uint8:
-            raise ValueError("its dtype or its storage is invalid")
-        count = storage._array.size // dtype.itemsize * dtype.itemsize
-        elements = typed(storage._array[:count], dtype.numpy, self.order, "a storage")
-        return self.tensor(from_numpy(elements), *layout_alone, *layout[6:])
+        return self.tensor(storage, *layout_alone, *layout[6:], dtype=dtype)
 
     def tensor(
         self,
@@ -92,31 +122,47 @@ class Contents:
         requires_grad: bool = False,
         hooks: Any = None,
         metadata: Any = None,
+        dtype: Any = None,
     ) -> Any:
         """A tensor on part of a storage."""
-        array = strided(storage._array, offset, tuple(size), tuple(stride))
-        if metadata:
-            array = np.conj(array) if metadata.get("conj") else array
-            array = np.negative(array) if metadata.get("neg") else array
-        return from_numpy(array).requires_grad_(bool(requires_grad))
+        if id(storage) not in self._referred:
+            raise FileError("holds a tensor whose storage is another tensor")
+        flags = metadata or {}
+        elements = self._elements(storage, dtype, flags.get("conj") is True, flags.get("neg") is True)
+        return from_numpy(strided(elements, offset, size, stride)).requires_grad_(requires_grad)
+
+    def _elements(self, storage: Any, dtype: Any, conjugate: bool, negative: bool) -> Any:
+        """The elements of a storage as they are, of another dtype, conjugated or negated: computed once."""
+        array = storage._array
+        if dtype is None and not conjugate and not negative:
+            return array
+        key = (id(storage), dtype, conjugate, negative)
+        if key not in self._derived:
+            self._bytes_derived += array.nbytes
+            if self._bytes_derived > _MOST_DERIVED * self._bytes:
+                raise FileError("holds tensors that would convert its storages again and again")
+            if dtype is not None:
+                array = _retyped(array, dtype, self.order)
+            array = np.conj(array) if conjugate else array
+            self._derived[key] = np.negative(array) if negative else array
+        return self._derived[key]
 
 
-class StorageKind:
-    """The meaning of a storage type's name."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
+def _retyped(array: Any, dtype: Any, order: Order) -> Any:
+    if array.dtype != np.uint8 or dtype.numpy.char == "E":
+        raise ValueError("its dtype or its storage is invalid")
+    return typed(array[: array.size // dtype.itemsize * dtype.itemsize], dtype.numpy, order, "a storage")
 
 
 def _parameter(data: Any, requires_grad: bool, hooks: Any) -> Any:
     """A parameter, as a plain tensor."""
-    return data.requires_grad_(bool(requires_grad))
+    return data.requires_grad_(requires_grad)
 
 
 def _part(storage: Any, view: Any) -> Any:
     """A part of a storage, as in the older format: a key of its own, its offset, and its length."""
+    if type(view) not in {tuple, list} or len(view) != 3:
+        raise FileError("refers to a part of a storage that is no key, offset and length")
     _, offset, count = view
     return from_numpy(strided(storage._array, offset, (count,), (1,)))
 
@@ -124,7 +170,9 @@ def _part(storage: Any, view: Any) -> Any:
 def strided(storage: Any, offset: int, size: tuple[int, ...], stride: tuple[int, ...]) -> Any:
     """The elements of a storage given by offset, sizes and strides, all of which must be inside it."""
     numbers = (offset, *size, *stride)
-    if len(size) != len(stride) or not all(type(each) is int and 0 <= each < 2**62 for each in numbers):
+    if not all(type(each) is int and -(2**64) < each < 2**64 for each in numbers):
+        raise FileError("holds a tensor with an invalid layout: its offset, sizes and strides are no such numbers")
+    if len(size) != len(stride) or not all(0 <= each < 2**62 for each in numbers):
         raise FileError(f"holds a tensor with an invalid layout: offset {offset}, size {size}, stride {stride}")
     last = offset + sum((length - 1) * step for length, step in zip(size, stride, strict=True))
     if 0 in size:
@@ -220,7 +268,7 @@ def read_archive(source: Input) -> tuple[Any, bool]:
         return _elements(raw, kind, order, f"storage {key!r}")
 
     contents = Contents(storage, order)
-    pickled = bytes(archive.read("data.pkl"))
+    pickled = io.BytesIO(archive.read("data.pkl"))
     return Machine(contents.names(), contents.refer).run(pickled), contents.narrowed
 
 
@@ -249,7 +297,9 @@ def read_legacy(source: Input) -> tuple[Any, bool]:
     begin = source.stream.tell()
     Machine(contents.names(), contents.refer).run(source)
     keys = _plain(source)
-    if not isinstance(keys, list) or set(map(str, keys)) != contents.storages.keys() or len(set(keys)) != len(keys):
+    if not isinstance(keys, list) or not all(type(key) is str for key in keys):
+        raise FileError("holds a list of storages that are no texts")
+    if {*keys} != contents.storages.keys() or len({*keys}) != len(keys):
         raise FileError("holds other storages than its pickle refers to")
     for key in keys:
         (kind, count), _ = contents.storages[key]
@@ -267,8 +317,4 @@ def read_legacy(source: Input) -> tuple[Any, bool]:
 
 def _plain(source: Input) -> Any:
     """The value of the next pickle, which must not refer to storages."""
-
-    def refuse(_: Any) -> Any:
-        raise UnsafeFileError("Weights only load failed: a pickle refers to a storage where none is allowed")
-
-    return Machine({}, refuse).run(source)
+    return Machine({}).run(source)

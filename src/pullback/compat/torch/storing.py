@@ -5,14 +5,16 @@ Loading a pickle executes code that it names. Pickles written here are loaded on
 """
 
 import contextlib
-import io
 import os
 import pickle  # programs access it as an attribute
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
 from ...files import FileError, UnsafeFileError, check_save, load as load_values, save as save_values, torchwriting
+from ...files.errors import about
+from ...files.objects import Objects, imported
 from ...files.opening import name_of, reading, writing
+from ...nn.parameter import Buffer, Parameter
 from .kinds import FileLike as FileLike
 from .notes import note
 
@@ -23,25 +25,7 @@ __all__ = [
 
 _HEADER = b"a pickle of pullback.compat.torch\n"
 
-# The constructors of tensors, parameters and arrays, which execute nothing else.
-_PLAIN = {
-    ("pullback._tensor.tensor", "rebuild"),
-    ("pullback.nn.parameter", "Parameter"),
-    ("pullback.nn.parameter", "Buffer"),
-    ("numpy", "ndarray"),
-    ("numpy", "dtype"),
-    ("numpy._core.multiarray", "_reconstruct"),
-    ("numpy._core.multiarray", "scalar"),
-    ("numpy.core.multiarray", "_reconstruct"),
-    ("numpy.core.multiarray", "scalar"),
-    ("numpy._core.numeric", "_frombuffer"),  # since pickle protocol 5, Python's default since 3.14
-    ("numpy.core.numeric", "_frombuffer"),
-    ("_codecs", "encode"),
-    ("collections", "OrderedDict"),
-    ("builtins", "set"),
-    ("builtins", "complex"),
-}
-
+_ROLES = {f"{each.__module__}.{each.__name__}": each for each in (Parameter, Buffer)}
 _trusted: list[Any] = []
 
 MAP_LOCATION: TypeAlias = Any
@@ -74,25 +58,16 @@ def safe_globals(safe_globals: Iterable[Any]) -> Iterator[None]:
         _trusted[:] = before
 
 
-class _Trusting(pickle.Unpickler):
-    """An unpickler that accepts only trusted names."""
-
-    def __init__(self, file: Any, name: str) -> None:
-        super().__init__(file)
-        self.file_name = name
-
-    def find_class(self, module: str, name: str) -> Any:
-        """The object of a name in a pickle; UnsafeFileError if it is not trusted."""
-        if (module, name) in _PLAIN:
-            return super().find_class(module, name)
-        for each in _trusted:
-            if (each.__module__, each.__qualname__) == (module, name):
-                return each
-        raise UnsafeFileError(
-            f"{self.file_name}: Weights only load failed: loading it would run {module}.{name}, which its pickle names. If "
-            "you trust the file, load it with weights_only=False, or name what you trust in "
-            "torch.serialization.safe_globals; or save a state_dict()"
-        )
+def _named(module: str, name: str) -> Any:
+    """The trusted object of a name in a pickle; UnsafeFileError if there is none."""
+    for each in _trusted:
+        if (each.__module__, each.__qualname__) == (module, name):
+            return each
+    raise UnsafeFileError(
+        f"Weights only load failed: loading it would run {module[:200]}.{name[:200]}, which its pickle names. If you trust "
+        "the file, load it with weights_only=False, or name what you trust in torch.serialization.safe_globals; or save a "
+        "state_dict()"
+    )
 
 
 def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2, **options: Any) -> None:
@@ -141,9 +116,9 @@ def load(f: Any, map_location: Any = None, *args: Any, weights_only: bool | None
     """
     if not isinstance(f, (str, bytes, os.PathLike)) and not (hasattr(f, "seekable") and f.seekable()):
         return load_values(f, map_location, *args, weights_only=weights_only, **options)
-    with reading(f) as source:
+    with about(name_of(f)), reading(f) as source:
         if source.peek(len(_HEADER)) == _HEADER:
-            content = io.BytesIO(source.read(source.left)[len(_HEADER) :])
-            unpickler = pickle.Unpickler(content) if weights_only is False else _Trusting(content, name_of(f))  # noqa: S301
-            return unpickler.load()
+            source.read(len(_HEADER))
+            everything = weights_only is False
+            return Objects(_ROLES, imported if everything else _named, everything=everything).run(source)
     return load_values(f, map_location, *args, weights_only=weights_only, **options)
