@@ -294,25 +294,29 @@ def read_legacy(source: Input) -> tuple[Any, bool]:
         return _elements(raw, kind, order, "a storage")
 
     contents = Contents(storage, order)
-    begin = source.stream.tell()
+    begin = source.tell()
     Machine(contents.names(), contents.refer).run(source)
     keys = _plain(source)
     if not isinstance(keys, list) or not all(type(key) is str for key in keys):
         raise FileError("holds a list of storages that are no texts")
     if {*keys} != contents.storages.keys() or len({*keys}) != len(keys):
         raise FileError("holds other storages than its pickle refers to")
-    for key in keys:
-        (kind, count), _ = contents.storages[key]
-        what = f"storage {key!r}"
-        if int.from_bytes(source.exact(8, what), order) != count:
-            raise FileError(f"has a {what} without the {count} elements that its pickle declares")
-        elements = _elements(source.array(count * _itemsize(kind), what), kind, order, what)
-        contents.storages[key] = ((kind, count), from_numpy(elements))
-    end = source.stream.tell()
+    loaded = {key: _behind(source, key, contents.storages[key][0], order) for key in keys}
+    end = source.tell()
     source.stream.seek(begin)
+    contents = Contents(lambda key, *_: loaded[key], order)
     value = Machine(contents.names(), contents.refer).run(source)
     source.stream.seek(end)
     return value, contents.narrowed
+
+
+def _behind(source: Input, key: str, what: tuple[str, int], order: Order) -> Any:
+    """The elements of the next storage behind the pickle, which are preceded by their number."""
+    kind, count = what
+    name = f"storage {key!r}"
+    if int.from_bytes(source.exact(8, name), order) != count:
+        raise FileError(f"has a {name} without the {count} elements that its pickle declares")
+    return _elements(source.array(count * _itemsize(kind), name), kind, order, name)
 
 
 def _plain(source: Input) -> Any:
