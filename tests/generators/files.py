@@ -32,7 +32,7 @@ SECONDS, SECONDS_BESIDES = 25e-6, 1.0
 
 HEADER = b"a pickle of pullback.compat.torch\n"
 INTEGERS = [0, 1, 2, 3, 4, 5, 7, 64, 65, 255, -1, 2**31 - 1, 2**40, 2**62, 2**63, -(2**63), 10**9, 2**61 - 1, 2**3000]
-TEXTS = ["", "a", "x.weight", "0", "1", "latin1", "cpu", "cuda:0", "_metadata", "conj", "neg", "\x1b[31m", "\u202e", "é" * 9]
+TEXTS = ["", *"a x.weight 0 1 latin1 cpu cuda:0 _metadata conj neg".split(), "\x1b[31m", "\u202e", "é" * 9]
 KINDS = "Bool Byte Char Short Int Long Half Float Double ComplexFloat ComplexDouble BFloat16 Untyped".split()
 DTYPES = "bool uint8 int8 int16 uint16 int32 int64 uint64 float16 float32 float64 complex64 complex128".split()
 CODES = ["f8", "f4", "i8", "b1", "u1", "O8", "U1", "U3", "S2", "V8", "V0", "M8", "m8", "c16", "f3", "U999999999", "O"]
@@ -63,7 +63,7 @@ OF_OURS = {
     "numpy._core.numeric _frombuffer": ["bytes", "dtype", "sizes", "order"],
     "pullback._tensor.tensor rebuild": ["array", "flag", "role"],
 }
-STRANGE = ["os system", "builtins getattr", "numpy load", "torch.nn Module", "torch float8", "pullback.nn.parameter Parameter"]
+STRANGE = ["os system", "builtins getattr", "numpy load", "torch.nn Module", "pullback.nn.parameter Parameter"]
 
 
 class Pickle:
@@ -92,13 +92,13 @@ class Pickle:
             made += self.pick([b"\x94", b"q" + bytes([self.kept % 256]), b"r" + struct.pack("<I", self.kept)])
             self.kept += 1
         if self.chance(self.wrong / 10):
-            made += self.pick([b"2", b"0", b"(", b"1", b"b", b"R", b"\x81", b"a", b"e", b"s", b"u", b"Q", b"t", b"\x92", b"o"])
+            made += bytes([self.pick(b"20(1bR\x81aesuQt\x92o")])
         return made
 
     def made(self, levels):
         if levels <= 0 or self.chance(0.15):
             return self.leaf()
-        kind = self.pick(["tuple", "list", "dict", "set", "call", "call", "call", "tensor", "array", "known", "state", "swell"])
+        kind = self.pick("tuple list dict set call call call tensor array known state swell".split())
         return getattr(self, kind)(levels - 1)
 
     def leaf(self):
@@ -177,7 +177,8 @@ class Pickle:
     def pairs(self, levels):
         if self.chance(0.5):
             return self.dict(levels)
-        return b"](" + b"".join(self.key() + self.value(levels) + b"\x86" for _ in range(self.rng.integers(0, 3))) + b"e"
+        pairs = [self.key() + self.value(levels) + b"\x86" for _ in range(self.rng.integers(0, 3))]
+        return b"](" + b"".join(pairs) + b"e"
 
     def sizes(self, levels=0):
         count = self.pick([0, 1, 1, 1, 2, 2, 3] + ([64, 65, 9999] if self.chance(self.wrong) else []))
@@ -219,7 +220,7 @@ class Pickle:
         fields = b"NNN"
         if code[0] == "V" and self.chance(0.7):
             inner = self.dtype() if levels < 2 else b"N"
-            fields = self.pick([b"N" + self.written("a") + b"\x85}" + self.written("a") + inner + self.small() + b"\x86s"])
+            fields = b"N" + self.written("a") + b"\x85}" + self.written("a") + inner + self.small() + b"\x86s"
             fields = fields if self.chance(0.6) else inner + self.sizes() + b"\x86NN"
         numbers = self.small() + self.small() + flags
         unit = b""
@@ -289,18 +290,20 @@ class Pickle:
         start = self.value(levels)
         here = b"r\xff\0\0\0"
         again = b"j\xff\0\0\0"
+        latin = again + self.written("latin1") + b"\x86R"
+        alike = [b"\x8a\x10" + (k * (2**61 - 1)).to_bytes(16, "little") for k in range(many // 4)]  # one hash
         ways = [
-            start + b"\x85" * many + b"\x85}" * 0,
+            start + b"\x85" * many,
             b"}" + b")" + b"\x85" * many + b"Ns",
             b"(" + b")" + b"\x85" * many + b"\x91",
             b")" + b"2\x86" * min(many, 60),
             b"}" + b")" + b"2\x86" * min(many, 60) + b"Ns",
             b"]" * many + b"a" * (many - 1),
-            b"](" + b"".join(b"\x8a\x10" + (k * (2**61 - 1)).to_bytes(16, "little") for k in range(many // 4)) + b"e",
-            b"(" + b"".join(b"\x8a\x10" + (k * (2**61 - 1)).to_bytes(16, "little") for k in range(many // 4)) + b"\x91",
-            b"}(" + b"".join(b"\x8a\x10" + (k * (2**61 - 1)).to_bytes(16, "little") + b"N" for k in range(many // 4)) + b"u",
+            b"(" + b"".join(alike) + b"\x91",
+            self.name("builtins set") + b"](" + b"".join(alike) + b"e\x85R",
+            b"}(" + b"".join(each + b"N" for each in alike) + b"u",
             b"](" + b"N" * many + b"e" + here + b"(" + (self.name("builtins set") + again + b"\x85R") * 300 + b"l",
-            self.written("a" * many) + here + b"(" + (self.name("_codecs encode") + again + b"X\6\0\0\0latin1\x86R") * 300 + b"l",
+            self.written("a" * many) + here + b"(" + (self.name("_codecs encode") + latin) * 300 + b"l",
             self.name("builtins bytearray") + self.integer(10**9) + b"\x85R",
             self.name("builtins bytearray") + self.expanded() + b"\x85R",
             self.name("__builtin__ set") + self.expanded() + b"\x85R",
@@ -330,9 +333,8 @@ def archive(rng, program, storages):
 
 
 def itemsize(kind):
-    return {"Untyped": 1, "Bool": 1, "Byte": 1, "Char": 1, "Short": 2, "Half": 2, "BFloat16": 2, "Int": 4, "Float": 4}.get(
-        kind, 16 if kind == "ComplexDouble" else 8
-    )
+    sizes = dict(zip(KINDS, [1, 1, 1, 2, 4, 8, 2, 4, 8, 8, 16, 2, 1], strict=True))
+    return sizes[kind]
 
 
 def older(composer, program):
@@ -374,7 +376,8 @@ def structure(rng, levels):
     if kind in {"dict", "OrderedDict", "Counter"}:
         return {kind: [[key, structure(rng, levels - 1)] for key in inner]}
     if kind in {"tensor", "array", "scalar"}:
-        return {kind: [["x", "y", "z"][rng.integers(3)], *[["complex"], ["requires_grad"], [], [], []][rng.integers(5)]]}
+        flags = [["complex"], ["requires_grad"], [], [], []][rng.integers(5)]
+        return {kind: ["xyz"[rng.integers(3)], *flags]}
     fixed = {"float": "inf", "complex": [1.0, {"float": "nan"}], "bytes": "00ff", "dtype": "float32", "device": "cpu"}
     return {kind: fixed.get(kind, inner) if rng.random() < 0.9 else inner}
 
@@ -424,7 +427,7 @@ def damaged(rng, content):
             content[place:place] = content[place:other]
         elif len(content) > 4:
             content[place : place + 4] = struct.pack("<I", int(rng.integers(2**32)))
-    if content[:2] == b"PK" and len(content) > 30:  # what the checksums say is right again for the first member, so that the pickle is read
+    if content[:2] == b"PK" and len(content) > 30:  # the first checksum is right again, so that the pickle is read
         size, start = struct.unpack_from("<I", content, 18)[0], 30 + sum(struct.unpack_from("<HH", content, 26))
         struct.pack_into("<I", content, 14, zlib.crc32(content[start : start + size]))
     return bytes(content)
@@ -432,8 +435,8 @@ def damaged(rng, content):
 
 def genuine(rng):
     """A file that `save` wrote."""
-    import pullback  # noqa: PLC0415
-    from pullback.compat.torch import storing  # noqa: PLC0415
+    import pullback
+    from pullback.compat.torch import storing
 
     def value(levels):
         way = rng.integers(8 if levels else 4)
@@ -470,7 +473,7 @@ def composed(rng):
 
 def touched(value, seen):
     """Read all numbers of a value."""
-    from pullback import Tensor  # noqa: PLC0415
+    from pullback import Tensor
 
     if id(value) in seen:
         return
@@ -486,8 +489,8 @@ def touched(value, seen):
 
 def loaded(content):
     """What comes of loading a file: "value", "refused", or what is wrong."""
-    from pullback.compat.torch import storing  # noqa: PLC0415
-    from pullback.files import FileError  # noqa: PLC0415
+    from pullback.compat.torch import storing
+    from pullback.files import FileError
 
     try:
         value = storing.load(io.BytesIO(content))
@@ -508,7 +511,7 @@ def loaded(content):
 
 def in_child(content):
     """What comes of loading a file in a process of its own, which has little memory and time."""
-    import resource  # noqa: PLC0415
+    import resource
 
     read, write = os.pipe()
     child = os.fork()
@@ -534,7 +537,7 @@ def in_child(content):
 
 def serve():
     """Load the files that come through standard input, each preceded by its length."""
-    import warnings  # noqa: PLC0415
+    import warnings
 
     warnings.simplefilter("error")
     warnings.filterwarnings("ignore", ".*bfloat16")
@@ -577,5 +580,6 @@ def check(rng):
     for _ in range(FILES):
         content, good = composed(rng)
         found = outcome(content)
-        assert found in (("value",) if good else ("value", "refused")), f"{len(content)} bytes, {content[:3000]!r}: {found}"
+        right = ("value",) if good else ("value", "refused")
+        assert found in right, f"{len(content)} bytes, {content[:3000]!r}: {found}"
     return FILES

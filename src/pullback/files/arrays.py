@@ -52,6 +52,7 @@ class _Dtype(Unbuilt):
         self.code = code
 
     def built(self, state: Any, charge: _Charge) -> Any:
+        """The dtype."""
         if type(state) is not tuple or len(state) not in {8, 9} or state[1] not in {"<", ">", "|", "="}:
             raise FileError("holds an invalid dtype: its state is none")
         _, order, part, names, fields, size, *_ = state
@@ -112,6 +113,7 @@ class Array(Unbuilt):
         self.kind = kind
 
     def built(self, state: Any, charge: _Charge) -> Any:
+        """The array."""
         match state:
             case (int(), shape, np.dtype() as dtype, int() as turned, (bytes() | bytearray() | list()) as content):
                 charge(len(content))

@@ -1,8 +1,8 @@
 """What a pickle may have built: a table of names, each with the function of ours that is called in its place.
 
 For each argument the table says which types it may have, how many items, and of which types these may be. This is checked
-before anything is built. What builders copy, all together, is no more than the bytes of the pickle: an honest one writes
-out each value before it is copied, and a hostile one would have one value copied many times.
+before anything is built. What builders make and copy, all together, is no more than the bytes of the pickle: an honest one
+writes out each value before it is copied, and a hostile one would have one value copied many times.
 """
 
 import sys
@@ -59,19 +59,22 @@ def _large(value: int) -> str | None:
 class Builder(Marker):
     """The meaning of a function's or class's name in a pickle: the function of ours that is called, and what it takes."""
 
-    __slots__ = ("name", "build", "takes", "least")
+    __slots__ = ("name", "build", "takes", "least", "weight")
 
-    def __init__(self, name: str, build: Callable[..., Any], *takes: Takes, least: int | None = None) -> None:
+    def __init__(
+        self, name: str, build: Callable[..., Any], *takes: Takes, least: int | None = None, weight: int = 1
+    ) -> None:
         self.name = name
         self.build = build
         self.takes = takes
         self.least = len(takes) if least is None else least
+        self.weight = weight  # no more than the bytes that an honest pickle has for it
 
     def check(self, arguments: tuple[Any, ...]) -> int:
-        """Refuse arguments that are not what this takes; the number of items that will be copied."""
+        """Refuse arguments that are not what this takes; the number of items that will be built and copied."""
         if not self.least <= len(arguments) <= len(self.takes):
             raise FileError(f"holds an invalid {self.name}: made of {len(arguments)} arguments")
-        copied = 0
+        copied = self.weight
         for place, (takes, value) in enumerate(zip(self.takes, arguments, strict=False), 1):
             if problem := takes.problem(value):
                 raise FileError(f"holds an invalid {self.name}: argument {place} is {problem}")

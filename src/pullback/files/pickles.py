@@ -137,9 +137,9 @@ class Machine:
             raise FileError(f"holds an invalid {builder.name}: {error}") from error
 
     def charge(self, items: int) -> None:
-        """Count items that are copied; refused if there are more than there are bytes so far."""
+        """Count items that are built or copied; refused if there are more than there are bytes so far."""
         self.copied += items
-        if items and self.copied > self.source.tell() - self.begin:
+        if self.copied > self.source.tell() - self.begin:
             raise FileError("holds a pickle that copies values again and again")
 
     def set_state(self) -> None:
@@ -192,28 +192,23 @@ def paired(values: list[Any]) -> list[Any]:
 def checked(value: Any) -> Any:
     """A value that was built, if it is nested no deeper than allowed, and all in it are values."""
     levels: dict[int, int] = {}  # how many levels each container has; 0 within itself
-    path = [_Inside(value)]
+    inner = _nested(value)
+    path = [(value, inner, iter(inner))]
     while path:
-        here = path[-1]
-        levels.setdefault(id(here.value), 0)
-        below = next((each for each in here.left if id(each) not in levels), None)
-        if below is not None:
-            path.append(_Inside(below))
-            continue
-        level = levels[id(here.value)] = 1 + max([levels[id(each)] for each in here.inner], default=0)
-        if level > MOST_LEVELS:
+        here, inner, left = path[-1]
+        for below in left:
+            if id(below) not in levels:
+                levels[id(below)] = 1
+                if within := _nested(below):
+                    levels[id(below)] = 0
+                    path.append((below, within, iter(within)))
+                    break
+        else:
+            levels[id(here)] = 1 + max([levels.get(id(each), 0) for each in inner], default=0)
+            path.pop()
+        if len(path) > MOST_LEVELS or levels.get(id(here), 0) > MOST_LEVELS:
             raise FileError(f"holds values that are nested more than {MOST_LEVELS} levels deep")
-        path.pop()
     return value
-
-
-class _Inside:
-    """A container, the containers in it, and those of them at which nobody has looked."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-        self.inner = _nested(value)
-        self.left = iter(self.inner)
 
 
 def _nested(value: Any) -> list[Any]:
@@ -221,7 +216,7 @@ def _nested(value: Any) -> list[Any]:
     kind = type(value)
     if isinstance(value, Marker):
         raise UnsafeFileError(f"{_REFUSED}its pickle keeps a function or a class alone")
-    if kind not in _NESTING:
+    if kind not in _NESTING or (not len(value) and kind is not OrderedDict):
         return []
     items: Any = value
     if kind in MAPPINGS:

@@ -51,6 +51,7 @@ _TENSOR = Takes((Tensor,))
 _HOOKS = Takes((OrderedDict, dict, NONE))
 _METADATA = Takes((dict, NONE), 8)
 _LAYOUT = (_TENSOR, COUNT, SIZES, SIZES)
+_WEIGHT = 16  # bytes that a pickle has at least for each tensor: its storage, sizes and strides
 _MOST_DERIVED = 4  # times the bytes of all storages: conjugates, negatives, and elements of other dtypes
 
 
@@ -68,11 +69,10 @@ class Contents:
 
     def names(self) -> dict[str, Any]:
         """The builder or value for each name."""
-        old = Builder("tensor", self.tensor, *_LAYOUT)
-        new = Builder("tensor", self.tensor, *_LAYOUT, FLAG, _HOOKS, _METADATA, least=4)
-        typed = Builder(
-            "tensor", self.typed_tensor, *_LAYOUT, FLAG, _HOOKS, Takes((dtypes.dtype,)), _METADATA, least=7
-        )
+        more, dtype = (FLAG, _HOOKS), Takes((dtypes.dtype,))
+        old = Builder("tensor", self.tensor, *_LAYOUT, weight=_WEIGHT)
+        new = Builder("tensor", self.tensor, *_LAYOUT, *more, _METADATA, least=4, weight=_WEIGHT)
+        typed = Builder("tensor", self.typed_tensor, *_LAYOUT, *more, dtype, _METADATA, least=7, weight=_WEIGHT)
         return {
             **{f"torch.{kind}Storage": StorageKind(kind) for kind in _KINDS},
             **{f"torch.cuda.{kind}Storage": StorageKind(kind) for kind in _KINDS},
