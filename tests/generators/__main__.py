@@ -4,7 +4,8 @@
 
 A generator is a module with `FEW`, how many cases the suite draws, and `check(rng)`, which draws one case from a
 `numpy.random.Generator`, returns how many comparisons it made, and raises an AssertionError that says what differs. The
-case of a seed is always the same: `--draws 1 --seed N` repeats it.
+case of a seed is always the same: `--draws 1 --seed N` repeats it. What was drawn is noted in build/fuzz.json, which
+scripts/tested writes into docs/explanation/how-it-is-tested.md.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import collections
 import concurrent.futures
 import functools
 import importlib
+import json
 import multiprocessing
 import os
 import pkgutil
@@ -22,6 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
+NOTES = Path(__file__).parent.parent.parent / "build" / "fuzz.json"
 NAMES = sorted(
     each.name
     for each in pkgutil.iter_modules([str(Path(__file__).parent)])
@@ -41,8 +44,17 @@ def tried(name, seed):
     """The number of comparisons of one case, and what was wrong with it, or None."""
     try:
         return case(name, seed), None
-    except Exception:
+    except Exception:  # noqa: BLE001 - whatever a case raises is a fault, which is counted
         return 0, f"{name}, seed {seed}:\n{traceback.format_exc(limit=-4)}"
+
+
+def note(name, cases, comparisons, faults):
+    """Note a run in build/fuzz.json, unless a longer one without faults is there."""
+    NOTES.parent.mkdir(exist_ok=True)
+    notes = json.loads(NOTES.read_text(encoding="utf-8")) if NOTES.exists() else {}
+    if faults or cases >= notes.get(name, {"cases": 0})["cases"]:
+        notes[name] = {"cases": cases, "comparisons": comparisons, "faults": faults}
+    NOTES.write_text(json.dumps(notes, indent=1), encoding="utf-8")
 
 
 def main():
@@ -65,6 +77,7 @@ def main():
                 if wrong:
                     faults[name] += 1
                     print(wrong, flush=True)
+            note(name, options.draws, compared, faults[name])
             print(f"{name}: {options.draws} cases, {compared} comparisons, {faults[name]} faults", flush=True)
     return 1 if faults.total() else 0
 
