@@ -5,19 +5,24 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from .._core.dtypes import known
+from .._core.texts import printable
 from .arrays import FINE, Kept, Limits, Stats, Summary, marks_of
 from .derivations import Derivation
-from .document import NAME, PLAIN, VERSION
+from .document import NAME, PLAIN, VERSION, schema
 from .explanation import Explanation
 from .plots import Statistics, statistics
 from .rules import Jacobian
+from .schemas import problem
 from .sources import Place, remember
 from .trace import Call, Failure, Finding, Leaf, Output, Overwritten, Saved, Scope, Step, Term, Traced
 
+DAMAGES = (ValueError, KeyError, IndexError, TypeError, AttributeError, ArithmeticError, RuntimeError, MemoryError)
+"""What is raised where the parts of a trace do not fit each other."""
 NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -30,9 +35,17 @@ def read(path: Any) -> Explanation:
         If the file is not a trace, or has another version.
     """
     try:
-        return from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path} is no trace that can be shown: {type(error).__name__}: {error}") from None
+        document = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_not_finite)
+        if wrong := problem(document, schema()):
+            raise ValueError(wrong)
+        with np.errstate(all="ignore"):
+            return from_dict(document)
+    except DAMAGES as error:
+        raise ValueError(f"{path} is no trace that can be shown: {printable(str(error)[:500])}") from None
+
+
+def _not_finite(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no JSON number")
 
 
 def from_dict(document: dict[str, Any]) -> Explanation:
@@ -110,7 +123,7 @@ class _Reader:
             index=len(self.tensors),
             inputs=[self.tensors[index] for index in given["inputs"]],
             shape=tuple(given["shape"]),
-            dtype=np.dtype(given["dtype"]),
+            dtype=_dtype(given["dtype"]),
             data=data,
             place=self.place(given["place"]),
             scope=self.scope(given["scope"]),
@@ -169,7 +182,7 @@ def _number(value: Any) -> Any:
 
 
 def _array(given: dict[str, Any]) -> Kept:
-    dtype, shape = np.dtype(given["dtype"]), tuple(given["shape"])
+    dtype, shape = _dtype(given["dtype"]), tuple(given["shape"])
     if "data" in given:
         return np.array(list(map(_number, given["data"])), dtype).reshape(shape)
     summary: Summary = object.__new__(Summary)
@@ -201,4 +214,15 @@ def _jacobian(given: dict[str, Any] | None, dtype: Any) -> Jacobian | None:
     if given is None:
         return None
     data = np.array(list(map(_number, given["data"])), dtype)
-    return Jacobian(given["form"], given["rows"], given["cols"], data)
+    rows, cols = given["rows"], given["cols"]
+    if data.shape != (rows * cols if given["form"] == "dense" else rows,) or (given["form"] == "diagonal" and rows != cols):
+        raise ValueError(f"a Jacobian of {rows} rows and {cols} columns has {data.size} numbers")
+    return Jacobian(given["form"], rows, cols, data)
+
+
+def _dtype(name: str) -> Any:
+    """The dtype of a name: tensors have no others."""
+    for each in known():
+        if each.name == name:
+            return np.dtype(each)
+    raise ValueError(f"{name[:100]} is no dtype")

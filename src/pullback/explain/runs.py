@@ -16,6 +16,7 @@ from .._core.texts import printable
 from .layout import cut, pad, table, wrapped
 from .numbers import counted, duration, short
 from .page import mimebundle, to_html
+from .schemas import problem
 
 T = TypeVar("T")
 MOST = 1000
@@ -222,21 +223,46 @@ def read_run(path: Any) -> Run:
     run.name = Path(path).stem
     for number, line in enumerate(lines, 1):
         try:
-            _add(run, json.loads(line))
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            row = json.loads(line)
+            if wrong := problem(row, _ROW):
+                raise ValueError(wrong)
+            _add(run, row)
+        except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError) as error:
             if 1 < number == len(lines):
                 break  # the program was stopped while it wrote
-            raise ValueError(f"{path}, line {number}: not the file of a training run ({error})") from None
+            why = printable(str(error)[:500])
+            raise ValueError(f"{path}, line {number}: not the file of a training run ({why})") from None
     if not run.parameters:
         raise ValueError(f"{path} has no parameters: not the file of a training run, or no step was recorded")
     return run
 
 
+def _rows(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "required": [*properties], "properties": properties}
+
+
+_TEXT, _COUNT, _NUMBER = {"type": "string"}, {"type": "integer", "minimum": 0}, {"type": ["number", "string", "null"]}
+_NUMBERS = {"type": "array", "items": _NUMBER}
+_ROW = {
+    "anyOf": [
+        _rows(step=_COUNT, loss=_NUMBER, rate=_NUMBER, **dict.fromkeys(MEASURES, _NUMBERS), losses=_NUMBERS),
+        _rows(event=_rows(kind=_TEXT, step=_COUNT, parameter=_TEXT, why=_TEXT, fix=_TEXT)),
+        _rows(losses=_NUMBERS, ended=_COUNT, seconds={"type": "number"}, failure={"type": ["string", "null"]}),
+        _rows(
+            format={"const": "pullback run"},
+            version={"const": 1},
+            every={"type": "integer", "minimum": 1},
+            parameters={"type": "array", "items": _TEXT},
+            shapes={"type": "array", "items": {"type": "array", "items": _COUNT}},
+        ),
+    ]
+}
+"""A line of a file: a step, a finding, the end, or the beginning."""
+
+
 def _add(run: Run, row: dict[str, Any]) -> None:
     """Add what a line of a file says."""
     if "format" in row:
-        if row["format"] != "pullback run" or row["version"] != 1:
-            raise ValueError(f"format {row['format']!r}, version {row.get('version')!r}")
         run.every, run.parameters = row["every"], row["parameters"]
         run.shapes = [tuple(shape) for shape in row["shapes"]]
         return
@@ -254,6 +280,8 @@ def _add(run: Run, row: dict[str, Any]) -> None:
     else:
         number = row.pop("step")
         loss, rate = _numbers([row.pop("loss"), row.pop("rate")])
+        if {len(row[name]) for name in MEASURES} != {len(run.parameters)}:
+            raise ValueError(f"a step of {len(row[MEASURES[0]])} parameters, where {len(run.parameters)} are known")
         run.steps.add(number, Step(number, loss, rate, **{name: _numbers(value) for name, value in row.items()}))
 
 

@@ -19,6 +19,8 @@ from .keys import Keys
 
 MOST_AXES = 64
 """NumPy's limit."""
+MOST_LEVELS = 1000
+"""How deeply containers may be nested: functions that call themselves, and Python's own, follow no deeper."""
 
 
 class Marker:

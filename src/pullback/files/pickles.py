@@ -13,12 +13,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._core.shapes import Size
-from .builders import Builder, Marker, plain
+from .builders import MOST_LEVELS, Builder, Marker, plain
 from .errors import FileError, UnsafeFileError
 from .keys import Keys
 
-MOST_LEVELS = 1000
-"""How deeply containers may be nested: functions that call themselves, and Python's own, follow no deeper."""
 _MOST_DIGITS = 4300  # of a number that is written as text: Python's own limit, since it takes quadratic time
 _REFUSED = "Weights only load failed: "
 MAPPINGS = {dict, OrderedDict, Counter}
@@ -216,13 +214,13 @@ def _nested(value: Any) -> list[Any]:
     kind = type(value)
     if isinstance(value, Marker):
         raise UnsafeFileError(f"{_REFUSED}its pickle keeps a function or a class alone")
-    if kind not in _NESTING or (not len(value) and kind is not OrderedDict):
-        return []
-    items: Any = value
+    items: Any = value if kind in _NESTING else ()
     if kind in MAPPINGS:
         items = [*value.keys(), *value.values(), *getattr(value, "__dict__", {}).values()]
     elif kind is np.ndarray:
         items = value.ravel() if value.dtype.hasobject else ()
+    if not len(items):
+        return []
     nesting = {kind for kind in {*map(type, items)} if kind in _NESTING or issubclass(kind, Marker)}
     return [each for each in items if type(each) in nesting] if nesting else []
 

@@ -5,8 +5,11 @@ name, and `__metadata__`, strings by name); and the arrays' bytes, in C order an
 The format is published at https://github.com/huggingface/safetensors.
 """
 
+import itertools
 import json
 import math
+import re
+import sys
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, NoReturn
 
@@ -14,7 +17,7 @@ import numpy as np
 
 from .._core import dtypes
 from .._core.bfloat import held
-from .builders import MOST_AXES
+from .builders import MOST_AXES, MOST_LEVELS
 from .errors import FileError
 from .opening import Input
 
@@ -23,6 +26,8 @@ Order = Literal["little", "big"]
 METADATA = "__metadata__"
 BFLOAT = "BF16"
 MOST_HEADER = 100_000_000  # bytes, as the format specifies
+_UNLIMITED = 10_000  # the recursion limit of a program that has raised it, beyond which Python's reader of JSON crashes
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]', re.DOTALL)
 _MOST_DIGITS = 4300  # of an integer: Python's own limit, since it takes quadratic time
 
 _CODES = "BOOL U8 I8 U16 I16 F16 U32 I32 F32 U64 I64 F64 C64".split()
@@ -119,8 +124,16 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def parsed(text: str, **options: Any) -> Any:
-    """The value of JSON text: numbers of few digits, no NaN, and lists and objects no deeper than Python follows."""
+    """The value of JSON text: numbers of few digits, no NaN, and lists and objects no deeper than allowed."""
+    if sys.getrecursionlimit() > _UNLIMITED and _levels(text) > MOST_LEVELS:
+        raise ValueError(f"it is nested more than {MOST_LEVELS} levels deep")
     return json.loads(text, parse_constant=_not_finite, parse_int=_integer, **options)
+
+
+def _levels(text: str) -> int:
+    """How deeply JSON text is nested."""
+    marks = (1 if found[0] in "[{" else -1 for found in _BRACKETS.finditer(text) if found[0][0] != '"')
+    return max(itertools.accumulate(marks), default=0)
 
 
 def _integer(text: str) -> int:

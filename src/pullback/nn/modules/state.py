@@ -15,6 +15,7 @@ from ..._core.errors import size
 from ..._core.modes import no_grad
 from ..._core.primitives import Carrier
 from ..._core.sites import warn
+from ..._core.texts import printable
 from ..._tensor.creation import from_numpy
 from ..parameter import Parameter
 from .hooks import Handle
@@ -44,7 +45,7 @@ class _Report(list[str]):
 
 
 def _quoted(keys: list[str]) -> str:
-    return ", ".join(f'"{key}"' for key in keys)
+    return ", ".join(f'"{printable(key)}"' for key in keys)  # they may come from a file
 
 
 class State(Members):
