@@ -345,6 +345,63 @@ def test_what_is_no_trace_is_refused(text, tmp_path):
         read(tmp_path / "trace.json")
 
 
+STRANGE = [
+    None,
+    True,
+    -1,
+    10**30,
+    1e308,
+    "",
+    "\x1b[31m",
+    [],
+    {},
+    [2**40, 2**40],
+    ["a"],
+    "O",
+    "(9999,99999)f8",
+    {"a": 1},
+    [[1]] * 3,
+]
+
+
+def places(value, path=()):
+    yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inner:
+        yield from places(each, (*path, key))
+
+
+def test_a_trace_that_was_written_to_hurt_is_refused_or_shown(tmp_path):
+    """Values of any kind in place of others: a ValueError of printable text, or an explanation that can be shown."""
+    path, rng = tmp_path / "trace.json", np.random.default_rng(0)
+    document = recorded("seed").to_dict()
+    where = [each for each in places(document) if each]
+    refused = 0
+    for _ in range(300):
+        changed = json.loads(json.dumps(document))
+        *outer, last = where[rng.integers(len(where))]
+        inner = changed
+        for key in outer:
+            inner = inner[key]
+        inner[last] = STRANGE[rng.integers(len(STRANGE))]
+        path.write_text(json.dumps(changed), encoding="utf-8")
+        try:
+            text = read(path).to_text()
+        except ValueError as error:
+            refused += 1
+            text = str(error)
+        assert all(char.isprintable() or char == "\n" for char in text)
+    assert refused > 100
+
+
+def test_a_trace_without_an_end_is_refused(tmp_path):
+    path = tmp_path / "trace.json"
+    for text in ("[" * 100_000, '{"a": NaN}', "9" * 5000):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(ValueError, match="is no trace that can be shown"):
+            read(path)
+
+
 def test_the_suffix_says_what_is_saved(tmp_path):
     ex = recorded("seed")
     for suffix, start in ((".txt", "y.backward"), (".dot", "digraph"), (".mmd", "flowchart"), (".json", "{")):

@@ -443,3 +443,40 @@ def test_a_compiled_step_runs_as_it_is_and_is_compiled_again_afterwards():
         step(plain, one)
     for a, b in zip(plain.parameters(), compiled.parameters(), strict=True):
         np.testing.assert_allclose(a.numpy(force=True), b.numpy(force=True), rtol=1e-5, atol=1e-7)
+
+
+STEP = {"step": 0, "loss": 1.0, "rate": 0.1, "gradient": [1.0], "update": [0.1], "zeros": [0.0], "losses": [1.0]}
+HEAD = {"format": "pullback run", "version": 1, "every": 1, "parameters": ["w"], "shapes": [[2]]}
+EVENT = {"event": {"kind": "nan", "step": 0, "parameter": "w", "why": "it is", "fix": "do"}}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        HEAD | {"every": 0},
+        HEAD | {"parameters": "w"},
+        HEAD | {"parameters": [3]},
+        HEAD | {"shapes": [[-1]]},
+        HEAD | {"shapes": [[2**70]]},
+        STEP | {"step": "0"},
+        STEP | {"rate": []},
+        STEP | {"gradient": [1.0, 2.0]},
+        STEP | {"gradient": [[1.0]]},
+        STEP | {"loss": "\x1b[31m"},
+        {"event": EVENT["event"] | {"fix": 3}},
+        {"event": []},
+        {"losses": [], "ended": 1, "seconds": "long", "failure": None},
+        {},
+        [],
+        3,
+    ],
+    ids=repr,
+)
+def test_the_file_of_a_run_that_was_written_to_hurt_is_refused(tmp_path, row):
+    path = tmp_path / "run.jsonl"
+    path.write_text("\n".join(map(json.dumps, [HEAD, STEP, EVENT, row, STEP])), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"line 4: not the file of a training run") as caught:
+        read_run(path)
+    assert str(caught.value).isprintable()
+    path.write_text("\n".join(map(json.dumps, [HEAD, STEP, EVENT, STEP])), encoding="utf-8")
+    assert len(read_run(path).steps) == 2

@@ -215,7 +215,9 @@ def _jacobian(given: dict[str, Any] | None, dtype: Any) -> Jacobian | None:
         return None
     data = np.array(list(map(_number, given["data"])), dtype)
     rows, cols = given["rows"], given["cols"]
-    if data.shape != (rows * cols if given["form"] == "dense" else rows,) or (given["form"] == "diagonal" and rows != cols):
+    if data.shape != (rows * cols if given["form"] == "dense" else rows,) or (
+        given["form"] == "diagonal" and rows != cols
+    ):
         raise ValueError(f"a Jacobian of {rows} rows and {cols} columns has {data.size} numbers")
     return Jacobian(given["form"], rows, cols, data)
 

@@ -223,10 +223,7 @@ def read_run(path: Any) -> Run:
     run.name = Path(path).stem
     for number, line in enumerate(lines, 1):
         try:
-            row = json.loads(line)
-            if wrong := problem(row, _ROW):
-                raise ValueError(wrong)
-            _add(run, row)
+            _add(run, json.loads(line))
         except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError) as error:
             if 1 < number == len(lines):
                 break  # the program was stopped while it wrote
@@ -262,6 +259,8 @@ _ROW = {
 
 def _add(run: Run, row: dict[str, Any]) -> None:
     """Add what a line of a file says."""
+    if wrong := problem(row, _ROW):
+        raise ValueError(wrong)
     if "format" in row:
         run.every, run.parameters = row["every"], row["parameters"]
         run.shapes = [tuple(shape) for shape in row["shapes"]]
