@@ -125,6 +125,16 @@ def test_a_tensor_gets_no_attributes_but_new_ones(attribute):
     assert given.tag == 3 and given.tolist() == [1, 1]
 
 
+def test_what_a_tensor_gets_is_looked_at():
+    tensor = pickle.dumps(pullback.ones(2), 4).removesuffix(b".")
+    for given in (
+        b")" + b"\x85" * 2000,
+        name("builtins", "set"),
+        b"(" + name("numpy", "dtype") + text("f8") + b"\x85Rt",
+    ):
+        assert outcome(HEADER + tensor + b"}" + text("tag") + given + b"sb.") == "refused"
+
+
 # "Arrays and tensors have the memory that was read for them, and no other"
 
 

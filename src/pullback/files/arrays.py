@@ -49,7 +49,7 @@ class _Dtype(Unbuilt):
 
     def __init__(self, code: Any, align: Any = False, copy: Any = True) -> None:
         super().__init__()
-        self.code = code
+        self.code: Any = code
 
     def built(self, state: Any, charge: _Charge) -> Any:
         """The dtype."""

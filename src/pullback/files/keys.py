@@ -38,9 +38,10 @@ _WRITES: dict[type, Callable[[Any, Any], Any]] = {
 
 
 class Keys:
-    """Adds keys to the dicts and sets of one file."""
+    """Adds keys to the dicts and sets of one file; `objects` are keys only where the program trusts their classes."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, objects: bool = False) -> None:
+        self.objects = objects
         self.seconds = 0.0
         self.count = 0
 
@@ -56,7 +57,7 @@ class Keys:
 
     def allowed(self, kind: type) -> bool:
         """Whether a value of this type, no tuple and no frozenset, may be a key."""
-        return kind in _PLAIN or (issubclass(kind, np.generic) and kind is not np.void)
+        return self.objects or kind in _PLAIN or (issubclass(kind, np.generic) and kind is not np.void)
 
     def _check(self, keys: Iterable[Any]) -> None:
         for key in keys:

@@ -22,7 +22,9 @@ from .._tensor.tensor import Tensor, rebuild
 from . import arrays
 from .builders import COUNT, FLAG, SIZES, TEXT, Builder, Takes
 from .errors import FileError, UnsafeFileError
-from .pickles import MAPPINGS, Machine, paired
+from .pickles import MAPPINGS, Machine, checked, paired
+
+_MOST_ATTRIBUTES = 1000  # of a tensor
 
 
 class Objects(Machine):
@@ -38,8 +40,15 @@ class Objects(Machine):
         self.trusted = trusted
         self.everything = everything
         self.found: list[Any] = []
+        self.given: list[Any] = []  # attributes of tensors
         self._outside = False
-        self.keys.allowed = lambda _: True  # type: ignore[method-assign]  # the hash of an object is its program's
+        self.keys.objects = True  # the hash of an object is its program's
+
+    def run(self, source: Any) -> Any:
+        """The value of the pickle at the position of a source; what tensors were given is looked at, too."""
+        value = super().run(source)
+        checked(self.given)
+        return value
 
     @contextlib.contextmanager
     def _program(self) -> Iterator[None]:
@@ -115,6 +124,8 @@ class Objects(Machine):
                 _restore(value, state)
         elif type(value) is Tensor:
             _check_attributes(state)
+            self.charge(len(state))
+            self.given.append(state)
             vars(value).update(state)
         else:
             super().set_state()
@@ -154,7 +165,11 @@ class Objects(Machine):
 
 def _check_attributes(state: Any) -> None:
     """Refuse attributes for a tensor but those that a program may have given it."""
-    if type(state) is not dict or not all(type(name) is str and name.isidentifier() for name in state):
+    if (
+        type(state) is not dict
+        or len(state) > _MOST_ATTRIBUTES
+        or not all(type(name) is str and name.isidentifier() for name in state)
+    ):
         raise FileError("holds a tensor whose attributes have no names")
     if taken := next((name for name in state if name.startswith("_") or hasattr(Tensor, name)), None):
         raise UnsafeFileError(f"Weights only load failed: its pickle sets the attribute {taken[:100]} of a tensor")

@@ -8,7 +8,7 @@ import pickletools
 import struct
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -26,7 +26,7 @@ _NESTING = {tuple, list, set, frozenset, Size, np.ndarray} | MAPPINGS
 class Machine:
     """An interpreter of pickle opcodes, limited to those that build data."""
 
-    steps: Mapping[bytes, Callable[[Any], Any]] = {}
+    steps: ClassVar[Mapping[bytes, Callable[[Any], Any]]] = {}
 
     def __init__(self, names: Mapping[str, Any], persistent: Callable[[Any], Any] | None = None) -> None:
         self.keys = Keys()
@@ -63,10 +63,10 @@ class Machine:
         """The exception for an opcode that builds no data."""
         if not code:
             return FileError("holds a pickle without an end")
-        known = pickletools.code2op.get(code.decode("latin1"))
+        known = next((each.name for each in pickletools.opcodes if each.code == code.decode("latin1")), None)
         if known is None:
             return FileError(f"holds a damaged pickle: {code!r} is no opcode")
-        return UnsafeFileError(f"{_REFUSED}its pickle uses the opcode {known.name}, which builds objects")
+        return UnsafeFileError(f"{_REFUSED}its pickle uses the opcode {known}, which builds objects")
 
     def exact(self, count: int) -> bytes:
         """The next bytes; refused if there are fewer."""

@@ -108,10 +108,19 @@ class Contents:
         self._referred[id(storage)] = storage
         return storage
 
-    def typed_tensor(self, storage: Any, *layout: Any) -> Any:
+    def typed_tensor(
+        self,
+        storage: Any,
+        offset: int,
+        size: tuple[int, ...],
+        stride: tuple[int, ...],
+        requires_grad: bool,
+        hooks: Any,
+        dtype: Any,
+        metadata: Any = None,
+    ) -> Any:
         """A tensor on an untyped storage, whose dtype is given separately."""
-        *layout_alone, dtype = layout[:6]
-        return self.tensor(storage, *layout_alone, *layout[6:], dtype=dtype)
+        return self.tensor(storage, offset, size, stride, requires_grad, hooks, metadata, dtype)
 
     def tensor(
         self,

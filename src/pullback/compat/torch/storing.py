@@ -1,7 +1,7 @@
 """torch.save and torch.load: torch's format, and pickles for values that it cannot hold as data, such as whole modules.
 
-Loading a pickle executes code that it names. Pickles written here are loaded only if a program passes
-`weights_only=False`, or names the classes that it trusts by `torch.serialization.safe_globals`, as in torch.
+Of a pickle written here, tensors, arrays and plain containers are read as data. Whatever else it names is imported and called
+only if a program passes `weights_only=False`, or trusts it by `torch.serialization.safe_globals`, as in torch.
 """
 
 import contextlib
