@@ -81,6 +81,7 @@ def unboxed(value):
 
 # functions of the standard in our spelling,
 SPELLED = {
+    "amax": lambda x, *, axis, keepdims: strict.max(x, axis=axis, keepdims=keepdims),
     "asarray": boxed,
     "astype": converted,
     "clip": lambda x, *, lower, upper: strict.clip(x, lower, upper),
