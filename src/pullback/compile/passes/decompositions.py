@@ -144,10 +144,13 @@ decompositions(
     leaky_factor=lambda b, x, *, slope: _mask(b, b.greater(x, 0), x, no=slope),
     leaky_relu=lambda b, x, *, slope: b.multiply(x, _mask(b, b.greater(x, 0), x, no=slope)),
     prelu=lambda b, x, weight: b.where(b.greater(x, 0), x, b.multiply(x, weight)),
+    logistic=lambda b, x: b.sigmoid(x),
     silu=lambda b, x: b.multiply(x, b.sigmoid(x)),
     mish=lambda b, x: b.multiply(x, b.tanh(b.softplus(x, beta=1, threshold=20))),
     gelu=lambda b, x: b.multiply(b.add(b.erf(b.multiply(x, ROOT_HALF)), 1), b.multiply(x, 0.5)),
     logsigmoid=lambda b, x: b.subtract(b.minimum(x, 0), b.log1p(b.exp(b.negative(b.abs(x))))),
+    softsign=lambda b, x: b.divide(x, b.add(b.abs(x), 1)),
+    tanhshrink=lambda b, x: b.subtract(x, b.tanh(x)),
     hardsigmoid=_hard,
     hardswish=lambda b, x: b.multiply(x, _hard(b, x)),
     hardshrink=lambda b, x, *, bound: b.where(b.less_equal(b.abs(x), bound), b.scalar(0, x.dtype), x),
@@ -173,6 +176,13 @@ def _binary_cross_entropy(b: Builder, x: Value, target: Value) -> Value:
     failure = b.maximum(b.log1p(b.negative(x)), LOWEST_LOG)
     success = b.maximum(b.log(x), LOWEST_LOG)
     return b.subtract(b.multiply(b.subtract(target, 1), failure), b.multiply(target, success))
+
+
+decompositions(
+    binary_cross_entropy_of_logits=lambda b, x, target: b.subtract(
+        b.multiply(b.subtract(1, target), x), b.logsigmoid(x)
+    )
+)
 
 
 @decomposition("weighed_nll")
