@@ -261,7 +261,8 @@ def _cross_entropy(
             raise RuntimeError("ignore_index is not supported for floating point target")
         return _of_probabilities(reductions.log_softmax(input, axis), target, weight, reduction, label_smoothing)
     _check_classes(input, target)
-    logs = reductions.log_softmax(input, axis)
+    kept = ops.expand_dims(ops.not_equal(target, ignore_index), axis=axis)
+    logs = reductions.log_softmax(ops.select(kept, input), axis)  # what is ignored may be infinite or NaN
     count = input.shape[axis]
     weights = _check_weight("nll_loss_forward", weight, count)
     loss = _picked(logs, target, weights, ignore_index, reduction)
