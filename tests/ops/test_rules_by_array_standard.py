@@ -102,7 +102,7 @@ SPELLED = {
 # they are computed by NumPy on copies.
 EXTRAS = set(
     """
-    above accumulate add_strided airy airy_slope as_strided attached attention_pullback betainc_by_shapes beyond
+    above accumulate add_strided airy airy_slope as_strided attached attention_pullback bend betainc_by_shapes beyond
     check_phase cofactor cofactor_slope complex_of convolve convolve_transpose convolve_weight cosdg
     cross cross_entropy_pullback cumprod deg2rad det diagonal digamma einsum ellipd ellipk embedding erf erfcx erfcx_slope
     expn fft frames floor_quotient fold_windows gammainc_by_shape gather hyp0f1 hyp1f1 hyp2f1 index index_add index_counts

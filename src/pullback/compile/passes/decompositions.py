@@ -144,6 +144,7 @@ decompositions(
     leaky_factor=lambda b, x, *, slope: _mask(b, b.greater(x, 0), x, no=slope),
     leaky_relu=lambda b, x, *, slope: b.multiply(x, _mask(b, b.greater(x, 0), x, no=slope)),
     prelu=lambda b, x, weight: b.where(b.greater(x, 0), x, b.multiply(x, weight)),
+    bend=lambda b, x, there: b.broadcast_to(b.scalar(0, x.dtype), shape=x.shape),
     logistic=lambda b, x: b.sigmoid(x),
     silu=lambda b, x: b.multiply(x, b.sigmoid(x)),
     mish=lambda b, x: b.multiply(x, b.tanh(b.softplus(x, beta=1, threshold=20))),
