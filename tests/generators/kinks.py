@@ -8,7 +8,7 @@ import numpy as np
 
 import pullback
 from pullback import autograd, func, linalg
-from pullback.nn import functional as F
+from pullback.nn import functional
 
 FEW = 8
 
@@ -41,7 +41,7 @@ NORMS = {
     "std": (lambda x: x.std(), lambda n: (np.eye(n) - 1 / n) / (n - 1)),
     "std, biased": (lambda x: x.std(correction=0), lambda n: (np.eye(n) - 1 / n) / n),
     "itself": (lambda x: pullback.cdist(x[:, None], x[:, None])[0, 0], lambda n: np.zeros((n, n))),
-    "normalized": (lambda x: F.normalize(x, dim=0, eps=1.0).norm(), np.eye),
+    "normalized": (lambda x: functional.normalize(x, dim=0, eps=1.0).norm(), np.eye),
 }
 
 

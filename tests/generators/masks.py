@@ -8,7 +8,7 @@ import numpy as np
 
 import pullback
 from pullback import func, masked
-from pullback.nn import functional as F
+from pullback.nn import functional
 
 FEW = 30
 
@@ -37,7 +37,11 @@ def masked_reduction(name):
     def row(rng):
         out = some(rng, (3, 5))
         options = {"ord": 2} if name in {"norm", "normalize"} else {}
-        dim = int(rng.integers(0, 2)) if name in {"cumsum", "cumprod", "softmax", "log_softmax", "softmin", "normalize"} else 1
+        dim = (
+            int(rng.integers(0, 2))
+            if name in {"cumsum", "cumprod", "softmax", "log_softmax", "softmin", "normalize"}
+            else 1
+        )
         if dim == 0:
             out[0] = False
         function = getattr(masked, name)
@@ -85,22 +89,22 @@ def ignored(rng):
     options = {"label_smoothing": 0.1} if rng.random() < 0.3 else {}
     weight = pullback.tensor(rng.random(4) + 0.5) if rng.random() < 0.4 else None
     if rng.random() < 0.5:
-        return lambda x: F.cross_entropy(x, target, weight=weight, reduction=reduction, **options), (5, 4), out
-    return lambda x: F.nll_loss(x, target, weight=weight, reduction=reduction), (5, 4), out
+        return lambda x: functional.cross_entropy(x, target, weight=weight, reduction=reduction, **options), (5, 4), out
+    return lambda x: functional.nll_loss(x, target, weight=weight, reduction=reduction), (5, 4), out
 
 
 def other_classes(rng):
     target = rng.integers(0, 4, 5)
     out = np.ones((5, 4), bool)
     out[np.arange(5), target] = False
-    return lambda x: F.nll_loss(x, pullback.tensor(target)), (5, 4), out
+    return lambda x: functional.nll_loss(x, pullback.tensor(target)), (5, 4), out
 
 
 def padded_rows(rng):
     out = np.zeros((5, 3), bool)
     out[4] = True
     indices = pullback.tensor(rng.integers(0, 4, (2, 3)))
-    return lambda x: F.embedding(indices, x, padding_idx=4), (5, 3), out
+    return lambda x: functional.embedding(indices, x, padding_idx=4), (5, 3), out
 
 
 def bags(mode):
@@ -109,7 +113,7 @@ def bags(mode):
         out[4] = True
         indices = rng.integers(0, 4, (2, 4))
         indices[:, 3] = 4
-        return lambda x: F.embedding_bag(pullback.tensor(indices), x, mode=mode, padding_idx=4), (5, 3), out
+        return lambda x: functional.embedding_bag(pullback.tensor(indices), x, mode=mode, padding_idx=4), (5, 3), out
 
     return row
 
@@ -157,7 +161,7 @@ def alignment(rng):
     targets, lengths = pullback.tensor(rng.integers(1, 4, (2, 2))), pullback.tensor([4, 5])
     reduction = rng.choice(["mean", "sum"])
     return (
-        lambda x: F.ctc_loss(x, targets, lengths, pullback.tensor([2, 2]), reduction=reduction),
+        lambda x: functional.ctc_loss(x, targets, lengths, pullback.tensor([2, 2]), reduction=reduction),
         (6, 2, 4),
         out,
     )
@@ -171,7 +175,7 @@ def windows(kind):
         shape = (1, 2, *[6, 5, 5][:dims])
         out = np.zeros(shape, bool)
         out[(0, 1, *[int(rng.integers(0, size)) for size in shape[2:]])] = True
-        function = getattr(F, f"{kind}{dims}d")
+        function = getattr(functional, f"{kind}{dims}d")
         kernel, stride = int(rng.integers(1, 4)), int(rng.integers(1, 3))
         options = (2,) if kind.startswith("adaptive") else (kernel, stride)
         touched = function(pullback.tensor(np.where(out, np.nan, 1.0)), *options).isnan()
@@ -190,7 +194,10 @@ def correlated(rng):
     out = np.zeros(shape, bool)
     out[(0, 1, *[int(rng.integers(0, size)) for size in shape[2:]])] = True
     weight = pullback.tensor(rng.standard_normal((3, 2, *[2] * dims)))
-    function, options = getattr(F, f"conv{dims}d"), {"padding": int(rng.integers(0, 2)), "stride": int(rng.integers(1, 3))}
+    function, options = (
+        getattr(functional, f"conv{dims}d"),
+        {"padding": int(rng.integers(0, 2)), "stride": int(rng.integers(1, 3))},
+    )
     touched = function(pullback.tensor(np.where(out, 1.0, 0.0)), weight.abs() + 1, **options) != 0
     return lambda x: pullback.where(touched, 0, function(x, weight, **options)), shape, out
 
@@ -203,15 +210,17 @@ def resized(mode):
         out[(0, 1, *[int(rng.integers(0, size)) for size in shape[2:]])] = True
         size = [int(n) for n in rng.integers(2, 9, dims)]
         corners = {} if mode in {"nearest", "area"} else {"align_corners": bool(rng.random() < 0.5)}
-        weights = F.interpolate(pullback.tensor(np.where(out, 1.0, 0.0)), size, mode=mode, **corners)
+        weights = functional.interpolate(pullback.tensor(np.where(out, 1.0, 0.0)), size, mode=mode, **corners)
         reach = np.zeros(weights.shape, bool)
         near = 4.0 if mode == "bicubic" else 2.0
-        grids = np.meshgrid(*[(np.arange(n) + 0.5) * m / n for n, m in zip(size, shape[2:], strict=True)], indexing="ij")
+        grids = np.meshgrid(
+            *[(np.arange(n) + 0.5) * m / n for n, m in zip(size, shape[2:], strict=True)], indexing="ij"
+        )
         place = np.argwhere(out)[0][2:]
         wide = [max(1.0, m / n) for n, m in zip(size, shape[2:], strict=True)]
         reach[0, 1] = np.all([abs(g - p - 0.5) <= near * w for g, p, w in zip(grids, place, wide, strict=True)], 0)
         touched = pullback.tensor(reach) | (weights != 0)
-        return lambda x: pullback.where(touched, 0, F.interpolate(x, size, mode=mode, **corners)), shape, out
+        return lambda x: pullback.where(touched, 0, functional.interpolate(x, size, mode=mode, **corners)), shape, out
 
     return row
 
@@ -224,7 +233,7 @@ def sampled(rng):
     grid[0, 0, 0, 0] = rng.choice([5.0, -5.0])
     mode = str(rng.choice(["bilinear", "nearest", "bicubic"]))
     corners = bool(rng.random() < 0.5)
-    return lambda x: F.grid_sample(x, pullback.tensor(grid), mode, "zeros", corners), (1, 2, 4, 4), out
+    return lambda x: functional.grid_sample(x, pullback.tensor(grid), mode, "zeros", corners), (1, 2, 4, 4), out
 
 
 def points(rng):
@@ -235,7 +244,7 @@ def points(rng):
     mode = str(rng.choice(["bilinear", "nearest"]))
 
     def result(grid):
-        return F.grid_sample(image, grid + 1e6 * pullback.tensor(out), mode, "zeros", align_corners=False)
+        return functional.grid_sample(image, grid + 1e6 * pullback.tensor(out), mode, "zeros", align_corners=False)
 
     return result, (1, 3, 3, 2), out
 
@@ -250,7 +259,7 @@ def images(rng):
     there = np.isfinite(grid).all(-1) & (abs(grid) < 2).all(-1)
 
     def result(x):
-        y = F.grid_sample(x, pullback.tensor(grid), mode, "zeros", align_corners=bool(rng.random() < 0))
+        y = functional.grid_sample(x, pullback.tensor(grid), mode, "zeros", align_corners=bool(rng.random() < 0))
         return pullback.where(pullback.tensor(there[:, None]), y, y * 1)
 
     return result, (1, 2, 4, 5), np.zeros((1, 2, 4, 5), bool)

@@ -120,8 +120,9 @@ def matrix_functions(rng, complex_, single, exact):
         value = loss(x)
         (slopes,) = pullback.autograd.grad(value, x, create_graph=bool(rng.random() < 0.3))
     except RuntimeError as failure:  # of a phase, which is NaN; or vectors that cannot be inverted
-        assert "arbitrary" in str(failure) or "phi" in str(failure) or "singular" in str(failure)
-        return 1
+        if "phi" in str(failure) or "singular" in str(failure):
+            return 1
+        raise
     count = same(inner(slopes.detach().numpy(), e), inner(expected, c), single, f"gradient, {what}")
     if kind != "eig":
         moved = func.jvp(whole, (x.detach(),), (direction,))[1]
@@ -132,7 +133,7 @@ def matrix_functions(rng, complex_, single, exact):
 def values_alone(rng, complex_, single, exact):
     """Sums of f(w) and f(s): first and second derivatives, in all four ways; they are never NaN."""
     size = int(rng.integers(1, 6))
-    f, function, slope, _ = FUNCTIONS[[1, 2, 3, 4, 5][rng.integers(5)]]
+    f, _, slope, _ = FUNCTIONS[[1, 2, 3, 4, 5][rng.integers(5)]]
     singular = bool(rng.random() < 0.4)
     w = rng.choice([1.0, 1.0, 2.0, 0.5, 3.0], size) * (1 if singular else rng.choice([-1, 1], size))
     if not singular:
@@ -141,7 +142,7 @@ def values_alone(rng, complex_, single, exact):
     a = (q * w) @ adjoint(p if singular else q)
     e = draw(rng, size, size, complex_=complex_)
     if singular:  # f of a symmetric matrix with eigenvalues +-s is twice the even part
-        f, function, slope = (lambda s: s**2), (lambda s: s**2), (lambda s: 2 * s)
+        f = FUNCTIONS[2][0]
         first, second = inner(2 * a, e), inner(2 * e, e)
     else:
         a, e = (a + adjoint(a)) / 2, e + adjoint(e)
@@ -181,7 +182,9 @@ def of_rank(rng, complex_, single, exact):
     b, c = draw(rng, m, 2, complex_=complex_), draw(rng, n, 2, complex_=complex_)
     step = 1e-5
     moved = [((np.eye(m) + t * left) @ a @ (np.eye(n) + t * right)) for t in (step, -step)]
-    expected = inner(sum(s * np.linalg.pinv(x, rcond=1e-9) for s, x in zip((1, -1), moved, strict=True)) @ b / (2 * step), c)
+    expected = inner(
+        sum(s * np.linalg.pinv(x, rcond=1e-9) for s, x in zip((1, -1), moved, strict=True)) @ b / (2 * step), c
+    )
     direction = left @ a + a @ right
     x = pullback.tensor(a, requires_grad=True)
     weights = pullback.tensor(c)

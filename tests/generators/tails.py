@@ -9,7 +9,7 @@ import numpy as np
 
 import pullback
 from pullback import special
-from pullback.nn import functional as F
+from pullback.nn import functional
 
 FEW = 6
 UNITS = 1000
@@ -70,20 +70,20 @@ ABOVE_ONE = "above one"
 # name: (function, its first derivative, domain, bound of abs(x), options)
 FUNCTIONS = {
     "sigmoid": (pullback.sigmoid, lambda x: sigmoid(x) * sigmoid(-x), LINE, 600),
-    "logsigmoid": (F.logsigmoid, lambda x: sigmoid(-x), LINE, 600),
-    "softplus": (lambda x: F.softplus(x, threshold=1000), sigmoid, LINE, 600),
+    "logsigmoid": (functional.logsigmoid, lambda x: sigmoid(-x), LINE, 600),
+    "softplus": (lambda x: functional.softplus(x, threshold=1000), sigmoid, LINE, 600),
     "tanh": (pullback.tanh, lambda x: sech(x) ** 2, LINE, 300),
-    "silu": (F.silu, lambda x: sigmoid(x) * (1 + x * sigmoid(-x)), LINE, 600),
-    "mish": (F.mish, mish, LINE, 300),
-    "gelu": (F.gelu, lambda x: below(x) + x * density(x), LINE, 35),
-    "gelu by tanh": (lambda x: F.gelu(x, "tanh"), gelu_by_tanh, LINE, 18),
+    "silu": (functional.silu, lambda x: sigmoid(x) * (1 + x * sigmoid(-x)), LINE, 600),
+    "mish": (functional.mish, mish, LINE, 300),
+    "gelu": (functional.gelu, lambda x: below(x) + x * density(x), LINE, 35),
+    "gelu by tanh": (lambda x: functional.gelu(x, "tanh"), gelu_by_tanh, LINE, 18),
     "cross entropy of logits, 0": (
-        lambda x: F.binary_cross_entropy_with_logits(x, pullback.zeros_like(x), reduction="none"), sigmoid, LINE, 600),
+        lambda x: functional.binary_cross_entropy_with_logits(x, pullback.zeros_like(x), reduction="none"), sigmoid, LINE, 600),
     "cross entropy of logits, 1": (
-        lambda x: F.binary_cross_entropy_with_logits(x, pullback.ones_like(x), reduction="none"),
+        lambda x: functional.binary_cross_entropy_with_logits(x, pullback.ones_like(x), reduction="none"),
         lambda x: -sigmoid(-x), LINE, 600),
     "soft margin loss": (
-        lambda x: F.soft_margin_loss(x, pullback.ones_like(x), reduction="none"), lambda x: -sigmoid(-x), LINE, 600),
+        lambda x: functional.soft_margin_loss(x, pullback.ones_like(x), reduction="none"), lambda x: -sigmoid(-x), LINE, 600),
     "erf": (pullback.erf, lambda x: 2 * mp.exp(-x * x) / mp.sqrt(mp.pi), LINE, 25),
     "erfc": (pullback.erfc, lambda x: -2 * mp.exp(-x * x) / mp.sqrt(mp.pi), LINE, 25),
     "erfcx": (special.erfcx, lambda x: 2 * x * mp.exp(x * x) * mp.erfc(x) - 2 / mp.sqrt(mp.pi), LINE, 20),
@@ -112,9 +112,9 @@ FUNCTIONS = {
     "entr": (special.entr, lambda x: -1 - mp.log(x), POSITIVE, 1e6),
     "xlogy": (lambda x: special.xlogy(x, x), lambda x: 1 + mp.log(x), POSITIVE, 1e6),
     "xlog1py": (lambda x: special.xlog1py(x, x), lambda x: mp.log1p(x) + x / (1 + x), BALL, 1),
-    "softsign": (F.softsign, lambda x: 1 / (1 + abs(x)) ** 2, LINE, 1e6),
-    "tanhshrink": (F.tanhshrink, lambda x: mp.tanh(x) ** 2, LINE, 300),
-    "elu": (F.elu, lambda x: mp.exp(min(x, 0)), LINE, 600),
+    "softsign": (functional.softsign, lambda x: 1 / (1 + abs(x)) ** 2, LINE, 1e6),
+    "tanhshrink": (functional.tanhshrink, lambda x: mp.tanh(x) ** 2, LINE, 300),
+    "elu": (functional.elu, lambda x: mp.exp(min(x, 0)), LINE, 600),
     "logaddexp": (lambda x: pullback.logaddexp(x, pullback.zeros_like(x)), sigmoid, LINE, 600),
     "logaddexp, 2": (lambda x: pullback.logaddexp(pullback.zeros_like(x), -x), lambda x: -sigmoid(-x), LINE, 600),
     "logaddexp2": (lambda x: pullback.logaddexp2(x, pullback.zeros_like(x)), lambda x: sigmoid(x * mp.log(2)), LINE, 600),
@@ -133,10 +133,10 @@ FUNCTIONS = {
         lambda x: pullback.log_softmax(pullback.stack([x, pullback.zeros_like(x)]), 0)[1],
         lambda x: -sigmoid(x), LINE, 600),
     "cross entropy": (
-        lambda x: F.cross_entropy(
+        lambda x: functional.cross_entropy(
             pullback.stack([x, pullback.zeros_like(x)], 1), pullback.zeros(x.shape, dtype=pullback.int64), reduction="none"),
         lambda x: -sigmoid(-x), LINE, 600),
-    "glu": (lambda x: F.glu(pullback.stack([pullback.ones_like(x), x], -1), -1)[..., 0],
+    "glu": (lambda x: functional.glu(pullback.stack([pullback.ones_like(x), x], -1), -1)[..., 0],
             lambda x: sigmoid(x) * sigmoid(-x), LINE, 600),
 }  # fmt: skip
 

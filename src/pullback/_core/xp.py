@@ -287,7 +287,7 @@ def missing(shape: tuple[int, ...], *, like: Any) -> Array:
 
 def is_missing(g: Any) -> bool:
     """True for the result of `missing`, and not for a cotangent that happens to be zero."""
-    return type(g) is np.ndarray and type(g.base) is _Nothing
+    return type(g) is np.ndarray and isinstance(g.base, _Nothing)
 
 
 def diagonal(x: Array, *, axes: tuple[int, int]) -> Array:

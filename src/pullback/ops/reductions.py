@@ -191,7 +191,9 @@ def _pushed(rule: Any) -> Any:
         options = {"axis": params["axis"], "keepdims": params["keepdims"]}
         products = rule(xp, xp.zeros_like(y) + 1, x, y, **params) * (xp.conj(moved) if xp.is_complex(moved) else moved)
         bends = (y == 0) & (xp.sum(xp.abs(moved), **options) != 0)
-        unsettled = xp.sqrt(xp.where(bends, 0 * xp.sum(xp.abs(x), **options), 1))  # the slope of sqrt at 0 times 0 is NaN
+        unsettled = xp.sqrt(
+            xp.where(bends, 0 * xp.sum(xp.abs(x), **options), 1)
+        )  # the slope of sqrt at 0 times 0 is NaN
         return xp.sum(xp.real(products) if xp.is_complex(x) else products, **options) + xp.select(bends, unsettled)
 
     return push

@@ -262,7 +262,9 @@ def _vector_norm(b: Builder, x: Value, *, order: float, axis: tuple[int, ...], k
 def _cross(b: Builder, left: Value, right: Value, *, axis: int) -> Value:
     rest = (slice(None),) * (-axis - 1)
     (x, y, z), (u, v, w) = ([b.getitem(each, index=(..., i, *rest)) for i in range(3)] for each in (left, right))
-    parts = [b.subtract(b.multiply(p, q), b.multiply(r, s)) for p, q, r, s in ((y, w, z, v), (z, u, x, w), (x, v, y, u))]
+    parts = [
+        b.subtract(b.multiply(p, q), b.multiply(r, s)) for p, q, r, s in ((y, w, z, v), (z, u, x, w), (x, v, y, u))
+    ]
     return b.stack(*parts, axis=len(parts[0].shape) + 1 + axis)
 
 
