@@ -10,7 +10,7 @@ import pullback
 from pullback import autograd, func, linalg
 from pullback.nn import functional
 
-FEW = 8
+FEW = 2
 
 
 def square(t):

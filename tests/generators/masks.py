@@ -10,7 +10,7 @@ import pullback
 from pullback import func, masked
 from pullback.nn import functional
 
-FEW = 30
+FEW = 20
 
 SPECIAL = (np.nan, np.inf, -np.inf, 1e300, -1e300)
 

@@ -12,7 +12,7 @@ import numpy as np
 import pullback
 from pullback import func, linalg
 
-FEW = 12
+FEW = 8
 
 FUNCTIONS = [  # as a function of tensors, of numbers, its derivative, and whether it is odd
     (lambda w: w, lambda w: w, lambda w: w * 0 + 1, True),
