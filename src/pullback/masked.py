@@ -225,7 +225,7 @@ def _variance(
     if correction is None:
         correction = 1 if unbiased is None else int(unbiased)
     mask = _mask_of(name, input, mask)
-    input = inexact(_converted(input, dtype))
+    input = inexact(_converted(_filled(name, input, mask, 0), dtype))
     axes = _axes(input, dim)
     kind = finfo(input._dtype).dtype
     count = cast(_count(input, mask, axes, keepdim=True), kind)

@@ -21,6 +21,7 @@ TRACED = {
     "power": lambda x, s: x.abs() ** s,
     "negative bases": lambda x, s: x ** (2 * s),
     "powers of it": lambda x, s: s**x,
+    "decays": lambda x, s: x / (1 - 0.9**s) + 1.5**-s + 2**s,
     "float_power": lambda x, s: pullback.float_power(x.abs(), s),
     "focal loss": lambda x, s: -((1 - pullback.sigmoid(x)) ** s) * functional.logsigmoid(x),
     "leaky_relu": functional.leaky_relu,

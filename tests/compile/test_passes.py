@@ -264,6 +264,10 @@ FAST_CASES = {
         built(("einsum", [0, 1], {"equation": "bij,bkj->bik"}), inputs=[(2, 3, 4), (2, 5, 4)]),
         ["permute_dims", "matmul"],
     ),
+    "an einsum of three": (
+        built(("einsum", [0, 1, 2], {"equation": "bij,vj,vb->vi"}), inputs=[(2, 3, 4), (5, 4), (5, 2)]),
+        ["reshape", "permute_dims", "matmul", "reshape", "permute_dims", "reshape", "multiply", "sum"],
+    ),
     "the transpose of a product with a transpose": (
         built(("permute_dims", [1], PERMUTED), ("matmul", [0, 2], {}), ("permute_dims", [3], PERMUTED),
               inputs=[(3, 4), (5, 4)]),

@@ -81,6 +81,7 @@ def unboxed(value):
 
 # functions of the standard in our spelling,
 SPELLED = {
+    "amax": lambda x, *, axis, keepdims: strict.max(x, axis=axis, keepdims=keepdims),
     "asarray": boxed,
     "astype": converted,
     "clip": lambda x, *, lower, upper: strict.clip(x, lower, upper),
@@ -101,11 +102,11 @@ SPELLED = {
 # they are computed by NumPy on copies.
 EXTRAS = set(
     """
-    above accumulate add_strided airy airy_slope as_strided attached attention_pullback betainc_by_shapes beyond
+    above accumulate add_strided airy airy_slope as_strided attached attention_pullback bend betainc_by_shapes beyond
     check_phase cofactor cofactor_slope complex_of convolve convolve_transpose convolve_weight cosdg
-    cross_entropy_pullback cumprod deg2rad det diagonal digamma einsum ellipd ellipk embedding erf erfcx erfcx_slope
+    cross cross_entropy_pullback cumprod deg2rad det diagonal digamma einsum ellipd ellipk embedding erf erfcx erfcx_slope
     expn fft frames floor_quotient fold_windows gammainc_by_shape gather hyp0f1 hyp1f1 hyp2f1 index index_add index_counts
-    index_put inv irfft lattice ldexp leaky_factor lgamma log_softmax_pullback masked_attention_pullback matrix_exp
+    index_put inv irfft lattice ldexp leaky_factor lgamma log_softmax_pullback logistic masked_attention_pullback matrix_exp
     max_places max_spread prelu_pullback spectral_gradient spectral_slopes tied_values orthogonal_polynomial overwrite permutation polygamma put_along_axis put_rows rad2deg relu
     replay resample rfft rsqrt scatter scatter_add scatter_diagonal scatter_prod scatter_rows scatter_slice select
     sgn sigmoid sigmoid_pullback sinc sindg softmax softmax_pullback softplus solve solve_triangular

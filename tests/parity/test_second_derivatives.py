@@ -76,7 +76,7 @@ OF_TWO = {
     "nextafter": lambda t, a, b: t.nextafter(a, b),
     "clamp": lambda t, a, b: a.clamp(b, b + 1),
     "smooth_l1": lambda t, a, b: t.nn.functional.smooth_l1_loss(a, b, reduction="none"),
-    "complex abs": lambda t, a, b: t.complex(a, b).abs(),
+    "complex abs, not at 0": lambda t, a, b: t.complex(a + 0.25, b).abs(),
     "acosh": lambda t, a, b: t.complex(a, b + 0.5).acosh(),
     "acos": lambda t, a, b: t.complex(a, b + 0.5).acos(),
     "asinh": lambda t, a, b: t.complex(a, b + 0.5).asinh(),

@@ -7,7 +7,7 @@ from .makers import Row, reals
 # fmt: off
 ROWS: list[Row] = [
     *((name, [make], {}) for name in
-      ("silu", "mish", "gelu", "gelu_by_tanh", "logsigmoid", "hardsigmoid", "hardswish") for make in (reals(3, 2), reals())),
+      ("silu", "mish", "gelu", "gelu_by_tanh", "logistic", "softsign", "tanhshrink", "logsigmoid", "hardsigmoid", "hardswish") for make in (reals(3, 2), reals())),
     *(("leaky_relu", [reals(3, 2)], {"slope": slope}) for slope in (0.01, 0, -0.5, 2)),
     *(("prelu", [reals(3, 2), reals(*shape)], {}) for shape in ((2,), (), (3, 2))),
     *(("prelu_pullback", [reals(3, 2), reals(3, 2), reals(*shape)], {}) for shape in ((2,), (), (3, 2))),

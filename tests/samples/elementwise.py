@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .makers import Row, between, mask, positive, reals
 
 UNARY = "negative square abs exp expm1 sin cos tan sinh cosh tanh sigmoid relu zeros_like reciprocal conj".split()
@@ -32,6 +34,7 @@ ROWS: list[Row] = [
     ("where", [mask(3, 2), reals(3, 2), reals(2)], {}),
     ("where", [mask(3), reals(), reals(3)], {}),
     ("select", [mask(3, 2), reals(3, 2)], {}),
+    ("bend", [reals(3, 2), lambda rng: np.zeros((3, 2), bool)], {}),
     ("select", [mask(40, 50), reals(40, 50)], {}),
     ("clip", [reals(6)], {"lower": -1.01, "upper": 0.99}),
     ("clip", [reals(6)], {"lower": None, "upper": 0.99}),

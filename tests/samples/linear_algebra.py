@@ -19,5 +19,9 @@ ROWS: list[Row] = [
     ("outer", [reals(2, 1), reals(3)], {}),
     ("times_transpose", [reals(2, 3), reals(4, 3)], {}),
     ("transpose_times", [reals(3, 2), reals(3, 4)], {}),
+    *(
+        ("cross", [reals(*a), reals(*b)], {"axis": axis})
+        for a, b, axis in (((3,), (3,), -1), ((2, 3), (2, 3), -1), ((3, 1), (3, 2), -2), ((2, 3, 2), (1, 3, 2), -2))
+    ),
     *(("einsum", [reals(*shape) for shape in shapes], {"equation": equation}) for equation, shapes in SUMS),
 ]

@@ -248,13 +248,66 @@ def test_vectors_of_equal_values_have_no_derivative(name):
     assert not np.isfinite(moved.numpy()).all()
 
 
-def test_vectors_that_are_not_used_need_no_gap():
-    """The last vector has a value of its own; that the others share one does not matter."""
+def test_values_alone_need_no_gap():
     x = pullback.tensor(np.diag([1.0, 1.0, 2.0]), requires_grad=True)
-    (slopes,) = grad(linalg.eigh(x).eigenvectors[:, 2] @ pullback.tensor([1.0, 2.0, 3.0]).double(), x)
-    np.testing.assert_allclose(slopes.numpy(), [[0, 0, 0.5], [0, 0, 1], [0.5, 1, 0]], atol=1e-15)
     for values in (linalg.eigh(x).eigenvalues, linalg.svd(x).S, linalg.eig(x).eigenvalues.real):
         np.testing.assert_allclose(grad(values.sum(), x)[0].numpy(), EYE, atol=1e-15)
+
+
+# Functions whose cotangents of the vectors vanish where those of a matrix function f(A) do: at an eigenvalue 0, say. Their
+# derivative with respect to the elements that mix equal values is not in these cotangents.
+def by_eigh(a, f):
+    w, v = linalg.eigh(a)
+    return v * f(w) @ v.mH
+
+
+def by_eig(a, f):
+    w, v = linalg.eig(a)
+    return (v * f(w) @ linalg.inv(v)).real
+
+
+def by_svd(a, f, *, full=False):
+    u, s, vh = linalg.svd(a, full_matrices=full)
+    return u[:, : len(s)] * f(s) @ vh[: len(s)]
+
+
+MATRIX_FUNCTIONS = {
+    "eigh": by_eigh,
+    "eig": by_eig,
+    "svd": by_svd,
+    "all of svd": lambda a, f: by_svd(a, f, full=True),
+}
+FUNCTIONS = {"itself": lambda w: w, "cube": lambda w: w**3, "sine": pullback.sin}
+PADDED = [(2.0, 1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), (2.0, 2.0, 1.0, 0.5)]
+
+
+@pytest.mark.parametrize("name", MATRIX_FUNCTIONS)
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("spectrum", PADDED, ids=str)
+def test_a_matrix_function_is_not_differentiated_wrongly_at_ties(name, function, spectrum):
+    """NaN, or the derivative in the direction of an element that mixes two equal values: the divided difference f'."""
+    a = pullback.tensor(np.diag(spectrum), requires_grad=True)
+    rows, columns = (3, 2) if spectrum[-1] == spectrum[-2] else (1, 0)
+    loss = MATRIX_FUNCTIONS[name](a, FUNCTIONS[function])
+    (slopes,) = grad(loss[rows, columns] + loss[columns, rows], a)
+    at = pullback.tensor(spectrum[columns], dtype=pullback.float64, requires_grad=True)
+    expected = grad(FUNCTIONS[function](at), at)[0].item()
+    found = slopes.numpy()[rows, columns]
+    assert np.isnan(found) or found == pytest.approx(expected)
+
+
+def test_one_singular_value_of_zero():
+    """Of a square matrix it is an ordinary one; the span of a tall one has no derivative there."""
+    a = np.diag([2.0, 1.0, 0.0])
+    weights = np.arange(9.0).reshape(3, 3)
+    for shape, finite in (((3, 3), True), ((4, 3), False), ((3, 4), False)):
+        x = pullback.tensor(np.pad(a, [(0, size - 3) for size in shape]), requires_grad=True)
+        u, s, vh = linalg.svd(x, full_matrices=False)
+        (slopes,) = grad(((u * s @ vh)[:3, :3] * pullback.tensor(weights)).sum(), x)
+        if finite:
+            np.testing.assert_allclose(slopes.numpy(), weights, atol=1e-14)
+        else:
+            assert np.isnan(slopes.numpy()).any()
 
 
 def test_two_gradients_that_choose_different_vectors():

@@ -248,7 +248,8 @@ def general(
 ) -> Primitive:
     """Any other differentiable primitive: one rule for each input, or a joint rule; `y` is a list if there are several outputs.
 
-    `push(xp, primals, tangents, y, **parameters)` is the forward-mode derivative, if it is not the transposed rule.
+    `push(xp, primals, tangents, y, **parameters)` is the forward-mode derivative, if it is not the transposed rule, for which
+    it may return NotImplemented.
     """
     return Primitive(name, "general", forward, inputs, rules, joint=joint, outputs=outputs, push=push, **options)
 

@@ -275,6 +275,21 @@ def zeros(shape: tuple[int, ...], *, like: Any) -> Array:
     return np.zeros(shape, like.dtype)
 
 
+class _Nothing(bytearray):
+    """The memory of a missing cotangent."""
+
+
+def missing(shape: tuple[int, ...], *, like: Any) -> Array:
+    """Zeros that replace the cotangent of an output that nothing uses."""
+    dtype: Any = np.dtype(like.dtype)
+    return np.ndarray(shape, dtype, _Nothing(math.prod(shape) * dtype.itemsize))
+
+
+def is_missing(g: Any) -> bool:
+    """True for the result of `missing`, and not for a cotangent that happens to be zero."""
+    return type(g) is np.ndarray and isinstance(g.base, _Nothing)
+
+
 def diagonal(x: Array, *, axes: tuple[int, int]) -> Array:
     """The diagonal of two axes, as the last axis, as a view; writable where x is."""
     view = np.diagonal(x, 0, *axes)

@@ -20,6 +20,7 @@ import numpy as np
 from .._core.halves import pulled_in_bfloat
 from .._core.primitives import Primitive
 from .._core.sites import Site, outside, user_frame
+from .._core.xp import missing
 
 count = itertools.count(1)
 new = object.__new__
@@ -246,10 +247,10 @@ class Parts(dict[int, Any]):
             both[index] = both[index] + g if index in both else g
         return both
 
-    def filled(self, xp: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
-        """One cotangent for each output; zeros for outputs that received none."""
+    def filled(self, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
+        """One cotangent for each output; `missing` ones, which are zeros, for outputs that received none."""
         like = next(iter(self.values()))
-        return [self[i] if i in self else xp.zeros(shape, like=like) for i, shape in enumerate(shapes)]
+        return [self[i] if i in self else missing(shape, like=like) for i, shape in enumerate(shapes)]
 
 
 class AccumulateGrad(Node):

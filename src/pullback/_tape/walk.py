@@ -119,7 +119,7 @@ class Pass:
             if g is None:
                 continue
             if node.shape is None and isinstance(g, Parts):
-                g = g.filled(xp, node.params["shapes"])
+                g = g.filled(node.params["shapes"])
             hooks = node.hooks
             if hooks is not None:
                 g = self.before(node, g)

@@ -246,7 +246,7 @@ class Arrived(Parts):
     def __add__(self, other: Parts) -> Arrived:
         return Arrived(super().__add__(other))
 
-    def filled(self, xp: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
+    def filled(self, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
         """One cotangent for each output; None where none has arrived."""
         return [self.get(index) for index in range(len(shapes))]
 

@@ -144,7 +144,9 @@ def _defined(name: str, left: Any, right: Any) -> bool:
     if name in PARTIAL:
         return bool(right != 0)
     if name == "pow":  # neither complex, nor too large, nor a division by zero
-        return type(left) is not Number and bool(1 <= left <= 100 and abs(right) <= 100)
+        return type(left) is not Number and bool(
+            right <= 100 if 1 <= left <= 100 else 0.01 <= left < 1 and right >= -100
+        )
     return True
 
 

@@ -52,7 +52,7 @@ def walk(
                 if g is None:
                     continue
                 if isinstance(g, Parts):
-                    g = g.filled(_xp, node.params["shapes"])
+                    g = g.filled(node.params["shapes"])
                 watch.arrived(node, g)
                 edges = followed(node, needed)
                 if isinstance(node, AccumulateGrad):

@@ -119,7 +119,7 @@ RULES: dict[str, Rule] = {
         "astype clone zeros_like matrix_transpose tril triu real imag view_as_real view_as_complex isnan isinf isfinite "
         "logical_not equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor bitwise_and "
         "bitwise_or bitwise_xor floor_divide left_shift right_shift masked_fill ldexp exponent signbit isposinf isneginf "
-        "heaviside gcd lcm isclose inv det cofactor slogdet cholesky lu_factor eigh eig svd qr matrix_exp geqrf ldl_factor",
+        "heaviside gcd lcm isclose cross inv det cofactor slogdet cholesky lu_factor eigh eig svd qr matrix_exp geqrf ldl_factor",
     ),
     **_named(stacks(2, 2), "solve solve_triangular"),
     **_named(stacks(2, 2, repeated=True), "cofactor_slope pivot_info minor_info"),

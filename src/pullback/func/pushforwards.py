@@ -43,7 +43,9 @@ def pushforward(primitive: Primitive, primals: Sequence[Any], tangents: Sequence
     """The tangent of the result, or a tuple; None represents a zero tangent, of inputs as of results."""
     if primitive.push is not None:
         with np.errstate(all="ignore"):
-            return primitive.push(ops, primals, tangents, y, **params)
+            pushed = primitive.push(ops, primals, tangents, y, **params)
+        if pushed is not NotImplemented:
+            return pushed
     push = PUSHFORWARDS.get(primitive.kind)
     if push is _elementwise and primitive.complex == "as written" and "c" in {dtype_of(x).kind for x in (*primals, y)}:
         push = _transposed  # the rule conjugates, so it is not its own transpose

@@ -39,7 +39,8 @@ def _angle_pullback(xp: Any, g: Any, x: Any) -> Any:
     if not xp.is_complex(x):
         return xp.zeros_like(g)
     square = xp.where(x == 0, 1, xp.real(x * xp.conj(x)))  # no NaN behind a mask: forward mode would propagate it
-    return xp.where(x == 0, 0, g * (x * 1j) / square)
+    slopes = xp.where(x == 0, 0, g * (x * 1j) / square)
+    return slopes if xp is _xp else slopes + xp.bend(x, x == 0)
 
 
 def _sgn_pullback(xp: Any, g: Any, x: Any, y: Any) -> Any:

@@ -6,12 +6,14 @@ and, for non-square factors, Walter and Lehmann (2010), Algorithmic differentiat
 the factors are not unique, a rule holds for losses that do not depend on the choice.
 """
 
+import math
 from typing import Any
 
 import numpy as np
 
 from .._core import xp as _xp
 from .._core.primitives import general, zero
+from .._core.xp import is_missing
 from . import lapack
 
 ALL = slice(None)
@@ -68,15 +70,6 @@ def _beside(xp: Any, a: Any, b: Any, axis: int) -> Any:
 def _identity(xp: Any, size: int) -> Any:
     """True on the diagonal."""
     return xp.asarray(np.eye(size, dtype=bool))
-
-
-def _without_diagonal(xp: Any, x: Any) -> Any:
-    return xp.select(~_identity(xp, x.shape[-1]), x)
-
-
-def _ratio(xp: Any, a: Any, b: Any) -> Any:
-    """a / b, with 0 / 0 = 0: an element with zero cotangent contributes nothing, even where the gap is zero."""
-    return a / xp.where((a == 0) & (b == 0), 1, b)
 
 
 def _gaps(xp: Any, values: Any) -> Any:
@@ -318,15 +311,17 @@ def _eigh(xp: Any, g: Any, y: Any) -> Any:
     """The cotangent of x, made Hermitian as in `cholesky`."""
     values, vectors = y
     middle = _unsettled(xp, values, _on_diagonal(xp, g[0]))
-    return _product(xp, vectors, middle, _adjoint(xp, vectors)) + by_eigenvectors(xp, g[1], values, vectors)
+    by_values = _product(xp, vectors, middle, _adjoint(xp, vectors))
+    return by_values if is_missing(g[1]) else by_values + by_eigenvectors(xp, g[1], values, vectors)
 
 
 def by_eigenvectors(xp: Any, g: Any, values: Any, vectors: Any) -> Any:
-    """The eigenvectors' contribution to the cotangent of a Hermitian matrix: NaN or infinite for equal eigenvalues."""
+    """The eigenvectors' contribution to the cotangent of a Hermitian matrix: NaN for equal eigenvalues."""
     turned = xp.matmul(_adjoint(xp, vectors), g)
     xp.check_phase(_diagonal(xp, turned), vectors, operation="linalg_eigh_backward")
-    turned = _without_diagonal(xp, (turned - _adjoint(xp, turned)) / 2)
-    middle = turned / _divisors(xp, _gaps(xp, values), g)
+    turned = (turned - _adjoint(xp, turned)) / 2
+    gaps = _gaps(xp, values)
+    middle = _shares(xp, turned, gaps, gaps, values, g)
     return _product(xp, vectors, middle, _adjoint(xp, vectors))
 
 
@@ -344,30 +339,48 @@ def _unsettled(xp: Any, values: Any, middle: Any) -> Any:
     return middle + xp.where(equal, xp.sqrt(xp.where(equal, gaps * 0, 1)), 0)
 
 
-def _divisors(xp: Any, gaps: Any, *cotangents: Any) -> Any:
-    """Gaps to divide by, with 1 in place of 0 on the diagonal, and for pairs of vectors that are both unused.
+def _shares(xp: Any, numerators: Any, divisors: Any, gaps: Any, values: Any, *cotangents: Any) -> Any:
+    """What pairs of vectors contribute to the middle factor of a gradient: quotients, NaN where the gap is lost, 0 on the diagonal."""
+    used = _used(xp, *cotangents)
+    lost = _lost(xp, gaps, values, used, used + xp.matrix_transpose(used))
+    diagonal = _identity(xp, values.shape[-1])
+    return xp.where(diagonal, 0, numerators / xp.where(diagonal, 1, xp.where(lost, math.nan, divisors)))
 
-    A vector (column) is unused if all of its cotangents are zeros. If the cotangents are being differentiated, their
-    values cannot be read; then only cotangents that the pass filled in as zeros count as unused.
+
+def _used(xp: Any, *cotangents: Any) -> Any:
+    """The largest elements of the cotangents of each vector, in a row: vectors are columns."""
+    first, *rest = [xp.amax(xp.abs(g), axis=(g.ndim - 2,), keepdims=True) for g in cotangents]
+    return first + rest[0] if rest else first
+
+
+def _lost(xp: Any, gaps: Any, values: Any, used: Any, here: Any) -> Any:
+    """True where a cotangent must not be divided by a gap, of two values or from 0, although the quotient may be finite.
+
+    At a gap of 0 the derivative of a function of the vectors exists only if all bases of their span give the same. Then
+    the quotient is 0 / 0, and cotangents do not tell the limit: a vector may be unused, or have been multiplied by a zero
+    that has a derivative. At a gap of a few rounding errors the quotient is right only if the cotangents `here` are so
+    small beside all that are `used` that their rounding errors, divided by it, are small too.
     """
-    spare = _identity(xp, gaps.shape[-1])
-    if all(type(g) is np.ndarray for g in cotangents):
-        used = np.any([g.any(-2) for g in cotangents], axis=0)
-        spare = spare | ~(used[..., None, :] | used[..., :, None])
-    return xp.where(spare & (gaps == 0), 1, gaps)
+    eps = float(np.finfo(str(getattr(values, "_dtype", values.dtype)).rsplit(".", 1)[-1]).eps)
+    size = _column(xp, xp.amax(xp.abs(values), axis=(values.ndim - 1,), keepdims=True))
+    most = xp.amax(used, axis=(used.ndim - 2, used.ndim - 1), keepdims=True)
+    gaps = xp.abs(gaps)
+    small = (here * size * (ROUNDING * eps) <= most * gaps) & (most > 0)
+    return (gaps == 0) | ((gaps <= size * (ROUNDING * eps)) & xp.logical_not(small))
 
 
 def _eig(xp: Any, g: Any, y: Any, *, dtype: Any) -> Any:
     """Eigenvectors have norm 1, so their derivative along themselves is 0; `dtype` is that of x, real or complex."""
     values, vectors = y
     dual = _adjoint(xp, vectors)
-    turned = xp.matmul(dual, g[1])
-    along = _diagonal(xp, turned)
-    xp.check_phase(along, vectors, operation="linalg_eig_backward", real=dtype.kind == "f")
-    turned = turned - xp.matmul(dual, vectors * _row(xp, (along + xp.conj(along)) / 2))
-    middle = _without_diagonal(xp, turned) / _divisors(xp, xp.conj(_gaps(xp, values)), g[1]) + _unsettled(
-        xp, values, _on_diagonal(xp, g[0])
-    )
+    middle = _unsettled(xp, values, _on_diagonal(xp, g[0]))
+    if not is_missing(g[1]):
+        turned = xp.matmul(dual, g[1])
+        along = _diagonal(xp, turned)
+        xp.check_phase(along, vectors, operation="linalg_eig_backward", real=dtype.kind == "f")
+        turned = turned - xp.matmul(dual, vectors * _row(xp, (along + xp.conj(along)) / 2))
+        gaps = xp.conj(_gaps(xp, values))
+        middle = middle + _shares(xp, turned, gaps, gaps, values, g[1])
     result = xp.solve(dual, xp.matmul(middle, dual))
     return result if dtype.kind == "c" else xp.astype(result, dtype=dtype, source=np.result_type(dtype, np.complex64))
 
@@ -378,23 +391,28 @@ def svd_pullback(xp: Any, g: Any, y: Any, *, full: bool) -> Any:
     gu, gvh = (_part(xp, g[0], ALL, slice(k)), _part(xp, g[2], slice(k), ALL)) if full else (g[0], g[2])
     u, vh = (_part(xp, y[0], ALL, slice(k)), _part(xp, y[2], slice(k), ALL)) if full else (y[0], y[2])
     s = y[1]
+    middle = _unsettled(xp, s, _on_diagonal(xp, g[1]))
+    if is_missing(g[0]) and is_missing(g[2]):
+        return _product(xp, u, middle, vh)
     left, right = xp.matmul(_adjoint(xp, u), gu), xp.matmul(vh, _adjoint(xp, gvh))
     left, right = (side - _adjoint(xp, side) for side in (left, right))
-    turned, back = _without_diagonal(xp, left), _without_diagonal(xp, right)
-    gaps = _divisors(xp, _gaps(xp, s * s), gu, xp.matrix_transpose(gvh))
-    middle = (turned * _row(xp, s) + _column(xp, s) * back) / gaps + _unsettled(xp, s, _on_diagonal(xp, g[1]))
+    columns = gu, xp.matrix_transpose(gvh)
+    numerators = left * _row(xp, s) + _column(xp, s) * right
+    middle = middle + _shares(xp, numerators, _gaps(xp, s * s), _gaps(xp, s), s, *columns)
+    used = _used(xp, *columns)
+    known = xp.where(_lost(xp, _row(xp, s), s, used, used), math.nan, _row(xp, s))
     if xp.is_complex(u):
         phase = _diagonal(xp, left)
         xp.check_phase(phase + _diagonal(xp, right), u, operation="svd_backward")
-        middle = middle + _on_diagonal(xp, _ratio(xp, phase, 2 * s))
-    if u.shape[-2] > k:
-        outer = _ratio(xp, gu, _row(xp, s))
+        middle = middle + _on_diagonal(xp, phase / (2 * xp.reshape(known, shape=s.shape)))
+    if u.shape[-2] > k and not is_missing(g[0]):
+        outer = gu / known
         outer = outer - _product(xp, u, _adjoint(xp, u), outer)
         result = xp.matmul(xp.matmul(u, middle) + outer, vh)
     else:
         result = xp.matmul(u, xp.matmul(middle, vh))
-    if vh.shape[-1] > k:
-        outer = _ratio(xp, gvh, _column(xp, s))
+    if vh.shape[-1] > k and not is_missing(g[2]):
+        outer = gvh / xp.matrix_transpose(known)
         outer = outer - _product(xp, outer, _adjoint(xp, vh), vh)
         result = result + xp.matmul(u, outer)
     return result

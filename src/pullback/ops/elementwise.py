@@ -40,6 +40,12 @@ def _exponential(xp: Any, g: Any, y: Any, *, base: float) -> Any:
     return g * y * math.log(base) if base > 0 else xp.where(xp.isinf(y), -g * y, 0)
 
 
+def _abs(xp: Any, g: Any, x: Any) -> Any:
+    if xp is _xp or not xp.is_complex(x):
+        return g * xp.sgn(x)
+    return g * xp.sgn(x) + xp.bend(x, x == 0)
+
+
 def _clip(xp: Any, g: Any, x: Any, *, lower: float | None, upper: float | None) -> Any:
     above = None if lower is None else x >= xp.constant(lower, x.dtype)
     below = None if upper is None else x <= xp.constant(upper, x.dtype)
@@ -54,6 +60,10 @@ def _clip_forward(x: Any, *, lower: float | None, upper: float | None) -> Any:
 
 
 REAL: Any = {"complex": "refused"}
+
+# `bend(x, there)` is 0, and where x is `there` it has no derivative: a cotangent or a tangent other than 0 becomes NaN. A rule
+# whose value is a convention at a point, as the slope of a norm at 0, adds it, so that nothing wrong is made of the
+# convention's own derivative.
 
 # fmt: off
 #                             name         pullback per input
@@ -88,10 +98,10 @@ reciprocal = elementwise("reciprocal",  lambda xp, g, y: -g * y * y)
 square     = elementwise("square",      lambda xp, g, x: g * (x + x),                  title="PowBackward0")
 sqrt       = elementwise("sqrt",        lambda xp, g, y: g / (2 * y))
 rsqrt      = elementwise("rsqrt",       lambda xp, g, y: g * y * y * y / -2)
-abs        = elementwise("abs",         lambda xp, g, x: g * xp.sgn(x),                  complex="as written")
+abs        = elementwise("abs",         _abs,                                           complex="as written")
 conj       = elementwise("conj",        lambda xp, g: xp.conj(g),                        complex="as written")
 exp        = elementwise("exp",         lambda xp, g, y: g * y)
-expm1      = elementwise("expm1",       lambda xp, g, y: g * (y + 1))
+expm1      = elementwise("expm1",       lambda xp, g, x: g * xp.exp(x))
 log        = elementwise("log",         lambda xp, g, x: g / x)
 log1p      = elementwise("log1p",       lambda xp, g, x: g / (x + 1))
 sin        = elementwise("sin",         lambda xp, g, x: g * xp.cos(x))
@@ -115,6 +125,8 @@ ceil       = elementwise("ceil",        lambda xp, g: xp.zeros_like(g), **REAL)
 rint       = elementwise("rint",        lambda xp, g: xp.zeros_like(g),                title="RoundBackward0", **REAL)
 trunc      = elementwise("trunc",       lambda xp, g: xp.zeros_like(g), **REAL)
 sign       = elementwise("sign",        lambda xp, g: xp.zeros_like(g), **REAL)
+bend       = elementwise("bend",        lambda xp, g, there: xp.where(there & (g != 0), math.nan, xp.zeros_like(g)),
+                         None, inputs=("x", "there"), forward=lambda x, there: _xp.zeros_like(x), title="ZeroBackward0")
 zeros_like = elementwise("zeros_like",  lambda xp, g: xp.zeros_like(g),                title="ZeroBackward0")
 
 # Pullbacks that are primitives themselves, as in torch: their derivatives take half the operations.

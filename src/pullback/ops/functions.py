@@ -138,10 +138,10 @@ trunc_quotient = elementwise("trunc_quotient", lambda xp, g: xp.zeros_like(g),
                              forward=_trunc_quotient,                                         title="DivBackward2", **REAL)
 nextafter   = elementwise("nextafter",   lambda xp, g, a, b: xp.select(a != b, g),
                                          lambda xp, g: xp.zeros_like(g),                      forward=np.nextafter, **REAL)
-logaddexp   = elementwise("logaddexp",   lambda xp, g, a, b: g * xp.sigmoid(a - b),
-                                         lambda xp, g, a, b: g * xp.sigmoid(b - a),           forward=_logaddexp)
-logaddexp2  = elementwise("logaddexp2",  lambda xp, g, a, b: g * xp.sigmoid((a - b) * LN_TWO),
-                                         lambda xp, g, a, b: g * xp.sigmoid((b - a) * LN_TWO),
+logaddexp   = elementwise("logaddexp",   lambda xp, g, a, b: g * xp.logistic(a - b),
+                                         lambda xp, g, a, b: g * xp.logistic(b - a),          forward=_logaddexp)
+logaddexp2  = elementwise("logaddexp2",  lambda xp, g, a, b: g * xp.logistic((a - b) * LN_TWO),
+                                         lambda xp, g, a, b: g * xp.logistic((b - a) * LN_TWO),
                                                                                               forward=np.logaddexp2, **REAL)
 xlogy       = elementwise("xlogy",       lambda xp, g, a, b: xp.where((a == 0) & (b <= 0), 0, xp.xlogy(g, b)),
                                          lambda xp, g, a, b: g * (a / b),                     forward=_xlogy, **REAL)

@@ -19,6 +19,14 @@ def _binary(xp: Any, g: Any, x: Any, target: Any) -> Any:
     return g * (x - target) / xp.clip(x * (1 - x), lower=1e-12, upper=None)
 
 
+def _logits_forward(x: Any, target: Any) -> Any:
+    return (1 - target) * x - (np.minimum(x, _xp.constant(0, x.dtype)) - np.log1p(np.exp(-np.abs(x))))
+
+
+def _logits(xp: Any, g: Any, x: Any, target: Any) -> Any:
+    return g * ((1 - target) * xp.logistic(x) - target * xp.logistic(-x))
+
+
 def _binary_target(xp: Any, g: Any, x: Any) -> Any:
     impossible, certain = x == 0, x == 1
     failure = xp.where(certain, LOWEST_LOG, xp.log1p(-xp.where(certain, 0, x)))  # no 1 / 0 in the slopes
@@ -47,6 +55,9 @@ def _pick(xp: Any, g: Any, x: Any, indices: Any, weights: Any) -> Any:
 #                                  name                    pullback per input
 binary_cross_entropy = elementwise("binary_cross_entropy", _binary, _binary_target, forward=_binary_forward,
                                    inputs=("x", "target"), complex="refused")
+binary_cross_entropy_of_logits = elementwise("binary_cross_entropy_of_logits", _logits, lambda xp, g, x: -g * x,
+                                   forward=_logits_forward, inputs=("x", "target"), complex="refused",
+                                   title="BinaryCrossEntropyWithLogitsBackward0")
 huber    = elementwise("huber",    _huber,
                        forward=_huber_forward,             title="HuberLossBackward0", complex="refused")
 weighed_nll = linear("weighed_nll", _pick, forward=lambda x, indices, weights: _xp.take_rows(x, indices) * -weights,

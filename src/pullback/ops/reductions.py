@@ -61,10 +61,12 @@ def _variance(xp: Any, g: Any, x: Any, *, axis: Any, correction: float, keepdims
 
 
 def _deviation(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, correction: float, keepdims: bool) -> Any:
-    """The derivative of a standard deviation; zero where all elements are equal."""
+    """The derivative of a standard deviation; zero where all elements are equal, with a derivative that is unknown."""
     level = y == 0
     g = xp.where(level, 0, g / xp.where(level, 1, 2 * y))
-    return _variance(xp, g, x, axis=axis, correction=correction, keepdims=keepdims)
+    slopes = _variance(xp, g, x, axis=axis, correction=correction, keepdims=keepdims)
+    centred = x if xp is _xp else x - xp.mean(x, axis=axis, keepdims=True)
+    return _bent(xp, slopes, centred, _aligned(xp, level, x.shape, axis, keepdims))
 
 
 def _extreme(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
@@ -165,9 +167,36 @@ def _norm(xp: Any, g: Any, x: Any, y: Any, *, order: float, axis: Any, keepdims:
     y = _aligned(xp, y, x.shape, axis, keepdims)
     size = xp.where(y == 0, 1, y)  # no NaN behind a mask: forward mode would propagate it
     if order == 2:
-        return xp.where(y == 0, 0, g) * (x / size)
+        return _bent(xp, xp.where(y == 0, 0, g) * (x / size), x, y == 0)
     slope = _direction(xp, x) * xp.power(xp.abs(xp.where(x == 0, 1, x)) / size, exponent=order - 1)
-    return xp.where((x == 0) | (y == 0), 0, g * slope)
+    slope = xp.where((x == 0) | (y == 0), 0, g * slope)
+    return _bent(xp, slope, x, (x == 0) if order < 2 else (y == 0))
+
+
+def _bent(xp: Any, slopes: Any, x: Any, bends: Any) -> Any:
+    """Slopes, of which those where x `bends` have a convention for their value, and a derivative that they do not tell."""
+    return slopes if xp is _xp else slopes + xp.bend(x, bends)
+
+
+def _pushed(rule: Any) -> Any:
+    """Forward mode for a norm of x that is itself differentiated: where it is 0, its tangent has no derivative.
+
+    Without it, the cotangent of a tangent that is 0 by convention could be 0 too, and hide the convention.
+    """
+
+    def push(xp: Any, primals: Any, tangents: Any, y: Any, **params: Any) -> Any:
+        (x,), (moved,) = primals, tangents
+        if isinstance(x, np.ndarray) or params.get("order", 2) in (0, 1, math.inf, -math.inf):
+            return NotImplemented
+        options = {"axis": params["axis"], "keepdims": params["keepdims"]}
+        products = rule(xp, xp.zeros_like(y) + 1, x, y, **params) * (xp.conj(moved) if xp.is_complex(moved) else moved)
+        bends = (y == 0) & (xp.sum(xp.abs(moved), **options) != 0)
+        unsettled = xp.sqrt(
+            xp.where(bends, 0 * xp.sum(xp.abs(x), **options), 1)
+        )  # the slope of sqrt at 0 times 0 is NaN
+        return xp.sum(xp.real(products) if xp.is_complex(x) else products, **options) + xp.select(bends, unsettled)
+
+    return push
 
 
 def _prod(xp: Any, g: Any, x: Any, *, axis: int, keepdims: bool) -> Any:
@@ -236,13 +265,14 @@ mean        = linear("mean",        _mean,     forward=_mean_forward,           
 prod        = general("prod",       _prod,     forward=_prod_forward,              complex="holomorphic", **SINGLES)
 var         = general("var",        _variance, forward=_variance_forward,          complex="as written", **SINGLES)
 std         = general("std",        _deviation,                                    complex="as written",
-                      forward=lambda x, **metadata: np.sqrt(_variance_forward(x, **metadata)), **SINGLES)
+                      forward=lambda x, **metadata: np.sqrt(_variance_forward(x, **metadata)), push=_pushed(_deviation), **SINGLES)
 amax        = general("amax",       _ties,     forward=_extreme_by(np.maximum, "largest"))
 amin        = general("amin",       _ties,     forward=_extreme_by(np.minimum, "smallest"))
 largest     = general("largest",    _extreme,  forward=_extreme_by(np.maximum, "largest"),    title="MaxBackward1")
 smallest    = general("smallest",   _extreme,  forward=_extreme_by(np.minimum, "smallest"),    title="MinBackward1")
 logsumexp   = general("logsumexp",  _logsumexp,   forward=_logsumexp_forward,      complex="holomorphic", **SINGLES)
 vector_norm = general("vector_norm", _norm,        forward=_norm_forward,          title="LinalgVectorNormBackward0",
+                      push=_pushed(_norm),
                       complex="as written", **SINGLES)
 cumsum      = linear("cumsum",      lambda xp, g, *, axis: xp.flip(xp.cumsum(xp.flip(g, axis=axis), axis=axis), axis=axis))
 all         = zero("all",    forward=_reduced_by(np.logical_and))

@@ -23,6 +23,7 @@ import numpy as np
 from .._core import xp as _xp
 from .._core.bfloat import finfo
 from .._core.primitives import general, zero
+from .._core.xp import is_missing
 from .decompositions import (
     ROUNDING,
     _adjoint,
@@ -159,17 +160,12 @@ def _svdvals_forward(x: Any) -> Any:
     return left, values, right, np.zeros((*values.shape, values.shape[-1]), x.dtype)
 
 
-def _absent(g: Any) -> bool:
-    """True if an output has no cotangent: the pass has filled in zeros."""
-    return type(g) is np.ndarray and not g.any()
-
-
 def _by_values(
     xp: Any, g: Any, turn_g: Any, x: Any, values: Any, left: Any, right: Any, turn: Any, hermitian: bool
 ) -> Any:
     """The cotangent of a matrix from those of its values and of `turn`."""
     slopes = xp.spectral_gradient(g, x, values, left, right, turn, hermitian=hermitian)
-    if _absent(turn_g):
+    if is_missing(turn_g):
         return slopes
     one = _one(xp, turn_g)
     frames = turn_g + one
@@ -182,13 +178,13 @@ def _eigvalsh(xp: Any, g: Any, x: Any, y: Any) -> Any:
     """A Hermitian cotangent, as in `cholesky`; those of the vectors arise only in third derivatives."""
     values, vectors, turn = y
     slopes = _by_values(xp, g[0], g[2], x, values, vectors, _adjoint(xp, vectors), turn, True)
-    return slopes if _absent(g[1]) else slopes + by_eigenvectors(xp, g[1], values, vectors)
+    return slopes if is_missing(g[1]) else slopes + by_eigenvectors(xp, g[1], values, vectors)
 
 
 def _svdvals(xp: Any, g: Any, x: Any, y: Any) -> Any:
     left, values, right, turn = y
     slopes = _by_values(xp, g[1], g[3], x, values, left, right, turn, False)
-    if _absent(g[0]) and _absent(g[2]):
+    if is_missing(g[0]) and is_missing(g[2]):
         return slopes
     return slopes + svd_pullback(xp, [g[0], xp.zeros_like(values), g[2]], [left, values, right], full=False)
 

@@ -294,7 +294,7 @@ def softsign(input: Any) -> Any:
     tensor([-0.5000,  0.0000,  0.7500])
     """
     require_tensor("softsign", "input", input)
-    return input / (arithmetic.abs(input) + 1)
+    return ops.softsign(input) if input._dtype.kind == "f" else input / (arithmetic.abs(input) + 1)
 
 
 def tanhshrink(input: Any) -> Any:
@@ -305,7 +305,7 @@ def tanhshrink(input: Any) -> Any:
     tensor([-0.2384,  0.0000,  0.2384])
     """
     require_tensor("tanhshrink", "input", input)
-    return input - arithmetic.tanh(input)
+    return ops.tanhshrink(input) if input._dtype.kind == "f" else input - arithmetic.tanh(input)
 
 
 @is_primitive(ops.hardshrink, bound=0.5)

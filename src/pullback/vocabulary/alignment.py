@@ -141,6 +141,8 @@ def _log_likelihood(logs: Any, labels: Any, wanted: Any, sizes: Any, blank: int)
     left = 2 * sizes[:, None] - np.arange(states.shape[1])
     ends = ops.where(ops.equal(left * (left - 1), 0), 0.0, IMPOSSIBLE)  # the last label, and the blank behind it
     start = np.where(np.arange(states.shape[1])[None] < 2, 0, IMPOSSIBLE)
+    if not whole:  # what is behind the end of a sequence may be infinite or NaN
+        logs = ops.select(ops.less(np.arange(steps)[:, None, None], wanted[:, None]), logs)
     found, _ = ops.ctc(logs, states, _skips(states), start, ends, wanted, whole=whole, normal=True)
     empty = ops.equal(wanted, 0)
     if _anywhere(empty):

@@ -158,10 +158,10 @@ def _cross(name: str, a: Any, b: Any, dim: int) -> Any:
     if a.ndim == 0 or a.shape[axis] != 3 or b.shape[axis] != 3:
         sizes = [x.shape[axis] if x.ndim else 0 for x in (a, b)]
         raise RuntimeError(f"{name}: inputs dimension {dim} must have length 3. Got {sizes[0]} and {sizes[1]}")
-    broadcast_shapes(tuple(a.shape), tuple(b.shape))
+    if a.shape != b.shape:
+        broadcast_shapes(tuple(a.shape), tuple(b.shape))
     a, b = together(a, b)
-    (x, y, z), (u, v, w) = (ops.unbind(each, axis=axis) for each in (a, b))
-    return ops.stack(y * w - z * v, z * u - x * w, x * v - y * u, axis=axis)
+    return ops.cross(a, b, axis=axis - a.ndim)
 
 
 # Tensors composed of others

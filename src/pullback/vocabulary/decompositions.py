@@ -239,8 +239,8 @@ def eig(A: Any) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices, complex; vectors have norm 1 and an arbitrary phase.
 
     A loss must not depend on the phases: backward raises for one that does, if it can detect it. Where eigenvalues are
-    equal, the vectors have no derivative: it is NaN or infinite. For a function that is symmetric in equal eigenvalues,
-    their first derivative is correct; the second is NaN there.
+    equal, the derivative of all that uses the vectors is NaN or infinite. For a function of the eigenvalues alone that
+    is symmetric in equal ones, the first derivative is correct; the second is NaN there.
 
     >>> import pullback
     >>> pullback.linalg.eig(pullback.tensor([[0.0, -1.0], [1.0, 0.0]])).eigenvalues.abs().round()  # i and -i
@@ -268,9 +268,10 @@ def eigvals(A: Any) -> Any:
 def eigh(A: Any, UPLO: str = "L") -> EigResult:
     """Eigenvalues, ascending, and eigenvectors of Hermitian matrices, of which one triangle is read.
 
-    Vectors have norm 1, and an arbitrary sign or phase. Where eigenvalues are equal, their vectors have no derivative:
-    it is NaN or infinite, unless the loss does not use them. The eigenvalues have a second derivative there only if
-    they come from `eigvalsh`; here it is NaN.
+    Vectors have norm 1, and an arbitrary sign or phase. Where eigenvalues are equal, also if only by rounding, the
+    derivative of all that uses the vectors is NaN or infinite, of V @ diag(f(L)) @ V.mH too: it is not determined by the
+    cotangents of L and V. The eigenvalues have a second derivative there only if they come from `eigvalsh`; here it is
+    NaN.
 
     >>> import pullback
     >>> pullback.linalg.eigh(pullback.tensor([[2.0, 1.0], [1.0, 2.0]])).eigenvalues.round(decimals=3)
@@ -315,8 +316,9 @@ def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> SVD
     """U, the singular values S, descending, and Vh, with A = U @ diag(S) @ Vh.
 
     With `full_matrices`, U and Vh are square; the gradient uses their leading columns and rows only, and a loss must
-    not depend on the others. Where singular values are equal, their vectors have no derivative: it is NaN or infinite,
-    unless the loss does not use them. S has a second derivative there only if it comes from `svdvals`; here it is NaN.
+    not depend on the others. Where singular values are equal, or 0 in a matrix that is not square, the derivative of all
+    that uses U and Vh is NaN or infinite, as for `eigh`. S has a second derivative there only if it comes from
+    `svdvals`; here it is NaN.
     `driver` has no effect.
 
     >>> import pullback

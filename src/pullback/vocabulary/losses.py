@@ -261,7 +261,8 @@ def _cross_entropy(
             raise RuntimeError("ignore_index is not supported for floating point target")
         return _of_probabilities(reductions.log_softmax(input, axis), target, weight, reduction, label_smoothing)
     _check_classes(input, target)
-    logs = reductions.log_softmax(input, axis)
+    kept = ops.expand_dims(ops.not_equal(target, ignore_index), axis=axis)
+    logs = reductions.log_softmax(ops.select(kept, input), axis)  # what is ignored may be infinite or NaN
     count = input.shape[axis]
     weights = _check_weight("nll_loss_forward", weight, count)
     loss = _picked(logs, target, weights, ignore_index, reduction)
@@ -539,13 +540,13 @@ def binary_cross_entropy_with_logits(
             f"Target size ({errors.size(target.shape)}) must be the same as input size ({errors.size(input.shape)})"
         )
     x, target = together(input, target)
-    log_success = ops.logsigmoid(x)
     if weight is not None:
         require_operand("binary_cross_entropy_with_logits", "weight", weight, 3)
-    if pos_weight is not None:
+    if pos_weight is None:
+        losses = ops.binary_cross_entropy_of_logits(x, target)
+    else:
         require_operand("binary_cross_entropy_with_logits", "pos_weight", pos_weight, 4)
-        log_success = log_success * ((pos_weight - 1) * target + 1)
-    losses = (1 - target) * x - log_success
+        losses = (target - 1) * ops.logsigmoid(-x) - pos_weight * target * ops.logsigmoid(x)
     return reduced(losses if weight is None else losses * weight, reduction, "BinaryCrossEntropyWithLogitsBackward0")
 
 

@@ -377,11 +377,12 @@ def grid_sample(
     for corner in itertools.product(*axes):
         index = functools.reduce(arithmetic.add, (at * step for (at, _, _), step in zip(corner, steps, strict=True)))
         part = ops.gather(planes, ops.reshape(index, shape=row))
-        weight = functools.reduce(arithmetic.mul, (weight for _, _, weight in corner))
-        part = part * ops.reshape(weight, shape=row)
-        if padding_mode == "zeros":
+        weights = [weight for _, _, weight in corner]
+        if padding_mode == "zeros":  # outside, neither factor may be infinite: the other one's slope would be NaN
             there = functools.reduce(bits.logical_and, (there for _, there, _ in corner))
+            weights = [arithmetic.where(there, weight, 0) for weight in weights]
             part = arithmetic.where(ops.reshape(there, shape=row), part, 0)
+        part = part * ops.reshape(functools.reduce(arithmetic.mul, weights), shape=row)
         total = part if total is None else total + part
     return ops.reshape(total, shape=(batch, channels, *grid.shape[1:-1]))
 

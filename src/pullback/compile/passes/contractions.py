@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from ..._core.contraction import Parts
 from ..program import Equation, Value
 from .building import Builder
@@ -113,6 +115,26 @@ class _Parts(Parts):
             return build.matrix_transpose(build.reshape(x, shape=(*batch, *reversed(lengths))))
         ordered = build.permute_dims(x, axes=tuple([term.index(c) for c in self.batch + rows + columns]))
         return build.reshape(ordered, shape=(*batch, *lengths))
+
+
+@contracted("einsum")
+def _of_many(build: Builder, e: Equation) -> Value | None:
+    """An einsum of three and more operands: of two at a time, in the order in which NumPy's greedy search finds least to do."""
+    terms, result = e.params["equation"].split("->")
+    operands = list(zip(terms.split(","), e.inputs, strict=True))
+    if len(operands) < 3 or e.output.dtype.kind != "f" or any(value.dtype != e.output.dtype for value in e.inputs):
+        return None
+    shapes = [np.broadcast_to(np.empty(()), value.shape) for value in e.inputs]
+    for places in np.einsum_path(e.params["equation"], *shapes, optimize="greedy")[0][1:]:
+        chosen = [operands.pop(place) for place in sorted(places, reverse=True)]
+        while len(chosen) > 1:
+            (a, x), (b, y) = chosen.pop(), chosen.pop()
+            left = chosen + operands
+            kept = {*result}.union(*[term for term, _ in left])
+            term = "".join(c for c in dict.fromkeys(a + b) if c in kept) if left else result
+            chosen.append((term, build.einsum(x, y, equation=f"{a},{b}->{term}")))
+        operands += chosen
+    return operands[0][1]
 
 
 @contracted("einsum")

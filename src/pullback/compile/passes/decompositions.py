@@ -144,10 +144,14 @@ decompositions(
     leaky_factor=lambda b, x, *, slope: _mask(b, b.greater(x, 0), x, no=slope),
     leaky_relu=lambda b, x, *, slope: b.multiply(x, _mask(b, b.greater(x, 0), x, no=slope)),
     prelu=lambda b, x, weight: b.where(b.greater(x, 0), x, b.multiply(x, weight)),
+    bend=lambda b, x, there: b.broadcast_to(b.scalar(0, x.dtype), shape=x.shape),
+    logistic=lambda b, x: b.sigmoid(x),
     silu=lambda b, x: b.multiply(x, b.sigmoid(x)),
     mish=lambda b, x: b.multiply(x, b.tanh(b.softplus(x, beta=1, threshold=20))),
     gelu=lambda b, x: b.multiply(b.add(b.erf(b.multiply(x, ROOT_HALF)), 1), b.multiply(x, 0.5)),
     logsigmoid=lambda b, x: b.subtract(b.minimum(x, 0), b.log1p(b.exp(b.negative(b.abs(x))))),
+    softsign=lambda b, x: b.divide(x, b.add(b.abs(x), 1)),
+    tanhshrink=lambda b, x: b.subtract(x, b.tanh(x)),
     hardsigmoid=_hard,
     hardswish=lambda b, x: b.multiply(x, _hard(b, x)),
     hardshrink=lambda b, x, *, bound: b.where(b.less_equal(b.abs(x), bound), b.scalar(0, x.dtype), x),
@@ -173,6 +177,13 @@ def _binary_cross_entropy(b: Builder, x: Value, target: Value) -> Value:
     failure = b.maximum(b.log1p(b.negative(x)), LOWEST_LOG)
     success = b.maximum(b.log(x), LOWEST_LOG)
     return b.subtract(b.multiply(b.subtract(target, 1), failure), b.multiply(target, success))
+
+
+decompositions(
+    binary_cross_entropy_of_logits=lambda b, x, target: b.subtract(
+        b.multiply(b.subtract(1, target), x), b.logsigmoid(x)
+    )
+)
 
 
 @decomposition("weighed_nll")
@@ -245,6 +256,16 @@ def _vector_norm(b: Builder, x: Value, *, order: float, axis: tuple[int, ...], k
     if order == 2:
         return b.sqrt(b.sum(b.multiply(x, x), axis=axis, keepdims=keepdims))
     return None
+
+
+@decomposition("cross")
+def _cross(b: Builder, left: Value, right: Value, *, axis: int) -> Value:
+    rest = (slice(None),) * (-axis - 1)
+    (x, y, z), (u, v, w) = ([b.getitem(each, index=(..., i, *rest)) for i in range(3)] for each in (left, right))
+    parts = [
+        b.subtract(b.multiply(p, q), b.multiply(r, s)) for p, q, r, s in ((y, w, z, v), (z, u, x, w), (x, v, y, u))
+    ]
+    return b.stack(*parts, axis=len(parts[0].shape) + 1 + axis)
 
 
 # 5. Rearrangements
