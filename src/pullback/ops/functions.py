@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.primitives import elementwise, linear, zero
+from .._core.primitives import SINGLES, elementwise, linear, zero
 
 LN_TWO, LN_TEN = math.log(2), math.log(10)
 
@@ -148,7 +148,7 @@ xlogy       = elementwise("xlogy",       lambda xp, g, a, b: xp.where((a == 0) &
 lerp        = elementwise("lerp",        lambda xp, g, weight: g * (1 - weight),
                                          lambda xp, g, weight: g * weight,
                                          lambda xp, g, a, b: g * (b - a),
-                          forward=_lerp, inputs=("a", "b", "weight"),                         title="LerpBackward1")
+                          forward=_lerp, inputs=("a", "b", "weight"), title="LerpBackward1",  **SINGLES)
 ldexp       = linear("ldexp",            lambda xp, g, exponent: xp.ldexp(g, exponent),       forward=np.ldexp,
                      inputs=("x", "exponent"),                                                title="FrexpBackward0")
 
