@@ -48,12 +48,11 @@ def _scaled(xp: Any, x: Any, factor: float) -> Any:
 
 
 def _elu(xp: Any, g: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
-    least = xp.clip(x, lower=None, upper=0) if xp is _xp else -xp.relu(-x)  # its slope at 0 is 0, as in torch
-    slope = xp.exp(_scaled(xp, least, input_scale))  # 1 above 0
+    zero = xp.constant(0, x.dtype)
+    slope = xp.exp(_scaled(xp, xp.select(x < zero, x), input_scale))  # 1 from 0 on, and where x is NaN, as in torch
     if alpha * input_scale == 1:
         return g * _scaled(xp, slope, scale)
-    zero, above = xp.constant(0, x.dtype), xp.constant(scale, x.dtype)
-    return g * xp.where(x > zero, above, _scaled(xp, slope, alpha * scale * input_scale))
+    return g * xp.where(x <= zero, _scaled(xp, slope, alpha * scale * input_scale), xp.constant(scale, x.dtype))
 
 
 def _softplus_forward(x: Any, *, beta: float, threshold: float) -> Any:
@@ -124,8 +123,8 @@ def _hardsigmoid_forward(x: Any) -> Any:
 
 def _hardswish(xp: Any, g: Any, x: Any) -> Any:
     three = xp.constant(3, x.dtype)
-    inner = g * (x / three + xp.constant(0.5, x.dtype))  # NaN where x is
-    return xp.select(xp.logical_not(x <= xp.constant(-3, x.dtype)), xp.where(x >= three, g, inner))
+    inner = g * (x / three + xp.constant(0.5, x.dtype))
+    return xp.select(xp.logical_not(x <= xp.constant(-3, x.dtype)), xp.where(x < three, inner, g))
 
 
 def _flat(xp: Any, g: Any) -> Any:
@@ -157,7 +156,7 @@ gelu_by_tanh = elementwise("gelu_by_tanh", _gelu_tanh, forward=_gelu_tanh_forwar
 logsigmoid   = elementwise("logsigmoid",   lambda xp, g, x: g * xp.sigmoid(-x),
                            forward=lambda x: np.minimum(x, _xp.constant(0, x.dtype)) - np.log1p(np.exp(-np.abs(x))),
                            title="LogSigmoidBackward0", **REAL)
-hardtanh     = elementwise("hardtanh",     lambda xp, g, x, *, lower, upper: xp.select(xp.within(x, lower=lower, upper=upper), g),
+hardtanh     = elementwise("hardtanh",     lambda xp, g, x, *, lower, upper: xp.select(xp.not_clipped(x, lower=lower, upper=upper), g),
                            forward=lambda x, *, lower, upper: _xp.clip(x, lower=lower, upper=upper), **REAL)
 hardsigmoid  = elementwise("hardsigmoid",  lambda xp, g, x: xp.select(xp.within(x, lower=-3, upper=3), g / xp.constant(6, x.dtype)),
                            forward=_hardsigmoid_forward, **REAL)
@@ -175,6 +174,7 @@ leaky_factor = elementwise("leaky_factor", _flat, forward=_leaky_factor, **REAL)
 above        = elementwise("above",        _flat, forward=_mask(_xp.above), **REAL)
 within       = elementwise("within",       _flat, forward=_mask(_xp.within), **REAL)
 beyond       = elementwise("beyond",       _flat, forward=_mask(_xp.beyond), **REAL)
+not_clipped  = elementwise("not_clipped",  _flat, forward=_mask(_xp.not_clipped), **REAL)
 # fmt: on
 
 machine.COSTLY.update(each.forward for each in (elu, softplus, silu, mish, gelu, gelu_by_tanh, hardswish))

@@ -52,6 +52,15 @@ def _variance_forward(x: Any, *, axis: tuple[int, ...], correction: float, keepd
     return _xp.shared(total, max(_xp.length(x.shape, axis) - correction, 0))
 
 
+def _deviation_forward(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
+    variance = _variance_forward(x, axis=axis, correction=correction, keepdims=keepdims)
+    if _xp.in_range(variance):
+        return np.sqrt(variance)
+    centred = np.abs(x - _xp.mean(x, axis=axis, keepdims=True))
+    divisor = max(_xp.length(x.shape, axis) - correction, 0)
+    return _xp.shared(_xp.norm(centred, 2, axis=axis, keepdims=keepdims), math.sqrt(divisor))
+
+
 def _variance(xp: Any, g: Any, x: Any, *, axis: Any, correction: float, keepdims: bool) -> Any:
     count = _xp.length(x.shape, axis)
     centred = x - xp.mean(x, axis=axis, keepdims=True)
@@ -131,10 +140,11 @@ def _logsumexp(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) ->
 
 
 def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool) -> Any:
-    if order == 2 and (code := machine.totals("squares", x, axis)) is not None:
-        return np.sqrt(code(x, keepdims=keepdims))
     if order == 2:
-        return np.sqrt(_xp.squares(np.abs(x) if x.dtype.kind == "c" else x, axis=axis, keepdims=keepdims))
+        code = machine.totals("squares", x, axis)
+        size = np.abs(x) if x.dtype.kind == "c" else x
+        total = code(x, keepdims=keepdims) if code else _xp.squares(size, axis=axis, keepdims=keepdims)
+        return np.sqrt(total) if _xp.in_range(total) else _xp.norm(size, 2, axis=axis, keepdims=keepdims)
     size = np.abs(x)
     if order == math.inf:
         return _xp.in_order(np.max(size, axis=axis, keepdims=keepdims))
@@ -143,7 +153,11 @@ def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool
     if order == 0:
         return _xp.in_order(np.not_equal(x, 0).sum(axis=axis, keepdims=keepdims, dtype=size.dtype))
     total = _xp.sum(size**order, axis=axis, keepdims=keepdims)
-    return total if order == 1 else np.power(total, 1 / order, dtype=size.dtype)
+    if order == 1:
+        return total
+    if not _xp.in_range(total):
+        return _xp.norm(size, order, axis=axis, keepdims=keepdims)
+    return np.power(total, 1 / order, dtype=size.dtype)
 
 
 def _direction(xp: Any, x: Any) -> Any:
@@ -236,7 +250,7 @@ mean        = linear("mean",        _mean,     forward=_mean_forward,           
 prod        = general("prod",       _prod,     forward=_prod_forward,              complex="holomorphic", **SINGLES)
 var         = general("var",        _variance, forward=_variance_forward,          complex="as written", **SINGLES)
 std         = general("std",        _deviation,                                    complex="as written",
-                      forward=lambda x, **metadata: np.sqrt(_variance_forward(x, **metadata)), **SINGLES)
+                      forward=_deviation_forward, **SINGLES)
 amax        = general("amax",       _ties,     forward=_extreme_by(np.maximum, "largest"))
 amin        = general("amin",       _ties,     forward=_extreme_by(np.minimum, "smallest"))
 largest     = general("largest",    _extreme,  forward=_extreme_by(np.maximum, "largest"),    title="MaxBackward1")
