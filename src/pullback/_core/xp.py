@@ -653,12 +653,16 @@ def within(x: Array, *, lower: float, upper: float) -> Any:
     return (x > constant(lower, x.dtype)) & (x < constant(upper, x.dtype))
 
 
+LEAST_SUM = {char: float(np.finfo(char).tiny / np.finfo(char).eps) for char in "efd"}
+"""By dtype, the sum of powers below which terms may have been lost to underflow."""
+
+
 def in_range(total: Any) -> bool:
     """Whether sums of powers are neither 0, nor so small that terms have been lost, nor infinite or NaN."""
-    if not total.size:
-        return True
-    info = np.finfo(total.dtype)
-    return bool(total.min() > info.tiny / info.eps and total.max() < np.inf)
+    least = LEAST_SUM[total.dtype.char]
+    if not total.ndim:
+        return bool(least < total < np.inf)
+    return not total.size or bool(total.min() > least and total.max() < np.inf)
 
 
 def norm(x: Array, order: float, *, axis: Any, keepdims: bool) -> Any:

@@ -48,11 +48,12 @@ def _scaled(xp: Any, x: Any, factor: float) -> Any:
 
 
 def _elu(xp: Any, g: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
-    zero = xp.constant(0, x.dtype)
-    slope = xp.exp(_scaled(xp, xp.select(x < zero, x), input_scale))  # 1 from 0 on, and where x is NaN, as in torch
+    least = xp.clip(x, lower=None, upper=0) if xp is _xp else -xp.relu(-x)  # its slope at 0 is 0, as in torch
+    slope = xp.exp(_scaled(xp, least, input_scale))  # 1 above 0
     if alpha * input_scale == 1:
         return g * _scaled(xp, slope, scale)
-    return g * xp.where(x <= zero, _scaled(xp, slope, alpha * scale * input_scale), xp.constant(scale, x.dtype))
+    zero, above = xp.constant(0, x.dtype), xp.constant(scale, x.dtype)
+    return g * xp.where(x > zero, above, _scaled(xp, slope, alpha * scale * input_scale))
 
 
 def _softplus_forward(x: Any, *, beta: float, threshold: float) -> Any:
@@ -123,8 +124,8 @@ def _hardsigmoid_forward(x: Any) -> Any:
 
 def _hardswish(xp: Any, g: Any, x: Any) -> Any:
     three = xp.constant(3, x.dtype)
-    inner = g * (x / three + xp.constant(0.5, x.dtype))
-    return xp.select(xp.logical_not(x <= xp.constant(-3, x.dtype)), xp.where(x < three, inner, g))
+    inner = g * (x / three + xp.constant(0.5, x.dtype))  # NaN where x is
+    return xp.select(xp.logical_not(x <= xp.constant(-3, x.dtype)), xp.where(x >= three, g, inner))
 
 
 def _flat(xp: Any, g: Any) -> Any:

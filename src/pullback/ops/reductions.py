@@ -11,6 +11,7 @@ import numpy as np
 
 from .._core import machine, xp as _xp
 from .._core.primitives import SINGLES, general, linear, zero
+from .._numerics import products
 
 
 def _aligned(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -132,11 +133,14 @@ def _by_parts(x: Any, axis: tuple[int, ...], keepdims: Any) -> Any:
 
 def _logsumexp(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
     if xp is _xp and axis == (x.ndim - 1,) and (code := machine.rows(x, x.shape[-1])) is not None:
-        out = np.empty(x.shape, x.dtype)
-        code("shifted_powers", x=x, shift=np.ascontiguousarray(y), slopes=np.ascontiguousarray(g), out=out)
+        out, shift, sums = np.empty(x.shape, x.dtype), np.empty(y.shape, x.dtype), np.empty(y.shape, x.dtype)
+        code("exponents", x=x, shift=shift, sums=sums)
+        code("shifted_powers", x=x, shift=shift, slopes=g / sums, out=out)
         return out
     y = _aligned(xp, y, x.shape, axis, keepdims)
-    return _aligned(xp, g, x.shape, axis, keepdims) * xp.exp(x - y)
+    powers = xp.exp(x - y)
+    total = xp.sum(powers, axis=axis, keepdims=True)  # 1 but for the rounding of y, which is large where y is
+    return _aligned(xp, g, x.shape, axis, keepdims) / xp.where(xp.isfinite(y), total, 1) * powers
 
 
 def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -192,7 +196,12 @@ def _prod(xp: Any, g: Any, x: Any, *, axis: int, keepdims: bool) -> Any:
             return slopes
     before = xp.cumprod(x, axis=axis, exclusive=True)
     behind = xp.flip(xp.cumprod(xp.flip(x, axis=axis), axis=axis, exclusive=True), axis=axis)
-    return _spread(xp, g, x.shape, (axis,), keepdims) * (before * behind)
+    slopes = before * behind
+    if xp is _xp and x.dtype.kind == "f":
+        zeros = np.equal(x, 0)
+        if _out_of_range(slopes, np.sum(zeros, axis=axis, keepdims=True) > zeros):
+            slopes = products.others(x, axis)
+    return _spread(xp, g, x.shape, (axis,), keepdims) * slopes
 
 
 def _sum_forward(x: Any, *, axis: Any, keepdims: bool, given: bool = True) -> Any:
@@ -230,10 +239,18 @@ def _extreme_by(ufunc: Any, name: str) -> Any:
 _multiply: Any = np.multiply.reduce  # (x, axis, dtype, out, keepdims)
 
 
+def _out_of_range(product: Any, vanishes: Any) -> bool:
+    """Whether products are infinite, NaN, or 0 without a factor 0: partial products may have been so on the way."""
+    return not np.all(np.isfinite(product) & ((product != 0) | vanishes))
+
+
 def _prod_forward(x: Any, *, axis: int, keepdims: bool) -> Any:
     if (code := machine.totals("product", x, (axis,))) is not None:
         return code.product(x, keepdims=keepdims)
     made = _multiply(x, axis, x.dtype, None, keepdims)
+    usual = made.size == 1 and 0 < abs(made) < math.inf
+    if not usual and x.dtype.kind == "f" and _out_of_range(made, False) and _out_of_range(made, ~np.all(x, axis, keepdims=keepdims)):
+        made = products.product(x, axis, keepdims)
     return made if x.ndim < 3 or x.flags.c_contiguous else _xp.in_order(made)
 
 
