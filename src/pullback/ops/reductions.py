@@ -194,6 +194,10 @@ def _prod(xp: Any, g: Any, x: Any, *, axis: int, keepdims: bool) -> Any:
         slopes = code.product_pullback(g, x)
         if slopes is not None:
             return slopes
+    double, single = (np.dtype(each) for each in (np.float64, np.float32))
+    widened = xp is not _xp and getattr(x, "_dtype", x.dtype) == single
+    if widened:  # partial products in single precision may be out of its range
+        x = xp.astype(x, dtype=double, source=single)
     before = xp.cumprod(x, axis=axis, exclusive=True)
     behind = xp.flip(xp.cumprod(xp.flip(x, axis=axis), axis=axis, exclusive=True), axis=axis)
     slopes = before * behind
@@ -201,6 +205,8 @@ def _prod(xp: Any, g: Any, x: Any, *, axis: int, keepdims: bool) -> Any:
         zeros = np.equal(x, 0)
         if _out_of_range(slopes, np.sum(zeros, axis=axis, keepdims=True) > zeros):
             slopes = products.others(x, axis)
+    if widened:
+        slopes = xp.astype(slopes, dtype=single, source=double)
     return _spread(xp, g, x.shape, (axis,), keepdims) * slopes
 
 

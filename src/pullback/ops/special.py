@@ -81,9 +81,11 @@ def _of_order(scipy_name: str, first: tuple[str, str]) -> Function:
     """A family of Bessel functions of integer order: SciPy's functions of orders 0 and 1, and the general one."""
 
     def forward(x: Array, *, order: int) -> Any:
-        x = np.where((x != 0) & (np.abs(x) < TINY), np.copysign(TINY, x), x)  # where some of SciPy's are NaN
-        special = scipy.special()
-        return getattr(special, first[order])(x) if order < 2 else getattr(special, scipy_name)(order, x)
+        name, orders = (first[order], ()) if order < 2 else (scipy_name, (order,))
+        function = functools.partial(getattr(scipy.special(), name), *orders)
+        y = function(x)
+        lost = np.isnan(y) & (np.abs(x) < TINY) & ((x > 0) | (scipy_name[0] in "ij"))  # SciPy's at denormal numbers
+        return np.where(lost, function(0.0), y) if lost.any() else y
 
     return _double(forward)
 
