@@ -112,7 +112,7 @@ EXTRAS = set(
     sgn sigmoid sigmoid_pullback sinc sindg softmax softmax_pullback softplus solve solve_triangular
     spherical_bessel_j split standardize_pullback take_rows tanh_pullback tied times_transpose total transpose_times
     trunc_quotient view_as_complex view_as_real window_columns window_mean window_overlay window_spread windows
-    within xlog1py xlogy zeta
+    hypot not_clipped within xlog1py xlogy zeta
     """.split()
 )
 

@@ -20,6 +20,7 @@ ROWS: list[Row] = [
     ("above", [reals(6)], {"bound": 0.99}),
     ("within", [reals(6)], {"lower": -1.01, "upper": 0.99}),
     ("beyond", [reals(6)], {"bound": 0.99}),
+    ("not_clipped", [reals(6)], {"lower": -1.01, "upper": 0.99}),
     ("threshold", [reals(6)], {"bound": 0.99, "value": 20}),
 ]
 # fmt: on

@@ -233,7 +233,10 @@ TABLE: dict[str, dict[str, str]] = {
         "functional": "batch_norm group_norm instance_norm layer_norm local_response_norm",
         "functional+out": "normalize",
     },
-    "vocabulary.norms": {"linalg+out": "cond matrix_norm matrix_rank norm vector_norm"},
+    "vocabulary.norms": {
+        "package": "nuclear_norm",
+        "linalg+out": "cond matrix_norm matrix_rank norm vector_norm",
+    },
     "vocabulary.padding": {"package": "constant_pad_nd", "functional": "pad"},
     "vocabulary.pooling": {
         "package functional": "adaptive_avg_pool1d avg_pool1d max_pool1d max_pool2d max_pool3d",
@@ -266,6 +269,7 @@ TABLE: dict[str, dict[str, str]] = {
         "of_tensor+out method special": "log_softmax logsumexp softmax",
     },
     "vocabulary.resampling": {
+        "package": "native_channel_shuffle=channel_shuffle",
         "package functional": "channel_shuffle pixel_shuffle pixel_unshuffle",
         "functional": "affine_grid grid_sample interpolate upsample upsample_bilinear upsample_nearest",
     },

@@ -177,7 +177,7 @@ softsign     = elementwise("softsign",     _softsign,
                            forward=lambda x: x / (np.abs(x) + 1),           title="DivBackward0", **REAL)
 tanhshrink   = elementwise("tanhshrink",   _tanhshrink,
                            forward=lambda x: x - np.tanh(x),                title="SubBackward0", **REAL)
-hardtanh     = elementwise("hardtanh",     lambda xp, g, x, *, lower, upper: xp.select(xp.within(x, lower=lower, upper=upper), g),
+hardtanh     = elementwise("hardtanh",     lambda xp, g, x, *, lower, upper: xp.select(xp.not_clipped(x, lower=lower, upper=upper), g),
                            forward=lambda x, *, lower, upper: _xp.clip(x, lower=lower, upper=upper), **REAL)
 hardsigmoid  = elementwise("hardsigmoid",  lambda xp, g, x: xp.select(xp.within(x, lower=-3, upper=3), g / xp.constant(6, x.dtype)),
                            forward=_hardsigmoid_forward, **REAL)
@@ -195,6 +195,7 @@ leaky_factor = elementwise("leaky_factor", _flat, forward=_leaky_factor, **REAL)
 above        = elementwise("above",        _flat, forward=_mask(_xp.above), **REAL)
 within       = elementwise("within",       _flat, forward=_mask(_xp.within), **REAL)
 beyond       = elementwise("beyond",       _flat, forward=_mask(_xp.beyond), **REAL)
+not_clipped  = elementwise("not_clipped",  _flat, forward=_mask(_xp.not_clipped), **REAL)
 # fmt: on
 
 machine.COSTLY.update(each.forward for each in (elu, softplus, silu, mish, gelu, gelu_by_tanh, hardswish))

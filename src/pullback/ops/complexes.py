@@ -38,8 +38,8 @@ def _angle(x: Any) -> Any:
 def _angle_pullback(xp: Any, g: Any, x: Any) -> Any:
     if not xp.is_complex(x):
         return xp.zeros_like(g)
-    square = xp.where(x == 0, 1, xp.real(x * xp.conj(x)))  # no NaN behind a mask: forward mode would propagate it
-    slopes = xp.where(x == 0, 0, g * (x * 1j) / square)
+    length = xp.where(x == 0, 1, xp.abs(x))  # no NaN behind a mask: forward mode would propagate it
+    slopes = xp.where(x == 0, 0, g * (x / length * 1j) / length)
     return slopes if xp is _xp else slopes + xp.bend(x, x == 0)
 
 

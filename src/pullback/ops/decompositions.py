@@ -261,7 +261,18 @@ def _slogdet(xp: Any, g: Any, x: Any, y: Any) -> Any:
     if xp.is_complex(x):
         turn = xp.conj(g[0]) * y[0]
         size = size - (turn - xp.conj(turn)) / 2
-    return _matrix(xp, size) * _adjoint(xp, xp.inv(x))
+    inverse = _adjoint(xp, xp.inv(x))
+    if xp is _xp and np.isinf(inverse).any():
+        inverse = np.where(np.isinf(inverse), _slopes_of_singular(x), inverse)
+    return _matrix(xp, size) * inverse
+
+
+def _slopes_of_singular(x: Any) -> Any:
+    """The cofactors of singular matrices over their determinant 0: infinite with the cofactor's sign, or NaN if that is 0."""
+    cofactors = np.conj(_cofactor_forward(x))
+    size = np.abs(cofactors)
+    rounding = x.shape[-1] * np.finfo(size.dtype).eps * size.max((-2, -1), keepdims=True)
+    return np.where(size > rounding, cofactors, 0) / np.zeros((), x.dtype)
 
 
 def _cholesky(xp: Any, g: Any, y: Any) -> Any:

@@ -116,7 +116,7 @@ power      = elementwise("power",       _power,                                 
 exponential = elementwise("exponential", _exponential,                                 title="PowBackward2")
 clip       = elementwise("clip",        _clip, forward=_clip_forward,                  title="ClampBackward1", **REAL)
 clip_by    = elementwise("clip_by",     lambda xp, g, x, a, b: xp.where((x >= a) & (x <= b), g, 0),
-                                        lambda xp, g, x, a, b: xp.where((a < b) & (x < a), g, 0),
+                                        lambda xp, g, x, a, b: xp.where(((a < b) | (a == math.inf)) & (x < a), g, 0),
                                         lambda xp, g, x, a, b: xp.where((x > b) | (b < a), g, 0),
                          forward=lambda x, a, b: _xp.minimum(_xp.maximum(x, a), b),
                          inputs=("x", "a", "b"),                                       title="ClampBackward0", **REAL)

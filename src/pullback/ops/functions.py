@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.primitives import elementwise, linear, zero
+from .._core.primitives import SINGLES, elementwise, linear, zero
 
 LN_TWO, LN_TEN = math.log(2), math.log(10)
 
@@ -81,15 +81,21 @@ def _logit_pullback(xp: Any, g: Any, x: Any, *, eps: float | None) -> Any:
     return xp.where((x < low) | (x > 1 - low), outside, g / xp.abs(x * (1 - x)))
 
 
-def _over_square(xp: Any, g: Any, a: Any, b: Any) -> Any:
-    """g / (a^2 + b^2), which may underflow; 0 where both a and b are 0, as in torch."""
-    square = a * a + b * b
-    return xp.where(square == 0, 0, g / square)
+def _angle_slope(xp: Any, g: Any, a: Any, b: Any) -> Any:
+    """g * a / (a^2 + b^2), whose square may be out of range where the quotient is not; 0 at the origin, as in torch."""
+    origin = (a == 0) & (b == 0)
+    length = xp.hypot(xp.where(origin, 1, a), b)  # no NaN behind a mask: forward mode would propagate it
+    return xp.where(origin, 0, g * (a / length) / length)
 
 
 def _acosh(xp: Any, g: Any, x: Any) -> Any:
     """The square root is taken of each factor: for complex numbers sqrt(u) sqrt(v) is not always sqrt(u v)."""
-    return g / (xp.sqrt(x - 1) * xp.sqrt(x + 1) if xp.is_complex(x) else xp.sqrt(x * x - 1))
+    x = x if xp.is_complex(x) else xp.abs(x)  # below -1 as above 1, as in torch
+    return g / xp.sqrt(x - 1) / xp.sqrt(x + 1)
+
+
+def _asinh(xp: Any, g: Any, x: Any) -> Any:
+    return g / (xp.sqrt(x * x + 1) if xp.is_complex(x) else xp.hypot(x, 1 + xp.zeros_like(x)))
 
 
 REAL: Any = {"complex": "refused"}
@@ -101,13 +107,13 @@ REAL: Any = {"complex": "refused"}
 acos        = elementwise("acos",        lambda xp, g, x: -g / xp.sqrt(1 - x * x),            forward=np.arccos)
 acosh       = elementwise("acosh",       _acosh,                                              forward=np.arccosh)
 asin        = elementwise("asin",        lambda xp, g, x: g / xp.sqrt(1 - x * x),             forward=np.arcsin)
-asinh       = elementwise("asinh",       lambda xp, g, x: g / xp.sqrt(x * x + 1),             forward=np.arcsinh)
+asinh       = elementwise("asinh",       _asinh,                                              forward=np.arcsinh)
 atan        = elementwise("atan",        lambda xp, g, x: g / (x * x + 1),                    forward=np.arctan)
 atanh       = elementwise("atanh",       lambda xp, g, x: g / (1 - x * x),                    forward=np.arctanh)
 cbrt        = elementwise("cbrt",        lambda xp, g, y: g / (3 * y * y),                    forward=np.cbrt, **REAL)
 exp2        = elementwise("exp2",        lambda xp, g, y: g * y * LN_TWO,                     forward=np.exp2)
-log2        = elementwise("log2",        lambda xp, g, x: g / (x * LN_TWO),                   forward=np.log2)
-log10       = elementwise("log10",       lambda xp, g, x: g / (x * LN_TEN),                   forward=np.log10)
+log2        = elementwise("log2",        lambda xp, g, x: g / x / LN_TWO,                     forward=np.log2)
+log10       = elementwise("log10",       lambda xp, g, x: g / x / LN_TEN,                     forward=np.log10)
 deg2rad     = elementwise("deg2rad",     lambda xp, g: xp.deg2rad(g),                         forward=np.deg2rad, **REAL)
 rad2deg     = elementwise("rad2deg",     lambda xp, g: xp.rad2deg(g),                         forward=np.rad2deg, **REAL)
 frac        = elementwise("frac",        lambda xp, g: g,            forward=lambda x: x - np.trunc(x), **REAL)
@@ -116,8 +122,8 @@ sinc        = elementwise("sinc",        _sinc_pullback,                        
 logit       = elementwise("logit",       _logit_pullback,                                     forward=_logit, **REAL)
 nan_to_num  = elementwise("nan_to_num",  lambda xp, g, x: xp.select(xp.isfinite(x), g),       forward=np.nan_to_num, **REAL)
 
-atan2       = elementwise("atan2",       lambda xp, g, a, b: _over_square(xp, g, a, b) * b,
-                                         lambda xp, g, a, b: _over_square(xp, -g, a, b) * a,  forward=np.arctan2, **REAL)
+atan2       = elementwise("atan2",       lambda xp, g, a, b: _angle_slope(xp, g, b, a),
+                                         lambda xp, g, a, b: _angle_slope(xp, -g, a, b),      forward=np.arctan2, **REAL)
 hypot       = elementwise("hypot",       lambda xp, g, a, y: g * (a / y),
                                          lambda xp, g, b, y: g * (b / y),                     forward=np.hypot, **REAL)
 copysign    = elementwise("copysign",    lambda xp, g, a, y: xp.where(a == 0, 0, g * (y / xp.where(a == 0, 1, a))),
@@ -148,7 +154,7 @@ xlogy       = elementwise("xlogy",       lambda xp, g, a, b: xp.where((a == 0) &
 lerp        = elementwise("lerp",        lambda xp, g, weight: g * (1 - weight),
                                          lambda xp, g, weight: g * weight,
                                          lambda xp, g, a, b: g * (b - a),
-                          forward=_lerp, inputs=("a", "b", "weight"),                         title="LerpBackward1")
+                          forward=_lerp, inputs=("a", "b", "weight"), title="LerpBackward1",  **SINGLES)
 ldexp       = linear("ldexp",            lambda xp, g, exponent: xp.ldexp(g, exponent),       forward=np.ldexp,
                      inputs=("x", "exponent"),                                                title="FrexpBackward0")
 

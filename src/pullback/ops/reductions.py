@@ -11,6 +11,7 @@ import numpy as np
 
 from .._core import machine, xp as _xp
 from .._core.primitives import SINGLES, general, linear, zero
+from .._numerics import products
 
 
 def _aligned(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -50,6 +51,15 @@ def _variance_forward(x: Any, *, axis: tuple[int, ...], correction: float, keepd
         else:
             total = _xp.sum((centred * centred.conj()).real, axis=axis, keepdims=keepdims)
     return _xp.shared(total, max(_xp.length(x.shape, axis) - correction, 0))
+
+
+def _deviation_forward(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
+    variance = _variance_forward(x, axis=axis, correction=correction, keepdims=keepdims)
+    if _xp.in_range(variance):
+        return np.sqrt(variance)
+    centred = np.abs(x - _xp.mean(x, axis=axis, keepdims=True))
+    divisor = max(_xp.length(x.shape, axis) - correction, 0)
+    return _xp.shared(_xp.norm(centred, 2, axis=axis, keepdims=keepdims), math.sqrt(divisor))
 
 
 def _variance(xp: Any, g: Any, x: Any, *, axis: Any, correction: float, keepdims: bool) -> Any:
@@ -125,18 +135,22 @@ def _by_parts(x: Any, axis: tuple[int, ...], keepdims: Any) -> Any:
 
 def _logsumexp(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
     if xp is _xp and axis == (x.ndim - 1,) and (code := machine.rows(x, x.shape[-1])) is not None:
-        out = np.empty(x.shape, x.dtype)
-        code("shifted_powers", x=x, shift=np.ascontiguousarray(y), slopes=np.ascontiguousarray(g), out=out)
+        out, shift, sums = np.empty(x.shape, x.dtype), np.empty(y.shape, x.dtype), np.empty(y.shape, x.dtype)
+        code("exponents", x=x, shift=shift, sums=sums)
+        code("shifted_powers", x=x, shift=shift, slopes=g / sums, out=out)
         return out
     y = _aligned(xp, y, x.shape, axis, keepdims)
-    return _aligned(xp, g, x.shape, axis, keepdims) * xp.exp(x - y)
+    powers = xp.exp(x - y)
+    total = xp.sum(powers, axis=axis, keepdims=True)  # 1 but for the rounding of y, which is large where y is
+    return _aligned(xp, g, x.shape, axis, keepdims) / xp.where(xp.isfinite(y), total, 1) * powers
 
 
 def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool) -> Any:
-    if order == 2 and (code := machine.totals("squares", x, axis)) is not None:
-        return np.sqrt(code(x, keepdims=keepdims))
     if order == 2:
-        return np.sqrt(_xp.squares(np.abs(x) if x.dtype.kind == "c" else x, axis=axis, keepdims=keepdims))
+        code = machine.totals("squares", x, axis)
+        size = np.abs(x) if x.dtype.kind == "c" else x
+        total = code(x, keepdims=keepdims) if code else _xp.squares(size, axis=axis, keepdims=keepdims)
+        return np.sqrt(total) if _xp.in_range(total) else _xp.norm(size, 2, axis=axis, keepdims=keepdims)
     size = np.abs(x)
     if order == math.inf:
         return _xp.in_order(np.max(size, axis=axis, keepdims=keepdims))
@@ -145,7 +159,11 @@ def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool
     if order == 0:
         return _xp.in_order(np.not_equal(x, 0).sum(axis=axis, keepdims=keepdims, dtype=size.dtype))
     total = _xp.sum(size**order, axis=axis, keepdims=keepdims)
-    return total if order == 1 else np.power(total, 1 / order, dtype=size.dtype)
+    if order == 1:
+        return total
+    if not _xp.in_range(total):
+        return _xp.norm(size, order, axis=axis, keepdims=keepdims)
+    return np.power(total, 1 / order, dtype=size.dtype)
 
 
 def _direction(xp: Any, x: Any) -> Any:
@@ -205,9 +223,20 @@ def _prod(xp: Any, g: Any, x: Any, *, axis: int, keepdims: bool) -> Any:
         slopes = code.product_pullback(g, x)
         if slopes is not None:
             return slopes
+    double, single = (np.dtype(each) for each in (np.float64, np.float32))
+    widened = xp is not _xp and getattr(x, "_dtype", x.dtype) == single
+    if widened:  # partial products in single precision may be out of its range
+        x = xp.astype(x, dtype=double, source=single)
     before = xp.cumprod(x, axis=axis, exclusive=True)
     behind = xp.flip(xp.cumprod(xp.flip(x, axis=axis), axis=axis, exclusive=True), axis=axis)
-    return _spread(xp, g, x.shape, (axis,), keepdims) * (before * behind)
+    slopes = before * behind
+    if xp is _xp and x.dtype.kind == "f":
+        zeros = np.equal(x, 0)
+        if _out_of_range(slopes, np.sum(zeros, axis=axis, keepdims=True) > zeros):
+            slopes = products.others(x, axis)
+    if widened:
+        slopes = xp.astype(slopes, dtype=single, source=double)
+    return _spread(xp, g, x.shape, (axis,), keepdims) * slopes
 
 
 def _sum_forward(x: Any, *, axis: Any, keepdims: bool, given: bool = True) -> Any:
@@ -245,10 +274,18 @@ def _extreme_by(ufunc: Any, name: str) -> Any:
 _multiply: Any = np.multiply.reduce  # (x, axis, dtype, out, keepdims)
 
 
+def _out_of_range(product: Any, vanishes: Any) -> bool:
+    """Whether products are infinite, NaN, or 0 without a factor 0: partial products may have been so on the way."""
+    return not np.all(np.isfinite(product) & ((product != 0) | vanishes))
+
+
 def _prod_forward(x: Any, *, axis: int, keepdims: bool) -> Any:
     if (code := machine.totals("product", x, (axis,))) is not None:
         return code.product(x, keepdims=keepdims)
     made = _multiply(x, axis, x.dtype, None, keepdims)
+    usual = made.size == 1 and 0 < abs(made) < math.inf
+    if not usual and x.dtype.kind == "f" and _out_of_range(made, False) and _out_of_range(made, ~np.all(x, axis, keepdims=keepdims)):
+        made = products.product(x, axis, keepdims)
     return made if x.ndim < 3 or x.flags.c_contiguous else _xp.in_order(made)
 
 
@@ -265,7 +302,7 @@ mean        = linear("mean",        _mean,     forward=_mean_forward,           
 prod        = general("prod",       _prod,     forward=_prod_forward,              complex="holomorphic", **SINGLES)
 var         = general("var",        _variance, forward=_variance_forward,          complex="as written", **SINGLES)
 std         = general("std",        _deviation,                                    complex="as written",
-                      forward=lambda x, **metadata: np.sqrt(_variance_forward(x, **metadata)), push=_pushed(_deviation), **SINGLES)
+                      forward=_deviation_forward, push=_pushed(_deviation), **SINGLES)
 amax        = general("amax",       _ties,     forward=_extreme_by(np.maximum, "largest"))
 amin        = general("amin",       _ties,     forward=_extreme_by(np.minimum, "smallest"))
 largest     = general("largest",    _extreme,  forward=_extreme_by(np.maximum, "largest"),    title="MaxBackward1")

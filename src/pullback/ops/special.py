@@ -20,6 +20,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 WORK = 16
 """Bytes per element when choosing the block size: the results of two passes."""
+TINY = float(np.finfo(np.float64).tiny)
 ROOT_PI, ROOT_HALF, ROOT_TWO_PI = math.sqrt(math.pi), math.sqrt(0.5), math.sqrt(2 * math.pi)
 
 
@@ -80,8 +81,11 @@ def _of_order(scipy_name: str, first: tuple[str, str]) -> Function:
     """A family of Bessel functions of integer order: SciPy's functions of orders 0 and 1, and the general one."""
 
     def forward(x: Array, *, order: int) -> Any:
-        special = scipy.special()
-        return getattr(special, first[order])(x) if order < 2 else getattr(special, scipy_name)(order, x)
+        name, orders = (first[order], ()) if order < 2 else (scipy_name, (order,))
+        function = functools.partial(getattr(scipy.special(), name), *orders)
+        y = function(x)
+        lost = np.isnan(y) & (np.abs(x) < TINY) & ((x > 0) | (scipy_name[0] in "ij"))  # SciPy's at denormal numbers
+        return np.where(lost, function(0.0), y) if lost.any() else y
 
     return _double(forward)
 
@@ -89,13 +93,38 @@ def _of_order(scipy_name: str, first: tuple[str, str]) -> Function:
 def _neighbours(name: str, below: int, above: int, scale: Callable[[Any, Any], Any] | None = None) -> Function:
     """The rule of a family; `scale(xp, x)` is the logarithmic derivative of the factor in front, if there is one."""
 
-    def rule(xp: Any, g: Any, x: Any, y: Any, *, order: int) -> Any:
+    def slope(xp: Any, x: Any, order: int) -> Any:
         function = getattr(xp, name)
-        after = function(x, order=order + 1)
-        slope = above * after if order == 0 else (below * function(x, order=order - 1) + above * after) / 2
-        return g * (slope if scale is None else slope + scale(xp, x) * y)
+        after = above * function(x, order=order + 1)
+        return after if order == 0 else (below * function(x, order=order - 1) + after) / 2
+
+    def rule(xp: Any, g: Any, x: Any, y: Any, *, order: int) -> Any:
+        if scale is None:
+            return g * slope(xp, x, order)
+        large = xp.abs(x) > FAR
+        near = xp.where(large, 1, x)
+        return g * xp.where(large, _far(xp, x, order, -below) * y, slope(xp, near, order) + scale(xp, near) * y)
 
     return rule
+
+
+FAR, TERMS = 50, 11
+"""From there on the scaled Bessel functions of low orders are series in 1 / x, so many terms of which are exact to 1e-15."""
+
+
+def _far(xp: Any, x: Any, order: int, sign: int) -> Any:
+    """The logarithmic derivative of a scaled Bessel function far from 0, where the difference of neighbours cancels.
+
+    The function is x ** -0.5 times a series in 1 / x: "NIST Handbook of Mathematical Functions", 10.40.1 and 10.40.2.
+    """
+    t = 1 / xp.abs(xp.where(xp.abs(x) > FAR, x, FAR))
+    terms = [1.0]
+    for k in range(1, TERMS):
+        terms.append(terms[-1] * sign * (4 * order**2 - (2 * k - 1) ** 2) / (8 * k))
+    series, slopes = terms[-1], terms[-1] * (TERMS - 0.5)
+    for k in reversed(range(TERMS - 1)):
+        series, slopes = series * t + terms[k], slopes * t + terms[k] * (k + 0.5)
+    return -slopes / series / x
 
 
 REAL: Any = {"complex": "refused"}
@@ -108,13 +137,26 @@ def _bessel(name: str, scipy_name: str, first: tuple[str, str], below: int, abov
 
 def _spherical_bessel(x: Array, *, order: int) -> Any:
     """The spherical Bessel function, by its parity for negative x, where SciPy before 1.14 gives NaN."""
-    values = scipy.special().spherical_jn(order, np.abs(x))
+    size = np.abs(x)
+    values = scipy.special().spherical_jn(order, np.where((size > 0) & (size < TINY), TINY, size))
     return np.where(x < 0, -values, values) if order % 2 else values
 
 
 def _spherical_rule(xp: Any, g: Any, x: Any, *, order: int) -> Any:
     after = -(order + 1) * xp.spherical_bessel_j(x, order=order + 1)
     return g * ((order * xp.spherical_bessel_j(x, order=order - 1) if order else 0) + after) / (2 * order + 1)
+
+
+def _airy(x: Array) -> Any:
+    """Ai and its derivative: SciPy's, and from 2**20 on, where those are NaN, by "NIST Handbook", 9.7.9 and 9.7.10."""
+    z = np.maximum(np.abs(x), 1 << 20)
+    phase = z * np.sqrt(z) * (2 / 3)
+    sine, cosine = np.sin(phase - math.pi / 4), np.cos(phase - math.pi / 4)
+    root = np.sqrt(np.sqrt(z))
+    waves = (cosine + sine * 5 / (72 * phase)) / (ROOT_PI * root), (sine + cosine * 7 / (72 * phase)) * root / ROOT_PI
+    near = scipy.special().airy(np.where(np.abs(x) > z, 0, x))[:2]
+    far = [np.where(x > 0, 0, np.where(np.isinf(x) & (i == 0), 0, wave)) for i, wave in enumerate(waves)]
+    return [np.where(np.abs(x) >= 1 << 20, far[i], near[i]) for i in (0, 1)]
 
 
 def _zeta_by_exponent(xp: Any, g: Any, s: Any, q: Any, *, order: int) -> Any:
@@ -219,9 +261,9 @@ scaled_bessel_i = _bessel("scaled_bessel_i", "ive", ("i0e", "i1e"), 1, 1, lambda
 scaled_bessel_k = _bessel("scaled_bessel_k", "kve", ("k0e", "k1e"), -1, -1, lambda xp, x: 1)
 spherical_bessel_j = elementwise("spherical_bessel_j", _spherical_rule, forward=_double(_spherical_bessel), **REAL)
 airy       = elementwise("airy",       lambda xp, g, x: g * xp.airy_slope(x),
-                         forward=_double(lambda x: scipy.special().airy(x)[0]), **REAL)
+                         forward=_double(lambda x: _airy(x)[0]), **REAL)
 airy_slope = elementwise("airy_slope", lambda xp, g, x: g * (x * xp.airy(x)),
-                         forward=_double(lambda x: scipy.special().airy(x)[1]), **REAL)
+                         forward=_double(lambda x: _airy(x)[1]), **REAL)
 
 gammainc  = elementwise("gammainc",  lambda xp, g, a, x: g * xp.gammainc_by_shape(a, x, order=1),
                                      lambda xp, g, a, x: g * _gamma_density(xp, a, x),

@@ -23,29 +23,39 @@ def _refuse_bool_negation(input: Any) -> None:
         )
 
 
-def _scaled(input: Any, other: Any, alpha: Any) -> Any:
-    """alpha * other; raises for an alpha of a higher kind than the operands, which would change the result's dtype."""
-    tensor: Any = other if isinstance(other, Carrier) else None
-    if type(alpha) is float and tensor is not None and tensor._dtype.kind == "f":
-        return tensor * alpha  # the operator has less overhead
-    kind = common(input, other).kind
-    given = category(alpha)[0].kind
+def scaled(x: Any, factor: Any, name: str = "alpha") -> Any:
+    """factor * x, in the dtype of x; raises for a factor that this dtype does not hold.
+
+    The operands of a sum get their common dtype before one of them is scaled: a product in a narrower one would overflow.
+    """
+    dtype = x._dtype if isinstance(x, Carrier) else x.dtype
+    if type(factor) is float and dtype.kind == "f":
+        return x * factor  # the operator has less overhead
+    kind, given = dtype.kind, category(factor)[0].kind
     if given == "b" and kind != "b":
-        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+        raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
     if given in "fc" and kind in "biu":
         raise RuntimeError(
-            f"For integral input tensors, argument alpha must not be a floating point number: alpha is {alpha}"
+            f"For integral input tensors, argument {name} must not be a floating point number: {name} is {factor}, and "
+            f"the result {dtype}. Convert a tensor to float first"
         )
     if given == "c" and kind != "c":
         raise RuntimeError(
-            f"For non-complex input tensors, argument alpha must not be a complex number: alpha is {alpha}"
+            f"For non-complex input tensors, argument {name} must not be a complex number: {name} is {factor}"
         )
-    return mul(other, bool(alpha) if kind == "b" else alpha)
+    if kind in "iu":
+        held(factor, dtype)
+    return mul(x, bool(factor) if kind == "b" else factor)
+
+
+def with_factor(combine: Primitive, input: Any, other: Any, alpha: Any) -> Any:
+    """`combine` of input and alpha * other, whose dtype is that of all three together."""
+    return _with_factor(*together(input, other), alpha, combine=combine)
 
 
 @once
 def _with_factor(input: Any, other: Any, alpha: Any, *, combine: Primitive) -> Any:
-    return binary(combine, input, _scaled(input, other, alpha))
+    return broadcast(combine, input, scaled(other, alpha))
 
 
 def _by_position(name: str, number: Any, rest: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -68,7 +78,7 @@ def add(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
         other, alpha = _by_position("add", other, rest)
     if type(alpha) is int and alpha == 1:
         return binary(ops.add, input, other)
-    return _with_factor(input, other, alpha, combine=ops.add)
+    return with_factor(ops.add, input, other, alpha)
 
 
 @is_primitive(ops.subtract)
@@ -88,7 +98,7 @@ def sub(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
         )
     if type(alpha) is int and alpha == 1:
         return binary(ops.subtract, input, other)
-    return _with_factor(input, other, alpha, combine=ops.subtract)
+    return with_factor(ops.subtract, input, other, alpha)
 
 
 def rsub(input: Any, other: Any, *, alpha: float = 1) -> Any:

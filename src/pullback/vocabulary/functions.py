@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import ops
-from .._core import errors
+from .._core import dtypes, errors
 from .._core.primitives import Carrier, Function, Primitive
 from .._core.sites import named
 from .._core.values import require_operands
@@ -14,7 +14,7 @@ from .._tape.shortcuts import is_primitive
 from .._tape.views import write
 from . import arithmetic, of_tensors
 from .arithmetic import elementwise, ordering, pair, require_numbers
-from .promotion import binary, broadcast, cast, category, common, fractional, inexact, once
+from .promotion import binary, broadcast, cast, category, common, fractional, inexact, once, together
 
 # One tensor
 
@@ -458,6 +458,13 @@ def clamp_max(input: Any, max: Any) -> Any:
 
 
 @once
+def _with_value(input: Any, a: Any, b: Any, value: Any, *, inner: Primitive) -> Any:
+    """input + inner(value * a, b), of operands in one dtype."""
+    if type(value) is not int or value != 1:
+        a = arithmetic.scaled(a, value, "value")
+    return broadcast(ops.add, input, broadcast(inner, a, b))
+
+
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
     """input + value * tensor1 * tensor2.
 
@@ -466,10 +473,9 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
     tensor([ 81., 101.])
     """
     require_operands("addcmul", input=input, tensor1=tensor1, tensor2=tensor2)
-    return arithmetic.add(input, arithmetic.mul(tensor1, tensor2), alpha=value)
+    return _with_value(*together(input, tensor1, tensor2), value, inner=ops.multiply)
 
 
-@once
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
     """input + value * tensor1 / tensor2.
 
@@ -483,7 +489,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
             "Integer division with addcdiv is no longer supported: convert tensor1 or tensor2 to float first, or use "
             "input + value * trunc(tensor1 / tensor2)"
         )
-    return arithmetic.add(input, arithmetic.div(tensor1, tensor2), alpha=value)
+    return _with_value(*together(input, tensor1, tensor2), value, inner=ops.divide)
 
 
 def lerp(input: Any, end: Any, weight: Any) -> Any:
@@ -499,6 +505,7 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
         raise NotImplementedError(f"lerp is not implemented for {start}: convert input and end to float first")
     for name, value in (("end", end), ("weight", weight)):
         found, strength = category(value)
-        if strength != "scalar" and found != start:
+        number = name == "weight" and strength != "dim" and dtypes.can_cast(found, start)
+        if found != start and not number and strength != "scalar":
             raise RuntimeError(f"expected dtype {start} for `{name}` but got dtype {found}")
     return broadcast(ops.lerp, input, end, cast(weight, start))

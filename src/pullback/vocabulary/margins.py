@@ -9,7 +9,7 @@ from .. import ops
 from .._core import xp as _xp
 from .._core.shapes import broadcast_shapes, normalize_axis
 from .._core.values import data, every, require_operand, require_tensor, require_tensors
-from . import arithmetic, reductions
+from . import arithmetic, functions, reductions
 from .losses import REDUCTIONS, chosen, reduced
 from .promotion import together
 
@@ -145,8 +145,8 @@ def cosine_embedding_loss(
             f"{tuple(input1.shape)} and {tuple(input2.shape)}."
         )
     axis = target.ndim
-    squares = [reductions.sum(x * x, axis) + 1e-12 for x in (input1, input2)]
-    cosine = reductions.sum(input1 * input2, axis) / arithmetic.sqrt(squares[0] * squares[1])
+    directions = [x / functions.hypot(reductions.norm(x, 2, axis, True), np.float64(1e-6)) for x in (input1, input2)]
+    cosine = reductions.sum(directions[0] * directions[1], axis)
     near = arithmetic.where(target == 1, 1 - cosine, 0)
     far = arithmetic.where(target == -1, arithmetic.clamp(cosine - margin, min=0), 0)
     return reduced(near + far, reduction)
@@ -194,7 +194,7 @@ def multi_margin_loss(
     shares = 1 - ops.put_rows(np.ones(count, rows._dtype), numbers, shape=(count, classes))
     if weight is not None:
         shares = shares * ops.expand_dims(ops.index(weight, numbers, spec=(_xp.array,)), axis=1)
-    excess = ops.relu(margin - own + rows)
+    excess = ops.relu(rows - own + margin)
     losses = reductions.sum((excess if p == 1 else ops.square(excess)) * shares, 1) / classes
     if input.ndim < 2 and reduction == "none":
         losses = ops.reshape(losses, shape=tuple(target.shape))
@@ -321,4 +321,4 @@ def _triplet(
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = arithmetic.minimum(far, distance(positive, negative))
-    return reduced(arithmetic.clamp(margin + near - far, min=0), reduction)
+    return reduced(arithmetic.clamp(near - far + margin, min=0), reduction)

@@ -193,6 +193,16 @@ def cond(A: Any, p: Any = None) -> Any:
     return ops.where(ops.not_equal(info, 0), np.asarray(np.inf, result._dtype), result)
 
 
+def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False) -> Any:
+    """The sum of the singular values of matrices: the older name of `linalg.matrix_norm(input, "nuc")`.
+
+    >>> import pullback
+    >>> pullback.nuclear_norm(pullback.tensor([[3.0, 0.0], [0.0, -4.0]]))
+    tensor(7.)
+    """
+    return matrix_norm(input, "nuc", dim, keepdim)
+
+
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
     """The number of singular values or, if `hermitian`, absolute eigenvalues above the bounds of `pinv`.
 

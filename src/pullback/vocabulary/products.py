@@ -13,7 +13,7 @@ from .._core.values import followed, require_operand, require_operands, require_
 from .._tape.shortcuts import is_primitive
 from .._tape.views import view
 from . import arithmetic
-from .promotion import binary, cast, category, common, once
+from .promotion import binary, cast, category, common, once, together
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -187,17 +187,6 @@ def vdot(input: Any, other: Any) -> Any:
 # A product added to a tensor
 
 
-def _scaled(argument: str, x: Any, factor: Any) -> Any:
-    if isinstance(factor, (int, float)) and factor == 1:
-        return x
-    if common(x, factor) != x._dtype:
-        raise RuntimeError(
-            f"For integral input tensors, argument {argument} must not be a floating point number: {factor!r} with a "
-            f"tensor of {x.dtype}. Convert the tensor first"
-        )
-    return arithmetic.mul(x, factor)
-
-
 def _tensors(name: str, **operands: Any) -> list[Any]:
     """Operands as tensors, at least one of which is one already: NumPy arrays are cast to its dtype."""
     if all(isinstance(operand, Carrier) for operand in operands.values()):
@@ -219,10 +208,14 @@ def _added(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
             f"{name}: self and the product must have the same dtype, but got {input._type_name} and {product._type_name}"
         )
     expand_shape(tuple(input.shape), tuple(product.shape), "")
-    result = _scaled("alpha", product, alpha)
+    result = _times(product, alpha, "alpha")
     if beta == 0:
         return ops.where(np.False_, input, result) if followed(input) else result
-    return ops.add(_scaled("beta", input, beta), result)
+    return ops.add(_times(input, beta, "beta"), result)
+
+
+def _times(x: Any, factor: Any, name: str) -> Any:
+    return x if type(factor) in (int, float) and factor == 1 else arithmetic.scaled(x, factor, name)
 
 
 @once
@@ -277,7 +270,6 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
     return _added("addbmm", input, product, beta, alpha)
 
 
-@once
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * outer(vec1, vec2); the input is broadcast.
 
@@ -288,12 +280,16 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
     input, vec1, vec2 = _tensors("addr", input=input, vec1=vec1, vec2=vec2)
     if vec1.ndim != 1 or vec2.ndim != 1:
         raise RuntimeError(f"addr: Expected 1-D argument vec1 and vec2, but got {vec1.ndim}-D and {vec2.ndim}-D")
-    dtype = common(input, vec1, vec2)
-    product = outer(cast(vec1, dtype), cast(vec2, dtype))
-    if dtype.kind == "b":
+    return _addr(*together(input, vec1, vec2), beta, alpha)
+
+
+@once
+def _addr(input: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
+    product = outer(vec1, vec2)
+    if input._dtype.kind == "b":
         product = ops.logical_and(product, np.asarray(bool(alpha)))
         return product if not beta else ops.logical_or(product, input)
-    return _added("addr", cast(input, dtype), product, beta, alpha)
+    return _added("addr", input, product, beta, alpha)
 
 
 # Chains of products

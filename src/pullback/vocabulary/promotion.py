@@ -18,6 +18,8 @@ from .._core.primitives import Carrier, Primitive
 from .._core.shapes import in_common
 
 ndarray = np.ndarray
+HALVES = {"e", CHAR}
+"""The characters of float16 and bfloat16."""
 _NUMBERS = {
     bool: np.dtype(bool),
     int: np.dtype(np.int64),
@@ -157,17 +159,18 @@ def inexact(operand: Any) -> Any:
 
 
 def once(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A decorator for a function made of several operations: with bfloat16 it computes in float32, and rounds its result once."""
+    """A decorator for a function made of several operations: with halves it computes in float32, and rounds its result once."""
 
     @functools.wraps(function)
     def computed(input: Any, *operands: Any, **options: Any) -> Any:
-        if not isinstance(input, Carrier) or input._dtype.char != CHAR:
+        dtype = _plain(input)
+        if dtype is None or dtype.char not in HALVES:
             return function(input, *operands, **options)
         given = (input, *operands, *options.values())
-        if all(x._dtype.char == CHAR for x in given if isinstance(x, Carrier)):
-            wide = [cast(x, SINGLE) if isinstance(x, Carrier) else x for x in given]
+        if all(own is None or own is dtype for own in map(_plain, given)):
+            wide = [x if _plain(x) is None else cast(x, SINGLE) for x in given]
             named = dict(zip(options, wide[1 + len(operands) :], strict=True))
-            return cast(function(*wide[: 1 + len(operands)], **named), input._dtype)
+            return cast(function(*wide[: 1 + len(operands)], **named), dtype)
         return function(input, *operands, **options)
 
     return computed

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import ops
+from .._core import dtypes
 from .._core.primitives import Carrier
 from .._core.shapes import normalize_axes, normalize_axis
 from .._core.values import require_tensor, require_tensors
 from . import arithmetic, bits, of_tensor, reductions, shapes
 from .indexing import getitem
+from .promotion import cast
 from .reductions import scanned
 from .sorting import Selection, alone, gathered
 
@@ -192,6 +194,8 @@ def _trapezoids(name: str, y: Any, x: Any, dx: Any, dim: int) -> Any:
     place = normalize_axis(dim, y.ndim, name)
     if "b" in (y._dtype.kind, None if x is None else x._dtype.kind):
         raise RuntimeError(f"{name}: received a bool input for `x` or `y`, but bool is not supported")
+    if y._dtype.kind in "iu":  # whose sums may be out of range
+        y = cast(y, dtypes.default_numpy())
     heights = arithmetic.add(_part(y, place, 1, None), _part(y, place, None, -1))
     if x is not None:
         along = 0 if x.ndim == 1 else normalize_axis(place - y.ndim, x.ndim, name)

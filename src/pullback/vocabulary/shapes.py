@@ -11,6 +11,7 @@ from .. import ops
 from .._core import dtypes
 from .._core.errors import AbsentError
 from .._core.primitives import Carrier
+from .._core.sites import warn
 from .._core.shapes import Shape, expand_shape, infer_shape, normalize_axes, normalize_axis, parse_sizes, sum_to
 from .._core.values import require_tensor
 from .._tape.shortcuts import AXES
@@ -243,6 +244,9 @@ def matrix_transpose(input: Any) -> Any:
 
 
 def _of_matrices(input: Any, name: str) -> Any:
+    if input.ndim == 0:
+        warn(f"Tensor.{name} is deprecated on 0-D tensors. This function is the identity in these cases.")
+        return alias(input)
     if input.ndim < 2:
         raise AbsentError(
             f"tensor.{name} is only supported on matrices or batches of matrices. Got {input.ndim}-D tensor."

@@ -41,10 +41,25 @@ def _variance(w: Any, e: Any, x: Any, *, axis: Any, correction: float, keepdims:
     if e.inputs[0].dtype.itemsize < 4:
         x = w.astype(x, np.dtype(np.float32))
     size = w.xp.abs(x - _mean(w, e, x, axis=axis, keepdims=True))
-    total = w.xp.sum(size * size, axis=_axes(axis), keepdims=keepdims) if axis else size * size
     count = math.prod([x.shape[i] for i in axis]) - correction
-    variance = total / w.constant(np.asarray(max(count, 0), w.kind(total)))
-    return variance if e.name == "var" else w.xp.sqrt(variance)
+    divisor = w.constant(np.asarray(max(count, 0), w.kind(size)))
+    if e.name == "std":
+        return (_scaled_norm(w, size, 2, axis, keepdims) if axis else size) / w.xp.sqrt(divisor)
+    return (w.xp.sum(size * size, axis=_axes(axis), keepdims=keepdims) if axis else size * size) / divisor
+
+
+def _scaled_norm(w: Any, size: Any, order: float, axis: Any, keepdims: bool) -> Any:
+    """The norm of absolute values, divided by the largest first: no power is out of range."""
+    xp, axis = w.xp, _axes(axis)
+    top = (xp.max if order > 0 else xp.min)(size, axis=axis, keepdims=True)
+    unit = xp.where(xp.isfinite(top) & (top > 0), top, xp.ones_like(top))
+    size = size / unit
+    if order == 2:
+        root = xp.sqrt(xp.sum(size * size, axis=axis, keepdims=keepdims))
+    else:
+        powers = [w.constant(np.asarray(power, w.kind(size))) for power in (order, 1 / order)]
+        root = xp.pow(xp.sum(xp.pow(size, powers[0]), axis=axis, keepdims=keepdims), powers[1])
+    return root * (unit if keepdims else xp.reshape(unit, root.shape))
 
 
 @word("vector_norm")
@@ -56,10 +71,7 @@ def _norm(w: Any, e: Any, x: Any, *, order: float, axis: Any, keepdims: bool) ->
         return xp.max(size, **how) if order > 0 else xp.min(size, **how)
     if order in {0, 1}:
         return xp.sum(size if order else w.astype(x != 0, e.output.dtype), **how)
-    if order == 2:
-        return xp.sqrt(xp.sum(size * size, **how))
-    powers = [w.constant(np.asarray(power, e.output.dtype)) for power in (order, 1 / order)]
-    return xp.pow(xp.sum(xp.pow(size, powers[0]), **how), powers[1])
+    return _scaled_norm(w, size, order, axis, keepdims)
 
 
 @word("logsumexp")

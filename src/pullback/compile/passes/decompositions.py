@@ -159,7 +159,10 @@ decompositions(
     threshold=lambda b, x, *, bound, value: b.where(b.less_equal(x, bound), b.scalar(value, x.dtype), x),
     above=lambda b, x, *, bound: _mask(b, b.less_equal(x, bound), x, 0, 1),
     within=lambda b, x, *, lower, upper: _mask(b, b.logical_and(b.greater(x, lower), b.less(x, upper)), x),
-    beyond=lambda b, x, *, bound: _mask(b, b.greater(b.abs(x), bound), x),
+    beyond=lambda b, x, *, bound: _mask(b, b.less_equal(b.abs(x), bound), x, 0, 1),
+    not_clipped=lambda b, x, *, lower, upper: _mask(
+        b, b.logical_or(b.less_equal(x, lower), b.greater_equal(x, upper)), x, 0, 1
+    ),
 )
 
 # 3. Losses
@@ -227,8 +230,21 @@ def _var(b: Builder, x: Value, *, axis: tuple[int, ...], correction: float, keep
 
 
 @decomposition("std")
-def _std(b: Builder, x: Value, **params: Any) -> Value | None:
-    return b.sqrt(b.op("var", x, **params)) if x.dtype.itemsize >= 4 else None
+def _std(b: Builder, x: Value, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Value | None:
+    if x.dtype.itemsize < 4:
+        return None
+    centred = _widened(b, b.subtract(x, b.mean(x, axis=axis, keepdims=True)))
+    total = b.sum(b.multiply(centred, centred), axis=axis, keepdims=keepdims)
+    return _cast(b, b.sqrt(b.divide(total, max(_count(x, axis) - correction, 0))), x.dtype)
+
+
+def _cast(b: Builder, x: Value, dtype: np.dtype[Any]) -> Value:
+    return x if x.dtype == dtype else b.op("astype", x, dtype=dtype, source=x.dtype)
+
+
+def _widened(b: Builder, x: Value) -> Value:
+    """Single precision as double: squares and products of it stay in range."""
+    return _cast(b, x, np.dtype(np.float64))
 
 
 @decomposition("logsumexp")
@@ -254,7 +270,8 @@ def _vector_norm(b: Builder, x: Value, *, order: float, axis: tuple[int, ...], k
     if order == 1:
         return b.sum(size, axis=axis, keepdims=keepdims)
     if order == 2:
-        return b.sqrt(b.sum(b.multiply(x, x), axis=axis, keepdims=keepdims))
+        wide = _widened(b, x)
+        return _cast(b, b.sqrt(b.sum(b.multiply(wide, wide), axis=axis, keepdims=keepdims)), x.dtype)
     return None
 
 
@@ -266,6 +283,13 @@ def _cross(b: Builder, left: Value, right: Value, *, axis: int) -> Value:
         b.subtract(b.multiply(p, q), b.multiply(r, s)) for p, q, r, s in ((y, w, z, v), (z, u, x, w), (x, v, y, u))
     ]
     return b.stack(*parts, axis=len(parts[0].shape) + 1 + axis)
+
+
+@decomposition("prod")
+def _prod(b: Builder, x: Value, *, axis: int, keepdims: bool) -> Value | None:
+    if x.dtype.char != "f":
+        return None
+    return _cast(b, b.op("prod", _widened(b, x), axis=axis, keepdims=keepdims), x.dtype)
 
 
 # 5. Rearrangements
