@@ -34,7 +34,7 @@ from .._tape.memory import bounds
 from .._tape.views import pieces
 from .._tensor.tensor import Tensor
 from ..interpreters import Boxed, Interpreter
-from .deferred import LARGE, VIEWS, Deferred, begins, foreseen
+from .deferred import LARGE, Deferred, begins, foreseen
 from .numbers import Number
 from .parameters import composed, stand_ins
 from .program import Equation, Program, Value
@@ -460,12 +460,12 @@ class Recorder(Interpreter):
             return made
         arrays = [arg._array if isinstance(arg, Recorded) else arg for arg in args]
         result = quiet.copy().run(primitive.forward, *arrays, **params)
+        seen = self._views(primitive, args, params, result)
+        if seen is not None:
+            return seen
         if type(result) is tuple:
             return self._several(primitive, args, params, result)
         result = np.asarray(result)
-        source = self._seen_through(args, result)
-        if source is not None:
-            return self._handle(source._memory, (*source.steps, (primitive, params)), result)
         values = tuple(map(self.value_of, args))
         held = self.hold(_own(result, arrays), self._written_down(primitive, values, params, result))
         if primitive.name == "index" and isinstance(args[0], Recorded) and not any(map(np.ndim, arrays[1:])):
@@ -485,10 +485,8 @@ class Recorder(Interpreter):
         waiting = any(arg._memory.array is None for arg in held)
         if not (waiting or begins(primitive, forms, params)) or any(arg.interpreter is not self for arg in held):
             return None
-        if primitive.name in VIEWS:
-            seen = quiet.copy().run(primitive.forward, *forms, **params)
-            same = np.may_share_memory(seen, forms[0])
-            return self._handle(held[0]._memory, (*held[0].steps, (primitive, params)), seen) if same else None
+        if primitive.view:
+            return self._views(primitive, args, params, quiet.copy().run(primitive.forward, *forms, **params))
         kinds = foreseen(primitive, forms, params)
         if kinds is None:
             return None
@@ -510,20 +508,24 @@ class Recorder(Interpreter):
         return self._handle(memory, (), memory.form)
 
     def _several(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any], result: Any) -> Any:
-        source = self._seen_through(args, result[0]) if result else None
-        if source is not None:
-            places = pieces(primitive, params, result)
-            steps = [(*source.steps, (ops.getitem, {"index": index})) for index in places]
-            return tuple(self._handle(source._memory, way, piece) for way, piece in zip(steps, result, strict=True))
         values = tuple(Value(np.shape(piece), np.asarray(piece).dtype) for piece in result)
         inputs = tuple(map(self.value_of, args))
         self.equations.append(Equation(primitive, inputs, params, values, caller()))
         return tuple(self.hold(np.array(piece), value) for piece, value in zip(result, values, strict=True))
 
-    def _seen_through(self, args: Sequence[Any], result: Array) -> Recorded | None:
-        """The only argument, if the result lies in its memory."""
-        alone = len(args) == 1 and isinstance(args[0], Recorded) and result.size
-        return args[0] if alone and np.may_share_memory(args[0]._array, result) else None
+    def _views(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any], result: Any) -> Any:
+        """The results as views of the only argument, if they lie in its memory; else None."""
+        source, several = args[0] if args else None, type(result) is tuple
+        found = result if several else (np.asarray(result),)
+        if len(args) != 1 or not isinstance(source, Recorded):
+            return None
+        if not any(piece.size and np.may_share_memory(source.form, piece) for piece in found):
+            return None
+        steps = [(primitive, params)]
+        if several:
+            steps = [(ops.getitem, {"index": index}) for index in pieces(primitive, params, result)]
+        made = [self._handle(source._memory, (*source.steps, step), x) for step, x in zip(steps, found, strict=True)]
+        return tuple(made) if several else made[0]
 
     def _written_down(self, primitive: Primitive, inputs: tuple[Value, ...], params: Any, result: Array) -> Value:
         value = Value(result.shape, result.dtype)
@@ -675,6 +677,7 @@ class Draw:
     differentiable = False
     rules = ()
     outputs = 1
+    view = False
 
     def __init__(self, draw: Any, shape: tuple[int, ...], generator: Any) -> None:
         self._draw, self._shape, self._generator = draw, shape, generator
