@@ -378,7 +378,7 @@ class Recorder(Interpreter):
             value, array = memory.value, memory.shaped
             for primitive, params in held.steps:
                 array = primitive.forward(array, **params)
-                value = self._written_down(primitive, (value,), params, array)
+                value = self.written_down(primitive, (value,), params, array)
                 if memory.array is None:
                     self.deferred.equations.append(self.equations[-1])
             held._seen = (memory.writes, value)
@@ -423,7 +423,7 @@ class Recorder(Interpreter):
             return None
         number = Value((), array.dtype)
         self.constants[number] = first.reshape(()).copy()
-        return self._written_down(ops.broadcast_to, (number,), {"shape": array.shape}, array)
+        return self.written_down(ops.broadcast_to, (number,), {"shape": array.shape}, array)
 
     # Operations
 
@@ -467,7 +467,7 @@ class Recorder(Interpreter):
             return self._several(primitive, args, params, result)
         result = np.asarray(result)
         values = tuple(map(self.value_of, args))
-        held = self.hold(_own(result, arrays), self._written_down(primitive, values, params, result))
+        held = self.hold(_own(result, arrays), self.written_down(primitive, values, params, result))
         if primitive.name == "index" and isinstance(args[0], Recorded) and not any(map(np.ndim, arrays[1:])):
             held._memory.origin = args[0]._memory
             args[0]._memory.chosen += (ref(held._memory),)
@@ -527,7 +527,8 @@ class Recorder(Interpreter):
         made = [self._handle(source._memory, (*source.steps, step), x) for step, x in zip(steps, found, strict=True)]
         return tuple(made) if several else made[0]
 
-    def _written_down(self, primitive: Primitive, inputs: tuple[Value, ...], params: Any, result: Array) -> Value:
+    def written_down(self, primitive: Primitive, inputs: tuple[Value, ...], params: Any, result: Array) -> Value:
+        """The value of an operation whose result is known."""
         value = Value(result.shape, result.dtype)
         self.equations.append(Equation(primitive, inputs, params, (value,), caller()))
         return value
@@ -551,7 +552,7 @@ class Recorder(Interpreter):
             raise RefusedError("a view is written, or what it is a view of, whose place a tensor has chosen")
         array = array.copy() if isinstance(given, Recorded) and not given._apart(target) else array
         if target.steps:
-            whole = self._written_down(ops.overwrite, (memory.value, value), {"path": target.steps}, memory.array)
+            whole = self.written_down(ops.overwrite, (memory.value, value), {"path": target.steps}, memory.array)
         else:
             whole = value
         memory.writable()
