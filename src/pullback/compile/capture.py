@@ -37,7 +37,7 @@ from .loops import Recording
 from .numbers import DOUBLE, Escaped, Number, Root
 from .outside import Outside, registered
 from .program import Program, Value
-from .recorder import Memory, Recorded, Recorder, RefusedError, clash
+from .recorder import RANDOM, Memory, Recorded, Recorder, RefusedError, clash
 from .records import Place, Record, set_grad, signature
 from .state import State, hooks_on
 
@@ -79,6 +79,7 @@ class Run:
         self.taken: list[tuple[Place, Any]] = []
         self.twins: list[tuple[Place, Place]] = []
         self.moment = Moment(sources(self.state.generators))
+        self.recorder.moment = self.moment.now()
         self.settings = self._settings()
         if self.state.unknown:
             raise RefusedError(self.state.unknown)
@@ -252,7 +253,10 @@ class Run:
             raise RefusedError("it changes the grad mode and leaves it so")
         if not all(map(operator.is_, self._settings(), self.settings)):
             raise RefusedError("it seeds random numbers, or sets the default dtype or the rule of promotion")
-        if any(not _seeded(each) and each not in self.recorder.drawn for each in self.moment.moved()):
+        moved = self.recorder.moment.moved()
+        if any(map(_seeded, moved)):
+            raise RefusedError(RANDOM)
+        if moved:
             raise RefusedError("it draws NumPy's random numbers without pullback: make them tensors, or pass them in")
         if any(source.getstate() != before for source, before in self.state.randoms):
             raise RefusedError("it draws random numbers of Python's: pass them in")

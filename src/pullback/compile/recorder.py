@@ -29,7 +29,7 @@ from .._core.primitives import Primitive
 from .._core.shapes import Size, size_of
 from .._core.sites import caller, describe
 from .._core.xp import replay
-from .._numerics.random import source
+from .._numerics.random import Moment, asked, source
 from .._tape.memory import bounds
 from .._tape.views import pieces
 from .._tensor.tensor import Tensor
@@ -37,7 +37,7 @@ from ..interpreters import Boxed, Interpreter
 from .deferred import LARGE, Deferred, begins, foreseen
 from .numbers import Number
 from .parameters import composed, stand_ins
-from .program import Equation, Program, Value
+from .program import LOOPS, Equation, Program, Value
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ndarray = np.ndarray
@@ -69,7 +69,17 @@ class RefusedError(_NotedError):
     """This run cannot be written down as a program, for a reason: the function runs as it is instead."""
 
 
-def asked(what: str) -> CaptureError:
+RANDOM = (
+    "random numbers are drawn from a generator that the function makes, or whose state it reads or sets: make and seed "
+    "generators outside, or leave the function uncompiled"
+)
+
+
+def _random_state() -> None:
+    raise RefusedError(RANDOM)
+
+
+def unknown(what: str) -> CaptureError:
     """The error for a request that has no answer while a program is recorded."""
     return CaptureError(
         f"{what} inside a compiled function, at {describe(caller())}: the program is recorded once for all values, so "
@@ -278,7 +288,7 @@ class Recorded(Boxed):
     def _elsewhere(self, request: str) -> Array:
         """The numbers, for other threads; in that which records a request has no answer."""
         if self.interpreter.here:
-            raise asked(request)
+            raise unknown(request)
         return self.settled()
 
 
@@ -306,6 +316,7 @@ class Recorder(Interpreter):
         self.guards: list[tuple[Value, Any]] = []
         self.tensors: list[ref[Any]] = []
         self.drawn: list[Any] = []
+        self.moment = Moment(()) if around is None else around.moment.now()
         self.numbers: list[ref[Number]] = []
         self.refusals: list[Exception] = [] if around is None else around.refusals
         self.layouts_asked = self.overheard = False
@@ -315,6 +326,7 @@ class Recorder(Interpreter):
     def __enter__(self) -> Self:
         self._tokens.append(innermost.set(self))
         self._notes = _noted.set(self.refusals)
+        self._asked = asked.set(_random_state)
         self._thread = get_ident()
         self._mode = FieldBlock(compute=self._compute, born=self._born, alone=self.alone)
         self._mode.__enter__()
@@ -323,6 +335,7 @@ class Recorder(Interpreter):
     def __exit__(self, *exc: object) -> None:
         self._mode.__exit__(*exc)
         del self._mode
+        asked.reset(self._asked)
         _noted.reset(self._notes)
         super().__exit__(*exc)
 
@@ -460,6 +473,8 @@ class Recorder(Interpreter):
             return made
         arrays = [arg._array if isinstance(arg, Recorded) else arg for arg in args]
         result = quiet.copy().run(primitive.forward, *arrays, **params)
+        if primitive.name in LOOPS:
+            self.moment = self.moment.now()  # its steps may have drawn
         seen = self._views(primitive, args, params, result)
         if seen is not None:
             return seen
@@ -563,11 +578,13 @@ class Recorder(Interpreter):
 
     def sampled(self, draw: Any, shape: tuple[int, ...], parameters: Any, generator: Any) -> Any:
         """Random numbers, which are drawn anew at each call."""
+        if not self.moment.holds(generator):
+            raise RefusedError(RANDOM)
         self.drawn.append(generator)
         sample: Any = Draw(draw, shape, generator)
-        return Tensor.interpreter.wrap(
-            self.process(sample, [p._array if p.level == 0 else p for p in parameters], {}), None
-        )
+        made = self.process(sample, [p._array if p.level == 0 else p for p in parameters], {})
+        self.moment = self.moment.now()
+        return Tensor.interpreter.wrap(made, None)
 
     def guarded(self, held: Recorded) -> Any:
         """The number in a recorded value of one element; the program will hold only where it is the same."""
