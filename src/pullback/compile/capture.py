@@ -62,7 +62,8 @@ class Run:
         self.alone = _references(self.recorder)
         tensors = [leaf for leaf in leaves if isinstance(leaf, Carrier)]
         hooks = [hook for tensor in tensors for hooks in hooks_on(tensor) for (hook,) in hooks]
-        self.state = State([function, *[leaf for leaf in leaves if not isinstance(leaf, Carrier)], *hooks])
+        kinds = {Tensor, *map(type, tensors)}
+        self.state = State([function, *[leaf for leaf in leaves if not isinstance(leaf, Carrier)], *hooks, *kinds])
         if self.state.asks_types:
             self.constant |= {("argument", i) for i, leaf in enumerate(leaves) if type(leaf) is float}
         self.places: list[Place] = []

@@ -6,12 +6,16 @@ This is the one table of what is watched. A holder says what it holds now (`entr
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import gc
 import operator
 import struct
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -30,10 +34,11 @@ UNNOTICED = {
 
 
 class Row(NamedTuple):
-    """One thing to look at: an attribute, an entry of a dictionary, all of its entries, or the items of a list.
+    """One thing to look at: an attribute, an entry of a dictionary, all of its entries, the items of a list, or a word.
 
-    `kind` is "attribute", "entry", "entries" or "items"; `where` is the attribute or the key, or the set of keys under
-    which any float may be; `expected` the object, MISSING for no entry, or the entries or items.
+    `kind` is "attribute", "entry", "entries", "items" or "word"; `where` is the attribute or the key, the set of keys under
+    which any float may be, or the place of the word; `expected` the object, MISSING for no entry, the entries or items, or
+    the word.
     """
 
     kind: str
@@ -212,6 +217,75 @@ class Members(Holder):
         entries = {name: self.before.get(name, value) for name, value in members.items()}
         known = {name: value for name, value in entries.items() if name in self.before or name in UNNOTICED}
         return [Row("entries", members, frozenset(), known)]
+
+
+class Library(Members):
+    """The attributes of a class of pullback, which Python numbers anew whenever one of them has been exchanged."""
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        self._found, entries = versioned(self.held)
+        return entries
+
+    def take(self, now: dict[Any, Any]) -> None:
+        """Take what it holds now for what it held."""
+        super().take(now)
+        self._version = self._found
+
+    def same(self) -> bool:
+        """Whether it holds what it held, or what means the same."""
+        return (self._version is not None and version(self.held) == self._version) or super().same()
+
+    def rows(self) -> list[Row] | None:
+        """The number, or all entries where Python has none left."""
+        place = version_place()
+        if place is None or self._version is None:
+            return super().rows()
+        return [Row("word", self.held, place, self._version)]
+
+
+_versions: WeakKeyDictionary[type, tuple[int, dict[Any, Any]]] = WeakKeyDictionary()
+
+
+def versioned(cls: type) -> tuple[int | None, dict[Any, Any]]:
+    """The number by which Python knows the attributes of a class as they are, and these; None where it has no number."""
+    getattr(cls, "__init__", None)  # a look-up, at which Python gives the number
+    number = version(cls)
+    known = _versions.get(cls)
+    if known is not None and known[0] == number:
+        return known
+    entries = {name: value for name, value in vars(cls).items() if name not in UNNOTICED}
+    if number is None or version(cls) != number:
+        return None, entries
+    _versions[cls] = number, entries
+    return number, entries
+
+
+def version(cls: type) -> int | None:
+    """The word in which Python keeps the number of a class's attributes; None if there is none now."""
+    place = version_place()
+    word = 0 if place is None else ctypes.c_uint64.from_address(id(cls) + place).value
+    return word if word & 0xFFFFFFFF else None
+
+
+@functools.cache
+def version_place() -> int | None:
+    """Where a class has the number of its attributes, in bytes from its address; None where that is not found."""
+    if sys.implementation.name != "cpython" or sys.byteorder != "little" or ctypes.sizeof(ctypes.c_void_p) != 8:
+        return None
+    probe = type("Probe", (), {"mark": 0})
+    words = (ctypes.c_uint64 * (type.__basicsize__ // 8)).from_address(id(probe))
+
+    def looked_up() -> list[int]:
+        getattr(probe, "mark", None)
+        return [word & 0xFFFFFFFF for word in words]
+
+    first = looked_up()
+    probe.mark = 1  # type: ignore[attr-defined]  # as above
+    between = [word & 0xFFFFFFFF for word in words]
+    second = looked_up()
+    places = [i for i, word in enumerate(first) if between[i] == 0 < word < second[i] and second == looked_up()]
+    return 8 * places[0] if len(places) == 1 else None
 
 
 class Attributes(Holder):

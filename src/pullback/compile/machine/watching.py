@@ -203,6 +203,8 @@ class Watch:
             assert place is not None
             nothing = expected is None and not ctypes.c_void_p.from_address(held + place).value
             return WORD, held, place, 0 if nothing else id(expected)
+        if row.kind == "word":
+            return WORD, held, row.where, expected
         if row.kind == "entry":
             return ENTRY, held, id(row.where), 0 if expected is MISSING else id(expected)
         if row.kind == "items" and type(row.held) is set:
@@ -226,6 +228,8 @@ def _watchable(row: Row) -> bool:
         place = _place(held, row.where)
         found = None if place is None else ctypes.c_void_p.from_address(id(held) + place).value
         return place is not None and found in (id(expected), None if expected is None else id(expected))
+    if row.kind == "word":
+        return True
     if row.kind == "entry":
         return type(held) is dict and type(row.where) is str
     if row.kind == "items":
