@@ -32,7 +32,7 @@ from .._tensor.tensor import Tensor
 from ..func.control import runner
 from . import records
 from .answers import Answer, Answers, order
-from .holders import PLAIN, Asked, Holder, Mapping, attached, equal
+from .holders import PLAIN, Asked, Holder, Mapping, attached
 from .loops import Recording
 from .numbers import DOUBLE, Escaped, Number, Root
 from .outside import Outside, registered
@@ -358,7 +358,7 @@ class Run:
             if not holder.as_keyed(now):
                 return "a container has other keys than before: something was made for the first time"
             for key, old, value in zip(holder.before, holder.before.values(), now.values(), strict=True):
-                if equal(old, value):
+                if holder.equal(old, value):
                     continue
                 fresh = isinstance(value, Carrier) and isinstance(value._array, Recorded) and value._node is None
                 if not (fresh and isinstance(old, Carrier)) or id(value) in self.known or self._places_of(old) > 1:

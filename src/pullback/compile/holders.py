@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .._core.primitives import Carrier
+from .._tensor.tensor import Later
 
 MISSING = object()
 BITS = {float: "d", complex: "dd"}
@@ -163,9 +164,13 @@ class Holder:
     def means(self, now: dict[Any, Any]) -> bool:
         """Whether what it holds now means what it held; tensors under keys that move may be others of the same kind."""
         return self.as_keyed(now) and all(
-            new is old or (key in self.moving and alike(old, new)) or equal(old, new)
+            new is old or (key in self.moving and alike(old, new)) or self.equal(old, new)
             for key, old, new in zip(self.before, self.before.values(), now.values(), strict=True)
         )
+
+    def equal(self, old: Any, new: Any) -> bool:
+        """Whether two values mean the same there."""
+        return equal(old, new)
 
     def as_keyed(self, now: dict[Any, Any]) -> bool:
         """Whether the keys are, in this order, what they were."""
@@ -234,7 +239,25 @@ class Library(Members):
 
     def same(self) -> bool:
         """Whether it holds what it held, or what means the same."""
-        return (self._version is not None and version(self.held) == self._version) or super().same()
+        if self._version is not None and version(self.held) == self._version:
+            return True
+        now = self.entries()
+        if same := self.means(now):
+            self.take(now)
+        return same
+
+    def equal(self, old: Any, new: Any) -> bool:
+        """Whether two values mean the same: a method that is imported on first use, and what then replaces it, do."""
+        return equal(old, new) or (type(old) is Later and old.method is new)
+
+    def restore(self) -> None:
+        """Have the members that were there."""
+        now = self.entries()
+        for name, value in self.before.items():
+            if name not in now or not self.equal(value, now[name]):
+                self.put(name, value)
+        for name in now.keys() - self.before.keys():
+            self.remove(self.held, name)
 
     def rows(self) -> list[Row] | None:
         """The number, or all entries where Python has none left."""

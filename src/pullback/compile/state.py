@@ -105,7 +105,7 @@ QUESTIONS: dict[Any, Callable[[Any], Any]] = {
 STILL = (
     types.BuiltinFunctionType, types.CodeType, types.GenericAlias, types.UnionType, types.GetSetDescriptorType,
     types.MemberDescriptorType, types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType,
-    np.dtype, np.ufunc, np.random.BitGenerator, random.SystemRandom, type(inspect.FullArgSpec.args),
+    np.dtype, np.ufunc, type(np.interp), np.random.BitGenerator, random.SystemRandom, type(inspect.FullArgSpec.args),
 )  # fmt: skip
 STILL_MODULES = {
     "_abc", "_io", "_struct", "_thread", "datetime", "decimal", "fractions", "io", "logging", "operator", "pathlib", "re", "threading",
@@ -370,7 +370,7 @@ class State:
 
 def _home(function: Any) -> str:
     """The module in which a function was written, whatever `functools.wraps` has made it say."""
-    return function.__globals__.get("__name__") or function.__module__ or "builtins"  # type: ignore[no-any-return]  # a name
+    return str(function.__globals__.get("__name__") or function.__module__ or "")
 
 
 _members: dict[int, tuple[Any, list[Any], set[str]]] = {}

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..holders import MISSING, Holder, Row
+from ..holders import MISSING, Holder, Library, Row
 from ..mathematics.lanes import Word
 from . import callables, native
 from .callables import Body
@@ -184,9 +184,10 @@ class Watch:
         if self._renewals >= RENEWALS:
             return all(holder.same() for holder in self._holders)
         self._kept.append([holder.before for holder in self._holders])
+        changed = [holder for holder in self._holders if not holder.untouched(holder.entries())]
         if not self._renew():
             return False
-        self._renewals += 1
+        self._renewals += any(type(holder) is not Library for holder in changed)  # which only import their methods
         self._words[:] = self._looked_at()
         return True
 
