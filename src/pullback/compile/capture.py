@@ -75,7 +75,6 @@ class Run:
         self.grads: list[tuple[Any, Any, Place]] = []
         self.histories: list[tuple[Any, Any]] = []
         self.flags: list[tuple[Any, Any]] = []
-        self.answers: dict[int, int] = {}
         self.effects: list[tuple[Place, Any]] = []
         self.taken: list[tuple[Place, Any]] = []
         self.twins: list[tuple[Place, Place]] = []
@@ -303,19 +302,26 @@ class Run:
         """Note of each leaf of the result, and of each tensor that is put somewhere, what it is."""
         put = [tensor for _, tensor in self.effects if tensor is not None]
         answers = Answers(self.recorder, [each for each in (*leaves, *put) if isinstance(each, Carrier)])
+        known: dict[int, int] = {}
+
+        def note(leaf: Any, leaf_number: int | None) -> int:
+            number = len(record.outputs)
+            first = known.setdefault(id(leaf), number) if isinstance(leaf, Carrier) else number
+            again = first < number
+            record.outputs.append(("again", first) if again else self._described(leaf, answers, leaf_number))
+            return number
+
         for i, leaf in enumerate(leaves):
-            first = self.answers.setdefault(id(leaf), i) if isinstance(leaf, Carrier) else i
-            record.outputs.append(self._described(leaf, answers, i) if first == i else ("again", first))
+            note(leaf, i)
+        record.leaves = len(leaves)
         for place, tensor in self.effects:
-            if tensor is None:
-                answer = None
-            elif isinstance(place, records.Exchanged):
-                answer = answers.of(tensor, None, data=True)
-            elif id(tensor) in self.answers:
-                answer = "again", self.answers[id(tensor)]
-            else:
-                answer = self._described(tensor, answers, None)
-            record.effects.append((place, answer))
+            number = None
+            if isinstance(place, records.Exchanged):
+                number = len(record.outputs)
+                record.outputs.append(answers.of(tensor, None, data=True))
+            elif tensor is not None:
+                number = note(tensor, None)
+            record.effects.append((place, number))
         return answers
 
     def _described(self, leaf: Any, answers: Answers, number: int | None) -> Answer:
@@ -388,6 +394,7 @@ class Run:
 
     def _moves(self, old: Any, place: records.Held) -> None:
         """Read a tensor of the state from the place where it is exchanged."""
+        self.known[id(old)] = old, place
         for i, found in enumerate(self.places):
             if isinstance(found, records.Fixed) and found.found is old:
                 self.places[i] = place

@@ -129,10 +129,9 @@ class Prepared:
         answers: list[Any] = []
         for kind, what in record.outputs:
             answers.append(_answer(kind, what, leaves, made, answers))
-        put = [each and _answer(*each, leaves, made, answers) for _, each in record.effects]
-        for (place, _), tensor in zip(record.effects, put, strict=True):
-            place.put(leaves, tensor)
-        return unflatten(record.structure, answers)
+        for place, number in record.effects:
+            place.put(leaves, None if number is None else answers[number])
+        return unflatten(record.structure, answers[: record.leaves])
 
     def _made(self, leaves: Sequence[Any], results: list[Any]) -> list[Any]:
         """The tensors that are made of results."""

@@ -269,13 +269,12 @@ class _Text:
         answers: list[str] = []
         for kind, what in record.outputs:
             answers.append(self._answer(kind, what, answers))
-        puts = [(place, "None" if answer is None else self._answer(*answer, answers)) for place, answer in record.effects]
-        for i, (place, answer) in enumerate(record.effects):
-            if answer is not None and answer[0] == "place":
-                self.lines.append(f"e{i} = {puts[i][1]}")
-                puts[i] = place, f"e{i}"
-        for place, value in puts:
-            self._effect(place, value)
+            if kind == "place" and record.effects:  # what is there now
+                self.lines.append(f"p{len(answers)} = {answers[-1]}")
+                answers[-1] = f"p{len(answers)}"
+        for place, number in record.effects:
+            self._effect(place, "None" if number is None else answers[number])
+        del answers[record.leaves :]
         structure = record.structure
         if structure == LEAF:
             self.lines.append(f"return {answers[0]}")

@@ -153,8 +153,9 @@ class Record:
 
     `made` are the tensors that a call makes, and `outputs` says of each leaf of the result what it is: a Python value
     ("plain"), the tensor of a place, a leaf "again", the "view" of a place's tensor through steps, the number of a tensor
-    that was "made", or such a number with the steps through which it is "seen". `effects` are places with what they hold
-    then, or None where a gradient is forgotten. `layouts` are the strides that the function has asked for, `orders` those
+    that was "made", or such a number with the steps through which it is "seen"; after the leaves, so it says of tensors that
+    are put somewhere. `effects` are places with the number of what they hold then among these, or None where a gradient is
+    forgotten. `layouts` are the strides that the function has asked for, `orders` those
     of the axes of inputs by which elements of results lie,
     `twins` pairs of places whose tensors hold one array, as x and x.detach() do, and are one input of the program,
     `numbers` the float arguments that are part of the program, `drawn` where random numbers come from.
@@ -168,8 +169,9 @@ class Record:
         self.state = state
         self.structure: Structure = LEAF
         self.made: list[Any] = []
+        self.leaves = 0
         self.outputs: list[tuple[str, Any]] = []
-        self.effects: list[tuple[Place, tuple[str, Any] | None]] = []
+        self.effects: list[tuple[Place, int | None]] = []
         self.written: list[tuple[Place, int]] = []
         self.fixed: list[tuple[Place, Any]] = []
         self.signatures: list[tuple[Place, Any]] = []

@@ -131,8 +131,10 @@ class PlacedProgram(Prepared):
 
     def __init__(self, twins: Twins, record: Record, function: Callable[[Sequence[Any]], Any]) -> None:
         self.twins = twins
-        put = [answer[1] for _, answer in record.effects if answer is not None and answer[0] in ("made", "seen")]
-        kept = {record.made[what if isinstance(what, int) else what[0]].number for what in put}
+        put = [record.outputs[number] for _, number in record.effects if number is not None]
+        put = [record.outputs[what] if kind == "again" else (kind, what) for kind, what in put]
+        made = [what if kind == "made" else what[0] for kind, what in put if kind in ("made", "seen")]
+        kept = {record.made[number].number for number in made}
         super().__init__(record, lambda program: Lowered(twins, program, kept), function)
 
     def clashes(self, leaves: Sequence[Any], arrays: list[Any]) -> bool:
