@@ -88,7 +88,7 @@ def observed(function, box, x, y):
     same = [a is b for a, b in itertools.combinations(tensors, 2)]
     seen = [array.copy() for array in arrays]
     for number, tensor in enumerate(tensors):
-        if tensor.numel() and 0 not in tensor.stride():
+        if tensor.numel() and all(step or size == 1 for step, size in zip(tensor.stride(), tensor.shape, strict=True)):
             tensor[(0,) * tensor.ndim] = 100.0 + number
         seen += [array.copy() for array in arrays]
     return strides, shared, same, [tensor.requires_grad for tensor in tensors], seen
