@@ -45,7 +45,26 @@ def special(dtype):
     """Values at which formulas go wrong."""
     info = np.finfo(dtype)
     sizes = [0, info.smallest_subnormal, info.tiny / 8, info.tiny, 1e-30, 1e-20, 1e-10, float(info.eps) / 4, 1e-3]
-    sizes += [0.25, 0.5, 1, 1.5, 2, 3, 7, 20, 50, 90, 200, 1e4, 2.0**30, 1e10, 1e20, float(info.max) / 4, info.max, np.inf]
+    sizes += [
+        0.25,
+        0.5,
+        1,
+        1.5,
+        2,
+        3,
+        7,
+        20,
+        50,
+        90,
+        200,
+        1e4,
+        2.0**30,
+        1e10,
+        1e20,
+        float(info.max) / 4,
+        info.max,
+        np.inf,
+    ]
     return np.array([*sizes, *[-size for size in sizes], np.nan], dtype)
 
 
@@ -94,7 +113,7 @@ def check(rng):
     if ndim > 1 or name in REDUCING:
         width = int(rng.choice([width for width in (1, 2, 3, 17, 70, 4200) if size % width == 0]))
         shape = (*(1,) * max(ndim - 2, 0), size // width, width)
-        arrays = [array.reshape(shape[-max(ndim, 1):] if ndim > 1 else -1) for array in arrays]
+        arrays = [array.reshape(shape[-max(ndim, 1) :] if ndim > 1 else -1) for array in arrays]
     function = program(getattr(ops, name), params, ndim)
     before, compared = pullback.get_machine_code(), 0
     try:
@@ -105,7 +124,9 @@ def check(rng):
             pullback.set_machine_code(mode)
             compiled = Compiled(function, fuse=fuse)
             got = compiled(*map(pullback.from_numpy, arrays))
-            ways = {f"compiled, fuse={fuse}": got} | ({} if fuse else {"eager": function(*map(pullback.from_numpy, arrays))})
+            ways = {f"compiled, fuse={fuse}": got} | (
+                {} if fuse else {"eager": function(*map(pullback.from_numpy, arrays))}
+            )
             for way, results in ways.items():
                 compared += compare(name, params, arrays, results, expected, f"{way}, {mode}", dtype)
     finally:

@@ -135,7 +135,9 @@ WRITES = {
 
 def seen(t, way):
     """The operand as it is, or a view of it of the same shape."""
-    return {"itself": t, "view": t.view(3, 3), "transposed": t.T, "part": t[:, :], "flat": t.reshape(9).reshape(3, 3)}[way]
+    return {"itself": t, "view": t.view(3, 3), "transposed": t.T, "part": t[:, :], "flat": t.reshape(9).reshape(3, 3)}[
+        way
+    ]
 
 
 def program(name, first, second, ways, writes, targets):
@@ -148,7 +150,9 @@ def program(name, first, second, ways, writes, targets):
             a, b = leaf * 1, leaf * 1 + 0.25
             operands = [(a, b)[which] for which in (first, second)]
             result = operation(*[seen(t, way) for t, way in zip(operands, ways, strict=True)])
-            results = [each for each in (result if isinstance(result, tuple) else (result,)) if each.is_floating_point()]
+            results = [
+                each for each in (result if isinstance(result, tuple) else (result,)) if each.is_floating_point()
+            ]
             kept = results[0] * 1
             for write, target in zip(writes, targets, strict=True):
                 WRITES[write]((a, b, results[0])[target])

@@ -458,7 +458,10 @@ def alike(name: str, make: Callable[..., Any], text: str) -> Callable[..., Any]:
         laid_out, inner = getattr(input._array, "form", input._array), innermost.get()  # of what is recorded, its form
         if type(laid_out) is not np.ndarray or laid_out.flags.c_contiguous or 0 in laid_out.strides:
             return result
-        if inner is not getattr(input._array, "interpreter", None) or options.get("memory_format") not in (None, preserve_format):
+        if inner is not getattr(input._array, "interpreter", None) or options.get("memory_format") not in (
+            None,
+            preserve_format,
+        ):
             return result
         array = np.empty_like(laid_out, dtype=result._array.dtype)
         np.copyto(array, getattr(result._array, "_array", result._array))

@@ -11,17 +11,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .. import ops
-from .._tape.memory import bounds
 from .._tape.node import AccumulateGrad
 from .._tape.views import steps
 from .._tape.walk import youngest_first
+from .layouts import Array, dense, order
 from .program import Value
-from .recorder import Memory, Recorded, Recorder, RefusedError
+from .recorder import Recorded, Recorder, RefusedError
 
-Array = np.ndarray[Any, np.dtype[Any]]
 Answer = tuple[str, Any]
 """What a leaf of a result, or a tensor that is put somewhere, is: see `Record`."""
 
@@ -133,25 +130,3 @@ def _kind(tensor: Any) -> str:
     if isinstance(node, AccumulateGrad):
         raise RefusedError("the function returns a new leaf that requires grad: set that outside")
     return "spent" if any(type(each.saved) is not tuple for each in youngest_first([node])) else "tracked"
-
-
-def order(array: Array) -> tuple[int, ...] | None:
-    """The axes in the order in which elements lie in memory, if it is another one than theirs; axes of length 1 stay."""
-    if array.ndim < 2 or array.flags.c_contiguous:
-        return None
-    strides, shape = array.strides, array.shape
-    places = [axis for axis in range(array.ndim) if shape[axis] > 1]
-    moved = sorted(places, key=lambda axis: -abs(strides[axis]))
-    if moved == places:
-        return None
-    axes = list(range(array.ndim))
-    for place, axis in zip(places, moved, strict=True):
-        axes[place] = axis
-    return tuple(axes)
-
-
-def dense(array: Array) -> bool:
-    """Whether the elements of an array fill the memory in which it lies, each in a place of its own, and none runs backwards."""
-    low, high = bounds(array)
-    forward = all(step > 0 for step, size in zip(array.strides, array.shape, strict=True) if size > 1)
-    return forward and high - low == array.size * array.itemsize

@@ -31,13 +31,14 @@ from .._tensor.attributes import Attributes
 from .._tensor.tensor import Tensor
 from ..func.control import runner
 from . import records
-from .answers import Answer, Answers, order
+from .answers import Answer, Answers
 from .holders import PLAIN, Asked, Holder, Mapping, attached
+from .layouts import clash, order
 from .loops import Recording
 from .numbers import DOUBLE, Escaped, Number, Root
 from .outside import Outside, registered
 from .program import Program, Value
-from .recorder import RANDOM, Memory, Recorded, Recorder, RefusedError, clash
+from .recorder import RANDOM, Memory, Recorded, Recorder, RefusedError
 from .records import Place, Record, set_grad, signature
 from .state import State, hooks_on
 

@@ -19,23 +19,23 @@ from .._core.modes import FieldBlock, innermost, mode
 from .._core.primitives import Carrier
 from .._core.sites import depth
 from .._core.trees import LEAF, flatten, unflatten
-from .._numerics.random import Moment
 from .._core.xp import replay
+from .._numerics.random import Moment
 from .._tape.memory import Cell, owner, protect, storage_of, version, written
 from .._tape.recording import Obstacle
 from .._tape.views import alias, view
 from .._tape.walk import pull_back
 from .._tensor.tensor import Tensor
 from ..nn.modules.module import Module
-from .answers import order
 from .capture import Run
 from .costs import peak, works
 from .holders import meaning
+from .layouts import clash, order, overlaps
 from .machinery import Machinery
 from .numbers import Escaped, Root
 from .program import DepartedError, Program, acts
 from .quick import GIVEN_UP, quick
-from .recorder import CaptureError, RefusedError, clash, overlaps
+from .recorder import CaptureError, RefusedError
 from .records import Argument, Gradient, Place, Rate, Record, Way, signature
 from .report import Report
 from .source import write

@@ -297,7 +297,8 @@ def version_place() -> int | None:
     if sys.implementation.name != "cpython" or sys.byteorder != "little" or ctypes.sizeof(ctypes.c_void_p) != 8:
         return None
     probe = type("Probe", (), {"mark": 0})
-    words = (ctypes.c_uint64 * (type.__basicsize__ // 8)).from_address(id(probe))
+    size: Any = type.__basicsize__
+    words = (ctypes.c_uint64 * (size // 8)).from_address(id(probe))
 
     def looked_up() -> list[int]:
         getattr(probe, "mark", None)

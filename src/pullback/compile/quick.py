@@ -22,7 +22,7 @@ from .._core.trees import LEAF, unflatten
 from .._tape.memory import protect
 from .._tape.node import AccumulateGrad, new
 from .._tensor.tensor import Tensor
-from .answers import order
+from .layouts import order
 from .records import Argument, Fixed, Float, Gradient, Place, Rate
 
 GIVEN_UP: Any = object()

@@ -35,6 +35,7 @@ from .._tape.views import pieces
 from .._tensor.tensor import Tensor
 from ..interpreters import Boxed, Interpreter
 from .deferred import LARGE, Deferred, begins, foreseen
+from .layouts import overlaps
 from .numbers import Number
 from .parameters import composed, stand_ins
 from .program import LOOPS, Equation, Program, Value
@@ -629,34 +630,6 @@ class Recorder(Interpreter):
 
 def _taped(tape: Any, primitive: Any, args: Any, edges: Any, values: Any, params: Any, tracked: bool) -> Any:
     return tape.finish(primitive, args, edges, tape.beneath(primitive, values, params), params, tracked)
-
-
-def overlaps(array: Array) -> bool:
-    """Whether elements of an array may lie in one place, as those of an expanded one, or of windows that overlap, do."""
-    if array.flags.c_contiguous or not array.size:
-        return False
-    reach = array.itemsize
-    for step, length in sorted((abs(step), length) for length, step in zip(array.shape, array.strides, strict=True)):
-        if length > 1:
-            if step < reach:
-                return True
-            reach += step * (length - 1)
-    return False
-
-
-def clash(written: Sequence[Array], arrays: Sequence[Array]) -> bool:
-    """Whether one of the arrays that are written lies, in part, where another one does."""
-    if not written or all(array.base is None for array in arrays):
-        return False
-    targets = set(map(id, written))
-    spans = sorted((*bounds(array), id(array) in targets) for array in arrays if array.size)
-    end, end_of_written = 0, 0
-    for low, high, is_written in spans:
-        if low < (end if is_written else end_of_written):
-            return True
-        end = max(end, high)
-        end_of_written = max(end_of_written, high) if is_written else end_of_written
-    return False
 
 
 def _typed(primitive: Primitive, args: Sequence[Any]) -> list[Any]:

@@ -243,7 +243,6 @@ def moved(size: int, primitive: Primitive, params: Params) -> Params:
     return found
 
 
-
 def viewed(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """An operation on the part of its first argument that a chain of views selects."""
     path = params["path"]

@@ -20,9 +20,9 @@ from ..._core.trees import flatten, unflatten
 from ..._tape.memory import owner, version
 from ..._tensor.tensor import Tensor
 from ..compiled import Compiled, Prepared
+from ..layouts import clash
 from ..machinery import Machinery
 from ..program import DepartedError, Program, acts
-from ..recorder import clash
 from ..records import Float, Rate, Record
 from .libraries import Engine, engine
 from .running import check, lowered
