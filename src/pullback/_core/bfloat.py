@@ -21,11 +21,6 @@ CHAR: str = "E"
 """NumPy's character for the dtype."""
 MISSING = "bfloat16 is stored by the package ml_dtypes, which is not installed: pip install ml_dtypes, or use float32"
 _true_dtype: Callable[[Any], np.dtype[Any]] = vars(ndarray)["dtype"].__get__
-VIEWS = set(
-    "reshape permute_dims matrix_transpose expand_dims squeeze broadcast_to getitem diagonal unbind split windows clone "
-    "replay".split()
-)
-"""Primitives that share memory with their input, or copy it: nothing is computed."""
 SCALED = {"multiply", "divide", "lerp", "xlogy"}
 """Primitives that use a number beside a tensor as it is, as in torch; for others it is rounded first."""
 MOVING = {
@@ -250,7 +245,7 @@ def rounding(primitive: Any) -> Callable[..., Any]:
 
 
 def _compute(primitive: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
-    if primitive.name in VIEWS:
+    if primitive.view or primitive.name == "clone":  # nothing is computed
         return held(primitive.forward(*_each(_plain, args), **params))
     if primitive.name not in SCALED:
         args = [narrowed(arg) if _is_number(arg) else arg for arg in args]

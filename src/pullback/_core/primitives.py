@@ -28,6 +28,8 @@ from .modes import innermost, quiet
 #
 # With `halves="as singles"` a primitive computes with float16 in float32, in both passes, and rounds its results once. With
 # bfloat16 all do; rules of those with `halves="as written"` take cotangents as they are.
+#
+# `view=True` says that results may lie in the memory of the first input: nothing is computed, and of most no element is moved.
 
 Function = Callable[..., Any]
 Rule = Function
@@ -40,6 +42,7 @@ class Options(TypedDict, total=False):
     title: str | Callable[..., str] | None
     complex: str
     halves: str
+    view: bool
 
 
 class Primitive:
@@ -50,7 +53,7 @@ class Primitive:
 
     __slots__ = (
         "name", "kind", "title", "forward", "inputs", "rules", "joint", "saved", "variadic", "differentiable",
-        "complex", "halves", "outputs", "push", "keeps", "_pull", "_way",
+        "complex", "halves", "outputs", "push", "view", "keeps", "_pull", "_way",
     )  # fmt: skip
 
     def __init__(
@@ -67,8 +70,10 @@ class Primitive:
         halves: str = "as they are",
         outputs: int = 1,
         push: Function | None = None,
+        view: bool = False,
     ) -> None:
         self.push = push
+        self.view = view
         self.complex = complex
         self.halves = halves
         self.outputs = outputs

@@ -8,6 +8,7 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,14 @@ from .._core import placement
 from .._core.modes import innermost, quiet
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+asked: ContextVar[Callable[[], object] | None] = ContextVar("asked", default=None)
+"""What is called when a program reads or sets the state of a generator: a record of it could not do that again."""
+
+
+def _tell() -> None:
+    if (told := asked.get()) is not None:
+        told()
 
 
 class Generator:
@@ -44,6 +53,7 @@ class Generator:
         number = int(seed)
         if not -(2**63) <= number < 2**64:
             raise RuntimeError(f"Overflow when unpacking long: a seed is from -2**63 to 2**64 - 1, got {number}")
+        _tell()
         self._seed = number % 2**64
         self.numpy = np.random.default_rng(self._seed)
         return self
@@ -54,16 +64,22 @@ class Generator:
 
     def initial_seed(self) -> int:
         """The seed that the generator was last reset to."""
+        _tell()
         return self._seed
 
     def get_state(self) -> dict[str, Any]:
         """The generator's current state, for `set_state`."""
-        return {"seed": self._seed, "numpy": self.numpy.bit_generator.state}
+        _tell()
+        return _state(self)
 
     def set_state(self, state: Any) -> Self:
         """Set the generator to a state returned by `get_state`."""
         if not isinstance(state, dict) or state.keys() != {"seed", "numpy"}:
             raise TypeError(f"set_state(): expected what get_state() gave, not {type(state).__name__}")
+        _tell()
+        return self._set(state)
+
+    def _set(self, state: Any) -> Self:
         self._seed = state["seed"]
         self.numpy.bit_generator.state = state["numpy"]
         return self
@@ -73,6 +89,10 @@ class Generator:
 
     def __reduce__(self) -> Any:
         return _restored, (self.get_state(),)
+
+
+def _state(generator: Generator) -> dict[str, Any]:
+    return {"seed": generator._seed, "numpy": generator.numpy.bit_generator.state}
 
 
 def _restored(state: dict[str, Any]) -> Generator:
@@ -195,6 +215,14 @@ class Moment:
     def __init__(self, places: Iterable[Any]) -> None:
         self._states = [(each, _get(each)) for each in places]
 
+    def holds(self, place: Any) -> bool:
+        """Whether a generator is one of them, and has not been used since."""
+        return any(each is place and _same(state, _get(each)) for each, state in self._states)
+
+    def now(self) -> "Moment":
+        """Another snapshot of the same generators, of their states as they are now."""
+        return Moment(each for each, _ in self._states)
+
     def moved(self) -> list[Any]:
         """The generators that have been used since the snapshot."""
         return [each for each, state in self._states if not _same(state, _get(each))]
@@ -207,7 +235,9 @@ class Moment:
         """Restore the states of the snapshot."""
         for each, state in self._states:
             generator: Any = _source.generator if each is None else each
-            if hasattr(generator, "set_state"):
+            if isinstance(generator, Generator):
+                generator._set(state)
+            elif hasattr(generator, "set_state"):
                 generator.set_state(state)
             else:
                 generator.bit_generator.state = state
@@ -215,7 +245,7 @@ class Moment:
     @contextlib.contextmanager
     def again(self) -> Iterator[None]:
         """A block that starts with the states of the snapshot, and after which the current states are restored."""
-        now = Moment(each for each, _ in self._states)
+        now = self.now()
         self.restore()
         try:
             yield
@@ -225,6 +255,8 @@ class Moment:
 
 def _get(generator: Any) -> Any:
     generator = _source.generator if generator is None else generator
+    if isinstance(generator, Generator):
+        return _state(generator)
     return generator.get_state() if hasattr(generator, "get_state") else generator.bit_generator.state
 
 

@@ -125,6 +125,8 @@ cell_of = _cell_of if getattr(sys, "_is_gil_enabled", lambda: True)() else _in_t
 
 def owner(array: Any) -> Any:
     """What owns the memory an array lies in; `as_strided` puts an object that is no array in between."""
+    if (block := getattr(array, "_memory", None)) is not None:  # of a value that is recorded
+        return block
     while (base := getattr(array, "base", None)) is not None:
         array = base
     return array
@@ -141,7 +143,7 @@ def share(operands: Sequence[Any], result: Any) -> None:
         return
     whole = owner(array)
     for operand, given in zip(operands, arrays, strict=True):
-        if isinstance(given, np.ndarray) and owner(given) is whole:
+        if given is not None and owner(given) is whole:
             (operand._storage or storage_of(operand)).join(result)
             return
 

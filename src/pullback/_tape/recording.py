@@ -110,7 +110,7 @@ class Tape(Interpreter):
             out = self._untracked(primitive, args, result, tracked, current)
         if not self.level:
             for piece in out if type(out) is tuple else (out,):
-                if type(piece._array) is ndarray:
+                if isinstance(piece._array, ndarray) or piece._array._memory is not None:
                     share(args, piece)
         return out
 

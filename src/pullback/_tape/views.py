@@ -88,7 +88,7 @@ def pieces(primitive: Primitive, params: dict[str, Any], result: Any) -> list[An
     """The index of each output of unbind and split."""
     before = (slice(None),) * params["axis"]
     if primitive is ops.unbind:
-        return [(*before, i) for i in range(len(result))]
+        return [(*before, i, ...) for i in range(len(result))]
     ends = itertools.accumulate(params["sizes"])
     return [(*before, slice(end - size, end)) for size, end in zip(params["sizes"], ends, strict=True)]
 

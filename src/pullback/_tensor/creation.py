@@ -455,13 +455,16 @@ def alike(name: str, make: Callable[..., Any], text: str) -> Callable[..., Any]:
     def function(input: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
         require_tensor(name, "input", input)
         result = make(tuple(input.shape), *args, dtype=input.dtype if dtype is None else dtype, **options)
-        laid_out = input._array
+        laid_out, inner = getattr(input._array, "form", input._array), innermost.get()  # of what is recorded, its form
         if type(laid_out) is not np.ndarray or laid_out.flags.c_contiguous or 0 in laid_out.strides:
             return result
-        if innermost.get() is not None or options.get("memory_format") not in (None, preserve_format):
+        if inner is not getattr(input._array, "interpreter", None) or options.get("memory_format") not in (
+            None,
+            preserve_format,
+        ):
             return result
         array = np.empty_like(laid_out, dtype=result._array.dtype)
-        np.copyto(array, result._array)
+        np.copyto(array, getattr(result._array, "_array", result._array))
         return made(array, result.requires_grad)
 
     text = f"""{text} in the shape and dtype of another tensor, with its order of axes in memory.

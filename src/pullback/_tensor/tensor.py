@@ -652,13 +652,14 @@ def written_method(place: surface.Place) -> Callable[..., Any]:
 class Later:
     """A method that is imported on first use, and then replaces itself."""
 
-    __slots__ = ("name", "load")
+    __slots__ = ("name", "load", "method")
 
     def __init__(self, name: str, load: Callable[[], Any]) -> None:
-        self.name, self.load = name, load
+        self.name, self.load, self.method = name, load, None
 
     def __get__(self, tensor: Any, owner: type) -> Any:
-        setattr(Tensor, self.name, self.load())
+        self.method = self.load()
+        setattr(Tensor, self.name, self.method)
         return getattr(owner if tensor is None else tensor, self.name)
 
 

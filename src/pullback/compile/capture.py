@@ -31,12 +31,14 @@ from .._tensor.attributes import Attributes
 from .._tensor.tensor import Tensor
 from ..func.control import runner
 from . import records
-from .holders import PLAIN, Asked, Holder, Mapping, attached, equal
+from .answers import Answer, Answers
+from .holders import PLAIN, Asked, Holder, Mapping, attached
+from .layouts import clash, order
 from .loops import Recording
 from .numbers import DOUBLE, Escaped, Number, Root
 from .outside import Outside, registered
 from .program import Program, Value
-from .recorder import Memory, Recorded, Recorder, RefusedError, clash
+from .recorder import RANDOM, Memory, Recorded, Recorder, RefusedError
 from .records import Place, Record, set_grad, signature
 from .state import State, hooks_on
 
@@ -61,7 +63,8 @@ class Run:
         self.alone = _references(self.recorder)
         tensors = [leaf for leaf in leaves if isinstance(leaf, Carrier)]
         hooks = [hook for tensor in tensors for hooks in hooks_on(tensor) for (hook,) in hooks]
-        self.state = State([function, *[leaf for leaf in leaves if not isinstance(leaf, Carrier)], *hooks])
+        kinds = {Tensor, *map(type, tensors)}
+        self.state = State([function, *[leaf for leaf in leaves if not isinstance(leaf, Carrier)], *hooks, *kinds])
         if self.state.asks_types:
             self.constant |= {("argument", i) for i, leaf in enumerate(leaves) if type(leaf) is float}
         self.places: list[Place] = []
@@ -73,10 +76,11 @@ class Run:
         self.grads: list[tuple[Any, Any, Place]] = []
         self.histories: list[tuple[Any, Any]] = []
         self.flags: list[tuple[Any, Any]] = []
-        self.answers: dict[int, int] = {}
+        self.effects: list[tuple[Place, Any]] = []
         self.taken: list[tuple[Place, Any]] = []
         self.twins: list[tuple[Place, Place]] = []
         self.moment = Moment(sources(self.state.generators))
+        self.recorder.moment = self.moment.now()
         self.settings = self._settings()
         if self.state.unknown:
             raise RefusedError(self.state.unknown)
@@ -250,7 +254,10 @@ class Run:
             raise RefusedError("it changes the grad mode and leaves it so")
         if not all(map(operator.is_, self._settings(), self.settings)):
             raise RefusedError("it seeds random numbers, or sets the default dtype or the rule of promotion")
-        if any(not _seeded(each) and each not in self.recorder.drawn for each in self.moment.moved()):
+        moved = self.recorder.moment.moved()
+        if any(map(_seeded, moved)):
+            raise RefusedError(RANDOM)
+        if moved:
             raise RefusedError("it draws NumPy's random numbers without pullback: make them tensors, or pass them in")
         if any(source.getstate() != before for source, before in self.state.randoms):
             raise RefusedError("it draws random numbers of Python's: pass them in")
@@ -260,32 +267,27 @@ class Run:
         recorder = self.recorder
         if recorder.overheard:
             return None, "another thread used its tensors while it was recorded"
-        values: dict[Value, int] = {}
         record = Record(recorder.program((), ()), self.places, self.state)
-
-        def number(held: Any) -> int:
-            return values.setdefault(recorder.value_of(held._array), len(values))
-
         writes = self._writes(record)
         leaves, record.structure = flatten(result)
-        for i, leaf in enumerate(leaves):
-            first = self.answers.setdefault(id(leaf), i) if isinstance(leaf, Carrier) else i
-            record.outputs.append(self._described(leaf, number) if first == i else ("again", first))
         for tensor, before, place in self.grads:
             now = grad_of(tensor)
             if now is not before:
                 if now is not None and now._node is not None:
                     return None, "a gradient has a history (create_graph=True) when the function ends"
-                self._affect(record, records.Gradient(place), now, None if now is None else number(now))
-        reason = self._rebound(record, number) or self._exchanged(record, number)
-        if reason:
+                self.effects.append((records.Gradient(place), now))
+        if reason := self._rebound() or self._exchanged():
             return None, reason
-        if any(kind == "tracked" for kind, _ in record.outputs):
+        answers = self._answered(record, leaves)
+        if answers.tracked:
             if writes and self.histories:
                 return None, "an argument with a history is written"
-            self._find_way(record, leaves, values, writes)
+            self._find_way(record, answers, writes)
         else:
-            record.program = recorder.program(list(values), writes)
+            record.program = recorder.program(answers.values, writes)
+        record.made = answers.made
+        if answers.layered():
+            record.orders = [(place, order(array)) for place, array in self.taken if array.ndim > 1]
         self._trim(record)
         record.signatures, record.twins = self.signatures, self.twins
         record.drawn = [*dict.fromkeys(recorder.drawn)]
@@ -297,7 +299,33 @@ class Run:
             record.layouts = [(place, array.strides) for place, array in self.taken]
         return record, ""
 
-    def _described(self, leaf: Any, number: Callable[[Any], int]) -> tuple[str, Any]:
+    def _answered(self, record: Record, leaves: Sequence[Any]) -> Answers:
+        """Note of each leaf of the result, and of each tensor that is put somewhere, what it is."""
+        put = [tensor for _, tensor in self.effects if tensor is not None]
+        answers = Answers(self.recorder, [each for each in (*leaves, *put) if isinstance(each, Carrier)])
+        known: dict[int, int] = {}
+
+        def note(leaf: Any, leaf_number: int | None) -> int:
+            number = len(record.outputs)
+            first = known.setdefault(id(leaf), number) if isinstance(leaf, Carrier) else number
+            again = first < number
+            record.outputs.append(("again", first) if again else self._described(leaf, answers, leaf_number))
+            return number
+
+        for i, leaf in enumerate(leaves):
+            note(leaf, i)
+        record.leaves = len(leaves)
+        for place, tensor in self.effects:
+            number = None
+            if isinstance(place, records.Exchanged):
+                number = len(record.outputs)
+                record.outputs.append(answers.of(tensor, None, data=True))
+            elif tensor is not None:
+                number = note(tensor, None)
+            record.effects.append((place, number))
+        return answers
+
+    def _described(self, leaf: Any, answers: Answers, number: int | None) -> Answer:
         if isinstance(leaf, Carrier):
             known = self.known.get(id(leaf))
             if known is not None:
@@ -314,13 +342,10 @@ class Run:
                 return "view", (self._place_of(leaf._array._memory), leaf._array.steps)
             if leaf._inference and not mode.get().inference:
                 raise RefusedError("the function returns a tensor made under inference_mode, which it enters itself")
-            if leaf._node is None:
-                if (origin := leaf._array._memory.origin) is not None and origin.outside is not None:
-                    raise RefusedError("the function returns a view whose place a tensor chooses: return a clone of it")
-                return "value", number(leaf)
-            if isinstance(leaf._node, AccumulateGrad):
-                raise RefusedError("the function returns a new leaf that requires grad: set that outside")
-            return ("spent" if _freed(leaf._node) else "tracked"), number(leaf)
+            origin = leaf._array._memory.origin
+            if leaf._node is None and origin is not None and origin.outside is not None:
+                raise RefusedError("the function returns a view whose place a tensor chooses: return a clone of it")
+            return answers.of(leaf, number)
         if isinstance(leaf, Number):
             raise Escaped(leaf.roots)
         if not (_immutable(leaf) or self.state.knows(leaf) or any(leaf is given for given in self.leaves)):
@@ -330,24 +355,17 @@ class Run:
             )
         return "plain", leaf
 
-    def _affect(self, record: Record, place: Place, tensor: Any, number: int | None) -> None:
-        """Note that a place holds a tensor in the end, which may be one that the function returns."""
-        answer = self.answers.get(id(tensor))
-        if answer is not None and record.outputs[answer][0] == "value":
-            record.shared[len(record.effects)] = answer
-        record.effects.append((place, number))
-
     def _place_of(self, memory: Memory) -> Place:
         return next(place for place, known in zip(self.places, self.memories, strict=True) if known is memory)
 
-    def _rebound(self, record: Record, number: Callable[[Any], int]) -> str:
+    def _rebound(self) -> str:
         """Note which places of the state hold new tensors; or say what else has changed."""
         for holder in self.state.holders:
             now = holder.entries()
             if not holder.as_keyed(now):
                 return "a container has other keys than before: something was made for the first time"
             for key, old, value in zip(holder.before, holder.before.values(), now.values(), strict=True):
-                if equal(old, value):
+                if holder.equal(old, value):
                     continue
                 fresh = isinstance(value, Carrier) and isinstance(value._array, Recorded) and value._node is None
                 if not (fresh and isinstance(old, Carrier)) or id(value) in self.known or self._places_of(old) > 1:
@@ -355,7 +373,7 @@ class Run:
                 place = records.Held(holder, key)
                 self._moves(old, place)
                 holder.moving.add(key)
-                self._affect(record, place, value, number(value))
+                self.effects.append((place, value))
         return ""
 
     def _places_of(self, tensor: Any) -> int:
@@ -363,7 +381,7 @@ class Run:
         held = [value for holder in self.state.holders for value in holder.before.values()]
         return sum(value is tensor for value in (*held, *self.leaves))
 
-    def _exchanged(self, record: Record, number: Callable[[Any], int]) -> str:
+    def _exchanged(self) -> str:
         """Note which tensors have other memory than before; or say that their flags have changed."""
         if any(_flags(tensor) != flags for tensor, flags in self.flags):
             return "the function changes requires_grad, hooks or the history of a tensor that it was given"
@@ -372,11 +390,12 @@ class Run:
                 continue
             if not isinstance(tensor._array, Recorded) or tensor._array._memory.outside is not None:
                 return "the function has a tensor share the memory of another"
-            record.effects.append((records.Exchanged(self.known[id(tensor)][1]), number(tensor)))
+            self.effects.append((records.Exchanged(self.known[id(tensor)][1]), tensor))
         return ""
 
     def _moves(self, old: Any, place: records.Held) -> None:
         """Read a tensor of the state from the place where it is exchanged."""
+        self.known[id(old)] = old, place
         for i, found in enumerate(self.places):
             if isinstance(found, records.Fixed) and found.found is old:
                 self.places[i] = place
@@ -394,16 +413,14 @@ class Run:
             writes=tuple((kept.index(place), value) for place, value in program.writes),
         )
 
-    def _find_way(self, record: Record, leaves: list[Any], values: dict[Value, int], writes: Any) -> None:
-        """Record the way back from the outputs that are tracked, as a program of its own."""
+    def _find_way(self, record: Record, answers: Answers, writes: Any) -> None:
+        """Record the way back from the tensors that are tracked, as a program of its own."""
         recorder = self.recorder
         forward, inputs = list(recorder.equations), list(recorder.inputs)
-        tracked = {
-            number: leaf for (kind, number), leaf in zip(record.outputs, leaves, strict=True) if kind == "tracked"
-        }
+        tracked = [answers.tensors[number] for number in answers.tracked]
         targets = [(i, tensor._node) for i, tensor in self._leaves()]
-        cotangents = [recorder.input(np.ones(leaf.shape, leaf._dtype)) for leaf in tracked.values()]
-        roots = [(leaf._node, g) for leaf, g in zip(tracked.values(), cotangents, strict=True)]
+        cotangents = [recorder.input(np.ones(leaf.shape, leaf._dtype)) for leaf in tracked]
+        roots = [(leaf._node, g) for leaf, g in zip(tracked, cotangents, strict=True)]
         tape: Any = Tensor.interpreter
         with FieldBlock(grad=False):
             found = pull_back(
@@ -422,11 +439,11 @@ class Run:
             if value in recorder.constants or value in given:
                 continue
             given.append(value)
-            kept.append(self.places[places[value]] if value in places else values.setdefault(value, len(values)))
+            kept.append(self.places[places[value]] if value in places else answers.needed(value))
         back = Program((*given, *recorder.inputs[len(inputs) :]), tuple(backward), tuple(gradients), recorder.constants)
         recorder.equations, recorder.inputs = forward, inputs
-        record.program = recorder.program(list(values), writes)
-        record.way = records.Way(list(tracked), back, kept, list(range(len(reached))))
+        record.program = recorder.program(answers.values, writes)
+        record.way = records.Way(answers.tracked, back, kept, list(range(len(reached))))
 
     def _leaves(self) -> list[tuple[int, Any]]:
         """The tensors that require grad, each with the number of its input."""
@@ -513,11 +530,6 @@ def _immutable(value: Any) -> bool:
     if isinstance(value, tuple | frozenset):
         return all(map(_immutable, value))
     return isinstance(value, (*PLAIN, type, np.dtype, dtype, enum.Enum))
-
-
-def _freed(node: Any) -> bool:
-    """Whether a pass from a node on would meet values that an earlier one has freed."""
-    return any(type(each.saved) is not tuple for each in youngest_first([node]))
 
 
 def _set_version(tensor: Any, number: int) -> None:

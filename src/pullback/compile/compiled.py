@@ -19,22 +19,24 @@ from .._core.modes import FieldBlock, innermost, mode
 from .._core.primitives import Carrier
 from .._core.sites import depth
 from .._core.trees import LEAF, flatten, unflatten
+from .._core.xp import replay
 from .._numerics.random import Moment
-from .._tape.memory import protect, version, written
+from .._tape.memory import Cell, owner, protect, storage_of, version, written
 from .._tape.recording import Obstacle
-from .._tape.views import view
+from .._tape.views import alias, view
 from .._tape.walk import pull_back
 from .._tensor.tensor import Tensor
 from ..nn.modules.module import Module
 from .capture import Run
 from .costs import peak, works
 from .holders import meaning
+from .layouts import clash, order, overlaps
 from .machinery import Machinery
 from .numbers import Escaped, Root
 from .program import DepartedError, Program, acts
 from .quick import GIVEN_UP, quick
-from .recorder import CaptureError, RefusedError, clash, overlaps
-from .records import Argument, Gradient, Place, Rate, Record, signature
+from .recorder import CaptureError, RefusedError
+from .records import Argument, Gradient, Place, Rate, Record, Way, signature
 from .report import Report
 from .source import write
 from .whole import recorded
@@ -74,6 +76,8 @@ class Prepared:
         if any(place.tensor(leaves)._array.strides != strides for place, strides in record.layouts):
             return None
         if any(one.tensor(leaves)._array is not other.tensor(leaves)._array for one, other in record.twins):
+            return None
+        if any(order(place.tensor(leaves)._array) != axes for place, axes in record.orders):
             return None
         arrays = []
         for place, value in zip(record.places, record.program.inputs, strict=True):
@@ -118,50 +122,38 @@ class Prepared:
         for tensor, _ in targets:
             protect(tensor)
         results = self.execute(*arrays)
-        tracked = {} if record.way is None else self._recorded(leaves, results)
+        made = self._made(leaves, results)
         for tensor, writes in targets:
             for _ in range(writes):
                 written(tensor)
-        wrap = Tensor.interpreter.wrap
-        given: set[int | None] = set()
-        answers = []
+        answers: list[Any] = []
         for kind, what in record.outputs:
-            if kind == "plain":
-                answers.append(what)
-            elif kind == "place":
-                answers.append(what.tensor(leaves))
-            elif kind == "again":
-                answers.append(answers[what])
-            elif kind == "view":
-                answers.append(_seen_through(what[0].tensor(leaves), what[1]))
-            elif kind == "tracked":
-                answers.append(tracked[what])
-            elif kind == "spent":
-                answers.append(_spent(results[what]))
-            else:
-                answers.append(wrap(self.copied(results[what]) if what in given else results[what], None))
-                given.add(what)
-        for i, (place, number) in enumerate(record.effects):
-            if i in record.shared:
-                place.put(leaves, answers[record.shared[i]])
-                continue
-            array = None if number is None else self.copied(results[number]) if number in given else results[number]
-            place.put(leaves, None if array is None else wrap(array, None))
-            given.add(number)
-        return unflatten(record.structure, answers)
+            answers.append(_answer(kind, what, leaves, made, answers))
+        for place, number in record.effects:
+            place.put(leaves, None if number is None else answers[number])
+        return unflatten(record.structure, answers[: record.leaves])
 
-    def copied(self, array: Any) -> Any:
-        """A result for a second place."""
-        return array.copy()
+    def _made(self, leaves: Sequence[Any], results: list[Any]) -> list[Any]:
+        """The tensors that are made of results."""
+        record, way = self.record, self.record.way
+        arrays = [replay(results[made.number], path=made.steps) for made in record.made]
+        tracked = {} if way is None else self._recorded(way, leaves, results, arrays)
+        found: list[Any] = []
+        for i, (made, array) in enumerate(zip(record.made, arrays, strict=True)):
+            tensor = tracked.get(i)
+            if tensor is None:
+                tensor = _spent(array) if made.kind == "spent" else Tensor.interpreter.wrap(array, None)
+            found.append(tensor if made.beside is None else alias(found[made.beside], tensor))
+        if way is not None:
+            _guard(found, tracked[way.roots[0]]._node.edges[0])
+        return found
 
-    def _recorded(self, leaves: Sequence[Any], results: list[Any]) -> dict[int, Any]:
-        """The outputs that require grad, as results of one operation on the tape."""
-        way = self.record.way
-        assert way is not None
+    def _recorded(self, way: Way, leaves: Sequence[Any], results: list[Any], arrays: list[Any]) -> dict[int, Any]:
+        """The tensors that require grad, as results of one operation on the tape."""
         args = [results[kept] if isinstance(kept, int) else kept.tensor(leaves) for kept in way.kept]
         again = functools.partial(self._again, leaves, args, [*map(version, self._tensors(leaves))])
         return dict(
-            zip(way.roots, recorded(args, [results[number] for number in way.roots], self._pull, again), strict=True)
+            zip(way.roots, recorded(args, [arrays[number] for number in way.roots], self._pull, again), strict=True)
         )
 
     def _tensors(self, leaves: Sequence[Any]) -> list[Any]:
@@ -178,7 +170,8 @@ class Prepared:
         with FieldBlock(grad=True):
             twins = {id(leaf): leaf.clone() for leaf in leaves if isinstance(leaf, Carrier) and not leaf.is_leaf}
             found, _ = flatten(self.function([twins.get(id(leaf), leaf) for leaf in leaves]))
-        results = {what: leaf for (kind, what), leaf in zip(record.outputs, found, strict=True) if kind == "tracked"}
+        tracked = {number: found[record.made[number].leaf] for number in way.roots}
+        results = {number: leaf._base if record.made[number].base else leaf for number, leaf in tracked.items()}
         targets: dict[int, Any] = {i: twins.get(id(args[i]), args[i])._node for i in way.reached}
         roots = [(results[number]._node, each) for number, each in zip(way.roots, g, strict=True)]
         tape: Any = Tensor.interpreter
@@ -204,12 +197,29 @@ def _undone(execute: Callable[..., Any], drawn: Sequence[Any], *arrays: Any) -> 
         raise
 
 
-def _seen_through(tensor: Any, steps: Sequence[Any]) -> Any:
-    """A tensor's memory, seen through views, without history."""
-    seen = tensor.detach()
+def _answer(kind: str, what: Any, leaves: Sequence[Any], made: list[Any], answers: list[Any]) -> Any:
+    """What a leaf of a result is, or a place holds in the end."""
+    if kind == "plain":
+        return what
+    if kind == "place":
+        return what.tensor(leaves)
+    if kind == "again":
+        return answers[what]
+    if kind == "made":
+        return made[what]
+    start, steps = what
+    seen = made[start] if kind == "seen" else start.tensor(leaves).detach()
     for primitive, params in steps:
         seen = view(primitive, seen, **params)
     return seen
+
+
+def _guard(tensors: Sequence[Any], node: Any) -> None:
+    """Have writes to tensors leave a node the values that it keeps of their memory."""
+    places = {id(owner(tensor._array)): tensor for tensor in tensors}
+    for cell in node.saved:
+        if type(cell) is Cell and (tensor := places.get(id(owner(cell.array)))) is not None:
+            storage_of(tensor).hold(cell)
 
 
 class _Spent(Obstacle):

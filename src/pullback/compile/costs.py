@@ -31,10 +31,6 @@ PER_INPUT = {
 }  # fmt: skip
 """For each element of the largest input."""
 
-VIEWS = """reshape broadcast_to permute_dims matrix_transpose expand_dims squeeze getitem diagonal unbind split windows real
-    imag view_as_real view_as_complex replay tied attached""".split()
-"""Operations that move nothing: their results lie in the memory of their input."""
-
 
 def _attention(e: Equation) -> int:
     query, key, value, *_ = e.inputs
@@ -85,7 +81,7 @@ def flops(equation: Equation) -> int:
 
 def moved(equation: Equation) -> tuple[int, int]:
     """Bytes that an equation reads and writes when it is computed on its own."""
-    if equation.name in VIEWS:
+    if equation.primitive.view:
         return 0, 0
     inputs = dict.fromkeys(equation.inputs)
     return sum(value.nbytes for value in inputs), sum(value.nbytes for value in equation.outputs)
@@ -95,7 +91,7 @@ def peak(program: Program) -> int:
     """The most bytes of intermediate values alive at once, when the equations run one after another."""
     roots: dict[Value, Value] = {}
     for equation in program.equations:
-        if equation.name in VIEWS:
+        if equation.primitive.view:
             roots |= {value: roots.get(equation.inputs[0], equation.inputs[0]) for value in equation.outputs}
     last: dict[Value, int] = {}
     for place, equation in enumerate(program.equations):
@@ -106,7 +102,7 @@ def peak(program: Program) -> int:
     for value, place in last.items():
         ends.setdefault(place, []).append(value)
     for place, equation in enumerate(program.equations):
-        if equation.name not in VIEWS:
+        if not equation.primitive.view:
             alive += sum(value.nbytes for value in equation.outputs if value not in kept)
         most = max(most, alive)
         alive -= sum(value.nbytes for value in ends.get(place, ()) if value not in kept)
@@ -127,5 +123,5 @@ class Work(NamedTuple):
 
 def works(program: Program) -> list[Work]:
     """The work of a program that is run one equation after another, where there is any."""
-    working = [equation for equation in program.equations if equation.name not in VIEWS]
+    working = [equation for equation in program.equations if not equation.primitive.view]
     return [Work(e.name, (e.name,), flops(e), *moved(e)) for e in working]

@@ -30,7 +30,6 @@ LARGE = 1 << 16
 LONG = 64
 """Steps of a loop from which on it is put off."""
 
-VIEWS = {"reshape", "permute_dims", "matrix_transpose", "expand_dims", "squeeze", "broadcast_to"}
 REDUCTIONS = {"sum", "mean", "amax", "amin"}
 
 

@@ -6,16 +6,21 @@ This is the one table of what is watched. A holder says what it holds now (`entr
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import gc
 import operator
 import struct
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from .._core.primitives import Carrier
+from .._tensor.tensor import Later
 
 MISSING = object()
 BITS = {float: "d", complex: "dd"}
@@ -30,10 +35,11 @@ UNNOTICED = {
 
 
 class Row(NamedTuple):
-    """One thing to look at: an attribute, an entry of a dictionary, all of its entries, or the items of a list.
+    """One thing to look at: an attribute, an entry of a dictionary, all of its entries, the items of a list, or a word.
 
-    `kind` is "attribute", "entry", "entries" or "items"; `where` is the attribute or the key, or the set of keys under
-    which any float may be; `expected` the object, MISSING for no entry, or the entries or items.
+    `kind` is "attribute", "entry", "entries", "items" or "word"; `where` is the attribute or the key, the set of keys under
+    which any float may be, or the place of the word; `expected` the object, MISSING for no entry, the entries or items, or
+    the word.
     """
 
     kind: str
@@ -158,9 +164,13 @@ class Holder:
     def means(self, now: dict[Any, Any]) -> bool:
         """Whether what it holds now means what it held; tensors under keys that move may be others of the same kind."""
         return self.as_keyed(now) and all(
-            new is old or (key in self.moving and alike(old, new)) or equal(old, new)
+            new is old or (key in self.moving and alike(old, new)) or self.equal(old, new)
             for key, old, new in zip(self.before, self.before.values(), now.values(), strict=True)
         )
+
+    def equal(self, old: Any, new: Any) -> bool:
+        """Whether two values mean the same there."""
+        return equal(old, new)
 
     def as_keyed(self, now: dict[Any, Any]) -> bool:
         """Whether the keys are, in this order, what they were."""
@@ -212,6 +222,94 @@ class Members(Holder):
         entries = {name: self.before.get(name, value) for name, value in members.items()}
         known = {name: value for name, value in entries.items() if name in self.before or name in UNNOTICED}
         return [Row("entries", members, frozenset(), known)]
+
+
+class Library(Members):
+    """The attributes of a class of pullback, which Python numbers anew whenever one of them has been exchanged."""
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        self._found, entries = versioned(self.held)
+        return entries
+
+    def take(self, now: dict[Any, Any]) -> None:
+        """Take what it holds now for what it held."""
+        super().take(now)
+        self._version = self._found
+
+    def same(self) -> bool:
+        """Whether it holds what it held, or what means the same."""
+        if self._version is not None and version(self.held) == self._version:
+            return True
+        now = self.entries()
+        if same := self.means(now):
+            self.take(now)
+        return same
+
+    def equal(self, old: Any, new: Any) -> bool:
+        """Whether two values mean the same: a method that is imported on first use, and what then replaces it, do."""
+        return equal(old, new) or (type(old) is Later and old.method is new)
+
+    def restore(self) -> None:
+        """Have the members that were there."""
+        now = self.entries()
+        for name, value in self.before.items():
+            if name not in now or not self.equal(value, now[name]):
+                self.put(name, value)
+        for name in now.keys() - self.before.keys():
+            self.remove(self.held, name)
+
+    def rows(self) -> list[Row] | None:
+        """The number, or all entries where Python has none left."""
+        place = version_place()
+        if place is None or self._version is None:
+            return super().rows()
+        return [Row("word", self.held, place, self._version)]
+
+
+_versions: WeakKeyDictionary[type, tuple[int, dict[Any, Any]]] = WeakKeyDictionary()
+
+
+def versioned(cls: type) -> tuple[int | None, dict[Any, Any]]:
+    """The number by which Python knows the attributes of a class as they are, and these; None where it has no number."""
+    getattr(cls, "__init__", None)  # a look-up, at which Python gives the number
+    number = version(cls)
+    known = _versions.get(cls)
+    if known is not None and known[0] == number:
+        return known
+    entries = {name: value for name, value in vars(cls).items() if name not in UNNOTICED}
+    if number is None or version(cls) != number:
+        return None, entries
+    _versions[cls] = number, entries
+    return number, entries
+
+
+def version(cls: type) -> int | None:
+    """The word in which Python keeps the number of a class's attributes; None if there is none now."""
+    place = version_place()
+    word = 0 if place is None else ctypes.c_uint64.from_address(id(cls) + place).value
+    return word if word & 0xFFFFFFFF else None
+
+
+@functools.cache
+def version_place() -> int | None:
+    """Where a class has the number of its attributes, in bytes from its address; None where that is not found."""
+    if sys.implementation.name != "cpython" or sys.byteorder != "little" or ctypes.sizeof(ctypes.c_void_p) != 8:
+        return None
+    probe = type("Probe", (), {"mark": 0})
+    size: Any = type.__basicsize__
+    words = (ctypes.c_uint64 * (size // 8)).from_address(id(probe))
+
+    def looked_up() -> list[int]:
+        getattr(probe, "mark", None)
+        return [word & 0xFFFFFFFF for word in words]
+
+    first = looked_up()
+    probe.mark = 1  # type: ignore[attr-defined]  # as above
+    between = [word & 0xFFFFFFFF for word in words]
+    second = looked_up()
+    places = [i for i, word in enumerate(first) if between[i] == 0 < word < second[i] and second == looked_up()]
+    return 8 * places[0] if len(places) == 1 else None
 
 
 class Attributes(Holder):

@@ -89,7 +89,9 @@ def _with_numpy(program: Program) -> Execute:
 
     def execute(*arrays: Array) -> list[Array]:
         results = compute(*arrays)
-        outputs = [_own(result, arrays) for result in results[:count]]
+        outputs: list[Array] = []
+        for result in results[:count]:
+            outputs.append(_own(result, (*arrays, *outputs)))
         for place, result in zip(places, [result.copy() for result in results[count:]], strict=True):
             np.copyto(arrays[place], result)
         return outputs
@@ -98,5 +100,6 @@ def _with_numpy(program: Program) -> Execute:
 
 
 def _own(result: Array, arrays: tuple[Array, ...]) -> Array:
-    """A result in memory of its own."""
-    return result.copy() if result.base is not None or any(result is array for array in arrays) else result
+    """A result in memory of its own, in the order of its axes."""
+    shared = result.base is not None or any(result is array for array in arrays)
+    return result.copy() if shared or not result.flags.c_contiguous else result

@@ -143,7 +143,9 @@ def _defined(name: str, left: Any, right: Any) -> bool:
         return True
     if name in PARTIAL:
         return bool(right != 0)
-    if name == "pow":  # neither complex, nor too large, nor a division by zero
+    if name == "pow" and type(right) is not Number:  # neither complex, nor too large, nor a division by zero
+        return bool(abs(right) <= 8 and 1e-30 <= left <= 1e30)
+    if name == "pow":
         return type(left) is not Number and bool(
             right <= 100 if 1 <= left <= 100 else 0.01 <= left < 1 and right >= -100
         )

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import ops
 from .._core import dtypes
 from .._core.modes import NO_GRAD, RECORD, innermost, mode
 from .._core.primitives import Carrier
@@ -21,6 +22,7 @@ from .._core.trees import LEAF, unflatten
 from .._tape.memory import protect
 from .._tape.node import AccumulateGrad, new
 from .._tensor.tensor import Tensor
+from .layouts import order
 from .records import Argument, Fixed, Float, Gradient, Place, Rate
 
 GIVEN_UP: Any = object()
@@ -28,7 +30,7 @@ FEW = 3
 """Arguments from which on their identities go through a set."""
 SCOPE = {
     "AccumulateGrad": AccumulateGrad, "GIVEN_UP": GIVEN_UP, "NO_GRAD": NO_GRAD, "RECORD": RECORD, "Tensor": Tensor,
-    "array": np.array, "rules": dtypes.rules, "innermost": innermost, "mode": mode, "new": new,
+    "array": np.array, "rules": dtypes.rules, "innermost": innermost, "mode": mode, "new": new, "order": order,
     "protect": protect, "unflatten": unflatten,
 }  # fmt: skip
 
@@ -54,7 +56,9 @@ class _Text:
 
     def __init__(self, prepared: Any, leaves: list[Any]) -> None:
         self.machinery, self.record, self.leaves = prepared.machinery, prepared.record, leaves
-        self.alone = self.machinery.executable if prepared.execute is self.machinery.execute else None
+        alone = self.machinery.executable if prepared.execute is self.machinery.execute else None
+        self.builtin = None if alone is None else alone.builtin
+        self.later: list[str] = []
         self.lines: list[str] = []
         self.scope: dict[str, Any] = dict(SCOPE)
         self.names: dict[int, str] = {}
@@ -218,7 +222,23 @@ class _Text:
                 self._unless(f"x{i}.base is None and id(x{i}) not in {ids}")
         if writes:
             self._apart(others)
+        self._orders()
         return found
+
+    def _orders(self) -> None:
+        """Check in which order of axes the elements of inputs lie; the built-in function takes none that is not their own."""
+        self._checked()
+        for place, axes in self.record.orders:
+            if isinstance(place, Fixed) and place in self.record.places:
+                continue  # always the same array
+            name = f"{self._name(place)}._array"
+            condition = f"({name}.flags.c_contiguous or order({name}) is None)"
+            if axes is not None:
+                condition = f"order({name}) == {axes}"
+            if axes is None and self.builtin is not None and place in self.record.places:
+                self.later.append(condition)
+            else:
+                self._unless(condition)
 
     def _run(self, arrays: list[str]) -> None:
         record = self.record
@@ -230,10 +250,11 @@ class _Text:
                 f"    protect(w{i})",
             ]
         call = f"({', '.join(arrays)})"
-        builtin = None if self.alone is None else self.alone.builtin
-        indent = "" if builtin is None else "    "
-        if builtin is not None:
-            self.lines += [f"r = {self.constant(builtin)}{call}", "if type(r) is not list:"]
+        indent = "" if self.builtin is None else "    "
+        if self.builtin is not None:
+            self.lines += [f"r = {self.constant(self.builtin)}{call}", "if type(r) is not list:"]
+        if self.later:
+            self.lines += [f"    if not ({' and '.join(self.later)}):", "        return GIVEN_UP"]
         lines = ["try:", f"    r = execute{call}", "except Exception:", "    return GIVEN_UP"]
         self.lines += [indent + line for line in lines]
         for i, (_, writes) in enumerate(record.written):
@@ -243,12 +264,17 @@ class _Text:
                 "else:",
                 f"    w{i}._storage.version += {writes}",
             ]
-        given: set[int] = set()
+        for i, made in enumerate(record.made):
+            self._make(f"t{i}", made)
         answers: list[str] = []
         for kind, what in record.outputs:
-            answers.append(answers[what] if kind == "again" else self._answer(len(answers), kind, what, given))
-        for i, (place, number) in enumerate(record.effects):
-            self._effect(place, number, given, answers[record.shared[i]] if i in record.shared else None)
+            answers.append(self._answer(kind, what, answers))
+            if kind == "place" and record.effects:  # what is there now
+                self.lines.append(f"p{len(answers)} = {answers[-1]}")
+                answers[-1] = f"p{len(answers)}"
+        for place, number in record.effects:
+            self._effect(place, "None" if number is None else answers[number])
+        del answers[record.leaves :]
         structure = record.structure
         if structure == LEAF:
             self.lines.append(f"return {answers[0]}")
@@ -257,36 +283,31 @@ class _Text:
         else:
             self.lines.append(f"return unflatten(structure, [{', '.join(answers)}])")
 
-    def _answer(self, i: int, kind: str, what: Any, given: set[int]) -> str:
+    def _make(self, name: str, made: Any) -> None:
+        """Make a tensor around a result; those that share memory, or are views, are left to the general way."""
+        result = f"r[{made.number}]"
+        if made.steps:
+            ((primitive, params),) = made.steps if len(made.steps) == 1 else ((None, None),)
+            if primitive is not ops.permute_dims:
+                raise NotImplementedError
+            result = f"{result}.transpose({self.constant(params['axes'])})"
+        if made.beside is not None or made.kind not in ("value", "spent"):
+            raise NotImplementedError
+        if made.kind == "spent":
+            self.lines.append(f"{name} = spent({result})")
+        else:
+            self.lines += [f"{name} = new(Tensor)", f"{name}._array = {result}", f"{name}._node = {name}._cell = None"]
+
+    def _answer(self, kind: str, what: Any, answers: list[str]) -> str:
         if kind == "plain":
             return self.constant(what)
         if kind == "place":
             return self._name(what)
-        if kind not in ("value", "spent"):
+        if kind not in ("made", "again"):
             raise NotImplementedError
-        if kind == "spent":
-            self.lines.append(f"t{i} = spent({self._result(what, given)})")
-        else:
-            self._wrap(f"t{i}", what, given)
-        return f"t{i}"
+        return f"t{what}" if kind == "made" else answers[what]
 
-    def _result(self, number: int, given: set[int]) -> str:
-        text = f"r[{number}].copy()" if number in given else f"r[{number}]"
-        given.add(number)
-        return text
-
-    def _wrap(self, name: str, number: int, given: set[int]) -> None:
-        self.lines += [
-            f"{name} = new(Tensor)",
-            f"{name}._array = {self._result(number, given)}",
-            f"{name}._node = {name}._cell = None",
-        ]
-
-    def _effect(self, place: Place, number: int | None, given: set[int], answer: str | None) -> None:
-        value = answer or "None"
-        if number is not None and answer is None:
-            self._wrap("made", number, given)
-            value = "made"
+    def _effect(self, place: Place, value: str) -> None:
         if isinstance(place, Gradient):
             self.lines.append(f"{self._name(place)} = {value}")
         else:

@@ -29,15 +29,16 @@ from .._core.primitives import Primitive
 from .._core.shapes import Size, size_of
 from .._core.sites import caller, describe
 from .._core.xp import replay
-from .._numerics.random import source
+from .._numerics.random import Moment, asked, source
 from .._tape.memory import bounds
 from .._tape.views import pieces
 from .._tensor.tensor import Tensor
 from ..interpreters import Boxed, Interpreter
-from .deferred import LARGE, VIEWS, Deferred, begins, foreseen
+from .deferred import LARGE, Deferred, begins, foreseen
+from .layouts import overlaps
 from .numbers import Number
 from .parameters import composed, stand_ins
-from .program import Equation, Program, Value
+from .program import LOOPS, Equation, Program, Value
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ndarray = np.ndarray
@@ -69,7 +70,17 @@ class RefusedError(_NotedError):
     """This run cannot be written down as a program, for a reason: the function runs as it is instead."""
 
 
-def asked(what: str) -> CaptureError:
+RANDOM = (
+    "random numbers are drawn from a generator that the function makes, or whose state it reads or sets: make and seed "
+    "generators outside, or leave the function uncompiled"
+)
+
+
+def _random_state() -> None:
+    raise RefusedError(RANDOM)
+
+
+def unknown(what: str) -> CaptureError:
     """The error for a request that has no answer while a program is recorded."""
     return CaptureError(
         f"{what} inside a compiled function, at {describe(caller())}: the program is recorded once for all values, so "
@@ -278,7 +289,7 @@ class Recorded(Boxed):
     def _elsewhere(self, request: str) -> Array:
         """The numbers, for other threads; in that which records a request has no answer."""
         if self.interpreter.here:
-            raise asked(request)
+            raise unknown(request)
         return self.settled()
 
 
@@ -306,6 +317,7 @@ class Recorder(Interpreter):
         self.guards: list[tuple[Value, Any]] = []
         self.tensors: list[ref[Any]] = []
         self.drawn: list[Any] = []
+        self.moment = Moment(()) if around is None else around.moment.now()
         self.numbers: list[ref[Number]] = []
         self.refusals: list[Exception] = [] if around is None else around.refusals
         self.layouts_asked = self.overheard = False
@@ -315,6 +327,7 @@ class Recorder(Interpreter):
     def __enter__(self) -> Self:
         self._tokens.append(innermost.set(self))
         self._notes = _noted.set(self.refusals)
+        self._asked = asked.set(_random_state)
         self._thread = get_ident()
         self._mode = FieldBlock(compute=self._compute, born=self._born, alone=self.alone)
         self._mode.__enter__()
@@ -323,6 +336,7 @@ class Recorder(Interpreter):
     def __exit__(self, *exc: object) -> None:
         self._mode.__exit__(*exc)
         del self._mode
+        asked.reset(self._asked)
         _noted.reset(self._notes)
         super().__exit__(*exc)
 
@@ -378,7 +392,7 @@ class Recorder(Interpreter):
             value, array = memory.value, memory.shaped
             for primitive, params in held.steps:
                 array = primitive.forward(array, **params)
-                value = self._written_down(primitive, (value,), params, array)
+                value = self.written_down(primitive, (value,), params, array)
                 if memory.array is None:
                     self.deferred.equations.append(self.equations[-1])
             held._seen = (memory.writes, value)
@@ -423,7 +437,7 @@ class Recorder(Interpreter):
             return None
         number = Value((), array.dtype)
         self.constants[number] = first.reshape(()).copy()
-        return self._written_down(ops.broadcast_to, (number,), {"shape": array.shape}, array)
+        return self.written_down(ops.broadcast_to, (number,), {"shape": array.shape}, array)
 
     # Operations
 
@@ -460,14 +474,16 @@ class Recorder(Interpreter):
             return made
         arrays = [arg._array if isinstance(arg, Recorded) else arg for arg in args]
         result = quiet.copy().run(primitive.forward, *arrays, **params)
+        if primitive.name in LOOPS:
+            self.moment = self.moment.now()  # its steps may have drawn
+        seen = self._views(primitive, args, params, result)
+        if seen is not None:
+            return seen
         if type(result) is tuple:
             return self._several(primitive, args, params, result)
         result = np.asarray(result)
-        source = self._seen_through(args, result)
-        if source is not None:
-            return self._handle(source._memory, (*source.steps, (primitive, params)), result)
         values = tuple(map(self.value_of, args))
-        held = self.hold(_own(result, arrays), self._written_down(primitive, values, params, result))
+        held = self.hold(_own(result, arrays), self.written_down(primitive, values, params, result))
         if primitive.name == "index" and isinstance(args[0], Recorded) and not any(map(np.ndim, arrays[1:])):
             held._memory.origin = args[0]._memory
             args[0]._memory.chosen += (ref(held._memory),)
@@ -485,10 +501,8 @@ class Recorder(Interpreter):
         waiting = any(arg._memory.array is None for arg in held)
         if not (waiting or begins(primitive, forms, params)) or any(arg.interpreter is not self for arg in held):
             return None
-        if primitive.name in VIEWS:
-            seen = quiet.copy().run(primitive.forward, *forms, **params)
-            same = np.may_share_memory(seen, forms[0])
-            return self._handle(held[0]._memory, (*held[0].steps, (primitive, params)), seen) if same else None
+        if primitive.view:
+            return self._views(primitive, args, params, quiet.copy().run(primitive.forward, *forms, **params))
         kinds = foreseen(primitive, forms, params)
         if kinds is None:
             return None
@@ -510,22 +524,27 @@ class Recorder(Interpreter):
         return self._handle(memory, (), memory.form)
 
     def _several(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any], result: Any) -> Any:
-        source = self._seen_through(args, result[0]) if result else None
-        if source is not None:
-            places = pieces(primitive, params, result)
-            steps = [(*source.steps, (ops.getitem, {"index": index})) for index in places]
-            return tuple(self._handle(source._memory, way, piece) for way, piece in zip(steps, result, strict=True))
         values = tuple(Value(np.shape(piece), np.asarray(piece).dtype) for piece in result)
         inputs = tuple(map(self.value_of, args))
         self.equations.append(Equation(primitive, inputs, params, values, caller()))
         return tuple(self.hold(np.array(piece), value) for piece, value in zip(result, values, strict=True))
 
-    def _seen_through(self, args: Sequence[Any], result: Array) -> Recorded | None:
-        """The only argument, if the result lies in its memory."""
-        alone = len(args) == 1 and isinstance(args[0], Recorded) and result.size
-        return args[0] if alone and np.may_share_memory(args[0]._array, result) else None
+    def _views(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any], result: Any) -> Any:
+        """The results as views of the only argument, if they lie in its memory; else None."""
+        source, several = args[0] if args else None, type(result) is tuple
+        found = result if several else (np.asarray(result),)
+        if len(args) != 1 or not isinstance(source, Recorded):
+            return None
+        if not any(piece.size and np.may_share_memory(source.form, piece) for piece in found):
+            return None
+        steps = [(primitive, params)]
+        if several:
+            steps = [(ops.getitem, {"index": index}) for index in pieces(primitive, params, result)]
+        made = [self._handle(source._memory, (*source.steps, step), x) for step, x in zip(steps, found, strict=True)]
+        return tuple(made) if several else made[0]
 
-    def _written_down(self, primitive: Primitive, inputs: tuple[Value, ...], params: Any, result: Array) -> Value:
+    def written_down(self, primitive: Primitive, inputs: tuple[Value, ...], params: Any, result: Array) -> Value:
+        """The value of an operation whose result is known."""
         value = Value(result.shape, result.dtype)
         self.equations.append(Equation(primitive, inputs, params, (value,), caller()))
         return value
@@ -549,7 +568,7 @@ class Recorder(Interpreter):
             raise RefusedError("a view is written, or what it is a view of, whose place a tensor has chosen")
         array = array.copy() if isinstance(given, Recorded) and not given._apart(target) else array
         if target.steps:
-            whole = self._written_down(ops.overwrite, (memory.value, value), {"path": target.steps}, memory.array)
+            whole = self.written_down(ops.overwrite, (memory.value, value), {"path": target.steps}, memory.array)
         else:
             whole = value
         memory.writable()
@@ -560,11 +579,13 @@ class Recorder(Interpreter):
 
     def sampled(self, draw: Any, shape: tuple[int, ...], parameters: Any, generator: Any) -> Any:
         """Random numbers, which are drawn anew at each call."""
+        if not self.moment.holds(generator):
+            raise RefusedError(RANDOM)
         self.drawn.append(generator)
         sample: Any = Draw(draw, shape, generator)
-        return Tensor.interpreter.wrap(
-            self.process(sample, [p._array if p.level == 0 else p for p in parameters], {}), None
-        )
+        made = self.process(sample, [p._array if p.level == 0 else p for p in parameters], {})
+        self.moment = self.moment.now()
+        return Tensor.interpreter.wrap(made, None)
 
     def guarded(self, held: Recorded) -> Any:
         """The number in a recorded value of one element; the program will hold only where it is the same."""
@@ -611,34 +632,6 @@ def _taped(tape: Any, primitive: Any, args: Any, edges: Any, values: Any, params
     return tape.finish(primitive, args, edges, tape.beneath(primitive, values, params), params, tracked)
 
 
-def overlaps(array: Array) -> bool:
-    """Whether elements of an array may lie in one place, as those of an expanded one, or of windows that overlap, do."""
-    if array.flags.c_contiguous or not array.size:
-        return False
-    reach = array.itemsize
-    for step, length in sorted((abs(step), length) for length, step in zip(array.shape, array.strides, strict=True)):
-        if length > 1:
-            if step < reach:
-                return True
-            reach += step * (length - 1)
-    return False
-
-
-def clash(written: Sequence[Array], arrays: Sequence[Array]) -> bool:
-    """Whether one of the arrays that are written lies, in part, where another one does."""
-    if not written or all(array.base is None for array in arrays):
-        return False
-    targets = set(map(id, written))
-    spans = sorted((*bounds(array), id(array) in targets) for array in arrays if array.size)
-    end, end_of_written = 0, 0
-    for low, high, is_written in spans:
-        if low < (end if is_written else end_of_written):
-            return True
-        end = max(end, high)
-        end_of_written = max(end_of_written, high) if is_written else end_of_written
-    return False
-
-
 def _typed(primitive: Primitive, args: Sequence[Any]) -> list[Any]:
     """Arguments with Python numbers as arrays, of the dtype that they take beside the others."""
     beside = args[1:] if primitive.name in ("where", "select") else args
@@ -675,6 +668,7 @@ class Draw:
     differentiable = False
     rules = ()
     outputs = 1
+    view = False
 
     def __init__(self, draw: Any, shape: tuple[int, ...], generator: Any) -> None:
         self._draw, self._shape, self._generator = draw, shape, generator

@@ -141,7 +141,7 @@ class Way:
 
     `kept` says of each argument of the operation that the whole function is to the tape what it is: the place of an
     input, or the number of an output; `reached` for each gradient which of them it belongs to. `roots` are the numbers
-    of the outputs that are tracked.
+    of the tensors, among those made, that are tracked.
     """
 
     def __init__(self, roots: list[int], program: Program, kept: list[Place | int], reached: list[int]) -> None:
@@ -151,9 +151,12 @@ class Way:
 class Record:
     """A program, where its inputs come from, and what becomes of its results.
 
-    `outputs` says of each leaf of the result what it is: the number of a program's output, a place whose tensor it is,
-    or a Python value. `effects` are places with the number of an output, or None where a gradient is forgotten; `shared`
-    says which of them hold a tensor that is returned, too. `layouts` are the strides that the function has asked for,
+    `made` are the tensors that a call makes, and `outputs` says of each leaf of the result what it is: a Python value
+    ("plain"), the tensor of a place, a leaf "again", the "view" of a place's tensor through steps, the number of a tensor
+    that was "made", or such a number with the steps through which it is "seen"; after the leaves, so it says of tensors that
+    are put somewhere. `effects` are places with the number of what they hold then among these, or None where a gradient is
+    forgotten. `layouts` are the strides that the function has asked for, `orders` those
+    of the axes of inputs by which elements of results lie,
     `twins` pairs of places whose tensors hold one array, as x and x.detach() do, and are one input of the program,
     `numbers` the float arguments that are part of the program, `drawn` where random numbers come from.
     """
@@ -165,13 +168,15 @@ class Record:
         self.places = places
         self.state = state
         self.structure: Structure = LEAF
+        self.made: list[Any] = []
+        self.leaves = 0
         self.outputs: list[tuple[str, Any]] = []
         self.effects: list[tuple[Place, int | None]] = []
-        self.shared: dict[int, int] = {}
         self.written: list[tuple[Place, int]] = []
         self.fixed: list[tuple[Place, Any]] = []
         self.signatures: list[tuple[Place, Any]] = []
         self.layouts: list[tuple[Place, Any]] = []
+        self.orders: list[tuple[Place, Any]] = []
         self.twins: list[tuple[Place, Place]] = []
         self.numbers: list[tuple[int, str]] = []
         self.drawn: list[Any] = []

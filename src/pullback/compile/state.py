@@ -45,7 +45,8 @@ LIMIT = 100_000  # things walked through, before a function is said to reach too
 LARGEST_ARRAY = 1 << 20
 LIBRARIES = {"pullback", "numpy", "scipy", *sys.stdlib_module_names} - {"__main__"}
 OWN = {"pullback", "numpy", "scipy"}
-"""Libraries whose modules are taken to stay what they are."""
+"""Libraries of whose modules only what a function names is watched."""
+FUNCTIONAL = "pullback.nn.functional"
 FOLDERS = (os.path.dirname(os.__file__), os.path.join(sys.base_prefix, "DLLs"))
 """Where Python's library is."""
 BUFFERS = (
@@ -90,6 +91,8 @@ PARTS: dict[Any, Callable[[Any], Iterable[Any]]] = {
     slice: lambda made: (made.start, made.stop, made.step),
     (type({}.keys()), type({}.values()), type({}.items())): gc.get_referents,
 }
+WRAPPING = (types.MethodType, functools.partial, (staticmethod, classmethod), property)
+"""Those of them that functions are made into."""
 QUESTIONS: dict[Any, Callable[[Any], Any]] = {
     functools._lru_cache_wrapper: _cached,
     contextvars.ContextVar: lambda variable: variable.get(None),
@@ -102,7 +105,7 @@ QUESTIONS: dict[Any, Callable[[Any], Any]] = {
 STILL = (
     types.BuiltinFunctionType, types.CodeType, types.GenericAlias, types.UnionType, types.GetSetDescriptorType,
     types.MemberDescriptorType, types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType,
-    np.dtype, np.ufunc, np.random.BitGenerator, random.SystemRandom, type(inspect.FullArgSpec.args),
+    np.dtype, np.ufunc, type(np.interp), np.random.BitGenerator, random.SystemRandom, type(inspect.FullArgSpec.args),
 )  # fmt: skip
 STILL_MODULES = {
     "_abc", "_io", "_struct", "_thread", "datetime", "decimal", "fractions", "io", "logging", "operator", "pathlib", "re", "threading",
@@ -193,6 +196,7 @@ class State:
     def _visit(self, value: Any) -> None:
         if isinstance(value, Carrier):
             self.tensors.append(value)
+            self._todo.append(type(value))
             self._todo.extend(hooks_on(value))
             if attached(value):
                 self._hold(holders.Attached(value))
@@ -246,12 +250,23 @@ class State:
             elif not _library(value):
                 self._hold(holders.Attributes(value, "__class__", "__bases__"))
                 self._hold(holders.Members(value))
+            elif _own(value.__module__, "pullback"):
+                self._own_class(value)
         elif isinstance(value, weakref.ProxyTypes) or (isinstance(value, weakref.ref) and value() is not None):
             self._refuse("reaches a weak reference, whose object a record would keep alive")
         elif type(value).__module__.startswith("pullback.compile") and "function" in getattr(value, "__dict__", ()):
             self._todo.append(value.function)
         else:
             self._object(value)
+
+    def _own_class(self, value: type) -> None:
+        """Hold what a class of pullback has, and what its functions name in `nn.functional`: users exchange both."""
+        self.holders.append(holder := holders.Library(value))
+        self._todo.extend(value.__mro__[1:])
+        users, functional = _exchanged(value, holder.before)
+        self._todo.extend(users)
+        if functional:
+            self._want(vars(sys.modules[FUNCTIONAL]), functional)
 
     def _object(self, value: Any) -> None:
         for kinds, parts in PARTS.items():
@@ -295,6 +310,7 @@ class State:
             return
         members = getattr(value, "__dict__", None)
         if kind.__module__.startswith("pullback."):
+            self._todo.append(kind)
             if isinstance(members, dict):
                 self._hold(holders.Mapping(members))
             return
@@ -305,7 +321,7 @@ class State:
     # Names
 
     def _function(self, function: Any) -> None:
-        if function.__module__ and _library(function):  # it stays what it is; but it may have been made of a user's
+        if of_library(_home(function)):  # it stays what it is; but it may have been made of a user's
             self._todo.extend(each() if isinstance(each, weakref.ref) else each for each in _contents(function))
             return
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
@@ -324,7 +340,7 @@ class State:
         around = [scope[name] for name in found if name in scope]
         around += [sys.modules.get(name) for name in _imports(function.__code__)]
         for module in (*around, *_contents(function)):
-            if isinstance(module, types.ModuleType) and of_library(module.__name__) and not _own(module.__name__):
+            if isinstance(module, types.ModuleType) and of_library(module.__name__):
                 self._want(vars(module), names.intersection(vars(module)))
 
     def _want(self, namespace: Any, names: Iterable[str]) -> None:
@@ -337,9 +353,11 @@ class State:
             for function in self._functions:
                 self._hold(holders.Attributes(function, *sorted(described)))
             self._functions.clear()
-        modules = [module for module in self._modules if not of_library(module.__name__)]
-        for own in map(vars, modules):
-            if self._whole:
+        for module in self._modules:
+            own, library = vars(module), of_library(module.__name__)
+            if library and not _own(module.__name__):
+                continue
+            if self._whole and not library:
                 self._todo.extend([] if id(own) in self._seen else [own])
             else:
                 self._want(own, self._names.intersection(own))
@@ -348,6 +366,43 @@ class State:
                 held.update(names)
                 self._hold(holders.Named(namespace, sorted(names)))
         return bool(self._todo)
+
+
+def _home(function: Any) -> str:
+    """The module in which a function was written, whatever `functools.wraps` has made it say."""
+    return str(function.__globals__.get("__name__") or function.__module__ or "")
+
+
+_members: dict[int, tuple[Any, list[Any], set[str]]] = {}
+
+
+def _exchanged(cls: type, entries: dict[Any, Any]) -> tuple[list[Any], set[str]]:
+    """What in a class of pullback is a user's, and the names that its functions look up in `nn.functional`."""
+    known = _members.get(id(cls))
+    if known is not None and known[0] is entries:
+        return known[1:]
+    names = set[str]()
+    module = sys.modules.get(FUNCTIONAL)
+    functions = [value for value in entries.values() if isinstance(value, types.FunctionType)]
+    for function in functions if module is not None else ():
+        if of_library(_home(function)) and any(
+            function.__globals__.get(name) is module for name in function.__code__.co_names
+        ):
+            names.update(name for name in function.__code__.co_names if name in vars(module))
+    users = [value for value in entries.values() if _by_user(value, set())]
+    _members[id(cls)] = entries, users, names
+    return users, names
+
+
+def _by_user(value: Any, seen: set[int]) -> bool:
+    """Whether a member of a class is a user's function, or is made of one."""
+    if id(value) in seen:
+        return False
+    seen.add(id(value))
+    if isinstance(value, types.FunctionType):
+        return not of_library(_home(value)) or any(_by_user(each, seen) for each in _contents(value))
+    parts = next((parts(value) for kinds, parts in PARTS.items() if kinds in WRAPPING and isinstance(value, kinds)), ())
+    return any(_by_user(each, seen) for each in parts)
 
 
 def _contents(function: Any) -> list[Any]:
@@ -424,5 +479,5 @@ def of_library(module: str) -> bool:
     return root in LIBRARIES and (root in OWN or file is None or file.startswith(FOLDERS))
 
 
-def _own(module: str) -> bool:
-    return module.partition(".")[0] in OWN
+def _own(module: str, *roots: str) -> bool:
+    return module.partition(".")[0] in (roots or OWN)

@@ -243,12 +243,6 @@ def moved(size: int, primitive: Primitive, params: Params) -> Params:
     return found
 
 
-CHAINED = {
-    "getitem", "permute_dims", "expand_dims", "reshape", "squeeze", "matrix_transpose", "diagonal", "windows", "real",
-    "imag", "view_as_real", "view_as_complex", "unbind", "split", "clone", "broadcast_to",
-}  # fmt: skip
-
-
 def viewed(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """An operation on the part of its first argument that a chain of views selects."""
     path = params["path"]
@@ -262,7 +256,7 @@ def viewed(size: int, primitive: Primitive, args: list[Argument], params: Params
 
 def has_rules(path: Any) -> bool:
     """True if each step of a chain of views can be applied to all examples at once."""
-    return all(step.name in CHAINED for step, _ in path)
+    return all(step is ops.clone or (step.view and step not in (ops.as_strided, ops.replay)) for step, _ in path)
 
 
 def lifted(size: int, path: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._core.primitives import Carrier, Function
 from .._core.trees import Structure, flatten, paths, spread, unflatten
-from .._numerics.random import get_rng_state, set_rng_state
+from .._numerics.random import Moment
 from .._tape.views import steps, view
 from ..vocabulary.shapes import cat
 from .batched_indexing import has_rules, lifted
@@ -100,11 +100,11 @@ def _mapped(
         unmoved = {(id(there), dim): leaf for there, dim, leaf in zip(moved, call.dims, leaves, strict=True)}
         return run(call, moved, size).tree(unmoved)
     chunks = [slice(start, min(start + chunk_size, size)) for start in range(0, size, chunk_size)]
-    state = get_rng_state()
+    moment = Moment([None])
     parts = []
     for chunk in chunks:
         if randomness == "same":  # shared by the examples of all chunks
-            set_rng_state(state)
+            moment.restore()
         parts.append(run(call, call.part(moved, chunk), chunk.stop - chunk.start))
     return _joined(call, parts, "chunks").tree({})
 

@@ -55,11 +55,11 @@ WRITTEN: Any = {"complex": "as written"}
 # fmt: off
 #                              name              pullback per input
 real            = linear("real",            lambda xp, g: xp.complex_of(g, xp.zeros_like(g)),
-                         forward=lambda x, *, source=None: x.real,          title="SelectBackward0", **WRITTEN)
+                         forward=lambda x, *, source=None: x.real,          title="SelectBackward0", view=True, **WRITTEN)
 imag            = linear("imag",            lambda xp, g: xp.complex_of(xp.zeros_like(g), g),
-                         forward=lambda x, *, source=None: x.imag,          title="SelectBackward0", **WRITTEN)
-view_as_real    = linear("view_as_real",    lambda xp, g: xp.view_as_complex(g), forward=_view_as_real, **WRITTEN)
-view_as_complex = linear("view_as_complex", lambda xp, g: xp.view_as_real(g), forward=_view_as_complex, **WRITTEN)
+                         forward=lambda x, *, source=None: x.imag,          title="SelectBackward0", view=True, **WRITTEN)
+view_as_real    = linear("view_as_real",    lambda xp, g: xp.view_as_complex(g), forward=_view_as_real, view=True, **WRITTEN)
+view_as_complex = linear("view_as_complex", lambda xp, g: xp.view_as_real(g), forward=_view_as_complex, view=True, **WRITTEN)
 complex_of      = elementwise("complex_of", lambda xp, g: xp.real(g),
                                             lambda xp, g: xp.imag(g),
                               forward=_complex_of, inputs=("a", "b"),       title="ComplexBackward0", **WRITTEN)

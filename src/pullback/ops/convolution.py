@@ -461,7 +461,7 @@ convolve_weight    = multilinear("convolve_weight", _weight_image, _weight_resul
 biased                = general("biased", lambda xp, g: g, _bias, inputs=("x", "bias"), complex="holomorphic",
                                 forward=_bias_forward,           title="ConvolutionBackward0")
 attached              = elementwise("attached", lambda xp, g: g, lambda xp, g: xp.zeros_like(g), inputs=("value", "x"),
-                                    forward=lambda value, x: value, title="ConvolutionBackward0")
+                                    forward=lambda value, x: value, title="ConvolutionBackward0", view=True)
 window_columns        = linear("window_columns",
                                lambda xp, g, x_shape, *, kernel, window:
                                    xp.window_overlay(g, size=x_shape[2:], kernel=kernel, window=window),

@@ -478,7 +478,8 @@ def _rms(xp: Any, g: Any, x: Any, *, axis: tuple[int, ...], eps: float) -> Any:
 # fmt: off
 # `tied` is its first input, recorded as if it depended on the second, whose cotangent is zero: torch records biases so.
 #                                name                 pullback
-tied               = linear("tied",               lambda xp, g: g,  forward=lambda x, other: x, inputs=("x", "other"))
+tied               = linear("tied",               lambda xp, g: g,  forward=lambda x, other: x, inputs=("x", "other"),
+                             view=True)
 total              = linear("total",              _total,       title="SumBackward1",
                              forward=lambda x, *, axis: inner(axis, x))
 standardize        = general("standardize",        _standardize, forward=_standardize_forward,

@@ -174,17 +174,17 @@ def _add_strided(g: Any, *, size: tuple[int, ...], stride: tuple[int, ...], offs
 
 # fmt: off
 #                            name             pullback
-reshape          = linear("reshape",          lambda xp, g, x_shape: xp.reshape(g, shape=x_shape),    title="ViewBackward0")
-broadcast_to     = linear("broadcast_to",     lambda xp, g: g,                                        title="ExpandBackward0")
+reshape          = linear("reshape",          lambda xp, g, x_shape: xp.reshape(g, shape=x_shape),    title="ViewBackward0", view=True)
+broadcast_to     = linear("broadcast_to",     lambda xp, g: g,                                        title="ExpandBackward0", view=True)
 permute_dims     = linear("permute_dims",     lambda xp, g, *, axes: xp.permute_dims(g, axes=_inverse(axes)),
                           title=lambda axes, label="PermuteBackward0": label,
-                          forward=lambda x, *, axes, label="": x.transpose(axes))
-matrix_transpose = linear("matrix_transpose", lambda xp, g: xp.matrix_transpose(g),                   title="TransposeBackward0")
+                          forward=lambda x, *, axes, label="": x.transpose(axes), view=True)
+matrix_transpose = linear("matrix_transpose", lambda xp, g: xp.matrix_transpose(g),                   title="TransposeBackward0", view=True)
 expand_dims      = linear("expand_dims",      lambda xp, g, x_shape: xp.reshape(g, shape=x_shape),    title="UnsqueezeBackward0",
-                          forward=lambda x, *, axis: x.reshape((*x.shape[:axis], 1, *x.shape[axis:])))
+                          forward=lambda x, *, axis: x.reshape((*x.shape[:axis], 1, *x.shape[axis:])), view=True)
 squeeze          = linear("squeeze",          lambda xp, g, x_shape: xp.reshape(g, shape=x_shape),
                           title=lambda axis, given: f"SqueezeBackward{int(given)}",
-                          forward=lambda x, *, axis, given: x.squeeze(axis))
+                          forward=lambda x, *, axis, given: x.squeeze(axis), view=True)
 flip             = linear("flip",             lambda xp, g, *, axis: xp.flip(g, axis=axis),
                           forward=_flip)
 roll             = linear("roll",             lambda xp, g, *, shifts, axes:
@@ -193,18 +193,18 @@ roll             = linear("roll",             lambda xp, g, *, shifts, axes:
 tile             = linear("tile",             _tile_pullback, forward=_tile,                          title="RepeatBackward0")
 windows          = linear("windows",          lambda xp, g, x_shape, *, axis, size, step:
                               xp.fold_windows(g, axis=axis, size=size, step=step, shape=x_shape),
-                          forward=_windows,                   title="UnfoldBackward0")
+                          forward=_windows,                   title="UnfoldBackward0", view=True)
 fold_windows     = linear("fold_windows",     lambda xp, g, *, axis, size, step:
                               xp.windows(g, axis=axis, size=size, step=step),
                           forward=_fold_windows,              title="UnfoldBackwardBackward0")
 as_strided       = linear("as_strided",       lambda xp, g, x_shape, *, size, stride, offset:
                               xp.add_strided(g, size=size, stride=stride, offset=offset, shape=x_shape),
-                          forward=_as_strided)
+                          forward=_as_strided, view=True)
 add_strided      = linear("add_strided",      lambda xp, g, *, size, stride, offset:
                               xp.as_strided(g, size=size, stride=stride, offset=offset),
                           forward=_add_strided)
 getitem          = linear("getitem",          lambda xp, g, x_shape, *, index: xp.scatter_slice(g, shape=x_shape, index=index),
-                          title=_index_title)
+                          title=_index_title, view=True)
 scatter_slice    = linear("scatter_slice",    lambda xp, g, *, index: xp.getitem(g, index=index))
 index            = linear("index",            _index,         inputs=("x", "*arrays"),
                           title=lambda spec, label="IndexBackward0": label,
@@ -222,16 +222,17 @@ put_rows         = linear("put_rows",         lambda xp, g, indices, *, shape: x
                           inputs=("x", "indices"))
 put_along_axis   = linear("put_along_axis",   lambda xp, g, indices, *, axis: xp.take_along_axis(g, indices, axis=axis),
                           inputs=("x", "indices"))
-diagonal         = linear("diagonal",         lambda xp, g, x_shape, *, axes: xp.scatter_diagonal(g, axes=axes, shape=x_shape))
+diagonal         = linear("diagonal",         lambda xp, g, x_shape, *, axes: xp.scatter_diagonal(g, axes=axes, shape=x_shape),
+                          view=True)
 scatter_diagonal = linear("scatter_diagonal", lambda xp, g, *, axes: xp.diagonal(g, axes=axes), title="DiagEmbedBackward0")
 concat           = jointly_linear("concat", joint=_concat,                   title="CatBackward0",
                                forward=lambda *arrays, axis, sizes: _xp.joined(arrays, axis))
 stack            = jointly_linear("stack",  joint=_stack,
                                forward=lambda *arrays, axis: _xp.stack(*arrays, axis=axis))
-unbind           = linear("unbind",           lambda xp, g, *, axis: xp.stack(*g, axis=axis))
+unbind           = linear("unbind",           lambda xp, g, *, axis: xp.stack(*g, axis=axis), view=True)
 split            = linear("split",            lambda xp, g, *, axis, sizes: xp.concat(*g, axis=axis, sizes=sizes),
                           title=lambda axis, sizes, label="SplitBackward0": label,
-                          forward=lambda x, *, axis, sizes, label="": _xp.split(x, sizes=sizes, axis=axis))
+                          forward=lambda x, *, axis, sizes, label="": _xp.split(x, sizes=sizes, axis=axis), view=True)
 astype           = linear("astype",           lambda xp, g, *, dtype, source: xp.astype(g, dtype=source, source=dtype),
                           title="ToCopyBackward0", complex="as written", halves="as written")
 clone            = linear("clone",            lambda xp, g: g,                   forward=_xp.clone)
@@ -251,5 +252,5 @@ index_put        = jointly_linear("index_put",   joint=_index_put_pullback, inpu
                                title=lambda spec, label="IndexPutBackward0": label,
                                forward=lambda x, value, *arrays, spec, label="": _xp.index_put(x, value, *arrays, spec=spec))
 replay           = linear("replay",           _replay,
-                          title="AsStridedBackward0", complex="as written")
+                          title="AsStridedBackward0", complex="as written", view=True)
 # fmt: on

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from .._core.primitives import Carrier
 from .elementwise import Elementwise, Rule
-from .optimizer import Group, as_float, declared
+from .optimizer import Group, declared
 
 
 class ASGD(Elementwise):
@@ -44,7 +45,7 @@ class ASGD(Elementwise):
 
     def counts(self, group: Group) -> dict[str, Any]:
         """The number of steps, the learning rate of the step, and the weight of the current parameter in the average."""
-        return {"step": 0.0, "eta": as_float(group["lr"]), "mu": 1.0}
+        return {"step": 0.0, "eta": group["lr"], "mu": 1.0}
 
     def remembers(self, group: Group) -> dict[str, Any]:
         """The average of the parameter."""
@@ -52,7 +53,8 @@ class ASGD(Elementwise):
 
     def rule(self, group: Group, first: bool, t: Any, eta: Any, mu: Any) -> Rule:
         """p - eta (g + lambd p), and the average of p: p itself until step t0, the mean over all steps since then."""
-        lr, lambd, alpha = as_float(group["lr"]), group["lambd"], group["alpha"]
+        lr, lambd, alpha = group["lr"], group["lambd"], group["alpha"]
+        lr = lr.item() if isinstance(lr, Carrier) else lr
         t, eta, mu = t.item() + 1, eta.item(), mu.item()
         kept = 1 - lambd * eta
 

@@ -21,7 +21,7 @@ from .._tape.memory import protect, written
 from .._tape.views import check_writable
 from .._tensor.creation import as_tensor, full_like
 from ..vocabulary.complexes import view_as_real
-from .optimizer import Group, Optimizer
+from .optimizer import Group, Optimizer, as_float
 
 Formula = Callable[..., None]
 Rule = tuple[Formula, tuple[Any, ...]]
@@ -208,13 +208,14 @@ def begin(state: dict[str, Any], counts: dict[str, Any], memory: dict[str, Any],
         kept = state.get(name)
         if not isinstance(kept, Carrier):
             default = default_numpy()
-            begun = value if kept is None else kept
+            begun = as_float(value) if kept is None else kept
             state[name] = as_tensor(np.array(begun, default if default == np.float64 else np.float32))
     first = False
     for name, value in memory.items():
         if state.get(name) is None:
             first = True
-            state[name] = full_like(p.detach(), complex(value, value) if p._dtype.kind == "c" else value)
+            fill = as_float(value)
+            state[name] = full_like(p.detach(), complex(fill, fill) if p._dtype.kind == "c" else fill)
     return first
 
 

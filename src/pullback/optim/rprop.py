@@ -3,7 +3,7 @@
 from typing import Any
 
 from .elementwise import Elementwise, Rule
-from .optimizer import Group, as_float, declared
+from .optimizer import Group, declared
 
 
 class Rprop(Elementwise):
@@ -42,7 +42,7 @@ class Rprop(Elementwise):
 
     def remembers(self, group: Group) -> dict[str, Any]:
         """The previous gradient, zero where there was no step, and the length of the step."""
-        return {"prev": 0, "step_size": as_float(group["lr"])}
+        return {"prev": 0, "step_size": group["lr"]}
 
     def rule(self, group: Group, first: bool, t: Any) -> Rule:
         """p - s sign(g), where s has grown or shrunk by an eta, as the sign of g has stayed or changed."""

@@ -40,9 +40,14 @@ def _power(w: Any, e: Any, x: Any, *, exponent: float) -> Any:
 
 
 @word("nan_to_num")
-def _nan_to_num(w: Any, e: Any, x: Any) -> Any:
-    bound = float(np.finfo(e.output.dtype).max)
-    return w.xp.where(x != x, 0.0, w.xp.where(x > bound, bound, w.xp.where(x < -bound, -bound, x)))  # noqa: PLR0124
+def _nan_to_num(
+    w: Any, e: Any, x: Any, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> Any:
+    if e.output.dtype.kind != "f":
+        return x
+    most = float(np.finfo(e.output.dtype).max)
+    high, low = most if posinf is None else posinf, -most if neginf is None else neginf
+    return w.xp.where(x != x, nan, w.xp.where(x == math.inf, high, w.xp.where(x == -math.inf, low, x)))  # noqa: PLR0124
 
 
 @word("fmod", "trunc_quotient")
@@ -107,6 +112,7 @@ def _isclose(w: Any, e: Any, a: Any, b: Any) -> Any:
 WORDS |= {
     **dict.fromkeys(("tied", "attached", "clone"), lambda w, e, x, *others, **_: x),
     **dict.fromkeys(("sgn", "sign"), unit),
+    "abs": lambda w, e, x: x if e.output.dtype.kind == "b" else w.xp.abs(x),
     "rsub": lambda w, e, a, b: b - a,
     "relu": lambda w, e, x: w.xp.maximum(x, w.xp.zeros_like(x)),
     "sigmoid": lambda w, e, x: 1 / (1 + w.xp.exp(-x)),

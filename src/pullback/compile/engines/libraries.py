@@ -236,11 +236,14 @@ class Engine:
         return LoweringError(f"a case {case}")
 
     def compute(self, e: Any, arrays: Sequence[Any]) -> Any:
-        """What an equation gives; operands of several dtypes are converted to that of all, as NumPy does."""
+        """What an equation gives; operands of several dtypes, or of whole numbers where results are not, are converted as by NumPy."""
         if e.primitive.kind in {"elementwise", "zero", "multilinear"} and e.name not in APART:
             numbers = [value.dtype for value in e.inputs if value.dtype.kind != "b"]
-            if len({value.dtype for value in e.inputs}) > 1 and numbers:
-                common, skip = np.result_type(*numbers), int(e.name in {"where", "select"})
+            dtypes = {value.dtype for value in e.inputs}
+            turned = e.outputs[0].dtype.kind in "fc" and all(dtype.kind in "biu" for dtype in dtypes)
+            if turned or (len(dtypes) > 1 and numbers):
+                common = e.outputs[0].dtype if turned else np.result_type(*numbers)
+                skip = int(e.name in {"where", "select"})
                 arrays = [x if i < skip else self.astype(x, common) for i, x in enumerate(arrays)]
         if e.name.startswith("logical"):
             arrays = [self.truth(x) for x in arrays]

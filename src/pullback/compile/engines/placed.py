@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from ..._core.trees import flatten, unflatten
-from ..._tape.memory import version
+from ..._tape.memory import owner, version
 from ..._tensor.tensor import Tensor
 from ..compiled import Compiled, Prepared
+from ..layouts import clash
 from ..machinery import Machinery
 from ..program import DepartedError, Program, acts
-from ..recorder import clash
 from ..records import Float, Rate, Record
 from .libraries import Engine, engine
 from .running import check, lowered
@@ -40,9 +40,24 @@ class Twins:
     def of(self, host: Array, written: int | None = None) -> Any:
         """The engine's array; it is made from the host's numbers if there is none, or if those were written meanwhile."""
         known = self.held.get(id(host))
-        if known is None or written not in {None, known[2]}:
-            return self.set(host, self.w.constant(host), written or 0)
-        return known[1]
+        if known is not None and written in {None, known[2]}:
+            return known[1]
+        whole = owner(host)
+        if known is None and id(whole) in self.held:
+            return self._part(host, whole)
+        return self.set(host, self.w.constant(host), written or 0)
+
+    def _part(self, host: Array, whole: Array) -> Any:
+        """The numbers of a view of a host's array, taken from the engine's array that this stands for."""
+        w, twin = self.w, self.of(whole)
+        flat = w.xp.reshape(twin, (-1,))
+        if host.dtype != whole.dtype:  # the parts of complex numbers, one after the other
+            flat = w.xp.reshape(w.xp.stack([w.xp.real(flat), w.xp.imag(flat)], axis=-1), (-1,))
+        numbers = np.arange(whole.nbytes // host.itemsize)
+        steps = [step // host.itemsize * numbers.itemsize for step in host.strides]
+        first = (host.ctypes.data - whole.ctypes.data) // host.itemsize
+        places = np.lib.stride_tricks.as_strided(numbers[first:], host.shape, steps)
+        return w.xp.reshape(w.xp.take(flat, w.constant(places.reshape(-1)), axis=0), host.shape)
 
     def set(self, host: Array, array: Any, written: int = 0) -> Any:
         """Have the host's array, which was written so often, stand for an array of the engine's."""
@@ -78,14 +93,14 @@ def _unknown(host: Array) -> None:
 class Lowered(Machinery):
     """A program made ready for an engine."""
 
-    def __init__(self, twins: Twins, program: Program, kept: set[int | None]) -> None:
+    def __init__(self, twins: Twins, program: Program, kept: set[int]) -> None:
         self.twins, self.kept = twins, kept
         super().__init__(program)
 
     def ready(self, *, fuse: bool) -> Callable[..., list[Any]]:
         """A function of the host's arrays, whose twins it computes with."""
         w, twins, program = self.twins.w, self.twins, self.program
-        kept = [number for number in self.kept if number is not None]
+        kept = self.kept
         check(program, w)
         compute, draws = w.ready(lowered(program, w)), [e for e in program.equations if acts(e)]
         self.compute = compute
@@ -116,7 +131,10 @@ class PlacedProgram(Prepared):
 
     def __init__(self, twins: Twins, record: Record, function: Callable[[Sequence[Any]], Any]) -> None:
         self.twins = twins
-        kept = {number for _, number in record.effects}
+        put = [record.outputs[number] for _, number in record.effects if number is not None]
+        put = [record.outputs[what] if kind == "again" else (kind, what) for kind, what in put]
+        made = [what if kind == "made" else what[0] for kind, what in put if kind in ("made", "seen")]
+        kept = {record.made[number].number for number in made}
         super().__init__(record, lambda program: Lowered(twins, program, kept), function)
 
     def clashes(self, leaves: Sequence[Any], arrays: list[Any]) -> bool:
@@ -135,10 +153,6 @@ class PlacedProgram(Prepared):
             tensor = place.tensor(leaves)
             twins.set(tensor._array, twins.of(tensor._array), version(tensor))
         return answer
-
-    def copied(self, array: Array) -> Array:
-        """Another array that stands for the same numbers."""
-        return self.twins.standing(self.twins.of(array))
 
 
 class Placed(Compiled):

@@ -247,6 +247,11 @@ def _einsum(w: Any, e: Any, *arrays: Any, equation: str) -> Any:
     return w.xp.sum(product, axis=axes) if axes else product
 
 
+def _ordered(w: Any, x: Any) -> Any:
+    """Truth values as numbers, which all libraries compare."""
+    return w.astype(x, np.dtype(np.int8)) if w.kind(x).kind == "b" else x
+
+
 WORDS |= {
     "sum": _reduced("sum"),
     "total": lambda w, e, x, *, axis: _reduced("sum")(w, e, x, axis=axis, keepdims=True),
@@ -256,8 +261,8 @@ WORDS |= {
     **dict.fromkeys(("amin", "smallest"), _reduced("min")),
     "all": _reduced("all"),
     "any": _reduced("any"),
-    "argmax": _reduced("argmax"),
-    "argmin": _reduced("argmin"),
+    "argmax": lambda w, e, x, **params: _reduced("argmax")(w, e, _ordered(w, x), **params),
+    "argmin": lambda w, e, x, **params: _reduced("argmin")(w, e, _ordered(w, x), **params),
     "cumsum": lambda w, e, x, *, axis: w.xp.cumulative_sum(x, axis=axis, dtype=w.dtype(e.output.dtype)),
     "argsort": lambda w, e, x, *, axis, descending: order(w, x, axis, descending=descending),
     "argtop": _argtop,

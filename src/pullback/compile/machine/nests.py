@@ -125,21 +125,37 @@ class Nest:
     # Adding
 
     def add(self, root: Root) -> None:
-        """Add a root; if that raises, the nest is unchanged except for unused nodes."""
+        """Add a root; if that raises, the nest is unchanged."""
         while True:
-            before = self.inner, [other.consumed for other in self.roots]  # with the axes as they are now
+            restore = self._moment()  # with the axes as they are now
             try:
                 self._place(root)
             except Cut as cut:
                 self._cut(cut)
             except (Incompatible, Unaligned):
-                self.inner = before[0]
-                for other, consumed in zip(self.roots, before[1], strict=True):
-                    other.consumed = consumed
+                restore()
                 raise
             else:
                 self.roots.append(root)
                 return
+
+    def _moment(self) -> Callable[[], None]:
+        """A function that takes back what is added from now on: nodes, too, which may follow from what did not come about."""
+        inner, consumed = self.inner, [root.consumed for root in self.roots]
+        loaded, inlined = self.loaded.copy(), self.inlined.copy()
+        tables: list[dict[Any, Any]] = [self._known, self._unique]
+        sizes, count = [*map(len, tables)], len(self.nodes)
+
+        def restore() -> None:
+            self.inner, self.loaded, self.inlined = inner, loaded, inlined
+            for root, before in zip(self.roots, consumed, strict=True):
+                root.consumed = before
+            for table, size in zip(tables, sizes, strict=True):
+                for key in [*table][size:]:
+                    del table[key]
+            del self.nodes[count:]
+
+        return restore
 
     def _cut(self, cut: Cut) -> None:
         """Split an axis of the iteration, and rebuild all nodes."""

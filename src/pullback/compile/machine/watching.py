@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..holders import MISSING, Holder, Row
+from ..holders import MISSING, Holder, Library, Row
 from ..mathematics.lanes import Word
 from . import callables, native
 from .callables import Body
@@ -184,9 +184,10 @@ class Watch:
         if self._renewals >= RENEWALS:
             return all(holder.same() for holder in self._holders)
         self._kept.append([holder.before for holder in self._holders])
+        changed = [holder for holder in self._holders if not holder.untouched(holder.entries())]
         if not self._renew():
             return False
-        self._renewals += 1
+        self._renewals += any(type(holder) is not Library for holder in changed)  # which only import their methods
         self._words[:] = self._looked_at()
         return True
 
@@ -203,6 +204,8 @@ class Watch:
             assert place is not None
             nothing = expected is None and not ctypes.c_void_p.from_address(held + place).value
             return WORD, held, place, 0 if nothing else id(expected)
+        if row.kind == "word":
+            return WORD, held, row.where, expected
         if row.kind == "entry":
             return ENTRY, held, id(row.where), 0 if expected is MISSING else id(expected)
         if row.kind == "items" and type(row.held) is set:
@@ -226,6 +229,8 @@ def _watchable(row: Row) -> bool:
         place = _place(held, row.where)
         found = None if place is None else ctypes.c_void_p.from_address(id(held) + place).value
         return place is not None and found in (id(expected), None if expected is None else id(expected))
+    if row.kind == "word":
+        return True
     if row.kind == "entry":
         return type(held) is dict and type(row.where) is str
     if row.kind == "items":

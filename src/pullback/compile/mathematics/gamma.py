@@ -16,6 +16,7 @@ from .logarithms import log
 
 LARGE, LARGE_FOR_SLOPE = 10, 6  # where the series begin
 MOST_SLOPES = 16  # the highest derivative of digamma that has code: of higher ones, factors overflow
+TINY = 2.0**-60
 HALF_LOG_TWO_PI = math.log(2 * math.pi) / 2
 
 
@@ -49,7 +50,8 @@ def lgamma(x: Word) -> Word:
     above = _lgamma_above(size)
     sine = abs(_sin_pi(size - size.rint()))
     below = log(math.pi / (size * sine)) - above
-    return (size == math.inf).select(size, (x < 0).select(below, above))
+    reflected = (x < 0) & (size > TINY)  # from there on, lgamma(x) is lgamma(-x), and the product might underflow
+    return (size == math.inf).select(size, reflected.select(below, above))
 
 
 def _digamma_above(x: Word) -> Word:

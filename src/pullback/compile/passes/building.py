@@ -30,7 +30,7 @@ Table = dict[str, tuple[Rule, ...]]
 FOLDED = 1 << 10
 """Elements of the largest result that is computed in advance."""
 
-VIEWS = {"reshape", "permute_dims", "matrix_transpose", "expand_dims", "squeeze"}
+RESHAPING = {"reshape", "permute_dims", "matrix_transpose", "expand_dims", "squeeze"}
 """Changes of shape that leave no gaps between the elements."""
 
 COMMUTATIVE = {"add", "multiply", "equal", "not_equal", "logical_and", "logical_or", "logical_xor"}
@@ -242,7 +242,7 @@ class Builder:
             shape = equation.output.shape
             if all(value in plain for value in equation.inputs) and any(v.shape == shape for v in equation.inputs):
                 plain.add(equation.output)
-        elif name in VIEWS and equation.inputs[0] in self._dense | plain:
+        elif name in RESHAPING and equation.inputs[0] in self._dense | plain:
             self._dense.add(equation.output)
             if name not in {"permute_dims", "matrix_transpose"} and equation.inputs[0] in plain:
                 plain.add(equation.output)

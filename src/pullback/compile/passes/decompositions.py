@@ -252,7 +252,8 @@ def _logsumexp(b: Builder, x: Value, *, axis: tuple[int, ...], keepdims: bool) -
     if not x.size or x.dtype.itemsize < 4:
         return None
     top = b.amax(x, axis=axis, keepdims=True)
-    shift = b.where(b.isfinite(top), top, b.scalar(0, x.dtype))
+    most = float(np.finfo(x.dtype).max)  # so that beside inf, exponentials of large numbers are finite
+    shift = b.minimum(b.maximum(top, -most), most)
     total = b.sum(b.exp(b.subtract(x, shift)), axis=axis, keepdims=True)
     logs = b.add(b.log(total), shift)
     if keepdims:

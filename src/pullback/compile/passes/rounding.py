@@ -100,7 +100,7 @@ def _share_of_exponentials(build: Builder, e: Equation) -> Value | None:
     """exp(x - (log(s) + m)), and exp((x - m) - log(s)), where s is a sum of exp(x - m): exp(x - m) / s.
 
     It is how the slope of logsumexp, and of log_softmax, becomes that of softmax, without exponentials of its own. Where
-    s is 0, infinite or NaN, both are NaN.
+    s is 0 or NaN, both are NaN; where it is infinite, both are NaN at its infinite terms, and 0 at others.
     """
     made = build.maker(e.inputs[0], "subtract")
     if made is None:

@@ -1,0 +1,132 @@
+"""Answers: what the tensors that a run leaves behind are made of at later calls.
+
+A program gives arrays in their order of axes, each in memory of its own. Tensors that a function returns, or puts somewhere,
+may share memory, and may lie in it in another order; programs observe both, by writes and by `view`. So what the program
+gives of a block of memory that several of them see is the whole block, and each is a way from there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from .. import ops
+from .._tape.node import AccumulateGrad
+from .._tape.views import steps
+from .._tape.walk import youngest_first
+from .layouts import Array, dense, order
+from .program import Value
+from .recorder import Recorded, Recorder, RefusedError
+
+Answer = tuple[str, Any]
+"""What a leaf of a result, or a tensor that is put somewhere, is: see `Record`."""
+
+
+class Made(NamedTuple):
+    """A tensor that each call makes around an output of the program, seen through steps.
+
+    `kind` is "value", "tracked" for one with a history, or "spent" for one whose history is gone; `beside` the number of one
+    made before in whose memory it lies. It is that leaf of the result, or its `_base`.
+    """
+
+    kind: str
+    number: int
+    steps: tuple[Any, ...]
+    beside: int | None
+    leaf: int | None
+    base: bool
+
+
+class Answers:
+    """The tensors that calls make, and the outputs of the program that they are made of."""
+
+    def __init__(self, recorder: Recorder, tensors: Sequence[Any]) -> None:
+        self.recorder = recorder
+        self.values: list[Value] = []
+        self.made: list[Made] = []
+        self.tensors: list[Any] = []
+        distinct = {id(tensor): tensor for tensor in tensors if _fresh(tensor)}.values()
+        self._seen = Counter(id(tensor._array._memory) for tensor in distinct)
+        self._chosen = Counter(id(tensor._array._memory.origin or tensor._array._memory) for tensor in distinct)
+        self._known: dict[int, int] = {}
+        self._numbers: dict[Value, int] = {}
+        self._blocks: dict[int, tuple[int, tuple[Any, ...]]] = {}
+        self._first: dict[int, int] = {}
+
+    def of(self, tensor: Any, leaf: int | None, *, data: bool = False) -> Answer:
+        """What a tensor is made of; of its memory alone, if that is what is put somewhere."""
+        memory, base = tensor._array._memory, tensor._base
+        if memory.origin is not None and self._chosen[id(memory.origin)] > 1:
+            raise RefusedError("it returns a tensor and a view whose place a tensor chooses: return a clone of that")
+        if not data and self._seen[id(memory)] > 1 and base is not None:
+            held, tracked = base._array, tensor._node is not None
+            if isinstance(held, Recorded) and held._memory is memory and (base._node is not None) == tracked:
+                return "seen", (self._number(base, leaf, base=True), steps(tensor._path))
+        return "made", self._number(tensor, leaf, data=data)
+
+    def needed(self, value: Value) -> int:
+        """The number of the output that a value is."""
+        return self._numbers[value] if value in self._numbers else self._added(value)
+
+    def _added(self, value: Value) -> int:
+        """The number of a new output."""
+        self._numbers.setdefault(value, len(self.values))
+        self.values.append(value)
+        return len(self.values) - 1
+
+    @property
+    def tracked(self) -> list[int]:
+        """The numbers of the tensors with a history."""
+        return [number for number, made in enumerate(self.made) if made.kind == "tracked"]
+
+    def layered(self) -> bool:
+        """Whether the order of the axes of inputs may decide where elements of the tensors lie."""
+        return any(tensor._array._memory.shaped.ndim > 1 for tensor in self.tensors)
+
+    def _number(self, tensor: Any, leaf: int | None, *, base: bool = False, data: bool = False) -> int:
+        """The number of a tensor among those that are made."""
+        known = self._known.get(id(tensor))
+        if known is None:
+            memory, kind = tensor._array._memory, "value" if data else _kind(tensor)
+            number, way = self._output(tensor._array)
+            beside = self._first.get(id(memory))
+            known = self._known[id(tensor)] = len(self.made)
+            self._first.setdefault(id(memory), known)
+            self.made.append(Made(kind, number, way, beside, leaf, base))
+            self.tensors.append(tensor)
+        return known
+
+    def _output(self, held: Recorded) -> tuple[int, tuple[Any, ...]]:
+        """An output of the program, and the way from there to a recorded value."""
+        memory, recorder = held._memory, self.recorder
+        if self._seen[id(memory)] == 1 and dense(held.form):
+            return self._appended(recorder.value_of(held), held.form)
+        if id(memory) not in self._blocks:
+            self._blocks[id(memory)] = self._appended(memory.value, memory.shaped)
+        number, way = self._blocks[id(memory)]
+        return number, (*way, *held.steps)
+
+    def _appended(self, value: Value, array: Array) -> tuple[int, tuple[Any, ...]]:
+        """A new output, of elements in the order in which they lie in an array, and the way back to their axes."""
+        axes = order(array)
+        if axes is None:
+            return self._added(value), ()
+        turned = self.recorder.written_down(ops.permute_dims, (value,), {"axes": axes}, array.transpose(axes))
+        back = tuple(sorted(range(len(axes)), key=axes.__getitem__))
+        return self._added(turned), ((ops.permute_dims, {"axes": back}),)
+
+
+def _fresh(tensor: Any) -> bool:
+    """Whether a tensor lies in memory that the run has made."""
+    return isinstance(tensor._array, Recorded) and tensor._array._memory.outside is None
+
+
+def _kind(tensor: Any) -> str:
+    """The kind of a tensor that is made: whether it has a history, which can be walked."""
+    node = tensor._node
+    if node is None:
+        return "value"
+    if isinstance(node, AccumulateGrad):
+        raise RefusedError("the function returns a new leaf that requires grad: set that outside")
+    return "spent" if any(type(each.saved) is not tuple for each in youngest_first([node])) else "tracked"
