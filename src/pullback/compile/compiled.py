@@ -158,7 +158,7 @@ class Prepared:
         """The outputs that require grad, as results of one operation on the tape."""
         way = self.record.way
         assert way is not None
-        args = [results[kept] if isinstance(kept, int) else kept.tensor(leaves) for kept in way.kept]
+        args = [results[kept] if isinstance(kept, int) else kept.operand(leaves) for kept in way.kept]
         again = functools.partial(self._again, leaves, args, [*map(version, self._tensors(leaves))])
         return dict(
             zip(way.roots, recorded(args, [results[number] for number in way.roots], self._pull, again), strict=True)

@@ -23,7 +23,7 @@ from ..compiled import Compiled, Prepared
 from ..machinery import Machinery
 from ..program import DepartedError, Program, acts
 from ..recorder import clash
-from ..records import Float, Rate, Record
+from ..records import Record, Scalar
 from .libraries import Engine, engine
 from .running import check, lowered
 
@@ -128,7 +128,7 @@ class PlacedProgram(Prepared):
         """Run the program; what was written on the host since the last call is brought to the engine before."""
         twins, places = self.twins, self.record.places
         for place, array in zip(places, arrays, strict=True):
-            if not isinstance(place, (Float, Rate)):
+            if not isinstance(place, Scalar):
                 twins.of(array, version(place.tensor(leaves)))
         answer = super().run(leaves, arrays)
         for place, _ in self.record.written:
