@@ -126,6 +126,27 @@ def test_a_loop_until_something_holds(fuse):
     assert not compiled.refused
 
 
+@pytest.mark.parametrize(
+    "transform", [lambda f: f, pullback.func.grad, pullback.func.hessian], ids=["f", "grad", "hessian"]
+)
+def test_examples_that_take_other_sides_at_later_calls(transform):
+    def side(w, level):
+        return pullback.cond(w.sum() > 0, lambda w: (w * w).sum() * 3, lambda w: pullback.sqrt(level - w).sum(), (w,))
+
+    def steps(w, level):
+        def step(i, w):
+            return i + 1, w * w + level
+
+        return pullback.while_loop(lambda i, w: (i < 3) & (w.sum() < 4), step, (pullback.tensor(0), w))[1].sum()
+
+    for function in (side, steps):
+        batched = pullback.func.vmap(transform(function), in_dims=(0, None))
+        compiled = Compiled(batched)
+        for sign, level in ((1, 9.0), (-1, 19.0), (1, 19.0), (0, 9.0), (-1, 9.0)):
+            w, level = sign * pullback.tensor([[1.0, 0.5], [-3.0, -4.0], [2.0, -1.0]], **DOUBLE), pullback.tensor(level)
+            np.testing.assert_allclose(compiled(w, level).numpy(), batched(w, level).numpy(), rtol=1e-12)
+
+
 def test_a_gradient_through_such_a_loop_runs_uncompiled():
     x = pullback.tensor([1.0], requires_grad=True, **DOUBLE)
     compiled = Compiled(gradients(lambda x: pullback.while_loop(lambda y: y < 10.0, lambda y: (y * 2,), (x,))[0]))
