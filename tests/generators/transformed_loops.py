@@ -102,7 +102,7 @@ def _scan_in_scan(cell, w, data):
 
 
 def _scan_in_cond(cell, w, data):
-    return pullback.cond(data[0, 0] > 0, lambda w: _scan(cell, w, data), lambda w: w.sum() * 2, (w,))
+    return pullback.cond(data[0, 0] > 0, lambda w: _scan(cell, w, data), lambda w: w.sum() * 2 + data.sum() * 0, (w,))
 
 
 CONTROL = {
@@ -162,7 +162,7 @@ TRANSFORMS = {
     "vmap of data": lambda f: lambda w, data: func.vmap(f, in_dims=(None, 0))(w, pullback.stack([data, -data])),
     "vmap of grad": lambda f: lambda w, data: func.vmap(func.grad(f), in_dims=(0, None))(pullback.stack([w, w * 0.5]), data),
     "grad of vmap": lambda f: lambda w, data: func.grad(
-        lambda w: func.vmap(f, in_dims=(None, 0))(w, pullback.stack([data, -data])).sum()
+        lambda w: func.vmap(f, in_dims=(None, 0))(w, pullback.stack([data, data * 0.5])).sum()
     )(w),
     "hessian": func.hessian,
     "jacfwd": func.jacfwd,

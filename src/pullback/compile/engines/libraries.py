@@ -137,6 +137,10 @@ class Engine:
         """An array of the engine's, on the host."""
         return np.asarray(x)
 
+    def held(self, arrays: list[Any]) -> list[Any]:
+        """The results of a call whose numbers later calls begin with."""
+        return arrays
+
     def truth(self, x: Any) -> Any:
         """Where numbers are not zero."""
         return x if self.kind(x).kind == "b" else x != 0
@@ -462,6 +466,10 @@ class Dask(Engine):
     def host(self, x: Any) -> Any:
         """An array of the engine's, computed."""
         return np.asarray(x.compute())
+
+    def held(self, arrays: list[Any]) -> list[Any]:
+        """The results, computed: what is lazy would hold the tasks of all calls before."""
+        return list(self.dask.persist(*arrays))
 
     def find(self, e: Any) -> Word:
         """The words for chunks, or the forward function, of elements or of whole arrays."""

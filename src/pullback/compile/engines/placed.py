@@ -95,6 +95,8 @@ class Lowered(Machinery):
             drawn = [w.constant(np.asarray(e.primitive.forward(**e.params))) for e in draws]
             with np.errstate(all="ignore"):
                 found = compute(*map(twins.of, arrays), *drawn)
+            if kept or program.writes:
+                found = w.held(found)
             guards = itertools.zip_longest(
                 [expected for _, expected in program.guards], found[ends[1] :], fillvalue=True
             )
