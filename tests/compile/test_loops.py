@@ -129,6 +129,26 @@ def test_a_loop_until_something_holds(fuse):
 @pytest.mark.parametrize(
     "transform", [lambda f: f, pullback.func.grad, pullback.func.hessian], ids=["f", "grad", "hessian"]
 )
+def test_steps_of_a_transform_that_share_a_sum_have_machine_code():
+    """Of two sums in one loop nest the second is consumed by a value that was tried in vain before."""
+
+    def loss(w, data):
+        def step(c, u):
+            return (c + u * w[1]) / (1 + pullback.logsumexp(c * w[0], -1)), c * u
+
+        last, kept = pullback.scan(step, data[0] * w[0], data, reverse=True)
+        return last.sum() + (kept * kept).mean()
+
+    w, data = pullback.tensor([0.5, 0.7], **DOUBLE), pullback.linspace(-1, 2, 24, **DOUBLE).reshape(3, 8)
+    for argnum in (0, 1):
+        gradient = pullback.func.grad(loss, argnums=argnum)
+        compiled = Compiled(gradient)
+        np.testing.assert_allclose(compiled(w, data).numpy(), gradient(w, data).numpy(), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "transform", [lambda f: f, pullback.func.grad, pullback.func.hessian], ids=["f", "grad", "hessian"]
+)
 def test_examples_that_take_other_sides_at_later_calls(transform):
     def side(w, level):
         return pullback.cond(w.sum() > 0, lambda w: (w * w).sum() * 3, lambda w: pullback.sqrt(level - w).sum(), (w,))

@@ -137,11 +137,15 @@ def test_training_steps_on_arrays_of_dask():
 
     rows = data(0)[0].astype(np.float32)
     expected, _, module = trained(lambda step: step, pullback.tensor(rows))
-    found, placed, other = trained(lambda step: pullback.compile(step).on("dask"), array.from_array(rows, chunks=(20, 5)))
+    found, placed, other = trained(
+        lambda step: pullback.compile(step).on("dask"), array.from_array(rows, chunks=(20, 5))
+    )
     assert max(len(dict(each.dask)) for each in found) <= 8  # no call holds the tasks of those before it
     np.testing.assert_allclose(dask.compute(*found), [each.item() for each in expected], rtol=1e-5)
     placed.fetch()
-    np.testing.assert_allclose(other[0].weight.detach().numpy(), module[0].weight.detach().numpy(), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(
+        other[0].weight.detach().numpy(), module[0].weight.detach().numpy(), rtol=1e-4, atol=1e-6
+    )
     lazy = pullback.compile(lambda x: x.exp().sum()).on("dask")(array.from_array(rows, chunks=(20, 5)))
     assert len(dict(lazy.dask)) > 1  # without state nothing is computed before it is asked for
 

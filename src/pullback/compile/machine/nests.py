@@ -127,15 +127,21 @@ class Nest:
     def add(self, root: Root) -> None:
         """Add a root; if that raises, the nest is unchanged except for unused nodes."""
         while True:
-            before = self.inner, [other.consumed for other in self.roots]  # with the axes as they are now
+            before, known = (
+                (self.inner, [other.consumed for other in self.roots]),
+                len(self._known),
+            )  # as the axes are now
             try:
                 self._place(root)
             except Cut as cut:
                 self._cut(cut)
             except (Incompatible, Unaligned):
-                self.inner = before[0]
-                for other, consumed in zip(self.roots, before[1], strict=True):
-                    other.consumed = consumed
+                if before != (self.inner, [other.consumed for other in self.roots]):
+                    self.inner = before[0]
+                    for other, consumed in zip(self.roots, before[1], strict=True):
+                        other.consumed = consumed
+                    for pair in [*self._known][known:]:  # of which some use what is consumed no longer
+                        del self._known[pair]
                 raise
             else:
                 self.roots.append(root)
