@@ -126,9 +126,6 @@ def test_a_loop_until_something_holds(fuse):
     assert not compiled.refused
 
 
-@pytest.mark.parametrize(
-    "transform", [lambda f: f, pullback.func.grad, pullback.func.hessian], ids=["f", "grad", "hessian"]
-)
 def test_steps_of_a_transform_that_share_a_sum_have_machine_code():
     """Of two sums in one loop nest the second is consumed by a value that was tried in vain before."""
 
