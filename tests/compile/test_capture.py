@@ -1,7 +1,9 @@
 """What a compiled function gives is what the function gives: for every operation, for its effects, and after any change."""
 
+import gc
 import types
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -629,6 +631,19 @@ def test_python_values_that_change_at_each_call():
         for _ in range(12):
             same(eager(pullback.ones(2)), compiled(pullback.ones(2)))
     assert counter.count == eager.count
+
+
+def test_kinds_of_calls_without_end_are_forgotten(monkeypatch):
+    monkeypatch.setattr("pullback.compile.compiled.KINDS", 4)
+    compiled, modules, x = plain(lambda module, x, count: module(x) * count), [], pullback.ones(2)
+    for count in range(12):
+        module = pullback.nn.Linear(2, 2)
+        modules.append(weakref.ref(module))
+        for each in (x, 2 * x):
+            same(module(each) * count, compiled(module, each, count))
+    del module
+    gc.collect()
+    assert sum(each() is not None for each in modules) <= 4 + 4  # with those of the quick way
 
 
 def test_nothing_recorded_stays_behind():
