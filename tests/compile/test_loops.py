@@ -160,8 +160,9 @@ def test_examples_that_take_other_sides_at_later_calls(transform):
         batched = pullback.func.vmap(transform(function), in_dims=(0, None))
         compiled = Compiled(batched)
         for sign, level in ((1, 9.0), (-1, 19.0), (1, 19.0), (0, 9.0), (-1, 9.0)):
-            w, level = sign * pullback.tensor([[1.0, 0.5], [-3.0, -4.0], [2.0, -1.0]], **DOUBLE), pullback.tensor(level)
-            np.testing.assert_allclose(compiled(w, level).numpy(), batched(w, level).numpy(), rtol=1e-12)
+            w = sign * pullback.tensor([[1.0, 0.5], [-3.0, -4.0], [2.0, -1.0]], **DOUBLE)
+            above = pullback.tensor(level, **DOUBLE)
+            np.testing.assert_allclose(compiled(w, above).numpy(), batched(w, above).numpy(), rtol=1e-12)
 
 
 def test_a_gradient_through_such_a_loop_runs_uncompiled():

@@ -41,7 +41,7 @@ def tried(name, seed):
     """The number of comparisons of one case, and what was wrong with it, or None."""
     try:
         return case(name, seed), None
-    except Exception:
+    except Exception:  # noqa: BLE001  # it is reported
         return 0, f"{name}, seed {seed}:\n{traceback.format_exc(limit=-4)}"
 
 

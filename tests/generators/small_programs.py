@@ -13,7 +13,7 @@ from tests.compile.test_fuzz import SHAPES, Draw
 import pullback
 from pullback.compile import CaptureError, Compiled
 
-FEW = 5
+FEW = 2
 LONG = [(2047,), (2049,), (4095,), (4097,), (64, 33), (33, 64), (2, 33, 31), (65, 63), (1, 2049)]
 TIMES = 1000
 """How much further than eager results those of a program may lie from true ones: from those in double precision, or, where they
@@ -38,7 +38,7 @@ def _results(function, numbers, arrays, dtype):
         values, gradients = function(numbers, *inputs)
     except CaptureError:
         raise
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # whatever it is, both raise it
         return None, error
     return [*values, *gradients, *[x.detach() for x in inputs]], None
 

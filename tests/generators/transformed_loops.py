@@ -14,7 +14,7 @@ import pullback
 from pullback import func
 from pullback.compile import CaptureError, Compiled
 
-FEW = 6
+FEW = 2
 SIZES = (1, 2, 3, 7, 8, 31, 64, 255, 257, 1023, 1025, 2047, 2048, 2049, 4095, 4097)
 STEPS = (1, 2, 3, 5, 8, 40)
 
@@ -170,13 +170,12 @@ TRANSFORMS = {
     "jvp of grad": lambda f: lambda w, data: func.jvp(lambda w: func.grad(f)(w, data), (w,), (w,)),
 }  # fmt: skip
 AROUND = ("nothing", "backward", "backward to the data", "grad", "jvp", "vmap")
-UNFOLLOWED = ("no gradient in a program", "checks its values", "has no derivative here")
 
 
 def _outcome(call, w, data):
     try:
         return call(w.clone(), data.clone()), None
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # whatever it is, both raise it
         return None, error
 
 
@@ -201,7 +200,7 @@ def _near(found, expected, scale, where):
 
 def check(rng):
     """Draw a function, a transform and sizes; and compare some calls, compiled and eager."""
-    draw = lambda among: list(among)[rng.integers(len(among))]  # noqa: E731
+    draw = lambda among: list(among)[rng.integers(len(among))]
     cell, control, inside = draw(CELLS), draw(CONTROL), draw(TRANSFORMS)
     around = draw(AROUND) if inside == "nothing" else "nothing"
     dtype, steps, size = draw(("float64", "float32", "float64", "float32", "float16")), draw(STEPS), draw(SIZES)
@@ -212,7 +211,7 @@ def check(rng):
     compiled = Compiled(TRANSFORMS[inside](body))
     calls = TRANSFORMS[around](TRANSFORMS[inside](body)), TRANSFORMS[around](compiled)
     where = f"{cell} in {control}, {inside} inside, {around} around, {steps} x {size} of {dtype}, always {always}"
-    compared, before = 0, pullback.get_machine_code() if hasattr(pullback, "get_machine_code") else "auto"
+    compared, before = 0, pullback.get_machine_code()
     for _ in range(3):
         w = pullback.tensor(rng.uniform(0.3, 1.3, 2)).to(getattr(pullback, dtype))
         data = pullback.tensor(rng.normal(size=(steps, size))).to(getattr(pullback, dtype))
