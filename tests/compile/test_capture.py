@@ -1,7 +1,9 @@
 """What a compiled function gives is what the function gives: for every operation, for its effects, and after any change."""
 
+import gc
 import types
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -270,6 +272,44 @@ def test_transforms_inside(function):
     assert compiled.records
 
 
+MATRIX, VECTOR, GRID = np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([1.5, -2.0]), np.array([-5.0, 0.0, 5.0])
+OF_NUMPY = {
+    "solve": lambda x: np.linalg.solve(MATRIX, x * x),
+    "interp": lambda x: np.interp(x * x, GRID, GRID**2),
+    "kron": lambda x: np.kron(VECTOR, x * x),
+    "lstsq": lambda x: np.linalg.lstsq(MATRIX, x * x)[0],
+    "inner": lambda x: np.inner(VECTOR, x * x),
+    "tensordot": lambda x: np.tensordot(MATRIX, x.sin(), 1),
+    "cov": lambda x: np.cov(VECTOR, x),
+    "gradient": lambda x: np.gradient(x.exp(), VECTOR),
+    "average": lambda x: np.average(x**3, weights=VECTOR),
+    "multi_dot": lambda x: np.linalg.multi_dot([MATRIX, MATRIX, x.exp()]),
+    "insert": lambda x: np.insert(x * x, 1, VECTOR),
+    "take": lambda x: np.take(x * x, np.array([0, 1, 1])),
+}
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        pullback.func.grad,
+        pullback.func.hessian,
+        lambda total: lambda x: pullback.func.jvp(total, (x,), (x,))[1],
+        lambda total: lambda x: pullback.func.vmap(pullback.func.grad(total))(pullback.stack([x, 2 * x])),
+    ],
+    ids=["grad", "hessian", "jvp", "vmap of grad"],
+)
+@pytest.mark.parametrize("name", OF_NUMPY)
+def test_constants_of_numpy_in_transforms(name, transform):
+    function = transform(lambda x: OF_NUMPY[name](x).sum())
+    compiled = Compiled(function, fullgraph=True, fuse=False)
+    for x in (
+        pullback.tensor([0.5, 1.5], dtype=pullback.float64),
+        pullback.tensor([-1.0, 0.2], dtype=pullback.float64),
+    ):
+        same(function(x), compiled(x))
+
+
 def test_second_derivatives_inside():
     def function(x):
         (g,) = pullback.autograd.grad((x**4).sum(), x, create_graph=True)
@@ -522,9 +562,20 @@ def test_hooks_registered_later():
 
 
 @pytest.mark.filterwarnings("ignore:compile")
-def test_a_tensor_that_cannot_be_found():
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda x, w: x * w,
+        lambda x, w: x * w.flip(0)[None],
+        lambda x, w: pullback.func.grad(lambda w: (w * w * x).sum())(w),
+        lambda x, w: pullback.func.grad(lambda x: (w[None] * x * x).sum())(x),
+        lambda x, w: pullback.func.jvp(lambda w: w[None] * w * x, (w,), (x,))[1],
+        pullback.func.vmap(lambda x, w: w[None] * x),
+    ],
+)
+def test_a_tensor_that_cannot_be_found(use):
     registry = {"w": pullback.ones(3)}
-    function = eval("lambda x: x * hidden()['w']", {"hidden": [lambda: registry][0]})
+    function = eval("lambda x: use(x, hidden()['w'])", {"hidden": [lambda: registry][0], "use": use})
     compiled = plain(function)
     x = pullback.arange(3.0)
     for change in (lambda: None, lambda: registry["w"].add_(1), lambda: registry.update(w=pullback.zeros(3))):
@@ -580,6 +631,19 @@ def test_python_values_that_change_at_each_call():
         for _ in range(12):
             same(eager(pullback.ones(2)), compiled(pullback.ones(2)))
     assert counter.count == eager.count
+
+
+def test_kinds_of_calls_without_end_are_forgotten(monkeypatch):
+    monkeypatch.setattr("pullback.compile.compiled.KINDS", 4)
+    compiled, modules, x = plain(lambda module, x, count: module(x) * count), [], pullback.ones(2)
+    for count in range(12):
+        module = pullback.nn.Linear(2, 2)
+        modules.append(weakref.ref(module))
+        for each in (x, 2 * x):
+            same(module(each) * count, compiled(module, each, count))
+    del module
+    gc.collect()
+    assert sum(each() is not None for each in modules) <= 4 + 4  # with those of the quick way
 
 
 def test_nothing_recorded_stays_behind():

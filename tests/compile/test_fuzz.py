@@ -28,13 +28,13 @@ JOINS = ["cat", "stack", "matmul", "outer", "gather", "take", "pad"]
 class Draw:
     """A random program: decisions drawn once, so that every run of it does the same."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, shapes=SHAPES):
         rng = np.random.default_rng(seed)
-        self.inputs = [rng.uniform(-2, 2, SHAPES[rng.integers(len(SHAPES))]) for _ in range(rng.integers(1, 4))]
+        self.inputs = [rng.uniform(-2, 2, shapes[rng.integers(len(shapes))]) for _ in range(rng.integers(1, 4))]
         kinds = rng.choice(["unary", "binary", "reduction", "view", "write", "join"], rng.integers(3, 18),
                            p=[0.22, 0.25, 0.13, 0.16, 0.16, 0.08])  # fmt: skip
         self.steps = [(kind, rng.integers(1 << 30)) for kind in kinds]
-        self.values = rng.uniform(-2, 2, 5)
+        self.values = rng.uniform(-2, 2, 5).tolist()
 
     def __call__(self, *inputs):
         """All results, and the gradients of the inputs."""
@@ -66,7 +66,7 @@ class Draw:
         try:
             pullback.broadcast_shapes(x.shape, y.shape)
         except RuntimeError:
-            y = float(self.values[rng.integers(5)])
+            y = self.values[rng.integers(5)]
         if name == "pow":
             return (x.abs() + 0.5) ** (y.clamp(-2, 2) if isinstance(y, pullback.Tensor) else y)
         if name == "div":
@@ -77,7 +77,8 @@ class Draw:
             return (x > y) * x
         if name == "remainder":
             return pullback.remainder(x, 0.75)
-        y = y if isinstance(y, pullback.Tensor) else pullback.full_like(x, y)
+        if name in ("maximum", "minimum", "atan2") and not isinstance(y, pullback.Tensor):
+            y = pullback.full_like(x, y)
         return getattr(pullback, name)(x, y)
 
     def _reduction(self, rng, x, pool):
@@ -130,7 +131,7 @@ class Draw:
             return
         if 0 in x.stride() and x.numel() > 1:
             return
-        value = float(self.values[rng.integers(5)])
+        value = self.values[rng.integers(5)]
         if name == "assign":
             x[...] = value
         elif name == "assign_part" and x.ndim and len(x):

@@ -126,6 +126,45 @@ def test_a_loop_until_something_holds(fuse):
     assert not compiled.refused
 
 
+def test_steps_of_a_transform_that_share_a_sum_have_machine_code():
+    """Of two sums in one loop nest the second is consumed by a value that was tried in vain before."""
+
+    def loss(w, data):
+        def step(c, u):
+            return (c + u * w[1]) / (1 + pullback.logsumexp(c * w[0], -1)), c * u
+
+        last, kept = pullback.scan(step, data[0] * w[0], data, reverse=True)
+        return last.sum() + (kept * kept).mean()
+
+    w, data = pullback.tensor([0.5, 0.7], **DOUBLE), pullback.linspace(-1, 2, 24, **DOUBLE).reshape(3, 8)
+    for argnum in (0, 1):
+        gradient = pullback.func.grad(loss, argnums=argnum)
+        compiled = Compiled(gradient)
+        np.testing.assert_allclose(compiled(w, data).numpy(), gradient(w, data).numpy(), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "transform", [lambda f: f, pullback.func.grad, pullback.func.hessian], ids=["f", "grad", "hessian"]
+)
+def test_examples_that_take_other_sides_at_later_calls(transform):
+    def side(w, level):
+        return pullback.cond(w.sum() > 0, lambda w: (w * w).sum() * 3, lambda w: pullback.sqrt(level - w).sum(), (w,))
+
+    def steps(w, level):
+        def step(i, w):
+            return i + 1, w * w + level
+
+        return pullback.while_loop(lambda i, w: (i < 3) & (w.sum() < 4), step, (pullback.tensor(0), w))[1].sum()
+
+    for function in (side, steps):
+        batched = pullback.func.vmap(transform(function), in_dims=(0, None))
+        compiled = Compiled(batched)
+        for sign, level in ((1, 9.0), (-1, 19.0), (1, 19.0), (0, 9.0), (-1, 9.0)):
+            w = sign * pullback.tensor([[1.0, 0.5], [-3.0, -4.0], [2.0, -1.0]], **DOUBLE)
+            above = pullback.tensor(level, **DOUBLE)
+            np.testing.assert_allclose(compiled(w, above).numpy(), batched(w, above).numpy(), rtol=1e-12)
+
+
 def test_a_gradient_through_such_a_loop_runs_uncompiled():
     x = pullback.tensor([1.0], requires_grad=True, **DOUBLE)
     compiled = Compiled(gradients(lambda x: pullback.while_loop(lambda y: y < 10.0, lambda y: (y * 2,), (x,))[0]))

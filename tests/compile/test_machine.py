@@ -1,6 +1,7 @@
 """Machine code: programs give what their equations say, in as few passes over memory as can be."""
 
 import gc
+import sys
 import threading
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
+
+from llvmlite.binding.executionengine import ExecutionEngine
 
 import pullback
 from pullback import ops
@@ -836,6 +839,35 @@ def test_many_threads_may_call():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_garbage_collection_frees_no_code():
+    """It may run at any moment, and what a signal handler raises within a destructor is lost: code is freed at the next load."""
+
+    def called(number):
+        compiled = pullback.compile(lambda x: (x * number).sin() + number)
+        return [compiled(pullback.ones(3)) for _ in range(3)]
+
+    def live():
+        return sum(isinstance(each, ExecutionEngine) and not each.closed for each in gc.get_objects())
+
+    seen = []
+    called(1)
+    gc.collect()
+    called(2)
+    gc.collect()
+    before = live()
+    for number in (3, 4, 5):
+        called(number)
+    sys.setprofile(lambda frame, event, _: seen.append(frame.f_code.co_filename) if event == "call" else None)
+    try:
+        gc.collect()
+    finally:
+        sys.setprofile(None)
+    assert not [name for name in seen if "llvmlite" in name]
+    called(6)
+    gc.collect()
+    assert live() <= before + 1
 
 
 def test_code_can_be_kept_and_loaded():

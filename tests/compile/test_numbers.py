@@ -107,6 +107,33 @@ def test_the_gradient_of_a_power():
         np.testing.assert_allclose(gradient(pullback.arange(3.0) + 1, s).numpy(), expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [pullback.float64, pullback.float32, pullback.float16, pullback.complex128])
+@pytest.mark.parametrize("place", [lambda k: ((k,), {}), lambda k: ((), {"k": k})], ids=["positional", "keyword"])
+def test_backward_outside_of_a_function_with_a_number(dtype, place):
+    compiled = pullback.compile(lambda x, k: (x * k, (x * k + k).real.sum() * k))
+    for k in (0.5, -2.0, 3.0):
+        x = pullback.tensor([1.0, 2.0], dtype=dtype, requires_grad=True)
+        args, named = place(k)
+        first, second = compiled(x, *args, **named)
+        (first.real.sum() + second).backward()
+        assert x.grad.dtype == dtype
+        np.testing.assert_allclose(x.grad.numpy(), [k + k * k] * 2, rtol=1e-12)
+
+
+def test_backward_outside_of_a_function_with_a_learning_rate():
+    optimizer = pullback.optim.SGD([pullback.zeros(2, requires_grad=True)], lr=0.1)
+
+    @pullback.compile
+    def scaled(x):
+        return (x * x * optimizer.param_groups[0]["lr"]).sum()
+
+    for rate in (0.1, 0.5):
+        optimizer.param_groups[0]["lr"] = rate
+        x = pullback.tensor([1.0, 2.0], dtype=pullback.float64, requires_grad=True)
+        scaled(x).backward()
+        np.testing.assert_allclose(x.grad.numpy(), [2 * rate, 4 * rate], rtol=1e-15)
+
+
 @pytest.mark.parametrize("level", [func.vmap, func.jacrev, func.jacfwd], ids=lambda level: level.__name__)
 def test_numbers_inside_transforms(level):
     def function(x, s):

@@ -31,6 +31,8 @@ from tests.distributed.losses import (
     parts,
 )
 
+import pullback
+from pullback import nn
 from pullback.distributed import PartitionError, chunked, total
 
 distributed = pytest.importorskip("distributed", reason="without Dask: scripts/test-cluster has it")
@@ -113,6 +115,39 @@ def test_collections(client):
         total(logistic, (blocks[0], array.from_array(y, chunks=200)), LIKE, engine=client)
     with pytest.raises(ValueError, match=r"other axes than the first: .*x.rechunk"):
         total(logistic, array.from_array(x, chunks=(300, 2)), LIKE, engine=client)
+
+
+def test_training_steps_on_arrays_of_dask():
+    array = pytest.importorskip("dask.array")
+
+    def trained(prepare, x):
+        pullback.manual_seed(0)
+        module = nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 1))
+        optimizer = pullback.optim.Adam(module.parameters(), lr=0.1)
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = module(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        function = prepare(step)
+        return [function(x) for _ in range(8)], function, module
+
+    rows = data(0)[0].astype(np.float32)
+    expected, _, module = trained(lambda step: step, pullback.tensor(rows))
+    found, placed, other = trained(
+        lambda step: pullback.compile(step).on("dask"), array.from_array(rows, chunks=(20, 5))
+    )
+    assert max(len(dict(each.dask)) for each in found) <= 8  # no call holds the tasks of those before it
+    np.testing.assert_allclose(dask.compute(*found), [each.item() for each in expected], rtol=1e-5)
+    placed.fetch()
+    np.testing.assert_allclose(
+        other[0].weight.detach().numpy(), module[0].weight.detach().numpy(), rtol=1e-4, atol=1e-6
+    )
+    lazy = pullback.compile(lambda x: x.exp().sum()).on("dask")(array.from_array(rows, chunks=(20, 5)))
+    assert len(dict(lazy.dask)) > 1  # without state nothing is computed before it is asked for
 
 
 def test_tables_and_stores(client, tmp_path):

@@ -1,5 +1,6 @@
 """Sums on executors: the same bits as in one process, and what is said of processes that die."""
 
+import functools
 import os
 import signal
 import threading
@@ -15,6 +16,7 @@ from tests.distributed.losses import (
     Network,
     branching,
     counted,
+    data,
     deadly,
     digest,
     drawn,
@@ -141,10 +143,36 @@ def test_an_interruption_leaves_nothing_to_be_done():
     with processes(1) as executor:
         total(logistic, parts(1), LIKE, engine=executor)(AT)  # the process is there
         fit = total(logistic, late_parts(80), LIKE, engine=executor)
+        pending = fit.start(AT)
         timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
-        timer.start()
         with pytest.raises(KeyboardInterrupt):
-            fit(AT)
+            timer.start()
+            pending.result()
         timer.join()
         assert digest(total(logistic, parts(), LIKE, engine=executor)(AT)) == REFERENCE
     assert fit.calls == 0
+
+
+def test_an_interruption_while_partitions_are_submitted_leaves_nothing_to_be_done():
+    submitted, begun, gate = [], [], threading.Event()
+
+    class Interrupted(ThreadPoolExecutor):
+        def submit(self, *args):
+            if len(submitted) == 5:
+                signal.raise_signal(signal.SIGINT)
+            submitted.append(super().submit(*args))
+            return submitted[-1]
+
+    def loaded(number):
+        begun.append(number)
+        gate.wait()
+        return data(number)
+
+    with Interrupted(1) as executor:
+        fit = total(logistic, [functools.partial(loaded, number) for number in range(9)], LIKE, engine=executor)
+        with pytest.raises(KeyboardInterrupt):
+            fit(AT)
+        gate.set()
+    assert len(submitted) == 5
+    assert len(begun) <= 1  # the one that its thread had taken
+    assert sum(job.cancelled() for job in submitted) >= 4

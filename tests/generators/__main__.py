@@ -68,11 +68,14 @@ def main():
         parser.error(f"no generator is called {', '.join(sorted(unknown))}: there are {', '.join(NAMES)}")
     faults = collections.Counter()
     spawn = multiprocessing.get_context("spawn")
+    by_name = importlib.import_module(
+        "tests.generators.__main__"
+    ).tried  # processes that are spawned have another __main__
     with concurrent.futures.ProcessPoolExecutor(options.processes, mp_context=spawn) as pool:
         for name in options.names or NAMES:
             seeds = range(options.seed, options.seed + options.draws)
             compared = 0
-            for count, wrong in pool.map(functools.partial(tried, name), seeds, chunksize=8):
+            for count, wrong in pool.map(functools.partial(by_name, name), seeds, chunksize=8):
                 compared += count
                 if wrong:
                     faults[name] += 1

@@ -1,5 +1,6 @@
 """Data sets, samplers, collation and the loader: in this process, and by workers that fail, hang and die."""
 
+import multiprocessing
 import os
 import random
 import signal
@@ -126,8 +127,18 @@ class Sizes(Squares):
 
 
 class Uneven(Squares):
+    """Its first sample takes longer than another one."""
+
+    def __init__(self, size):
+        super().__init__(size)
+        self.other = multiprocessing.Event()
+
     def __getitem__(self, index):
-        time.sleep(0.5 * (index == 0))
+        if index:
+            self.other.set()
+        else:
+            self.other.wait(60)
+            time.sleep(0.5)
         return index
 
 
@@ -409,7 +420,9 @@ def test_a_worker_that_is_killed():
 
 def test_a_worker_that_takes_too_long():
     fork = "fork" in get_all_start_methods()  # other processes may take longer than that to start
-    seconds, context = (1, "fork") if fork else (20, None)
+    seconds, context = (
+        (5, "fork") if fork else (20, None)
+    )  # of which the others need some where all processors are busy
     loader = DataLoader(Failing("sleep"), None, num_workers=1, timeout=seconds, multiprocessing_context=context)
     with pytest.raises(
         RuntimeError, match=f"timed out after {seconds} seconds: worker 0 was loading sample 2 of Failing"

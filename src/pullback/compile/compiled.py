@@ -47,6 +47,7 @@ REST = (
 )
 QUICK = 4  # records that are tried without further ado
 PATIENCE = 8  # records for one kind of call, before a function is said to change too often
+KINDS = 256  # kinds of calls that are remembered: an int that counts, or a new module, makes another one at each call
 
 
 class Prepared:
@@ -150,7 +151,7 @@ class Prepared:
 
     def _recorded(self, way: Way, leaves: Sequence[Any], results: list[Any], arrays: list[Any]) -> dict[int, Any]:
         """The tensors that require grad, as results of one operation on the tape."""
-        args = [results[kept] if isinstance(kept, int) else kept.tensor(leaves) for kept in way.kept]
+        args = [results[kept] if isinstance(kept, int) else kept.operand(leaves) for kept in way.kept]
         again = functools.partial(self._again, leaves, args, [*map(version, self._tensors(leaves))])
         return dict(
             zip(way.roots, recorded(args, [arrays[number] for number in way.roots], self._pull, again), strict=True)
@@ -345,6 +346,9 @@ class Compiled:
 
     def _record(self, key: Any, leaves: list[Any], structure: Any) -> Any:
         """Run the function, and keep a record of the run; its result where it cannot be kept, GIVEN_UP where it cannot be recorded."""
+        for known in (self.records, self.refused, self._constant, self._tries):
+            while len(known) >= KINDS:
+                del known[next(iter(known))]
         tries = self._tries[key] = self._tries.get(key, 0) + 1
         if tries > PATIENCE:
             self._refuse(

@@ -61,7 +61,7 @@ INFINITE = float("inf")
 COMPOSED: dict[str, Callable[..., Any]] = {
     "power": lambda x, *, exponent: power(x, _operand(exponent, x)),
     "exponential": lambda x, *, base: power(_operand(base, x), x),
-    "leaky_relu": lambda x, *, slope: where(x > 0, x, x * slope),
+    "leaky_relu": lambda x, *, slope: ops.prelu(x, _operand(slope, x)),
     "hardtanh": lambda x, *, lower, upper: where(x <= lower, lower, where(x >= upper, upper, x)),
     "hardshrink": lambda x, *, bound: where(ops.abs(x) <= bound, 0.0, x),
     "softshrink": lambda x, *, bound: x - where(x > bound, bound, where(x < -bound, -bound, x)),

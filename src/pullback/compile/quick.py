@@ -23,7 +23,7 @@ from .._tape.memory import protect
 from .._tape.node import AccumulateGrad, new
 from .._tensor.tensor import Tensor
 from .layouts import order
-from .records import Argument, Fixed, Float, Gradient, Place, Rate
+from .records import Argument, Fixed, Float, Gradient, Place, Rate, Scalar
 
 GIVEN_UP: Any = object()
 FEW = 3
@@ -133,7 +133,7 @@ class _Text:
 
     def _tensor(self, name: str, tensor: Any) -> None:
         """Check what `signature` describes; its dtype and shape are checked with its array, if the program has that."""
-        if not any(not isinstance(p, Float) and p.tensor(self.leaves) is tensor for p in self.record.places):
+        if not any(not isinstance(p, Scalar) and p.tensor(self.leaves) is tensor for p in self.record.places):
             shape, dtype = self.constant(tensor._array.shape), self.constant(tensor._array.dtype)
             self._unless(f"{name}._array.shape == {shape} and {name}._array.dtype is {dtype}")
         expected = next((s for place, s in self.record.signatures if place.tensor(self.leaves) is tensor), None)

@@ -29,9 +29,21 @@ class Place:
         """The array that the program is given."""
         return self.tensor(leaves)._array
 
+    def operand(self, leaves: Sequence[Any]) -> Any:
+        """What the tape is given, where the whole function is one operation on it."""
+        return self.tensor(leaves)
+
     def put(self, leaves: Sequence[Any], tensor: Any) -> None:
         """Put a new tensor there."""
         raise NotImplementedError
+
+
+class Scalar(Place):
+    """A Python float: the program is given it as an array, and it has no history."""
+
+    def operand(self, leaves: Sequence[Any]) -> Any:
+        """What the tape is given, where the whole function is one operation on it."""
+        return self.array(leaves)
 
 
 class Argument(Place):
@@ -45,7 +57,7 @@ class Argument(Place):
         return leaves[self.number]
 
 
-class Float(Argument):
+class Float(Scalar, Argument):
     """An argument that is a Python float."""
 
     def array(self, leaves: Sequence[Any]) -> Any:
@@ -79,7 +91,7 @@ class Held(Place):
         self.holder.put(self.key, tensor)
 
 
-class Rate(Place):
+class Rate(Scalar):
     """The learning rate of a group of parameters."""
 
     def __init__(self, holder: Holder) -> None:

@@ -92,7 +92,18 @@ class Pool(Here):
 
     def start(self, work: Work) -> Callable[[], Any]:
         """Begin, and return the function that waits for the results."""
-        jobs = [self.executor.submit(computed, *work[:4], *each) for each in work.partitions]
+        jobs: list[Any] = []
+        submit = functools.partial(self.executor.submit, computed, *work[:4])
+
+        def cancel() -> None:
+            for job in jobs:
+                job.cancel()
+
+        try:
+            jobs.extend(itertools.starmap(submit, work.partitions))
+        except BaseException:
+            cancel()  # those that have been submitted
+            raise
 
         def wait() -> Any:
             try:
@@ -105,8 +116,7 @@ class Pool(Here):
             except PartitionError as error:
                 raise PartitionError(*error.args) from None  # without the worker's traceback, which quotes the engine
             finally:
-                for job in jobs:
-                    job.cancel()
+                cancel()
 
         return wait
 

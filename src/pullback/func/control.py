@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import ops
 from .._core.modes import FieldBlock
 from .._core.primitives import Carrier, Function
 from .._core.trees import LEAF, Structure, flatten, paths, unflatten
 from .._tensor.creation import arange, as_tensor, zeros
-from .._tensor.custom import Meta, tensor_of
+from .._tensor.custom import Meta
+from .._tensor.tensor import Tensor
 from ..vocabulary.arithmetic import ne, where
 from ..vocabulary.shapes import movedim, reshape, stack, unbind
 
@@ -186,9 +188,9 @@ class ScanStep(Step):
 
 
 def _bared(value: Any) -> tuple[list[Any], Any]:
-    """The batch levels that a value varies in, in the order of their axes, and the underlying array."""
+    """The batch levels that a value varies in, in the order of their axes, and the array beneath, or what a compiler has there."""
     batches: list[Any] = []
-    while isinstance(value, Carrier):
+    while isinstance(value, Carrier) and value.level >= 0:
         if getattr(value, "batched", False):
             batches.insert(0, value.interpreter)
             value = value.interpreter.spread(value)
@@ -210,7 +212,8 @@ class Mask(NamedTuple):
             return leaf
         found = np.argwhere(np.asarray(self.values) == side)[0]
         place = dict(zip(self.batches, found, strict=True))
-        return tensor_of(np.array(array[tuple(place.get(batch, 0) for batch in batches)]))
+        chosen = ops.getitem(array, index=tuple(place.get(batch, 0) for batch in batches))
+        return Tensor.interpreter.wrap(ops.clone(chosen), None)
 
     def kept(self, leaves: Leaves, side: bool) -> Leaves:
         """The leaves for one side, with constant values for the examples that do not take it."""
@@ -223,18 +226,6 @@ class Mask(NamedTuple):
         return [a if a is b else where(self.condition, a, b) for a, b in pairs]
 
 
-def _decided(predicate: Any) -> bool | Mask:
-    """The predicate as a bool, or as a `Mask` if the examples disagree."""
-    batches, array = _bared(predicate)
-    if not batches:
-        return bool(predicate)
-    values = np.reshape(array, tuple(batch.size for batch in batches)) != 0
-    if values.all() or not values.any():
-        return bool(values.any())
-    condition = reshape(predicate, ())
-    return Mask(condition if condition._dtype.kind == "b" else ne(condition, 0), batches, values)
-
-
 # 3. Runners
 
 
@@ -245,9 +236,24 @@ class Runner:
     leaves, and may be run on the compiler's own values.
     """
 
+    def truths(self, array: Any) -> Any:
+        """Where an array beneath a condition of many examples holds."""
+        return array != 0
+
+    def decided(self, predicate: Any) -> bool | Mask:
+        """The predicate as a bool, or as a `Mask` if the examples disagree."""
+        batches, array = _bared(predicate)
+        if not batches:
+            return bool(predicate)
+        values = np.reshape(self.truths(array), tuple(batch.size for batch in batches))
+        if values.all() or not values.any():
+            return bool(values.any())
+        condition = reshape(predicate, ())
+        return Mask(condition if condition._dtype.kind == "b" else ne(condition, 0), batches, values)
+
     def cond(self, predicate: Any, first: Side, second: Side, operands: Leaves) -> Leaves:
         """The leaves of the first side if the predicate holds, else of the second."""
-        decided = _decided(predicate)
+        decided = self.decided(predicate)
         if isinstance(decided, bool):
             return first(operands) if decided else second(operands)
         results = first(decided.kept(operands, True))
@@ -258,7 +264,7 @@ class Runner:
     def while_loop(self, test: Function, step: Step, carry: Leaves) -> Leaves:
         """The leaves of the first carry for which the test no longer holds."""
         while True:
-            decided = _decided(test(carry))
+            decided = self.decided(test(carry))
             if decided is False:
                 return carry
             carry = step(carry) if decided is True else decided.chosen(step(decided.kept(carry, True)), carry)

@@ -115,11 +115,13 @@ class Level(Tape, Interpreter):
         """A tensor of this level."""
         boxed = self.box(value)
         boxed._node = node
+        if type(boxed._array) is ndarray and (born := mode.get().born) is not None:
+            born(boxed)
         return boxed
 
     def adopt(self, made: Any) -> Any:
         """A tensor of this level, so that values of this level can be written to it."""
-        return self.wrap(inner(made), None)
+        return self.box(inner(made))
 
     def beneath(self, primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> Any:
         """The operation one level further in, under the mode that applies there."""
@@ -141,7 +143,7 @@ class Level(Tape, Interpreter):
     def variable(self, tensor: Any) -> Any:
         """A leaf of this level that requires grad; the history of the tensor it is made from stays beneath."""
         plain = type(tensor) is Tensor and tensor._node is None
-        boxed = self.wrap(lend(tensor) if plain else tensor, None)
+        boxed = self.box(lend(tensor) if plain else tensor)
         self._given[id(boxed)] = (ref(boxed), tensor)
         if plain:
             alias(tensor, boxed, counted=False)  # writes to the tensor must not reach values saved here

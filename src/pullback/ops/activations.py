@@ -26,8 +26,10 @@ def _mask(condition: Any) -> Any:
 
 def _leaky_factor(x: Any, *, slope: float) -> Any:
     """1 above zero, the slope elsewhere."""
-    factor = np.asarray(x > _xp.constant(0, x.dtype)).astype(x.dtype)
-    return _xp.maximum(factor, _xp.constant(slope, x.dtype)) if 0 <= slope <= 1 else factor + (1 - factor) * slope
+    above, below = x > _xp.constant(0, x.dtype), _xp.constant(slope, x.dtype)
+    if 0 <= slope <= 1:
+        return _xp.maximum(np.asarray(above).astype(x.dtype), below)
+    return np.where(above, _xp.constant(1, x.dtype), below)
 
 
 def _leaky_relu_forward(x: Any, *, slope: float) -> Any:

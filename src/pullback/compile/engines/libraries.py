@@ -137,6 +137,10 @@ class Engine:
         """An array of the engine's, on the host."""
         return np.asarray(x)
 
+    def held(self, arrays: list[Any]) -> list[Any]:
+        """The results of a call whose numbers later calls begin with."""
+        return arrays
+
     def truth(self, x: Any) -> Any:
         """Where numbers are not zero."""
         return x if self.kind(x).kind == "b" else x != 0
@@ -466,11 +470,15 @@ class Dask(Engine):
         """An array of the engine's, computed."""
         return np.asarray(x.compute())
 
+    def held(self, arrays: list[Any]) -> list[Any]:
+        """The results, computed: what is lazy would hold the tasks of all calls before."""
+        return list(self.dask.persist(*arrays))
+
     def find(self, e: Any) -> Word:
         """The words for chunks, or the forward function, of elements or of whole arrays."""
         if e.name in CHUNKED:
             return super().find(e)
-        forward = functools.partial(quiet.run, functools.partial(e.primitive.forward, **e.params))
+        forward = functools.partial(_quietly, e.primitive.forward, e.params)  # which workers may be sent
         if e.primitive.kind == "elementwise" or e.name in STANDARD:
             return lambda w, e, *arrays, **_: w.library.core.elemwise(forward, *arrays, dtype=e.output.dtype)
         return lambda w, e, *arrays, **_: w.whole(forward, arrays, e.outputs)
@@ -479,6 +487,10 @@ class Dask(Engine):
         """The outputs of a function of whole arrays."""
         found = self.dask.delayed(_several)(forward, *arrays)
         return tuple(self.library.from_delayed(found[i], value.shape, value.dtype) for i, value in enumerate(outputs))
+
+
+def _quietly(forward: Callable[..., Any], params: dict[str, Any], *arrays: Any) -> Any:
+    return quiet.copy().run(forward, *arrays, **params)
 
 
 def _several(forward: Callable[..., Any], *arrays: Any) -> list[Any]:

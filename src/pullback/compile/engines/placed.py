@@ -23,7 +23,7 @@ from ..compiled import Compiled, Prepared
 from ..layouts import clash
 from ..machinery import Machinery
 from ..program import DepartedError, Program, acts
-from ..records import Float, Rate, Record
+from ..records import Record, Scalar
 from .libraries import Engine, engine
 from .running import check, lowered
 
@@ -110,6 +110,8 @@ class Lowered(Machinery):
             drawn = [w.constant(np.asarray(e.primitive.forward(**e.params))) for e in draws]
             with np.errstate(all="ignore"):
                 found = compute(*map(twins.of, arrays), *drawn)
+            if kept or program.writes:
+                found = w.held(found)
             guards = itertools.zip_longest(
                 [expected for _, expected in program.guards], found[ends[1] :], fillvalue=True
             )
@@ -146,7 +148,7 @@ class PlacedProgram(Prepared):
         """Run the program; what was written on the host since the last call is brought to the engine before."""
         twins, places = self.twins, self.record.places
         for place, array in zip(places, arrays, strict=True):
-            if not isinstance(place, (Float, Rate)):
+            if not isinstance(place, Scalar):
                 twins.of(array, version(place.tensor(leaves)))
         answer = super().run(leaves, arrays)
         for place, _ in self.record.written:

@@ -10,6 +10,7 @@ import ctypes
 import functools
 import hashlib
 import sys
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -152,13 +153,25 @@ def address(name: str) -> int:
 
 # Code
 
+_engines: dict[weakref.ref[Code], Any] = {}
+_left: list[weakref.ref[Code]] = []
+"""The codes that are gone, and whose engines are not closed yet."""
+
 
 class Code:
-    """Object code in memory, with its table of addresses filled."""
+    """Object code in memory, with its table of addresses filled.
+
+    Its memory is given back when the next code is loaded. If its destructor did that, which is Python, garbage collection
+    would run it at any moment, and an exception of a signal handler in a destructor is lost.
+    """
 
     def __init__(self, code: bytes, links: Sequence[int] = ()) -> None:
+        while _left:
+            _engines.pop(_left.pop()).close()
         self.engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _machine(0))  # which the engine owns
-        self.engine.add_object_file(binding.ObjectFileRef.from_data(code))  # ready when an address is asked for
+        _engines[weakref.ref(self, _left.append)] = self.engine
+        with binding.ObjectFileRef.from_data(code) as file:
+            self.engine.add_object_file(file)  # ready when an address is asked for
         self.fill(links)
 
     def fill(self, links: Sequence[int]) -> None:
@@ -254,8 +267,8 @@ def compiled(text: str, *, plain: bool = False) -> bytes:
     `plain` code is generated at optimisation level 0.
     """
     forks.give_way()
-    module = binding.parse_assembly(text)
-    module.triple = binding.get_process_triple()
-    target = machine(plain=plain)
-    module.data_layout = str(target.target_data)
-    return bytes(target.emit_object(module))
+    with binding.parse_assembly(text) as module:
+        module.triple = binding.get_process_triple()
+        target = machine(plain=plain)
+        module.data_layout = str(target.target_data)
+        return bytes(target.emit_object(module))
