@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextvars
 import functools
 import importlib
+import itertools
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, NamedTuple, Self, TypeVar
@@ -50,6 +51,7 @@ innermost: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.innerm
 asking: contextvars.ContextVar[FrameType | None] = contextvars.ContextVar("pullback.asking", default=None)
 losses: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar("pullback.losses", default=None)
 copies: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.copies", default=None)
+entered = itertools.count(1)  # numbers the blocks of interpreters in the order in which they are entered
 early_stop: contextvars.ContextVar[bool | None] = contextvars.ContextVar("pullback.early_stop", default=None)
 debugging: contextvars.ContextVar[bool | None] = contextvars.ContextVar("pullback.debugging", default=None)
 
@@ -57,8 +59,11 @@ debugging: contextvars.ContextVar[bool | None] = contextvars.ContextVar("pullbac
 def changed(**fields: Any) -> Mode:
     """The current mode with some fields changed; the default mode is always the same object."""
     current = mode.get()
-    if (current is RECORD or current is NO_GRAD) and fields.keys() == {"grad"}:
-        return RECORD if fields["grad"] else NO_GRAD  # the most frequent changes need no new object
+    if fields.keys() == {"grad"}:  # the most frequent changes need no new object
+        if current is RECORD or current is NO_GRAD:
+            return RECORD if fields["grad"] else NO_GRAD
+        if current is WITHIN or current is WITHIN_NO_GRAD:
+            return WITHIN if fields["grad"] else WITHIN_NO_GRAD
     new = current._replace(**fields)
     observer = new.watcher if new.compute is not None and _only_looks(new) else None
     if observer is not new.observer:
@@ -215,7 +220,7 @@ class no_escapes(_Switch):
     """A block in which a conversion that would lose a gradient is an error, which names the value, the line and the fix.
 
     Outside, `float(t)`, `int(t)`, `complex(t)`, `math.sin(t)` and `a[0] = t` for an array `a` warn and go on with a plain
-    number, and `t.item()`, `t.tolist()` and `copy.copy(t)` do so without a word. Inside, each of them is a RuntimeError
+    number, and `t.item()`, `t.tolist()` and `pickle.dumps(t)` do so without a word. Inside, each of them is a RuntimeError
     for a tensor whose derivative is recorded, with functions of SciPy that ask for arrays, as always. What says that no
     gradient is wanted stays allowed: `detach()`, `data`, `numpy(force=True)`, and everything under `no_grad`. So do
     comparisons, `bool(t)`, printing, and results of step functions, as in `int(t.floor())`: no derivative is lost. The mode belongs to the thread. Works
@@ -407,3 +412,36 @@ class Computing:
 
 
 quiet = Computing()
+
+
+class _Birth:
+    """Notes of a new tensor inside which interpreter's block it was made, and looks on with the fast paths of operations."""
+
+    copy = quiet.copy
+    unseen = ()
+
+    def __init__(self, before: Callable[[Any], None] | None = None) -> None:
+        self.before = before
+
+    def __call__(self, tensor: Any) -> None:
+        if (interpreter := innermost.get()) is not None:
+            tensor._since = interpreter.since
+        if self.before is not None:
+            self.before(tensor)
+
+    def sees(self, primitive: Any, params: Any, arrays: Any, tensor: Any) -> None:
+        """As an observer of operations does; see `_tape.observers`."""
+        self(tensor)
+
+
+WITHIN_NO_GRAD = Mode(grad=False, born=_Birth())
+WITHIN = Mode(born=WITHIN_NO_GRAD.born, observer=WITHIN_NO_GRAD.born)
+"""The mode inside the block of an interpreter that was entered in the default mode."""
+
+
+def within() -> Mode:
+    """The current mode, in which tensors know inside which interpreter's block they were made."""
+    current = mode.get()
+    if current is RECORD or current is NO_GRAD:
+        return WITHIN if current.grad else WITHIN_NO_GRAD
+    return current if type(current.born) is _Birth else current._replace(born=_Birth(current.born))

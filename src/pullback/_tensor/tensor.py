@@ -291,8 +291,10 @@ class Conversions(Autograd):
         )
 
     def __copy__(self) -> Any:
-        if not self.is_leaf:
-            escape("detach", self, "copy.copy()")
+        if self.level or not self.is_leaf:
+            copied = self.clone()
+            vars(copied).update(self._given_attributes())
+            return copied
         return self._copied_to(self.detach(), self._given_attributes())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
@@ -307,7 +309,8 @@ class Conversions(Autograd):
 
     def _given_attributes(self) -> dict[str, Any]:
         """The attributes that the program has given to this tensor."""
-        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        known = self._held
+        return {name: value for name, value in vars(self).items() if not name.startswith("_") and name not in known}
 
     def _copied(self) -> Any:
         """A leaf with a copy of this tensor's values, and its class, requires_grad flag and gradient."""

@@ -41,8 +41,12 @@ class _Level(Forward):
     way_out = "Write y = make_dual(x, zeros_like(x)) first."
 
     def adopt(self, made: Any) -> Any:
-        """A tensor created inside, unchanged: it outlives the level, so no dual tensor can be written to it."""
+        """A tensor created inside, unchanged: it outlives the level."""
         return made
+
+    def enlist(self, tensor: Any) -> Any:
+        """A tensor that will be its primal again once the level has been left."""
+        return super().adopt(tensor)
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The operation and its derivative; the operation on primals alone once the level has been left."""
