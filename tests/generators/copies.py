@@ -31,8 +31,14 @@ def _out_of(state):
     return state.first + state.others["twice"][0] * state.others["again"] * state.others["twice"][1]
 
 
+def _copied(value):
+    """A copy as of an array: a plain tensor's shallow copy would be in the same memory, as torch's is."""
+    plain = type(value) is pb.Tensor and not value.requires_grad
+    return value.clone() if plain else copy.copy(value)
+
+
 INSTRUCTIONS = (
-    lambda values, i, j, k: values.append(copy.copy(values[i])),
+    lambda values, i, j, k: values.append(_copied(values[i])),
     lambda values, i, j, k: values.append(copy.deepcopy(values[i])),
     lambda values, i, j, k: values.append(_out_of(copy.deepcopy(_nested(values[i], values[j])))),
     lambda values, i, j, k: values.append(_out_of(copy.copy(_nested(values[i], values[j])))),

@@ -419,9 +419,24 @@ def in_place(general: Callable[..., Any]) -> Callable[..., Any]:
 
     def method(self: Any, *args: Any, **options: Any) -> Any:
         result = general(self, *args, **options)
-        return result if result is NotImplemented else write(self, result, f"{general.__name__}_")
+        if result is NotImplemented:
+            return result
+        if result._node is None and self._dtype.kind in "fc":
+            result = _steps_followed(self, args, result, general.__name__)
+        return write(self, result, f"{general.__name__}_")
 
     return named(f"{general.__name__}_", method, vocabulary.in_place_text(general))
+
+
+def _steps_followed(target: Any, args: Sequence[Any], result: Any, name: str) -> Any:
+    """The result of a step function of tracked tensors, such as a comparison, tracked with a derivative of zero.
+
+    What is written in place stays tracked, as in torch.
+    """
+    tracked = [x for x in (target, *args) if isinstance(x, Carrier) and x._node is not None]
+    if not tracked or not mode.get().grad:
+        return result
+    return ops.drawn(cast(result, target._dtype), *tracked, label=f"{name.title().replace('_', '')}Backward{len(args)}")
 
 
 def operator(general: Callable[[Any, Any], Any], *, swapped: bool = False) -> Callable[[Any, Any], Any]:
