@@ -151,11 +151,11 @@ def test_modes_and_levels_are_what_they_were_after_an_error():
 
 
 def test_a_dual_is_written_to_a_dual():
-    """And the refusal to write it to another tensor names the way out."""
+    """And the refusal to write it to a tensor from outside of the level names the way out."""
     forward_ad = pullback.autograd.forward_ad
+    table = pullback.zeros(2, 3, dtype=pullback.float64)
     with forward_ad.dual_level():
         x = forward_ad.make_dual(vector(), vector())
-        table = pullback.zeros(2, *x.shape, dtype=x.dtype)
         for write in (lambda: table[0].copy_(x), lambda: table.__setitem__(1, x)):
             with pytest.raises(RuntimeError, match="Write y = make_dual"):
                 write()

@@ -431,7 +431,8 @@ class _Birth:
 
     def sees(self, primitive: Any, params: Any, arrays: Any, tensor: Any) -> None:
         """As an observer of operations does; see `_tape.observers`."""
-        self(tensor)
+        if type(tensor) is not tuple:  # whose pieces have been seen
+            self(tensor)
 
 
 WITHIN_NO_GRAD = Mode(grad=False, born=_Birth())
