@@ -35,7 +35,8 @@ class Mode(NamedTuple):
     """An object notified of what operations do not show: `wrote(tensor, recorded)` after a write, `begins` and `ends` of a pass."""
     observer: Any = None
     """The watcher, if the mode does nothing but let it look at results: then the fast paths of operations can stay in use."""
-    escapes_refused: bool = False
+    escapes_refused: str = ""
+    """What refuses conversions that would lose a gradient, such as "no_escapes"; "" where they are allowed."""
     strong_zeros: bool = False
     programs: frozenset[str] = frozenset()
     """The packages whose NumPy makes tensors."""
@@ -65,16 +66,20 @@ def changed(**fields: Any) -> Mode:
         if current is WITHIN or current is WITHIN_NO_GRAD:
             return WITHIN if fields["grad"] else WITHIN_NO_GRAD
     new = current._replace(**fields)
-    observer = new.watcher if new.compute is not None and _only_looks(new) else None
+    observer = _observer(new)
     if observer is not new.observer:
         new = new._replace(observer=observer)
     return RECORD if new == RECORD else NO_GRAD if new == NO_GRAD else new
 
 
-def _only_looks(new: Mode) -> bool:
-    """True if a mode intercepts computation only to let its watcher look at results, and records as the default mode does."""
-    looking = getattr(new.watcher, "compute", None)
-    return looking == new.compute and new.watcher.alone and new.grad and new.pack is None and new.born is None
+def _observer(new: Mode) -> Any:
+    """What a mode lets look at results, if it does nothing else and records as the default mode does; otherwise None."""
+    if not new.grad or new.pack is not None:
+        return None
+    if new.compute is None:
+        return new.born if type(new.born) is _Birth and new.born.before is None and not new.inference else None
+    looks = new.compute == getattr(new.watcher, "compute", None) and new.watcher.alone and new.born is None
+    return new.watcher if looks else None
 
 
 def is_grad_enabled() -> bool:
@@ -236,7 +241,7 @@ class no_escapes(_Switch):
     RuntimeError: no_escapes: math.sin at ... takes, by conversion to a number, the values of a float32 tensor of shape () made by Mul ...
     """
 
-    _field = "escapes_refused"
+    _field, _value = "escapes_refused", "no_escapes"
 
 
 class strong_zeros(_Switch):
