@@ -324,7 +324,7 @@ class Recorder(Interpreter):
         self._mode.__exit__(*exc)
         del self._mode
         _noted.reset(self._notes)
-        super().__exit__(*exc)
+        innermost.reset(self._tokens.pop())
 
     @property
     def here(self) -> bool:
