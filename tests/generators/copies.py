@@ -50,7 +50,9 @@ INSTRUCTIONS = (
     lambda values, i, j, k: values[i].__setitem__(slice(None, -1), 0.5 * values[j][1:]),
     lambda values, i, j, k: values[i].__iadd__(values[j]),
     lambda values, i, j, k: values[i][1:].__imul__(values[j][:-1]),
-    lambda values, i, j, k: values.append(values[i][::-1] * 1 if isinstance(values[i], np.ndarray) else values[i].flip(0)),
+    lambda values, i, j, k: values.append(
+        values[i][::-1] * 1 if isinstance(values[i], np.ndarray) else values[i].flip(0)
+    ),
 )
 COPIES = INSTRUCTIONS[:5]
 
@@ -90,7 +92,9 @@ def gradient(program, x, *captured):
 def curvature(program, x, *captured):
     """The Hessian, from differences of gradients."""
     h = 1e-5
-    rows = [gradient(program, x + h * row, *captured) - gradient(program, x - h * row, *captured) for row in np.eye(SIZE)]
+    rows = [
+        gradient(program, x + h * row, *captured) - gradient(program, x - h * row, *captured) for row in np.eye(SIZE)
+    ]
     return np.array(rows) / (2 * h)
 
 
@@ -98,7 +102,9 @@ def near(found, right, what, tolerance=1e-9):
     found = found.detach().numpy() if isinstance(found, pb.Tensor) else np.asarray(found)
     scale = 1 + np.abs(right).max()
     assert found.shape == np.shape(right), f"{what}: shape {found.shape} for {np.shape(right)}"
-    assert np.abs(found - right).max() <= tolerance * scale, f"{what}: {found.tolist()} for {np.asarray(right).tolist()}"
+    assert np.abs(found - right).max() <= tolerance * scale, (
+        f"{what}: {found.tolist()} for {np.asarray(right).tolist()}"
+    )
     return 1
 
 
@@ -132,7 +138,9 @@ def check(rng):
     several = pb.vmap(pb.func.grad(f))(pb.tensor(rows))
     compared += near(several, np.stack([gradient(program, row, c) for row in rows]), "vmap of grad")
     both = pb.vmap(lambda t, s: pb.func.grad(lambda t: program(t, s))(t))(pb.tensor(rows), pb.tensor(rows[::-1].copy()))
-    compared += near(both, np.stack([gradient(program, *pair) for pair in zip(rows, rows[::-1], strict=True)]), "vmap of both")
+    compared += near(
+        both, np.stack([gradient(program, *pair) for pair in zip(rows, rows[::-1], strict=True)]), "vmap of both"
+    )
     if rng.random() < 0.2:
         compared += near(pb.compile(pb.func.grad(program))(t, u), right, "compiled")
     return compared + on_the_tape(rng)

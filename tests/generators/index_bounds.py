@@ -73,9 +73,9 @@ OPERATIONS = {
     "nll_loss": lambda x, i: F.nll_loss(x.T[:1].expand(len(i), LENGTH), i),
     "cross_entropy": lambda x, i: F.cross_entropy(x.T[:1].expand(len(i), LENGTH), i),
     "multi_margin_loss": lambda x, i: F.multi_margin_loss(x.T[:1].expand(len(i), LENGTH), i),
-    "max_unpool1d": lambda x, i: F.max_unpool1d(values(i)[None, None], i[None, None], 1, output_size=(LENGTH,))
-    if len(i) == LENGTH
-    else x,
+    "max_unpool1d": lambda x, i: (
+        F.max_unpool1d(values(i)[None, None], i[None, None], 1, output_size=(LENGTH,)) if len(i) == LENGTH else x
+    ),
     "np.take": lambda x, i: np.take(x, i, axis=0),
     "np.take_along_axis": lambda x, i: np.take_along_axis(x, rows(i), 0),
 }
@@ -90,7 +90,9 @@ def outcome(function, *args):
             warnings.simplefilter("ignore")
             return function(*args).detach().numpy()
     except (IndexError, RuntimeError, ValueError) as error:
-        assert "bound" in str(error) or "range" in str(error) or "index" in str(error) or "Class values" in str(error), error
+        assert (
+            "bound" in str(error) or "range" in str(error) or "index" in str(error) or "Class values" in str(error)
+        ), error
         return type(error)
 
 
@@ -103,7 +105,9 @@ def same(found, right, what):
 
 
 def indices(rng, count):
-    low, high = [(0, LENGTH), (-LENGTH, LENGTH), (-1, LENGTH), (0, LENGTH + 1), (-LENGTH - 2, LENGTH + 2)][rng.integers(5)]
+    low, high = [(0, LENGTH), (-LENGTH, LENGTH), (-1, LENGTH), (0, LENGTH + 1), (-LENGTH - 2, LENGTH + 2)][
+        rng.integers(5)
+    ]
     return pb.tensor(rng.integers(low, high, count))
 
 
@@ -131,9 +135,13 @@ def check(rng):
                     compared += same(outcome(function, x, i), right, f"{what}: {where}")
                 if name not in WITHOUT:
                     both = outcome(pb.vmap(f), pb.stack([x, x]), pb.stack([i, i]))
-                    compared += same(both, right if isinstance(right, type) else np.stack([right, right]), f"vmap {where}")
+                    compared += same(
+                        both, right if isinstance(right, type) else np.stack([right, right]), f"vmap {where}"
+                    )
             fixed = pb.compile(lambda x, f=f: f(x, constant), **options)
-            compared += same(outcome(fixed, x), outcome(f, x, constant), f"compiled, constant: {name} at {constant.tolist()}")
+            compared += same(
+                outcome(fixed, x), outcome(f, x, constant), f"compiled, constant: {name} at {constant.tolist()}"
+            )
     finally:
         pb.set_machine_code(before)
     return compared

@@ -132,9 +132,9 @@ def check(rng):
     compared += same([alone], [np.tensordot(moves[1].numpy(), slopes[1], moves[1].ndim)], "jvp by the values alone")
 
     # the square has the Hessian 2 J J^T in all directions
-    (curved,) = pb.func.jvp(
-        pb.func.grad(lambda v: (f(arguments[0], v) ** 2).sum()), arguments[1:], tuple(moves[1:])
-    )[1:]
+    (curved,) = pb.func.jvp(pb.func.grad(lambda v: (f(arguments[0], v) ** 2).sum()), arguments[1:], tuple(moves[1:]))[
+        1:
+    ]
     twice = 2 * np.tensordot(slopes[1], np.tensordot(moves[1].numpy(), slopes[1], moves[1].ndim), 3)
     compared += same([curved], [twice], "forward over reverse")
     leaf = arguments[1].clone().requires_grad_()

@@ -43,6 +43,7 @@ ALLOWED = {
     "forced": lambda t: t.numpy(force=True),
     "bool": lambda t: bool(t[0]) and bool(t[0] > 1) and t[0] < 5,
     "format": lambda t: f"{t[0]:.3f} {t} {t[0]!r}",
+    "questions": lambda t: (math.isnan(t[0]), math.isfinite(t[0]), math.isclose(t[0], 3), math.floor(t[0])),
     "index": lambda t: [1, 2, 3][t.argmax()],
     "shape": lambda t: (len(t), t.shape, t.ndim),
     "copy": copy.copy,
@@ -76,7 +77,7 @@ def test_the_message_names_the_function_both_lines_and_the_fix():
         "math.sqrt at test_escapes.py",
         "math.sqrt(t[1])",
         "conversion to a number",
-        "pullback.sin(x) for math.sin(x)",
+        "pullback.sqrt for math.sqrt",
     ):
         assert part in text
 

@@ -219,8 +219,14 @@ def enlist(target: Any, value: Any, operation: str) -> None:
     """
     interpreter = value.interpreter
     base = target if target._base is None else target._base
-    family = [base] if base._storage is None else [base, *(each for each in base._storage.tensors() if each is not base)]
-    if base._since < interpreter.since or any(each._base is not base or each._heir for each in family[1:]) or base._heir:
+    family = (
+        [base] if base._storage is None else [base, *(each for each in base._storage.tensors() if each is not base)]
+    )
+    if (
+        base._since < interpreter.since
+        or any(each._base is not base or each._heir for each in family[1:])
+        or base._heir
+    ):
         raise RuntimeError(errors.captured_write(target, operation, value))
     for each in family:
         enlisted = interpreter.enlist(each._twin())

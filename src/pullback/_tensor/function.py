@@ -432,7 +432,9 @@ class FunctionPrimitive(Custom):
             return out
         if number in call.aliases or out._node is not None:
             result, shared = _another(out), out
-            if place is None and (ctx._recorded or (number in call.aliases and out.requires_grad)):  # an alias, as that of `detach`
+            if place is None and (
+                ctx._recorded or (number in call.aliases and out.requires_grad)
+            ):  # an alias, as that of `detach`
                 result._base, result._path, result._made_untracked = None, (), None
         else:
             result = out

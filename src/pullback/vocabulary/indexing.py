@@ -425,7 +425,8 @@ def _region(tensor: Any, spec: Index, arrays: Any) -> tuple[int, ...]:
     def standing_for(array: Any) -> Any:
         if category(array)[0].kind == "b":
             return concrete(array, "index_put_")
-        return np.zeros(tuple(array.shape), np.intp) if getattr(array, "level", 0) else data(array)
+        known = data(array)
+        return known if isinstance(known, np.ndarray) else np.zeros(tuple(array.shape), np.intp)
 
     place = _xp.place(list(map(standing_for, arrays)), spec)
     return np.shape(_found(tensor, np.broadcast_to(np.False_, tuple(tensor.shape)), place))
