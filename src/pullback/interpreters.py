@@ -7,6 +7,7 @@ lines.
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from contextvars import Token
 from typing import Any, Self
@@ -14,9 +15,9 @@ from typing import Any, Self
 import numpy as np
 
 from ._core import errors
+from ._core.modes import innermost, mode, within
 from ._core.primitives import Carrier, Interpreter as _Interpreter, Primitive as Primitive
 from ._numerics.random import sampled_within
-from ._tape.cuts import escape
 from ._tape.node import new
 from ._tape.recording import Tape
 from ._tensor.tensor import Tensor
@@ -25,7 +26,7 @@ from ._tensor.tensor import Tensor
 class Boxed(Tensor):
     """A tensor that belongs to an interpreter, which receives the operations on it."""
 
-    __slots__ = ("interpreter", "level")
+    __slots__ = ()  # so that a tensor can become one: see `_tape.views.enlist`
 
     level: int
     interpreter: Any
@@ -74,13 +75,9 @@ class Boxed(Tensor):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return self.numpy()
 
-    def __copy__(self) -> Any:
-        escape("detach", self, "copy.copy()")
-        return self.detach().clone()
-
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        escape("detach", self, "copy.deepcopy()")
-        memo[id(self)] = copied = self.detach().clone()
+        memo[id(self)] = copied = self.clone()
+        vars(copied).update(sys.modules["copy"].deepcopy(self._given_attributes(), memo))  # which has called this
         return copied
 
     def __reduce__(self) -> Any:
@@ -140,6 +137,19 @@ class Interpreter(_Interpreter):
     carrier: type[Boxed] = Boxed
     """The class of the tensors of this interpreter."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._modes: list[Token[Any]] = []
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        self._modes.append(mode.set(within()))
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        mode.reset(self._modes.pop())
+        super().__exit__(*exc)
+
     def box(self, value: Any) -> Any:
         """A value as a tensor of this interpreter; a tuple element by element."""
         if isinstance(value, tuple):
@@ -149,6 +159,8 @@ class Interpreter(_Interpreter):
         boxed._node = boxed._cell = None
         boxed.interpreter = self
         boxed.level = self.level
+        if (around := innermost.get()) is not self and around is not None:
+            boxed._since = around.since
         return boxed
 
     def wrap(self, value: Any, node: Any) -> Any:

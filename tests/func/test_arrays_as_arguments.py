@@ -1,11 +1,17 @@
 """Arrays, floats and lists of numbers where transforms take tensors; value_and_grad, which speaks NumPy."""
 
+import math
+import warnings
+
 import numpy as np
 import pytest
 
 import pullback as pb
 from pullback import func
 from pullback.autograd import functional
+
+scipy = pytest.importorskip("scipy")
+scipy.integrate = pytest.importorskip("scipy.integrate")
 
 VALUES = {
     "array": np.array([1.0, 2.0]),
@@ -159,3 +165,58 @@ def test_inside_another_transform_it_is_refused():
         func.vmap(lambda a: inside(np.ones(2), a)[1])(np.ones(3))
     with pytest.raises(NotImplementedError, match="use grad_and_value inside of it"):
         func.grad(lambda a: inside(np.ones(2), a)[0])(2.0)
+
+
+ESCAPES = {
+    "math.exp": lambda t: math.exp(t[0]) * t[1],
+    "item": lambda t: t[0].item() * t[1],
+    "float": lambda t: float(t[0]) * t[1],
+    "int": lambda t: int(t[0]) * t[1],
+    "write": lambda t: into_array(t[0]) * t[1],
+    "initial": lambda t: np.sum(np.ones(2), initial=t[0]) * t[1],
+    "left": lambda t: np.interp(-1.0, [0.0, 1.0], [0.0, 1.0], left=t[0]) * t[1],
+    "quad": lambda t: scipy.integrate.quad(lambda s: s * t[0], 0, 1)[0] * t[1],
+}
+
+
+def into_array(number):
+    a = np.zeros(1)
+    a[0] = number
+    return a[0]
+
+
+@pytest.mark.parametrize("f", ESCAPES.values(), ids=ESCAPES)
+def test_a_number_that_leaves_is_an_error_with_its_line(f):
+    x = np.array([1.5, 2.5])
+    for name, function in (("value_and_grad", pb.value_and_grad(f)), ("flatten_problem", pb.flatten_problem(f, x).fun)):
+        with pytest.raises(RuntimeError, match=f"^{name}: .* its gradient would be lost") as refused:
+            function(x)
+        assert ".py:" in str(refused.value)
+    if f is ESCAPES["math.exp"]:
+        assert "math.exp at test_arrays_as_arguments.py" in str(refused.value)
+        assert "write pullback.exp for math.exp" in str(refused.value)
+    if f in (ESCAPES["math.exp"], ESCAPES["float"]):
+        for function in (
+            pb.value_and_grad(f, allow_escapes=True),
+            pb.flatten_problem(f, x, allow_escapes=True).fun,
+        ):
+            with pytest.warns(UserWarning, match="Converting a tensor with requires_grad=True"):
+                assert function(x)[1][0] == 0
+
+
+def test_questions_leave_a_function_as_they_are():
+    def f(t):
+        if t[0] > 0 and not math.isnan(t[1]) and math.floor(t[0]) == 1:
+            return t[int(t.argmax())] * t[0]
+        return t.sum()
+
+    assert pb.value_and_grad(f)(np.array([1.5, 2.5]))[1].tolist() == [2.5, 1.5]
+
+
+def test_an_integral_of_vectors_has_the_right_gradient():
+    x = pb.tensor([1.0, 2.0], dtype=pb.float64, requires_grad=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scipy.integrate.quad_vec(lambda t: np.exp(-x * t), 0.0, 1.0)[0].sum().backward()
+    right = (np.exp(-x.detach().numpy()) * (x.detach().numpy() + 1) - 1) / x.detach().numpy() ** 2
+    np.testing.assert_allclose(x.grad, right, rtol=1e-9)

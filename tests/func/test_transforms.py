@@ -151,11 +151,11 @@ def test_modes_and_levels_are_what_they_were_after_an_error():
 
 
 def test_a_dual_is_written_to_a_dual():
-    """And the refusal to write it to another tensor names the way out."""
+    """And the refusal to write it to a tensor from outside of the level names the way out."""
     forward_ad = pullback.autograd.forward_ad
+    table = pullback.zeros(2, 3, dtype=pullback.float64)
     with forward_ad.dual_level():
         x = forward_ad.make_dual(vector(), vector())
-        table = pullback.zeros(2, *x.shape, dtype=x.dtype)
         for write in (lambda: table[0].copy_(x), lambda: table.__setitem__(1, x)):
             with pytest.raises(RuntimeError, match="Write y = make_dual"):
                 write()
@@ -429,3 +429,71 @@ def test_a_transform_leaves_nothing_for_the_garbage_collector(transform):
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+def steps_of_a_state(x):
+    state = copy.deepcopy({"now": x * 2, "past": [x * 2, copy.copy(x)]})
+    state["now"] += state["past"][1]
+    return (state["now"] * state["past"][0]).sum()  # 3 x times 2 x
+
+
+@pytest.mark.parametrize(
+    "derivative",
+    [
+        func.grad,
+        func.jacrev,
+        func.jacfwd,
+        lambda f: lambda x: func.vmap(func.grad(f))(x[None])[0],
+        lambda f: lambda x: pullback.value_and_grad(f)(x.numpy())[1],
+    ],
+    ids=["grad", "jacrev", "jacfwd", "vmap", "value_and_grad"],
+)
+def test_copies_of_values_are_followed(derivative):
+    assert np.allclose(derivative(steps_of_a_state)(vector()), 12 * vector().numpy())
+
+
+def written_inside(v, c):
+    y = c * 1
+    part = y[1:]
+    y[0] = v
+    part[0].copy_(v * v)
+    return (y * y).sum() + part.sum()  # v^2 + v^4 + v^2 + constants
+
+
+@pytest.mark.parametrize("derivative", [func.grad, func.jacfwd, func.jacrev])
+def test_what_was_made_inside_of_captured_tensors_can_be_written_to(derivative):
+    c, v = vector(), pullback.tensor(3.0, dtype=pullback.float64)
+    assert derivative(lambda v: written_inside(v, c))(v).item() == 4 * 3 + 4 * 27
+    assert func.hessian(lambda v: written_inside(v, c))(v).item() == 4 + 12 * 9
+    assert c.tolist() == vector().tolist()
+
+
+@pytest.mark.parametrize(
+    "capture",
+    [lambda c: c, lambda c: c[:], lambda c: c.view(3), lambda c: c.detach()],
+    ids=["it", "part", "view", "alias"],
+)
+def test_captured_memory_is_not_written_to(capture):
+    c = vector()
+    with pytest.raises(RuntimeError, match="would mutate a captured Tensor"):
+        func.grad(lambda v: written_to(capture(c), v))(vector()[0])
+    assert c.tolist() == vector().tolist()
+
+
+def written_to(y, v):
+    y[0] = v
+    return y.sum()
+
+
+def test_a_dual_is_its_primal_after_the_level():
+    weight = pullback.ones(2, requires_grad=True)
+    with pullback.autograd.forward_ad.dual_level():
+        table = pullback.zeros(2, 2)
+        row = table[0]
+        row.copy_(pullback.autograd.forward_ad.make_dual(weight * 3, pullback.ones(2)))
+        assert pullback.autograd.forward_ad.unpack_dual(table).tangent.tolist() == [[1, 1], [0, 0]]
+    row.mul_(2)
+    assert type(table) is pullback.Tensor
+    assert table.detach().numpy().tolist() == [[6, 6], [0, 0]]
+    table.sum().backward()
+    assert weight.grad.tolist() == [6, 6]

@@ -30,7 +30,6 @@ ESCAPES = {
     "as_tensor": lambda t: pullback.as_tensor([t[0], 0.0]),
     "old constructor": lambda t: pullback.Tensor([t[0], 0.0]),
     "new_tensor": lambda t: t.new_tensor(t),
-    "copy": copy.copy,
     "pickle": pickle.dumps,
     "asarray": np.asarray,
     "array": lambda t: np.array([t[0], 0.0]),
@@ -44,8 +43,10 @@ ALLOWED = {
     "forced": lambda t: t.numpy(force=True),
     "bool": lambda t: bool(t[0]) and bool(t[0] > 1) and t[0] < 5,
     "format": lambda t: f"{t[0]:.3f} {t} {t[0]!r}",
+    "questions": lambda t: (math.isnan(t[0]), math.isfinite(t[0]), math.isclose(t[0], 3), math.floor(t[0])),
     "index": lambda t: [1, 2, 3][t.argmax()],
     "shape": lambda t: (len(t), t.shape, t.ndim),
+    "copy": copy.copy,
     "copy of a leaf": lambda t: copy.copy(pullback.ones(2, requires_grad=True)),
     "pickled leaf": lambda t: pickle.dumps(pullback.ones(2, requires_grad=True)),
     "steps, whose derivative is zero": lambda t: (int(t[0].floor()), int(t[0].round()), t[0].sign().item()),
@@ -76,7 +77,7 @@ def test_the_message_names_the_function_both_lines_and_the_fix():
         "math.sqrt at test_escapes.py",
         "math.sqrt(t[1])",
         "conversion to a number",
-        "pullback.sin(x) for math.sin(x)",
+        "pullback.sqrt for math.sqrt",
     ):
         assert part in text
 

@@ -506,3 +506,23 @@ def test_axes_added_in_place_without_a_graph_keep_the_history_of_a_view():
     assert row.shape == (1, 3)
     (row * 5).sum().backward()
     np.testing.assert_array_equal(x.grad.numpy(), [[10, 10, 10], [0, 0, 0]])
+
+
+@pytest.mark.parametrize("name", "eq_ ne_ lt_ le_ gt_ ge_ logical_and_ logical_or_ logical_xor_".split())
+def test_comparisons_in_place_stay_tracked_with_a_derivative_of_zero(name):
+    x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    getattr(y, name)(pullback.tensor([2.0, 0.0]))
+    assert y.requires_grad
+    (y + x).sum().backward()
+    assert x.grad.tolist() == [1, 1]
+
+
+def test_backward_to_a_result_retains_its_gradient():
+    x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    loss = (y * y).sum()
+    loss.backward(inputs=[y], retain_graph=True)
+    assert y.retains_grad
+    loss.backward()
+    assert y.grad.tolist() == [8, 16]  # of both passes

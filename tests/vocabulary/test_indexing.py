@@ -36,3 +36,51 @@ def test_an_ellipsis_stands_for_the_axes_that_are_left(index):
 def test_what_is_out_of_bounds_beside_an_ellipsis(index, message):
     with pytest.raises(IndexError, match=message):
         pullback.zeros(5, 3)[index]
+
+
+AT = pullback.tensor([0, 2, 0, 2])
+WRITES = {
+    "x[i] = v": lambda x, v: x.__setitem__(AT, v) or x,
+    "x[[...]] = v": lambda x, v: x.__setitem__([0, -1, -3, 2], v) or x,
+    "index_put_": lambda x, v: x.index_put_((AT,), v),
+    "index_copy": lambda x, v: x.index_copy(0, AT, v),
+    "scatter": lambda x, v: x.scatter(0, AT, v),
+    "put_": lambda x, v: x.put_(AT, v),
+    "np.put": lambda x, v: np.put(x, AT.numpy(), v) or x,
+    "max_unpool1d": lambda x, v: (
+        x * 0 + pullback.nn.functional.max_unpool1d(v[None], AT[None], 1, output_size=(4,))[0, :3]
+    ),
+}
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_what_a_later_value_replaced_has_no_gradient(write, compiled):
+    x, v = (pullback.arange(float(n), dtype=pullback.float64).requires_grad_() for n in (3, 4))
+
+    def f(x, v):
+        return write(x * 1, v) * pullback.tensor([5.0, 7.0, 9.0], dtype=pullback.float64)
+
+    if compiled and write is not WRITES["np.put"]:
+        f = pullback.compile(f)
+    f(x, v).sum().backward()
+    assert v.grad.tolist() == [0, 0, 5, 9]
+    assert pullback.func.jacfwd(f, argnums=1)(x.detach(), v.detach()).sum(0).tolist() == [0, 0, 5, 9]
+    assert pullback.autograd.gradcheck(f, (x, v))
+
+
+def test_one_value_for_a_place_that_occurs_twice_counts_once():
+    v = pullback.tensor(2.0, requires_grad=True)
+    y = pullback.zeros(3)
+    y[[0, 0]] = v
+    y.sum().backward()
+    assert v.grad.item() == 1
+
+
+def test_elements_of_a_view_that_share_memory_have_the_gradient_of_what_was_written():
+    v = pullback.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = pullback.zeros(3)
+    y.as_strided((2, 2), (1, 1)).copy_(v)
+    y.sum().backward()
+    assert v.grad.sum().item() == 3  # of the two in the middle one
+    assert (v.grad * v).sum().item() == y.sum().item()

@@ -138,3 +138,36 @@ def test_places_have_no_gradient():
     assert np.argpartition(x, 1).tolist() == np.argpartition(HOLES, 1).tolist()
     assert np.lexsort(x).tolist() == np.lexsort(HOLES).tolist()
     assert np.digitize(x, [0.0, 1.0]).tolist() == np.digitize(HOLES, [0.0, 1.0]).tolist()
+
+
+SECONDARY = {
+    "polyfit": lambda t: np.polyfit(COORDINATES, A[0], 1, w=t),
+    "cov": lambda t: np.cov(A, aweights=t),
+    "gradient": lambda t: np.gradient(A[0], np.cumsum(t)),
+    "gradient by a number": lambda t: np.gradient(A[0], t[0]),
+    "var": lambda t: np.var(A[0], mean=np.sum(t, keepdims=True)),
+    "std": lambda t: np.std(A[0], mean=np.sum(t, keepdims=True)),
+}
+
+
+@pytest.mark.parametrize("function", SECONDARY.values(), ids=SECONDARY)
+def test_a_secondary_argument_alone_may_be_tracked(function):
+    values, h = WEIGHTS[0], 1e-6
+    if function in (SECONDARY["var"], SECONDARY["std"]) and np.lib.NumpyVersion(np.__version__) < "2.0.0":
+        pytest.skip("NumPy 1 has no mean=")
+    t = pullback.tensor(values, requires_grad=True)
+    found = function(t)
+    factors = np.cos(np.arange(found.numel())).reshape(found.shape)
+    (found * pullback.tensor(factors)).sum().backward()
+    steps = [np.sum((function(values + h * e) - function(values - h * e)) * factors) / (2 * h) for e in np.eye(4)]
+    np.testing.assert_allclose(t.grad, steps, rtol=1e-6, atol=1e-8)
+
+
+def test_objects_and_texts_beside_tensors_remain_arrays():
+    t = pullback.tensor([1.0, 2.0], requires_grad=True)
+    numbers, nothing = np.broadcast_arrays(t, None)
+    assert numbers.requires_grad
+    assert nothing.tolist() == [None, None]
+    grid, names = np.meshgrid(t, ["a", "b", "c"])
+    assert grid.shape == names.shape == (3, 2)
+    assert np.atleast_1d(t, None)[1].dtype == object

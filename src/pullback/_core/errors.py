@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any, NamedTuple
 
 from .sites import Site, called, caller, describe, wanted_by
@@ -277,11 +278,18 @@ KEEP = (
 )
 
 
-def escaped(tensor: Any, call: str) -> RuntimeError:
-    """A conversion inside no_escapes by which a gradient would be lost."""
+def escaped(tensor: Any, call: str, refused_by: str) -> RuntimeError:
+    """A conversion by which a gradient would be lost, inside no_escapes or a function that refuses it, too."""
+    asking, name = _asking(), asking_function("math.")
+    keep = (
+        f"To keep it, write pullback.{name} for math.{name}"
+        if name and hasattr(sys.modules["pullback"], name)
+        else KEEP
+    )
+    allowed = "" if refused_by == "no_escapes" else "; allow_escapes=True lets it go, with a warning"
     return RuntimeError(
-        f"no_escapes: {_asking()} takes, by {call}, the values of a {kind(tensor)}, and its gradient would be lost. {KEEP}. For "
-        "the value alone, write x.detach()"
+        f"{refused_by}: {asking} takes, by {call}, the values of a {kind(tensor)}, and its gradient would be lost. {keep}. For "
+        f"the value alone, write x.detach(){allowed}"
     )
 
 
@@ -290,6 +298,12 @@ def _asking() -> str:
     site = wanted_by()
     function = called(site)
     return f"{function} at {describe(site)}" if function else describe(site)
+
+
+def asking_function(module: str = "") -> str:
+    """The name of the function of the program that asks for something now, without its module; "" for one of another module."""
+    function = called(wanted_by()) or ""
+    return function.rpartition(".")[2] if function.startswith(module) else ""
 
 
 def tracked_number(function: str, tensor: Any) -> TypeError:

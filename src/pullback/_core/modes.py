@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextvars
 import functools
 import importlib
+import itertools
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, NamedTuple, Self, TypeVar
@@ -34,7 +35,8 @@ class Mode(NamedTuple):
     """An object notified of what operations do not show: `wrote(tensor, recorded)` after a write, `begins` and `ends` of a pass."""
     observer: Any = None
     """The watcher, if the mode does nothing but let it look at results: then the fast paths of operations can stay in use."""
-    escapes_refused: bool = False
+    escapes_refused: str = ""
+    """What refuses conversions that would lose a gradient, such as "no_escapes"; "" where they are allowed."""
     strong_zeros: bool = False
     programs: frozenset[str] = frozenset()
     """The packages whose NumPy makes tensors."""
@@ -50,6 +52,7 @@ innermost: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.innerm
 asking: contextvars.ContextVar[FrameType | None] = contextvars.ContextVar("pullback.asking", default=None)
 losses: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar("pullback.losses", default=None)
 copies: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.copies", default=None)
+entered = itertools.count(1)  # numbers the blocks of interpreters in the order in which they are entered
 early_stop: contextvars.ContextVar[bool | None] = contextvars.ContextVar("pullback.early_stop", default=None)
 debugging: contextvars.ContextVar[bool | None] = contextvars.ContextVar("pullback.debugging", default=None)
 
@@ -57,19 +60,26 @@ debugging: contextvars.ContextVar[bool | None] = contextvars.ContextVar("pullbac
 def changed(**fields: Any) -> Mode:
     """The current mode with some fields changed; the default mode is always the same object."""
     current = mode.get()
-    if (current is RECORD or current is NO_GRAD) and fields.keys() == {"grad"}:
-        return RECORD if fields["grad"] else NO_GRAD  # the most frequent changes need no new object
+    if fields.keys() == {"grad"}:  # the most frequent changes need no new object
+        if current is RECORD or current is NO_GRAD:
+            return RECORD if fields["grad"] else NO_GRAD
+        if current is WITHIN or current is WITHIN_NO_GRAD:
+            return WITHIN if fields["grad"] else WITHIN_NO_GRAD
     new = current._replace(**fields)
-    observer = new.watcher if new.compute is not None and _only_looks(new) else None
+    observer = _observer(new)
     if observer is not new.observer:
         new = new._replace(observer=observer)
     return RECORD if new == RECORD else NO_GRAD if new == NO_GRAD else new
 
 
-def _only_looks(new: Mode) -> bool:
-    """True if a mode intercepts computation only to let its watcher look at results, and records as the default mode does."""
-    looking = getattr(new.watcher, "compute", None)
-    return looking == new.compute and new.watcher.alone and new.grad and new.pack is None and new.born is None
+def _observer(new: Mode) -> Any:
+    """What a mode lets look at results, if it does nothing else and records as the default mode does; otherwise None."""
+    if not new.grad or new.pack is not None:
+        return None
+    if new.compute is None:
+        return new.born if type(new.born) is _Birth and new.born.before is None and not new.inference else None
+    looks = new.compute == getattr(new.watcher, "compute", None) and new.watcher.alone and new.born is None
+    return new.watcher if looks else None
 
 
 def is_grad_enabled() -> bool:
@@ -215,7 +225,7 @@ class no_escapes(_Switch):
     """A block in which a conversion that would lose a gradient is an error, which names the value, the line and the fix.
 
     Outside, `float(t)`, `int(t)`, `complex(t)`, `math.sin(t)` and `a[0] = t` for an array `a` warn and go on with a plain
-    number, and `t.item()`, `t.tolist()` and `copy.copy(t)` do so without a word. Inside, each of them is a RuntimeError
+    number, and `t.item()`, `t.tolist()` and `pickle.dumps(t)` do so without a word. Inside, each of them is a RuntimeError
     for a tensor whose derivative is recorded, with functions of SciPy that ask for arrays, as always. What says that no
     gradient is wanted stays allowed: `detach()`, `data`, `numpy(force=True)`, and everything under `no_grad`. So do
     comparisons, `bool(t)`, printing, and results of step functions, as in `int(t.floor())`: no derivative is lost. The mode belongs to the thread. Works
@@ -231,7 +241,7 @@ class no_escapes(_Switch):
     RuntimeError: no_escapes: math.sin at ... takes, by conversion to a number, the values of a float32 tensor of shape () made by Mul ...
     """
 
-    _field = "escapes_refused"
+    _field, _value = "escapes_refused", "no_escapes"
 
 
 class strong_zeros(_Switch):
@@ -407,3 +417,37 @@ class Computing:
 
 
 quiet = Computing()
+
+
+class _Birth:
+    """Notes of a new tensor inside which interpreter's block it was made, and looks on with the fast paths of operations."""
+
+    copy = quiet.copy
+    unseen = ()
+
+    def __init__(self, before: Callable[[Any], None] | None = None) -> None:
+        self.before = before
+
+    def __call__(self, tensor: Any) -> None:
+        if (interpreter := innermost.get()) is not None:
+            tensor._since = interpreter.since
+        if self.before is not None:
+            self.before(tensor)
+
+    def sees(self, primitive: Any, params: Any, arrays: Any, tensor: Any) -> None:
+        """As an observer of operations does; see `_tape.observers`."""
+        if type(tensor) is not tuple:  # whose pieces have been seen
+            self(tensor)
+
+
+WITHIN_NO_GRAD = Mode(grad=False, born=_Birth())
+WITHIN = Mode(born=WITHIN_NO_GRAD.born, observer=WITHIN_NO_GRAD.born)
+"""The mode inside the block of an interpreter that was entered in the default mode."""
+
+
+def within() -> Mode:
+    """The current mode, in which tensors know inside which interpreter's block they were made."""
+    current = mode.get()
+    if current is RECORD or current is NO_GRAD:
+        return WITHIN if current.grad else WITHIN_NO_GRAD
+    return current if type(current.born) is _Birth else current._replace(born=_Birth(current.born))

@@ -29,6 +29,30 @@ def every(value: Any) -> Any:
     return value._elements() if isinstance(value, Carrier) else value
 
 
+UNSIGNED: dict[Any, Any] = {np.dtype(np.int64): np.dtype(np.uint64), np.dtype(np.int32): np.dtype(np.uint32)}
+
+
+def outside(index: Any, size: int, *, from_end: bool = False) -> int | None:
+    """An element of an index that is out of range for an axis of a length, negative unless `from_end`; None if there is none.
+
+    It looks at all examples of a batch; compiled programs look again at each call.
+    """
+    numbers = every(index)
+    if not numbers.size:
+        return None
+    begin = -size if from_end else 0
+    if isinstance(numbers, ndarray):
+        if not from_end and numbers.dtype in UNSIGNED:
+            if np.maximum.reduce(numbers.view(UNSIGNED[numbers.dtype]), None) < size:
+                return None  # read as unsigned, negative numbers are large ones
+        elif begin <= numbers.min() and numbers.max() < size:
+            return None
+    elif ((numbers >= begin) & (numbers < size)).all():
+        return None
+    least, most = int(numbers.min()), int(numbers.max())
+    return most if most >= size else least
+
+
 def require_tensor(function: str, argument: str, value: Any, position: int = 1) -> None:
     """Raise TypeError if an argument of a function is not a tensor; `position` counts arguments from 1."""
     if not isinstance(value, Carrier):

@@ -420,6 +420,20 @@ def all_masks(arrays: Sequence[Any]) -> bool:
     return len(arrays) == 1 and arrays[0].dtype == np.bool_
 
 
+def repeats(shape: tuple[int, ...], arrays: Sequence[Any], spec: tuple[Any, ...], picked: tuple[int, ...]) -> bool:
+    """Whether an advanced index, which picks elements of the shape `picked`, picks one twice.
+
+    Whole slices along one axis are looked at by their numbers alone.
+    """
+    if all_masks(arrays):
+        return False
+    if len(arrays) == 1 and (axis := sole_axis(spec)) is not None:
+        shape, spec, picked = shape[axis : axis + 1], (array,), arrays[0].shape
+    seen = np.zeros(shape, np.bool_)
+    seen[place(arrays, spec)] = True
+    return np.count_nonzero(seen) < math.prod(picked)
+
+
 def along(indices: Array, axis: int, shape: tuple[int, ...] | None = None) -> tuple[Any, ...]:
     """The advanced index that picks one place along an axis for each place along the others; see `_line` for a shape."""
     if indices.ndim == 1:

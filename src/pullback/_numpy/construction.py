@@ -118,7 +118,8 @@ def _with_tensor(values: Any, tensor: Any) -> list[Any]:
 
 def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
     (x,) = tensors(x)
-    single = np.ndim(condlist) == 0 or (np.ndim(condlist[0]) == 0 and x.ndim != 0)
+    several = isinstance(condlist, (list, tuple)) or np.ndim(condlist) > 0
+    single = not several or (np.ndim(condlist[0]) == 0 and x.ndim != 0)
     masks = [concrete(condition).astype(bool) for condition in ([condlist] if single else condlist)]
     if len(funclist) == len(masks) + 1:
         masks.append(~np.logical_or.reduce(masks))

@@ -23,6 +23,7 @@ from .._core.primitives import Function
 from .._tensor.tensor import Tensor
 from ..interpreters import Boxed
 from ..vocabulary import shapes
+from ..vocabulary.promotion import category
 from .construction import CONSTRUCTION
 from .facades import belongs
 from .operands import joined
@@ -144,6 +145,21 @@ def _augmented(name: str, original: Function) -> Function:
     return method
 
 
+def _subtracted(original: Function) -> Function:
+    """A mask is a number in a difference with numbers, as in `1 - mask`; of two masks, the difference is refused."""
+
+    def method(self: Any, other: Any) -> Any:
+        if _asked():
+            masks = [category(each)[0].kind == "b" for each in (self, other)]
+            if masks == [True, False]:
+                self = self.long()
+            elif masks == [False, True] and isinstance(other, Tensor):
+                other = other.long()
+        return original(self, other)
+
+    return method
+
+
 def _copied(original: Function) -> Function:
     def method(self: Any, *memo: Any) -> Any:
         return self.clone() if mode.get().programs else original(self, *memo)
@@ -164,6 +180,8 @@ def exchange() -> list[tuple[type, str, Any]]:
     classes: tuple[Any, ...] = (Tensor, Boxed)
     for cls, name in itertools.product(classes, ("__copy__", "__deepcopy__")):
         new[cls, name] = _copied(getattr(cls, name))
+    for name in ("__sub__", "__rsub__"):
+        new[Tensor, name] = _subtracted(getattr(Tensor, name))
     for name in IN_PLACE:
         new[Tensor, f"__i{name}__"] = _augmented(name, getattr(Tensor, f"__i{name}__"))
     for name, method in (METHODS | ATTRIBUTES).items():

@@ -6,6 +6,7 @@ import numpy as np
 
 from .._core import errors
 from .._core.primitives import Carrier
+from .._tape.recording import Tape
 from ..vocabulary import shapes
 from ..vocabulary.promotion import cast
 
@@ -18,9 +19,15 @@ def operand(value: Any) -> Any:
 
 
 def tensors(*values: Any) -> list[Any]:
-    """Values as tensors; at least one of them is a tensor already."""
-    wrap = next(value for value in values if isinstance(value, Carrier)).interpreter.wrap
+    """Values as tensors: of the interpreter of the first tensor among them, or plain ones."""
+    interpreter = next((value.interpreter for value in values if isinstance(value, Carrier)), Tape.boxes.interpreter)
+    wrap = interpreter.wrap
     return [value if isinstance(value, Carrier) else wrap(np.asarray(value), None) for value in values]
+
+
+def numeric(value: Any) -> bool:
+    """True if a value is a tensor, or can be one; objects and texts cannot."""
+    return isinstance(value, Carrier) or holds_tensor(value) or np.asarray(value).dtype.kind in "biufc"
 
 
 def concrete(value: Any) -> Any:

@@ -170,7 +170,7 @@ class numpy_programs(ModeBlock):
         self._names = frozenset(self._programs)
 
     def _fields(self) -> dict[str, Any]:
-        return {"programs": mode.get().programs | self._names, "escapes_refused": True}
+        return {"programs": mode.get().programs | self._names, "escapes_refused": "no_escapes"}
 
     def _fresh(self) -> ModeBlock:
         return type(self)(*self._programs)

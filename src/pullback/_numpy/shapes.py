@@ -14,7 +14,7 @@ from .._core.primitives import Carrier, Function
 from .._core.shapes import normalize_axes, normalize_axis
 from ..vocabulary import later, shapes
 from ..vocabulary.promotion import cast
-from .operands import concrete, constants, holds_tensor, tensors
+from .operands import concrete, constants, holds_tensor, numeric, tensors
 
 _roll, _rot90, _tile, _repeat_interleave, _unfold = (
     later("vocabulary.rearranging", name) for name in ("roll", "rot90", "tile", "repeat_interleave", "unfold")
@@ -36,10 +36,22 @@ def _at_least(name: str) -> Function:
     """atleast_1d and its relatives."""
 
     def raised(*arys: Any) -> Any:
-        found = [later("vocabulary.joining", name)(tensor) for tensor in tensors(*arys)]
+        raise_one, by_numpy = later("vocabulary.joining", name), getattr(np, name)
+        found = [raise_one(*tensors(each)) if numeric(each) else by_numpy(each) for each in arys]
         return found[0] if len(found) == 1 else several(found)
 
     return raised
+
+
+def _broadcast(*args: Any) -> Any:
+    """Each array repeated to the shape of all; those of objects and texts remain NumPy's."""
+    numbers = [each for each in args if numeric(each)]
+    others = [np.asarray(each) for each in args if not numeric(each)]
+    shape = np.broadcast_shapes(*[np.shape(each) for each in others])
+    wide = iter(_broadcast_tensors(*tensors(*numbers, np.broadcast_to(False, shape)))[:-1])
+    made = [next(wide) if numeric(each) else each for each in args]
+    common = next(tuple(each.shape) for each in made if isinstance(each, Carrier))
+    return several([each if isinstance(each, Carrier) else np.broadcast_to(each, common) for each in made])
 
 
 def _repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
@@ -66,9 +78,10 @@ def _rollaxis(a: Any, axis: int, start: int = 0) -> Any:
 
 
 def _mesh(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> Any:
-    grids = _open([shapes.ravel(tensor) for tensor in tensors(*xi)], indexing)
-    grids = grids if sparse else _broadcast_tensors(*grids)
-    return several([grid.clone() if copy else grid for grid in grids])
+    vectors = [shapes.ravel(*tensors(each)) if numeric(each) else np.ravel(each) for each in xi]
+    grids = _open(vectors, indexing)
+    grids = grids if sparse else _broadcast(*grids)
+    return several([(grid.clone() if isinstance(grid, Carrier) else grid.copy()) if copy else grid for grid in grids])
 
 
 def _open(vectors: list[Any], indexing: str) -> list[Any]:
@@ -77,7 +90,7 @@ def _open(vectors: list[Any], indexing: str) -> list[Any]:
     if indexing == "xy" and len(vectors) > 1:
         places[:2] = [1, 0]
     return [
-        shapes.reshape(vector, [-1 if axis == place else 1 for axis in range(len(vectors))])
+        np.reshape(vector, [-1 if axis == place else 1 for axis in range(len(vectors))])
         for vector, place in zip(vectors, places, strict=True)
     ]
 
@@ -156,7 +169,7 @@ FUNCTIONS: dict[Function, Function] = {
     np.pad: _padded,
     np.append: _append, np.dstack: lambda tup: _dstack(_listed(tup)), np.column_stack: lambda tup: _column_stack(_listed(tup)),
     np.atleast_1d: _at_least("atleast_1d"), np.atleast_2d: _at_least("atleast_2d"), np.atleast_3d: _at_least("atleast_3d"),
-    np.broadcast_arrays: lambda *args: several(_broadcast_tensors(*tensors(*args))),
+    np.broadcast_arrays: _broadcast,
     np.hsplit: _pieces("hsplit"), np.vsplit: _pieces("vsplit"), np.dsplit: _pieces("dsplit"),
     np.meshgrid: _mesh, np.rollaxis: _rollaxis, np.lib.stride_tricks.sliding_window_view: _windows,
 }

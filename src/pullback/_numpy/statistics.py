@@ -179,9 +179,9 @@ def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any =
 
 
 def _gradient(*varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    f, *spacing = varargs
+    (f,), spacing = tensors(varargs[0]), varargs[1:]
     axes = normalize_axes(axis, f.ndim, "gradient")
-    spacing = spacing * len(axes) if len(spacing) == 1 else spacing or [1.0] * len(axes)
+    spacing = spacing * len(axes) if len(spacing) == 1 else spacing or (1.0,) * len(axes)
     if len(spacing) != len(axes):
         raise TypeError(f"invalid number of arguments: {len(spacing)} spacings for {len(axes)} axes")
     listed = [value if np.ndim(value) == 0 else tensors(f, value)[1] for value in spacing]

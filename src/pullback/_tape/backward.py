@@ -128,6 +128,9 @@ def backward(
             outcome.retained.append((target, outcome.found[place]))
     outcome.leaves = [(leaf, g) for leaf, g in outcome.leaves if leaf in places]
     commit(outcome, roots)
+    for target in targets:
+        if isinstance(target, Carrier) and not target.is_leaf:
+            retain_grad(target)
 
 
 def _gradients(gradients: Any, outputs: Sequence[Any], tensors: Any) -> list[Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from sys import _getframe
 from typing import Any
 from weakref import ref
@@ -17,7 +17,7 @@ from weakref import ref
 import numpy as np
 
 from .._core import errors, xp as _xp
-from .._core.modes import losses, mode
+from .._core.modes import FieldBlock, losses, mode
 from .._core.primitives import Carrier, Primitive
 from .._core.sites import Site, caller, internal
 from .node import Node, count
@@ -71,15 +71,33 @@ def flat(primitive: Primitive) -> bool:
 def escape(reason: str, tensor: Any, call: str) -> None:
     """Note that a tensor's values leave without its derivative, by a call that does not say so; inside no_escapes an error."""
     if tensor._followed:
-        if refused() and not _constant(tensor._node):
-            raise errors.escaped(tensor, call)
+        if refused() and not _constant(tensor._node) and errors.asking_function() not in PREDICATES:
+            raise errors.escaped(tensor, call, mode.get().escapes_refused)
         cut(reason, (tensor,), asked=1)
+
+
+PREDICATES = {"isnan", "isinf", "isfinite", "isclose", "floor", "ceil", "trunc"}
+"""Functions of `math` whose results change in steps."""
+
+
+@contextlib.contextmanager
+def strictly(name: str) -> Iterator[None]:
+    """A block in which an escape is an error that begins with a name, whatever it passes through."""
+    with FieldBlock(escapes_refused=name):
+        try:
+            yield
+        except (ValueError, SystemError) as error:  # what C code makes of an error while it converts
+            refusal = error.__cause__
+            if refusal is None or not str(refusal).startswith(f"{name}:"):
+                raise
+            error.__cause__ = error.__context__ = None  # else each would be the reason for the other
+            raise refusal from None
 
 
 def refused() -> bool:
     """Whether an escape is an error."""
     current = mode.get()
-    return current.escapes_refused and current.grad
+    return bool(current.escapes_refused) and current.grad
 
 
 def _constant(node: Node | None) -> bool:

@@ -197,7 +197,7 @@ def write(target: Any, result: Any, operation: str) -> Any:
     if result._cut is not None:
         withdraw(result._cut, target)
     if result.level > target.level:
-        raise RuntimeError(errors.captured_write(target, operation, result))
+        enlist(target, result, operation)
     if tuple(result.shape) != tuple(target.shape):
         raise RuntimeError(errors.written_shape(target, result, operation))
     if result._dtype != target._dtype:
@@ -210,6 +210,32 @@ def write(target: Any, result: Any, operation: str) -> Any:
         replace(target, result)
         rebase(target, result)
     return target
+
+
+def enlist(target: Any, value: Any, operation: str) -> None:
+    """Before a value of a transform is written to a tensor of a lower level: make the tensor one of that transform's.
+
+    Only a tensor that was made inside the transform, with all that lies in its memory, can become one.
+    """
+    interpreter = value.interpreter
+    base = target if target._base is None else target._base
+    family = (
+        [base] if base._storage is None else [base, *(each for each in base._storage.tensors() if each is not base)]
+    )
+    if (
+        base._since < interpreter.since
+        or any(each._base is not base or each._heir for each in family[1:])
+        or base._heir
+    ):
+        raise RuntimeError(errors.captured_write(target, operation, value))
+    for each in family:
+        enlisted = interpreter.enlist(each._twin())
+        if enlisted.level < value.level:
+            raise RuntimeError(errors.captured_write(target, operation, value))
+        each.__class__ = type(enlisted)
+        each._array, each._node, each._cell = enlisted._array, None, None
+        for name in enlisted._held:
+            setattr(each, name, getattr(enlisted, name))
 
 
 def exchange_all(target: Any, result: Any) -> None:

@@ -268,7 +268,7 @@ def pull_back(
     freed = None if retain_graph else Freed(caller())
     current = mode.get()
     watcher = current.watcher
-    usual = watcher is current.observer and not current.strong_zeros
+    usual = (watcher is None or watcher is current.observer) and not current.strong_zeros
     plain = raw and not foreign and usual  # nothing that runs asks for the mode or for the pass
     recording = not plain and tape.recording(create_graph, list(pending.values()))
     walker = Pass(tape, create_graph, recording, raw, freed)

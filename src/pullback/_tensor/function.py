@@ -424,14 +424,17 @@ class FunctionPrimitive(Custom):
         if number in call.dirty:
             if ctx._recorded:
                 rebase(out, tape.wrap(out._array, place))
-            return out
+            if ctx._recorded or out._node is None:
+                return out
         shared = None
         if any(out is other for other in before):  # a tensor returned twice gets the gradient of its last position
             out._node = place
             return out
         if number in call.aliases or out._node is not None:
             result, shared = _another(out), out
-            if place is None and ctx._recorded:  # marked as not differentiable: an alias, as that of `detach`
+            if place is None and (
+                ctx._recorded or (number in call.aliases and out.requires_grad)
+            ):  # an alias, as that of `detach`
                 result._base, result._path, result._made_untracked = None, (), None
         else:
             result = out

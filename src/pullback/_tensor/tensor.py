@@ -291,8 +291,10 @@ class Conversions(Autograd):
         )
 
     def __copy__(self) -> Any:
-        if not self.is_leaf:
-            escape("detach", self, "copy.copy()")
+        if self.level or not self.is_leaf:
+            copied = self.clone()
+            vars(copied).update(self._given_attributes())
+            return copied
         return self._copied_to(self.detach(), self._given_attributes())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
@@ -307,7 +309,8 @@ class Conversions(Autograd):
 
     def _given_attributes(self) -> dict[str, Any]:
         """The attributes that the program has given to this tensor."""
-        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        known = self._held
+        return {name: value for name, value in vars(self).items() if not name.startswith("_") and name not in known}
 
     def _copied(self) -> Any:
         """A leaf with a copy of this tensor's values, and its class, requires_grad flag and gradient."""
@@ -416,9 +419,24 @@ def in_place(general: Callable[..., Any]) -> Callable[..., Any]:
 
     def method(self: Any, *args: Any, **options: Any) -> Any:
         result = general(self, *args, **options)
-        return result if result is NotImplemented else write(self, result, f"{general.__name__}_")
+        if result is NotImplemented:
+            return result
+        if result._node is None and self._dtype.kind in "fc":
+            result = _steps_followed(self, args, result, general.__name__)
+        return write(self, result, f"{general.__name__}_")
 
     return named(f"{general.__name__}_", method, vocabulary.in_place_text(general))
+
+
+def _steps_followed(target: Any, args: Sequence[Any], result: Any, name: str) -> Any:
+    """The result of a step function of tracked tensors, such as a comparison, tracked with a derivative of zero.
+
+    What is written in place stays tracked, as in torch.
+    """
+    tracked = [x for x in (target, *args) if isinstance(x, Carrier) and x._node is not None]
+    if not tracked or not mode.get().grad:
+        return result
+    return ops.drawn(cast(result, target._dtype), *tracked, label=f"{name.title().replace('_', '')}Backward{len(args)}")
 
 
 def operator(general: Callable[[Any, Any], Any], *, swapped: bool = False) -> Callable[[Any, Any], Any]:

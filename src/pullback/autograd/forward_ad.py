@@ -15,7 +15,9 @@ from .. import ops
 from .._core.errors import kind
 from .._core.primitives import Carrier, Primitive
 from .._tape import backward as _backward
+from .._tape.views import steps
 from ..func.forward import DualTensor, Forward
+from ..func.levels import tensor_of
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -32,6 +34,25 @@ class _Dual(DualTensor):
         """The backward pass of the primal."""
         self._array.backward(*args, **options)
 
+    def numpy(self, *, force: bool = False) -> Any:
+        """The values of the primal, once the level has been left."""
+        if self.interpreter.entered:
+            return super().numpy(force=force)
+        settle(self)
+        return self.numpy(force=force)
+
+
+def settle(tensor: Any) -> None:
+    """Turn a dual tensor whose level has been left into its primal, in place, with all that are views of the same."""
+    base = tensor if tensor._base is None else tensor._base
+    for each in (base, *(base._storage.tensors() if base._storage is not None else ())):
+        if type(each) is _Dual and (each is base or each._base is base):
+            primal = tensor_of(each._array).clone() if each is base else ops.replay(base, path=steps(each._path))
+            each.__class__ = type(primal)
+            each._array, each._node, each._cell = primal._array, primal._node, None
+            for name in _Dual._held:
+                del vars(each)[name]
+
 
 class _Level(Forward):
     """The interpreter of dual tensors; once the level has been left, they are their primals."""
@@ -41,13 +62,19 @@ class _Level(Forward):
     way_out = "Write y = make_dual(x, zeros_like(x)) first."
 
     def adopt(self, made: Any) -> Any:
-        """A tensor created inside, unchanged: it outlives the level, so no dual tensor can be written to it."""
+        """A tensor created inside, unchanged: it outlives the level."""
         return made
+
+    def enlist(self, tensor: Any) -> Any:
+        """A tensor that will be its primal again once the level has been left."""
+        return super().adopt(tensor)
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The operation and its derivative; the operation on primals alone once the level has been left."""
         if not self.entered:
-            return primitive(*map(self.unbox, args), **params)
+            for arg in filter(self.holds, args):
+                settle(arg)
+            return primitive(*args, **params)
         return super().process(primitive, args, params)
 
     def grad(self, outputs: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any], **options: Any) -> Any:

@@ -338,7 +338,7 @@ class Recorder(Interpreter):
         del self._mode
         asked.reset(self._asked)
         _noted.reset(self._notes)
-        super().__exit__(*exc)
+        innermost.reset(self._tokens.pop())
 
     @property
     def here(self) -> bool:

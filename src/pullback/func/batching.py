@@ -49,7 +49,7 @@ def _here(text: str) -> RuntimeError:
 class BatchedTensor(Boxed):
     """The view of a value by a single example: the batch axis is hidden; `batched` is False for a shared value."""
 
-    __slots__ = ("batched",)
+    __slots__ = ()
 
     batched: bool
     _held = (*Boxed._held, "batched")
@@ -154,11 +154,7 @@ class Batch(Interpreter):
         """A value with one example per row, or a shared one, as a tensor of this level; a tuple element by element."""
         if type(value) is tuple:
             return tuple([self.box(piece, batched) for piece in value])
-        boxed: Any = new(self.carrier)
-        boxed._array = value if isinstance(value, (np.ndarray, Carrier)) else np.asarray(value)
-        boxed._node = boxed._cell = None
-        boxed.interpreter = self
-        boxed.level = self.level
+        boxed = super().box(value)
         boxed.batched = batched
         return boxed
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from .._core.modes import FieldBlock
 from .._core.primitives import Carrier, Function
 from .._core.trees import Structure, flatten, paths, unflatten
 from .._tape import backward, reasons
+from .._tape.cuts import strictly
 from .._tensor.creation import from_numpy
 from .live import hessian, jacobian
 
@@ -37,7 +39,7 @@ class Problem(NamedTuple):
     unflatten: Function
 
 
-def flatten_problem(f: Function, params: Any, *, allow_nan: bool = False) -> Problem:
+def flatten_problem(f: Function, params: Any, *, allow_nan: bool = False, allow_escapes: bool = False) -> Problem:
     """A function of nested parameters as `fun, x0, unflatten`: a function of one float64 vector, for SciPy's `minimize`.
 
     `params` nests tensors, arrays and floats in tuples, lists, dicts, named tuples and dataclasses; None stays None.
@@ -54,7 +56,8 @@ def flatten_problem(f: Function, params: Any, *, allow_nan: bool = False) -> Pro
     TypeError
         If a leaf is not a tensor, array or float of a real floating dtype (its path is named); if f returns no tensor.
     RuntimeError
-        If what f returns has several elements, or depends on no parameter.
+        If what f returns has several elements, or depends on no parameter; and unless `allow_escapes`, if f turns a
+        parameter into a number without a gradient where one is asked for, as in `math.exp(x)`: the line is named.
     FloatingPointError
         If a value or derivative is NaN (the leaf's path is named), unless `allow_nan`; infinities are returned.
 
@@ -79,7 +82,8 @@ def flatten_problem(f: Function, params: Any, *, allow_nan: bool = False) -> Pro
     vectors = [array.astype(DOUBLE).reshape(-1) for _, array in filter(None, found)]
     if not vectors:
         raise ValueError(f"flatten_problem(): there are no parameters in {structure}")
-    fun = FlatFunction(f, structure, [pair and pair[0] for pair in found], allow_nan)
+    strict = "" if allow_escapes else "flatten_problem"
+    fun = FlatFunction(f, structure, [pair and pair[0] for pair in found], allow_nan, strict)
     return Problem(fun, np.concatenate(vectors), fun.unflatten)
 
 
@@ -111,8 +115,11 @@ def _leaf(value: Any, path: str) -> tuple[Leaf, Array]:
 class FlatFunction:
     """A function of nested parameters, called with one vector; created by `flatten_problem`."""
 
-    def __init__(self, f: Function, structure: Structure, leaves: list[Leaf | None], allow_nan: bool) -> None:
+    def __init__(
+        self, f: Function, structure: Structure, leaves: list[Leaf | None], allow_nan: bool, strict: str
+    ) -> None:
         self._f = f
+        self._strict = strict
         self._structure = structure
         self._leaves = leaves
         self._allow_nan = allow_nan
@@ -199,7 +206,7 @@ class FlatFunction:
     def _tracked(self, x: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
         """The vector as a tensor that requires grad, and f's result for it."""
         flat = self._flat(x).requires_grad_()
-        with FieldBlock(grad=True):
+        with FieldBlock(grad=True), strictly(self._strict) if self._strict else nullcontext():
             output = _tensor(self._output(flat, args))
         if output._node is None:
             raise reasons.no_history(0, output)

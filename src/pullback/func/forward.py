@@ -19,7 +19,7 @@ from .reverse import split, tracked
 class DualTensor(Boxed):
     """A value with its tangent; the tangent is None if the value does not depend on the primals."""
 
-    __slots__ = ("tangent",)
+    __slots__ = ()
 
     tangent: Any
     _held = (*Boxed._held, "tangent")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from .._core.primitives import Carrier, Function
 from .._core.trees import Structure, flatten, mapped, paths, unflatten
 from .._tape import reasons
+from .._tape.cuts import strictly
 from .._tape.seeds import cotangent
 from .levels import Level, beside, chosen, is_row, output_leaves, require_numbers, require_tensors, tensor_of, tensors
 
@@ -61,10 +63,10 @@ def grad_and_value(f: Function, argnums: int | tuple[int, ...] = 0, has_aux: boo
     >>> pullback.func.grad_and_value(lambda x: (x * x).sum())(pullback.tensor([1.0, 2.0]))
     (tensor([2., 4.]), tensor(5.))
     """
-    return _derivative(f, argnums, has_aux, connected=False)
+    return _derivative(f, argnums, has_aux)
 
 
-def value_and_grad(f: Function, argnums: int | tuple[int, ...] = 0) -> Function:
+def value_and_grad(f: Function, argnums: int | tuple[int, ...] = 0, *, allow_escapes: bool = False) -> Function:
     """The function that computes the value of a scalar function f and its gradient, as a float and NumPy arrays.
 
     This is the form that optimizers of other libraries call. Parameters are floats, arrays, or nested containers of
@@ -77,11 +79,16 @@ def value_and_grad(f: Function, argnums: int | tuple[int, ...] = 0) -> Function:
         A function of tensors, or of nested containers of tensors, to a 0-d tensor.
     argnums
         The positional argument to differentiate; for a tuple the gradient is a tuple.
+    allow_escapes
+        If true, f may turn a tensor into a number that has no gradient, with a warning, as it may in other transforms.
+        By default that is an error, as inside `no_escapes`: what f returns depends on the number, and its gradient
+        would be wrong.
 
     Raises
     ------
     RuntimeError
-        If what f returns does not depend on these arguments or is no 0-d tensor, or an argument holds integers.
+        If what f returns does not depend on these arguments or is no 0-d tensor, or an argument holds integers; and
+        unless `allow_escapes`, for `float(x)`, `x.item()`, `math.exp(x)`, `a[0] = x` and the like, with the line.
 
     >>> import numpy as np
     >>> import pullback
@@ -90,7 +97,7 @@ def value_and_grad(f: Function, argnums: int | tuple[int, ...] = 0) -> Function:
 
     With SciPy: `minimize(value_and_grad(f), x0, args=(data,), jac=True)`.
     """
-    derivative = _derivative(f, argnums, has_aux=False, connected=True)
+    derivative = _derivative(f, argnums, False, "" if allow_escapes else "value_and_grad", connected=True)
 
     @functools.wraps(f)
     def numbers(*args: Any, **kwargs: Any) -> Any:
@@ -110,15 +117,21 @@ def _doubles(tree: Any) -> Any:
     return unflatten(structure, [np.asarray(leaf) if isinstance(leaf, (float, list)) else leaf for leaf in leaves])
 
 
-def _derivative(f: Function, argnums: int | tuple[int, ...], has_aux: bool, connected: bool) -> Function:
-    """The function that computes f's gradient and value; if `connected`, a value that depends on no argument is refused."""
+def _derivative(
+    f: Function, argnums: int | tuple[int, ...], has_aux: bool, strict: str = "", *, connected: bool = False
+) -> Function:
+    """The function that computes f's gradient and value; if `connected`, a value that depends on no argument is refused.
+
+    `strict` is the name of what refuses conversions that would lose a gradient.
+    """
 
     @functools.wraps(f)
     def derivative(*args: Any, **kwargs: Any) -> Any:
         places, taken = chosen(argnums, args)
         with Level() as level:
             given, variables, structures = tracked(level, taken, places)
-            value, aux = split(f(*given, **kwargs), has_aux, "grad_and_value(f)(*args)")
+            with strictly(strict) if strict else nullcontext():
+                value, aux = split(f(*given, **kwargs), has_aux, "grad_and_value(f)(*args)")
             _require_scalar(value)
             if connected and not (level.holds(value) and value.requires_grad):
                 why = reasons.untracked(value, "it").text if not value.requires_grad else "it was computed without them"

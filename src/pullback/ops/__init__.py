@@ -10,6 +10,7 @@ from typing import Any
 
 from .._core import xp as _xp
 from .._core.primitives import Primitive
+from .._core.values import shared
 from .elementwise import *  # noqa: F403
 from .linear_algebra import *  # noqa: F403
 from .reductions import *  # noqa: F403
@@ -53,6 +54,12 @@ def asarray(x: Any) -> Any:
 def constant(value: float, dtype: Any) -> float:
     """A constant in the source code, which may be combined with tensors as it is."""
     return value
+
+
+def repeats(shape: tuple[int, ...], arrays: Any, spec: Any, picked: tuple[int, ...]) -> bool:
+    """Whether an advanced index may pick an element twice: True where its numbers are not known yet."""
+    known = [found for found in map(shared, arrays) if found is not None]
+    return len(known) < len(arrays) or _xp.repeats(tuple(shape), known, spec, tuple(picked))
 
 
 def is_complex(x: Any) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._core import machine, xp as _xp
 from .._core.primitives import general, linear
+from .shapes import remaining_along
 
 
 def _scatter_forward(x: Any, src: Any, indices: Any, *, axis: int, label: str = "") -> Any:
@@ -110,7 +111,8 @@ REAL_MATRIX: Any = {"complex": "as written"}  # linear with real coefficients: t
 # fmt: off
 #                        name             pullback per input
 scatter      = general("scatter",      lambda xp, g, indices, *, axis: xp.scatter(g, 0, indices, axis=axis),
-                                       lambda xp, g, indices, *, axis: xp.take_along_axis(g, indices, axis=axis),
+                                       lambda xp, g, indices, *, axis: remaining_along(
+                                           xp, g, xp.take_along_axis(g, indices, axis=axis), indices, axis),
                                        None,           forward=_scatter_forward,       **_places("ScatterBackward0"), **REAL_MATRIX)
 scatter_add  = general("scatter_add",  lambda xp, g: g,
                                        lambda xp, g, indices, *, axis: xp.take_along_axis(g, indices, axis=axis),

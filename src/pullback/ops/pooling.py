@@ -21,6 +21,7 @@ from .._core import machine, xp as _xp
 from .._core.primitives import SINGLES, general, linear, zero
 from .._numerics import blocks
 from .convolution import Sizes, Window
+from .shapes import remaining_along
 
 SHORT = 4
 """Up to this number of windows in a line, tiles are copied to one long array per window element."""
@@ -462,7 +463,7 @@ gather           = linear("gather",           lambda xp, g, x, indices:
                           inputs=("x", "indices"),      forward=_gather_forward)
 accumulate       = linear("accumulate",       lambda xp, g, indices: xp.gather(g, indices),
                           inputs=("x", "indices"),      forward=_accumulate_forward)
-put              = linear("put",              lambda xp, g, indices: xp.gather(g, indices),
+put              = linear("put",              lambda xp, g, indices: remaining_along(xp, g, xp.gather(g, indices), indices, 2),
                           inputs=("x", "indices"),      forward=_put_forward, title="MaxUnpoolBackward0")
 max_places       = zero("max_places",         inputs=("x", "y"),       forward=_max_places_forward)
 adaptive_places  = zero("adaptive_places",    forward=_adaptive_places_forward)

@@ -47,8 +47,44 @@ def _inverse(axes: tuple[int, ...]) -> tuple[int, ...]:
 
 def _index_put_pullback(xp: Any, g: Any, arrays: Any, *, spec: Any, needs: Any) -> Any:
     kept = xp.index_put(g, 0, *arrays, spec=spec) if needs[0] else None
-    taken = xp.index(g, *arrays, spec=spec) if needs[1] else None
+    taken = remaining(xp, g, xp.index(g, *arrays, spec=spec), arrays, spec) if needs[1] else None
     return (kept, taken, *[None] * len(arrays))
+
+
+def remaining(xp: Any, g: Any, taken: Any, arrays: Any, spec: Any) -> Any:
+    """The cotangent of values written at an index, from what was taken there of g: 0 where a later value replaced one.
+
+    Which value remains of those that were written to one place is read off a write of numbers; NumPy keeps the last.
+    """
+    if not xp.repeats(g.shape, arrays, spec, taken.shape):
+        return taken
+    numbers = _numbers(taken.shape)
+    places = xp.index_put(np.broadcast_to(numbers.dtype.type(0), tuple(g.shape)), numbers, *arrays, spec=spec)
+    return xp.select(xp.equal(xp.index(places, *arrays, spec=spec), xp.asarray(numbers)), taken)
+
+
+def remaining_along(xp: Any, g: Any, taken: Any, indices: Any, axis: int) -> Any:
+    """As `remaining`, of values written to one place along an axis for each place along the others."""
+    arrays = _xp.along(indices, axis)
+    return remaining(xp, g, taken, arrays, (_xp.array,) * len(arrays))
+
+
+def _numbers(shape: tuple[int, ...]) -> Any:
+    return np.arange(math.prod(shape)).reshape(shape)
+
+
+OVERLAPPING = {"as_strided", "windows"}
+"""The views in which an element of memory may occur several times, and which can be written all the same."""
+
+
+def _overwritten(xp: Any, g: Any, *, path: Any) -> Any:
+    """The cotangent of a value written to a view: 0 for elements whose memory a later one of them took."""
+    taken = xp.replay(g, path=path)
+    if OVERLAPPING.isdisjoint([primitive.name for primitive, _ in path]):
+        return taken
+    numbers = _numbers(taken.shape)
+    places = _xp.replay(_xp.overwrite(np.zeros(g.shape, numbers.dtype), numbers, path=path), path=path)
+    return taken if (places == numbers).all() else xp.select(xp.asarray(places == numbers), taken)
 
 
 def _filled(x: Any, value: Any) -> Any:
@@ -244,7 +280,7 @@ drawn            = general("drawn",           joint=lambda xp, g, *, needs: (g, 
                            inputs=("values", "*parameters"),  title=lambda label: label,  complex="as written",
                            forward=lambda values, *parameters, label: np.array(values))
 overwrite        = jointly_linear("overwrite",   lambda xp, g, *, path: xp.overwrite(g, 0, path=path),
-                                              lambda xp, g, *, path: xp.replay(g, path=path),
+                                              _overwritten,
                                inputs=("x", "value"),           title=lambda path, label="CopySlices": label,
                                forward=lambda x, value, *, path, label="": _xp.overwrite(x, value, path=path),
                                complex="as written")

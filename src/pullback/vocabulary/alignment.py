@@ -8,7 +8,7 @@ import numpy as np
 from .. import ops
 from .._core import xp as _xp
 from .._core.primitives import Carrier
-from .._core.values import concrete, data, every, require_tensors
+from .._core.values import concrete, data, every, outside, require_tensors
 from ..ops.alignment import IMPOSSIBLE
 from . import arithmetic
 from .losses import chosen, reduced
@@ -133,8 +133,7 @@ def _skips(states: Any) -> Any:
 def _log_likelihood(logs: Any, labels: Any, wanted: Any, sizes: Any, blank: int) -> Any:
     """The log-probability of each row of labels: the forward recursion over labels with blanks around them."""
     steps, _, classes = logs.shape
-    found = every(labels)
-    if found.size and not 0 <= found.min() <= found.max() < classes:
+    if outside(labels, classes) is not None:
         raise RuntimeError(f"targets must be labels from 0 to {classes - 1}")
     whole = isinstance(wanted, np.ndarray) and wanted.min(initial=steps) == steps
     states = _between(blank, labels)

@@ -15,7 +15,7 @@ from .._core.shapes import Shape
 from .._core.sites import warn
 from .._core.values import concrete, data, require_operand
 from .._tape.memory import protect, written
-from .._tape.views import check_writable, overlaps, rebase, rebase_region, steps, view, write
+from .._tape.views import check_writable, enlist, overlaps, rebase, rebase_region, steps, view, write
 from .promotion import cast, category, held
 
 Index = tuple[Any, ...]
@@ -270,7 +270,7 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
     value = _fitting(tensor, value, arrays)
     for given in (value, *arrays):
         if getattr(given, "level", 0) > tensor.level:
-            raise RuntimeError(errors.captured_write(tensor, "x[...] = value", given))
+            enlist(tensor, given, "x[...] = value")
     if tensor.level or not isinstance(tensor._array, np.ndarray):
         if not arrays and tensor._base is not None and spec != WHOLE:
             setitem(view(ops.getitem, tensor, index=spec), WHOLE, value)  # the surrounding elements are not involved
@@ -425,7 +425,8 @@ def _region(tensor: Any, spec: Index, arrays: Any) -> tuple[int, ...]:
     def standing_for(array: Any) -> Any:
         if category(array)[0].kind == "b":
             return concrete(array, "index_put_")
-        return np.zeros(tuple(array.shape), np.intp) if getattr(array, "level", 0) else data(array)
+        known = data(array)
+        return known if isinstance(known, np.ndarray) else np.zeros(tuple(array.shape), np.intp)
 
     place = _xp.place(list(map(standing_for, arrays)), spec)
     return np.shape(_found(tensor, np.broadcast_to(np.False_, tuple(tensor.shape)), place))

@@ -8,7 +8,7 @@ from .. import ops
 from .._core import errors, xp as _xp
 from .._core.modes import no_grad
 from .._core.primitives import Carrier
-from .._core.values import concrete, data, every, require_tensor, require_tensors
+from .._core.values import concrete, data, every, outside, require_tensor, require_tensors
 from .._tape.views import write
 from . import arithmetic, products, reductions, shapes
 from .promotion import cast
@@ -105,14 +105,13 @@ def _indices(name: str, input: Any, rows: int) -> Any:
             f"Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
             f"{input._type_name} instead (while checking arguments for {name}): these are row numbers, convert them with .long()"
         )
-    numbers = every(input)
-    if numbers.size and not 0 <= numbers.min() <= numbers.max() < rows:
+    if outside(input, rows) is not None:
         if name == "embedding":
             raise IndexError(f"index out of range in self: the rows are numbered from 0 to {rows - 1}")
-        flat = numbers.reshape(-1)
-        place = int(np.argmax((flat < 0) | (flat >= rows)))
+        flat = every(input).reshape(-1)
+        place = int(((flat < 0) | (flat >= rows)).argmax())
         raise RuntimeError(
-            f"Index {place} of input takes value {flat[place]} which is not in the valid range [0, {rows})"
+            f"Index {place} of input takes value {int(flat[place])} which is not in the valid range [0, {rows})"
         )
     return data(input)
 

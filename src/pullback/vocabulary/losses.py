@@ -14,7 +14,7 @@ from .._core.modes import quiet
 from .._core.primitives import Carrier
 from .._core.shapes import broadcast_shapes
 from .._core.sites import warn
-from .._core.values import data, every, followed, require_operand, require_tensor, require_tensors, shared
+from .._core.values import data, every, followed, outside, require_operand, require_tensor, require_tensors, shared
 from ..ops.exponentials import known_losses
 from . import arithmetic, products, reductions, shapes
 from .promotion import cast, together
@@ -121,8 +121,8 @@ def _class_numbers(target: Any, ignore_index: int, classes: int) -> tuple[Any, A
 
 def _check_range(numbers: Any, classes: int) -> None:
     """Raise for class indices of which there are no classes."""
-    if numbers.size and not 0 <= (least := numbers.min()) <= (most := numbers.max()) < classes:
-        raise IndexError(f"Target {int(least if least < 0 else most)} is out of bounds: there are {classes} classes")
+    if (found := outside(numbers, classes)) is not None:
+        raise IndexError(f"Target {found} is out of bounds: there are {classes} classes")
 
 
 def _unless_ignored(valid: Any, values: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from .. import ops
 from .._core import xp as _xp
 from .._core.shapes import broadcast_shapes, normalize_axis
-from .._core.values import data, every, require_operand, require_tensor, require_tensors
+from .._core.values import data, every, outside, require_operand, require_tensor, require_tensors
 from . import arithmetic, functions, reductions
 from .losses import REDUCTIONS, chosen, reduced
 from .promotion import together
@@ -187,8 +187,7 @@ def multi_margin_loss(
             f"shape {list(input.shape)}."
         )
     numbers = ops.reshape(data(target), shape=(count,))
-    found = every(numbers)
-    if ((found < 0) | (found >= classes)).any():
+    if outside(numbers, classes) is not None:
         raise RuntimeError(f"target out of range: there are {classes} classes")
     own = ops.reshape(ops.take_rows(rows, numbers), shape=(count, 1))
     shares = 1 - ops.put_rows(np.ones(count, rows._dtype), numbers, shape=(count, classes))

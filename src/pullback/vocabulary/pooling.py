@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import ops
 from .._core.shapes import parse_sizes
-from .._core.values import every, require_tensor, require_tensors
+from .._core.values import outside, require_tensor, require_tensors
 from .._numerics import random
 from .._tape.views import beside
 from ..ops.convolution import Window
@@ -509,9 +509,7 @@ def _max_unpool(
     size = usual if output_size is None else _unpooled(tuple(output_size), usual, steps)
     rows = (*images.shape[:2], math.prod(images.shape[2:]))
     flat = ops.reshape(places, shape=rows)
-    found = every(flat)
-    if isinstance(found, np.ndarray) and found.size and not 0 <= found.min() <= found.max() < math.prod(size):
-        wrong = found.min() if found.min() < 0 else found.max()
+    if (wrong := outside(flat, math.prod(size))) is not None:
         raise RuntimeError(
             f"Found an invalid max index: {wrong} (output volumes are of size {'x'.join(map(str, size))})"
         )

@@ -13,13 +13,12 @@ from .. import ops
 from .._core import dtypes, xp as _xp
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import broadcast_shapes, normalize_axis
-from .._core.values import every, require_operand
+from .._core.values import outside, require_operand
 from .._tape.views import view
 from . import shapes
 from .promotion import cast, category, held
 
 REDUCTIONS = {"sum": ops.scatter_add, "prod": ops.scatter_prod, "amax": ops.scatter_amax, "amin": ops.scatter_amin}
-UNSIGNED: dict[Any, Any] = {np.dtype(np.int64): np.dtype(np.uint64), np.dtype(np.int32): np.dtype(np.uint32)}
 
 
 # Checks of arguments
@@ -42,22 +41,11 @@ def _type_name(value: Any) -> str:
     return dtypes.type_name(dtypes.from_numpy(category(value)[0]))
 
 
-def _outside(index: Any, size: int, *, from_end: bool = False) -> int | None:
-    """An entry of an index that is out of range for a size; None if there is none."""
-    array = every(index)
-    if not isinstance(array, np.ndarray) or not array.size:
-        return None
-    if not from_end and np.maximum.reduce(array.view(UNSIGNED[array.dtype]), None) < size:
-        return None  # read as unsigned, negative numbers are large ones
-    low, high = int(array.min()), int(array.max())
-    return high if high >= size else low if low < (-size if from_end else 0) else None
-
-
 def _check_bounds(
     index: Any, input: Any, axis: int, error: type[Exception], begun: str = "", *, from_end: bool = False
 ) -> None:
     size = input.shape[axis] if input.ndim else 1
-    found = _outside(index, size, from_end=from_end)
+    found = outside(index, size, from_end=from_end)
     if found is not None:
         raise error(f"{begun}index {found} is out of bounds for dimension {axis} with size {size}")
 
@@ -141,7 +129,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, axis: in
         )
     place = normalize_axis(dim, input.ndim)
     size = input.shape[place] if input.ndim else 1
-    if _outside(indices, size) is not None and _outside(indices, size, from_end=True) is None:
+    if outside(indices, size) is not None and outside(indices, size, from_end=True) is None:
         indices = ops.remainder(indices, np.asarray(size))
     if not input.ndim:
         return gather(input, 0, indices)
@@ -305,10 +293,9 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
         raise IndexError(f"index_select(): Index is supposed to be a vector: it has shape {tuple(index.shape)}")
     if not input.ndim and index.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {int(index.size)} value(s)")
-    if _outside(index, input.shape[axis] if input.ndim else 1) is not None:
+    if (found := outside(index, input.shape[axis] if input.ndim else 1)) is not None:
         raise IndexError(
-            f"index out of range in self: dimension {axis} of shape {tuple(input.shape)} has no place "
-            f"{_outside(index, input.shape[axis] if input.ndim else 1)}"
+            f"index out of range in self: dimension {axis} of shape {tuple(input.shape)} has no place {found}"
         )
     return _like(input, ops.index(_lifted(input), _lifted(index), spec=_along(axis), label="IndexSelectBackward0"))
 
@@ -446,7 +433,7 @@ def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, 
     index = _vector("index_reduce_", index)
     _check_slices("index_reduce_", input, axis, index, source)
     size = input.shape[axis] if input.ndim else 1
-    if (found := _outside(index, size)) is not None:
+    if (found := outside(index, size)) is not None:
         raise IndexError(f"index out of range in self: dimension {axis} of size {size} has no place {found}")
     source = _lifted(source)
     line = seen(ops.reshape, index, shape=(-1, *[1] * (source.ndim - 1 - axis)))
@@ -460,7 +447,7 @@ def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, 
 def _flat_places(name: str, input: Any, index: Any) -> Any:
     index = _indices(name, index, wide=True)
     count = input.numel()
-    if (found := _outside(index, count, from_end=True)) is not None:
+    if (found := outside(index, count, from_end=True)) is not None:
         raise IndexError(f"out of range: tried to access index {found} on a tensor of {count} elements.")
     return index
 

@@ -29,6 +29,7 @@ from typing import Self as _Self
 import contextvars
 import functools
 import importlib
+import itertools
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, NamedTuple, Self, TypeVar
@@ -47,7 +48,7 @@ class Mode(NamedTuple):
     born: Callable[[Any], None] | None = None
     watcher: Any = None
     observer: Any = None
-    escapes_refused: bool = False
+    escapes_refused: str = ''
     strong_zeros: bool = False
     programs: frozenset[str] = frozenset()
     alone: Callable[..., Any] | None = None
@@ -59,13 +60,14 @@ innermost: contextvars.ContextVar[Any] = contextvars.ContextVar('pullback.innerm
 asking: contextvars.ContextVar[FrameType | None] = contextvars.ContextVar('pullback.asking', default=None)
 losses: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar('pullback.losses', default=None)
 copies: contextvars.ContextVar[Any] = contextvars.ContextVar('pullback.copies', default=None)
+entered = itertools.count(1)
 early_stop: contextvars.ContextVar[bool | None] = contextvars.ContextVar('pullback.early_stop', default=None)
 debugging: contextvars.ContextVar[bool | None] = contextvars.ContextVar('pullback.debugging', default=None)
 
 def changed(**fields: Any) -> Mode:
     ...
 
-def _only_looks(new: Mode) -> bool:
+def _observer(new: Mode) -> Any:
     ...
 
 def is_grad_enabled() -> bool:
@@ -128,7 +130,7 @@ class enable_grad(_Switch):
 
 class no_escapes(_Switch):
     ...
-    _field = 'escapes_refused'
+    _field, _value = ('escapes_refused', 'no_escapes')
 
 class strong_zeros(_Switch):
     ...
@@ -216,3 +218,23 @@ class Computing:
         ...
     copy: _Any
 quiet = Computing()
+
+class _Birth:
+    ...
+    copy = quiet.copy
+    unseen = ()
+
+    def __init__(self, before: Callable[[Any], None] | None=None) -> None:
+        ...
+
+    def __call__(self, tensor: Any) -> None:
+        ...
+
+    def sees(self, primitive: Any, params: Any, arrays: Any, tensor: Any) -> None:
+        ...
+    before: _Any
+WITHIN_NO_GRAD = Mode(grad=False, born=_Birth())
+WITHIN = Mode(born=WITHIN_NO_GRAD.born, observer=WITHIN_NO_GRAD.born)
+
+def within() -> Mode:
+    ...

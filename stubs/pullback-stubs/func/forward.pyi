@@ -39,7 +39,7 @@ from .reverse import split, tracked
 
 class DualTensor(Boxed):
     ...
-    __slots__ = ('tangent',)
+    __slots__ = ()
     tangent: Any
     _held = (*Boxed._held, 'tangent')
     _histories = ('tangent',)

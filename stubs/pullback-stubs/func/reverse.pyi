@@ -28,11 +28,13 @@ _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import functools
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 import numpy as np
 from .._core.primitives import Carrier, Function
 from .._core.trees import Structure, flatten, mapped, paths, unflatten
 from .._tape import reasons
+from .._tape.cuts import strictly
 from .._tape.seeds import cotangent
 from .levels import Level, beside, chosen, is_row, output_leaves, require_numbers, require_tensors, tensor_of, tensors
 
@@ -108,13 +110,13 @@ def grad_and_value(f: _First[_A, _P, tuple[_Tensor, _T]], argnums: _Literal[0]=0
 def grad_and_value(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, has_aux: bool=False) -> _Any:
     ...
 
-def value_and_grad(f: _Callable[..., _Tensor], argnums: int | tuple[int, ...]=0) -> _Callable[..., tuple[float, _Any]]:
+def value_and_grad(f: _Callable[..., _Tensor], argnums: int | tuple[int, ...]=0, *, allow_escapes: bool=False) -> _Callable[..., tuple[float, _Any]]:
     ...
 
 def _doubles(tree: Any) -> Any:
     ...
 
-def _derivative(f: Function, argnums: int | tuple[int, ...], has_aux: bool, connected: bool) -> Function:
+def _derivative(f: Function, argnums: int | tuple[int, ...], has_aux: bool, strict: str='', *, connected: bool=False) -> Function:
     ...
 
 @_overload
