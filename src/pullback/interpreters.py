@@ -8,7 +8,6 @@ lines.
 from __future__ import annotations
 
 import textwrap
-from contextvars import Token
 from typing import Any, Self
 
 import numpy as np
@@ -158,7 +157,7 @@ class Interpreter(_Interpreter):
     @property
     def entered(self) -> bool:
         """True inside this interpreter's `with` block."""
-        return bool(self._tokens)
+        return bool(self._around)
 
     def holds(self, value: Any) -> bool:
         """True if a value is a tensor of this interpreter."""
@@ -171,8 +170,7 @@ class Interpreter(_Interpreter):
     @property
     def around(self) -> Any:
         """The interpreter in whose block this one was entered; None for the outermost."""
-        before = self._tokens[-1].old_value
-        return None if before is Token.MISSING else before
+        return self._around[-1][innermost]
 
     def sampled(self, draw: Any, shape: tuple[int, ...], parameters: Any, generator: Any) -> Any:
         """Random numbers as a tensor of this interpreter, drawn one level further in."""

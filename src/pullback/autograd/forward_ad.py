@@ -8,11 +8,11 @@ tangent, or the tangent of a gradient, is a second derivative.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from .. import ops
 from .._core.errors import kind
+from .._core.modes import dual
 from .._core.primitives import Carrier, Primitive
 from .._tape import backward as _backward
 from ..func.forward import DualTensor, Forward
@@ -39,6 +39,9 @@ class _Level(Forward):
     carrier = _Dual
     takes_old_form = True  # functions whose forward takes ctx are supported
     way_out = "Write y = make_dual(x, zeros_like(x)) first."
+
+    def _values(self) -> dict[Any, Any]:
+        return {**super()._values(), dual: self}
 
     def adopt(self, made: Any) -> Any:
         """A tensor created inside, unchanged: it outlives the level, so no dual tensor can be written to it."""
@@ -70,9 +73,6 @@ class _Level(Forward):
         return tuple(g if g is None or t is None else self.dual(g, t) for g, t in zip(gradients, moved, strict=True))
 
 
-_entered: ContextVar[_Level | None] = ContextVar("dual level", default=None)  # one per thread and task
-
-
 def enter_dual_level() -> int:
     """Enter the level on which tensors may carry tangents; returns its number, always 0.
 
@@ -86,9 +86,9 @@ def enter_dual_level() -> int:
     0
     >>> forward_ad.exit_dual_level()
     """
-    if _entered.get() is not None:
+    if dual.get() is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment: use pullback.func.jvp, which nests")
-    _entered.set(_Level().__enter__())
+    _Level().__enter__()
     return 0
 
 
@@ -108,7 +108,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     >>> forward_ad.unpack_dual(x).tangent is None
     True
     """
-    forward = _entered.get()
+    forward = dual.get()
     if forward is None:
         raise RuntimeError("Dual level must be a positive number: no level has been entered.")
     if level not in (None, 0):
@@ -116,7 +116,6 @@ def exit_dual_level(*, level: int | None = None) -> None:
             "Trying to exit a forward AD level that was not the last one that was created. This is not supported: the "
             f"level is 0, not {level}"
         )
-    _entered.set(None)
     forward.__exit__(None, None, None)
 
 
@@ -157,7 +156,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     ...     forward_ad.unpack_dual(x * x).tangent
     tensor(6.)
     """
-    forward = _entered.get()
+    forward = dual.get()
     if forward is None:
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."

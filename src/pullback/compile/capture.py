@@ -9,6 +9,7 @@ effects are those of the call.
 from __future__ import annotations
 
 import enum
+import functools
 import gc
 import operator
 import sys
@@ -19,7 +20,7 @@ import numpy as np
 
 from .._core.dtypes import dtype, rules
 from .._core.machine import once
-from .._core.modes import FieldBlock, mode
+from .._core.modes import FieldBlock, mode, under
 from .._core.primitives import Carrier
 from .._core.trees import Structure, flatten, unflatten
 from .._numerics.random import Generator, Moment, source, sources
@@ -116,12 +117,8 @@ class Run:
         given = [self._number(i, leaf) for i, leaf in enumerate(self.leaves)]
         args, kwargs = unflatten(self.structure, given)
         arguments = (args, dict(kwargs))
-        token = runner.set(Recording())
-        try:
-            with Outside(self.recorder) as outside:
-                result = self.function(*args, **kwargs)
-        finally:
-            runner.reset(token)
+        with Outside(self.recorder) as outside:
+            result = under(runner, Recording(), functools.partial(self.function, *args, **kwargs))
         for refusal in self.recorder.refusals:
             raise refusal  # the function has caught it
         if outside.abstract:

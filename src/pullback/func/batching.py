@@ -172,7 +172,7 @@ class Batch(Interpreter):
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The operation on all examples."""
-        if not self._tokens:
+        if not self._around:
             raise RuntimeError(errors.leaked(primitive.name))
         given = []
         batched = False
