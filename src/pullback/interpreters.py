@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from ._core import errors
+from ._core.modes import innermost
 from ._core.primitives import Carrier, Interpreter as _Interpreter, Primitive as Primitive
 from ._numerics.random import sampled_within
 from ._tape.cuts import escape

@@ -161,7 +161,7 @@ class ModeBlock:
         try:
             self._around.append(before)
             mode.set(changed(**self._fields()))
-            return self
+            return self  # noqa: TRY300  # a return can be interrupted, too
         except BaseException:  # the handler of a signal may raise it after the change
             mode.set(before)
             del self._around[depth:]

@@ -78,7 +78,7 @@ class device(str):
         try:
             _entered.set((*outside, block))
             block.__enter__()
-            return self
+            return self  # noqa: TRY300  # a return can be interrupted, too
         except BaseException:
             _entered.set(outside)
             raise

@@ -334,7 +334,7 @@ class Interpreter:
         try:
             self._around.append(before)
             set_all(values)
-            return self
+            return self  # noqa: TRY300  # a return can be interrupted, too
         except BaseException:  # the handler of a signal may raise it after the change
             set_all(before)
             del self._around[depth:]

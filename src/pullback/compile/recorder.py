@@ -15,7 +15,6 @@ import math
 import sys
 from _thread import get_ident
 from collections.abc import Callable, Iterable, Sequence
-from contextvars import ContextVar
 from typing import Any
 from weakref import ref
 
