@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.modes import restoring
 from .._core.primitives import Carrier, Function
 from .._core.trees import Structure, flatten, mapped, paths, unflatten
 from .._tape import reasons
@@ -113,6 +114,7 @@ def _doubles(tree: Any) -> Any:
 def _derivative(f: Function, argnums: int | tuple[int, ...], has_aux: bool, connected: bool) -> Function:
     """The function that computes f's gradient and value; if `connected`, a value that depends on no argument is refused."""
 
+    @restoring
     @functools.wraps(f)
     def derivative(*args: Any, **kwargs: Any) -> Any:
         places, taken = chosen(argnums, args)
@@ -135,6 +137,7 @@ def _derivative(f: Function, argnums: int | tuple[int, ...], has_aux: bool, conn
     return derivative
 
 
+@restoring
 def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
     """f(*primals), and the function that pulls cotangents of the outputs back to the primals.
 
