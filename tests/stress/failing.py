@@ -46,9 +46,10 @@ class Signals(Way):
     """
 
     every = False
+    codes = {}  # the names of the instructions of a code object, by their offsets
 
     def __enter__(self):
-        self.last, self.codes = {}, {}
+        self.last = {}
         sys.settrace(self.begins)
         return self
 
@@ -120,7 +121,7 @@ class Memory(Way):
         self.made = []
         for name, arguments in shapes.items():
             kind = ctypes.CFUNCTYPE(pointer, *arguments)
-            taken = kind(self.kept[name])
+            taken = ctypes.PYFUNCTYPE(pointer, *arguments)(self.kept[name])  # which keeps the lock of the interpreter
             self.made.append(kind(lambda *given, taken=taken: None if self.meets() else taken(*given)))
             setattr(self.handler, name, ctypes.cast(self.made[-1], pointer).value)
         return self

@@ -2,8 +2,8 @@
 
     python -m tests.stress.failures [OPERATION ...] [--way signal|opcode|memory|system] [--step N] [--processes N]
 
-Each n runs in a process of its own, forked from one in which the operation is ready. The events of each way are described in
-`failing.py`, the operations in `operations.py`. Prints a line for each operation and way, and one for each n that is wrong.
+Each n begins with new tensors, in a forked process; after one that is wrong the next runs in another process. The events of
+each way are described in `failing.py`, the operations in `operations.py`. Prints a line for each operation and way, and one for each n that is wrong.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import contextvars
 import itertools
 import multiprocessing
 import os
+import pickle
 import sys
 import threading
 import traceback
@@ -96,30 +97,34 @@ def tried(name, way, n, states, results):
     return ""
 
 
-def in_child(name, way, n, states, results):
-    """What `tried` finds in a forked process."""
+def in_child(name, way, numbers_of_events, states, results):
+    """What `tried` finds for one n after another, in a forked process: up to the first that is wrong, or that does not come."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
-        status = 1
         try:
             os.close(reading)
-            sys.stderr.flush()
-            found = tried(name, way, n, states, results)
-            os.write(writing, (b"-" if found is None else b"+" + found.encode())[:60000])
-            status = 0
-        except BaseException:  # noqa: BLE001
-            os.write(writing, b"+the child failed: " + traceback.format_exc().encode()[:50000])
-            status = 0
+            with os.fdopen(writing, "wb") as stream:
+                for n in numbers_of_events:
+                    try:
+                        found = tried(name, way, n, states, results)
+                    except BaseException:  # noqa: BLE001  # told by the parent
+                        found = f"the child failed: {traceback.format_exc()}"
+                    pickle.dump((n, found), stream)
+                    stream.flush()
+                    if found or found is None:
+                        break
         finally:
-            os._exit(status)
+            os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as stream:
-        text = stream.read().decode()
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if status or not text:
-        return f"the process ended with {status}"
-    return None if text == "-" else text[1:]
+        while True:
+            try:
+                yield pickle.load(stream)
+            except EOFError:
+                break
+    if status := os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+        yield -1, f"the process ended with {status}"
 
 
 def expected(name):
@@ -138,11 +143,14 @@ def places(name, way, step=1, first=1):
         warnings.simplefilter("ignore")
         states, results = expected(name)
         assert wrong_around(compiling=True) is None  # which also imports what the children need
-        for n in itertools.count(first, step):
-            found = in_child(name, way, n, states, results)
-            if found is None:
-                return
-            yield n, found
+        n = first
+        while True:
+            for at, found in in_child(name, way, itertools.count(n, step), states, results):
+                if found is None:
+                    return
+                n = n if at < 0 else at
+                yield n, found
+            n += step
 
 
 def survey(job):
@@ -168,7 +176,7 @@ def main():
     jobs = [(name, way, asked.step) for name in chosen for way in asked.way or ("signal", "memory", "system")]
     total = collections.Counter()
     with concurrent.futures.ProcessPoolExecutor(
-        asked.processes, mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=4
+        asked.processes, mp_context=multiprocessing.get_context("spawn")
     ) as pool:
         for name, way, count, found in pool.map(survey, jobs):
             partly = sum(wrong.startswith("partly") for _, wrong in found)

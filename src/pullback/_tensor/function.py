@@ -419,7 +419,7 @@ class FunctionPrimitive(Custom):
             return tape.wrap(out._array, place)
         if number in call.dirty:
             if ctx._recorded:
-                rebase(out, tape.wrap(out._array, place))
+                rebase(out, tape.wrap(out._array, place), [])
             return out
         shared = None
         if any(out is other for other in before):  # a tensor returned twice gets the gradient of its last position
