@@ -9,12 +9,16 @@ import dis
 import os
 import sys
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
 import pullback
 
 HOME = str(Path(pullback.__file__).parent)
+
+
+RETURNS = {"RETURN_VALUE", "RETURN_CONST"}
 
 
 class InterruptionError(BaseException):
@@ -45,8 +49,8 @@ class Signals(Way):
     that a program's own `with` statement calls is left out: there is nothing to be done about it.
     """
 
-    every = False
-    codes = {}  # the names of the instructions of a code object, by their offsets
+    every, only = False, None
+    codes: ClassVar = {}  # the names of the instructions of a code object, by their offsets
 
     def __enter__(self):
         self.last = {}
@@ -60,6 +64,8 @@ class Signals(Way):
     def begins(self, frame, event, _):
         code = frame.f_code
         if not (code.co_filename.startswith(HOME) or "pullback" in code.co_filename[:12]):
+            return None
+        if self.only is not None and code.co_name not in self.only:
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         outermost = frame.f_back is None or not frame.f_back.f_code.co_filename.startswith(HOME)
@@ -79,15 +85,22 @@ class Signals(Way):
                 names = self.codes[code] = {at.offset: at.opname for at in dis.get_instructions(code)}
             before, self.last[frame] = self.last.get(frame, ""), names.get(frame.f_lasti, "")
             place = "CALL" in before or before.startswith("JUMP_BACKWARD")
-            if (place or (self.every and before != "NOP")) and self.meets():
+            other = self.every and "NOP" not in (before, self.last[frame]) and self.last[frame] not in RETURNS
+            if (place or other) and self.meets():
                 raise InterruptionError
         return self.goes_on
 
 
 class Opcodes(Signals):
-    """An exception at the n-th instruction in pullback, whatever it is."""
+    """An exception at the n-th instruction in pullback, whatever it is, but for the one that returns, which no `try` covers."""
 
     every = True
+
+
+class Blocks(Opcodes):
+    """An exception at the n-th instruction of what enters and leaves: modes, transforms and passes."""
+
+    only = ("__enter__", "__exit__", "_values", "set_all", "announced", "under", "once")
 
 
 class _Handler(ctypes.Structure):
@@ -178,7 +191,7 @@ class System(Way):
         return called
 
 
-WAYS = {"signal": Signals, "opcode": Opcodes, "memory": Memory, "system": System}
+WAYS = {"signal": Signals, "opcode": Opcodes, "block": Blocks, "memory": Memory, "system": System}
 FAILURES = (InterruptionError, MemoryError, OSError)
 
 

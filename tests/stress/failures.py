@@ -1,6 +1,6 @@
 """Operations of which the n-th event fails, for every n: nothing is half written, nothing stays entered, the next call is right.
 
-    python -m tests.stress.failures [OPERATION ...] [--way signal|opcode|memory|system] [--step N] [--processes N]
+    python -m tests.stress.failures [OPERATION ...] [--way signal|opcode|block|memory|system] [--step N] [--processes N]
 
 Each n begins with new tensors, in a forked process; after one that is wrong the next runs in another process. The events of
 each way are described in `failing.py`, the operations in `operations.py`. Prints a line for each operation and way, and one for each n that is wrong.
@@ -19,13 +19,19 @@ import threading
 import traceback
 import warnings
 
-import pullback
 from tests.stress.failing import FAILURES, WAYS, numbers
 from tests.stress.operations import MAKERS
 
-PARTLY = ("step of ", "load state dict", "batch norm")
+import pullback
+
+PARTLY = ("step of ", "load state dict", "batch norm", "clip grad norm")
 """Operations on several tensors, of which some may be written and others not: docs/how-to/training.md says so."""
 ELSEWHERE = ("numpy", "decimal", "extobj")
+
+
+def compiles(name):
+    """True for an operation that may hold the locks of compiling."""
+    return name.startswith(("compiled", "cache"))
 
 
 def entered():
@@ -83,15 +89,18 @@ def tried(name, way, n, states, results):
             return "" if result == results[0] else f"other numbers: {result} for {results[0]}"
         told = "".join(traceback.format_exception(failure)[-6:]) if not isinstance(failure, str) else failure
         failure = None
-        if found := wrong_around(compiling=name.startswith(("compiled", "cache"))):
+        if found := wrong_around(compiling=compiles(name)):
             return f"{found}\n{told}"
         seen = numbers(look())
         if seen not in states[:2]:
-            return f"{'partly' if name.startswith(PARTLY) else 'half written'}: {seen} is neither of {states[:2]}\n{told}"
+            return (
+                f"{'partly' if name.startswith(PARTLY) else 'half written'}: {seen} is neither of {states[:2]}\n{told}"
+            )
         again = numbers(run())
         place = states.index(seen)
         if again != results[place] or numbers(look()) not in (states[place + 1], states[min(place + 2, 2)]):
-            return f"wrong at the next call: {again} for {results[place]}, {look()} for {states[place + 1]}\n{told}"
+            partly = "partly, " if name.startswith(PARTLY) else ""
+            return f"{partly}wrong at the next call: {again} for {results[place]}, {look()} for {states[place + 1]}\n{told}"
     except Exception:  # noqa: BLE001  # told by the parent
         return f"an error afterwards: {traceback.format_exc(limit=-5)}\n{told}"
     return ""
@@ -142,7 +151,7 @@ def places(name, way, step=1, first=1):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         states, results = expected(name)
-        assert wrong_around(compiling=True) is None  # which also imports what the children need
+        assert wrong_around(compiling=compiles(name)) is None  # which also imports what the children need
         n = first
         while True:
             for at, found in in_child(name, way, itertools.count(n, step), states, results):
@@ -167,13 +176,15 @@ def survey(job):
 def main():
     parser = argparse.ArgumentParser(prog="scripts/failures", description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="OPERATION", help="which ones, by parts of their names (all)")
-    parser.add_argument("--way", action="append", choices=WAYS, help="which events (all but opcode)")
+    parser.add_argument("--way", action="append", choices=WAYS, help="which events (all but every opcode)")
     parser.add_argument("--step", type=int, default=1, help="every so many n (1)")
     parser.add_argument("--processes", type=int, default=os.cpu_count(), help="in how many processes")
-    parser.add_argument("--all", action="store_true", help="show every n that is wrong, not the first two of an operation")
+    parser.add_argument(
+        "--all", action="store_true", help="show every n that is wrong, not the first two of an operation"
+    )
     asked = parser.parse_args()
     chosen = [name for name in MAKERS if not asked.names or any(part in name for part in asked.names)]
-    jobs = [(name, way, asked.step) for name in chosen for way in asked.way or ("signal", "memory", "system")]
+    jobs = [(name, way, asked.step) for name in chosen for way in asked.way or ("signal", "block", "memory", "system")]
     total = collections.Counter()
     with concurrent.futures.ProcessPoolExecutor(
         asked.processes, mp_context=multiprocessing.get_context("spawn")

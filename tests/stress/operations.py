@@ -8,8 +8,6 @@ import io
 import os
 import tempfile
 
-import numpy as np
-
 import pullback
 from pullback.nn import functional
 
@@ -27,6 +25,11 @@ def leaf(*values):
     return pullback.tensor(values or (1.0, 2.0, 3.0), dtype=pullback.float64, requires_grad=True)
 
 
+def quietly(function, value):
+    """Call a function for what it does, not for what it returns."""
+    function(value)
+
+
 def slope(y, w):
     """The derivative of the sum of y by w, which shows the history of y; None where there is none."""
     return pullback.autograd.grad(y.sum(), w, retain_graph=True)[0] if y.requires_grad else None
@@ -35,7 +38,7 @@ def slope(y, w):
 @maker
 def forward():
     w = leaf()
-    return lambda: (w.exp() * w + functional.softmax(w, 0)).sum(), lambda: [w, w.grad]
+    return lambda: pullback.sum(w.exp() * w + functional.softmax(w, 0)), lambda: [w, w.grad]
 
 
 @maker
@@ -97,7 +100,7 @@ def recorded(write, name):
         y = w * 1
         part = y[1:]
         kept = (y * y).sum()
-        return lambda: [write(y)] and None, lambda: [y, slope(y, w), part, slope(part, w), slope(kept, w)]
+        return lambda: quietly(write, y), lambda: [y, slope(y, w), part, slope(part, w), slope(kept, w)]
 
     MAKERS[f"recorded: {name}"] = make
 
@@ -109,7 +112,7 @@ def alone(write, name):
         w = leaf()
         y = w * 1
         kept = (y * y).sum()
-        return lambda: [write(y)] and None, lambda: [y, slope(y, w), slope(kept, w)]
+        return lambda: quietly(write, y), lambda: [y, slope(y, w), slope(kept, w)]
 
     MAKERS[f"alone: {name}"] = make
 
@@ -131,7 +134,7 @@ WRITES = {
     "index_add_": lambda t: t.index_add_(0, pullback.tensor([0, 2]), OTHER[:2]),
     "masked_fill_": lambda t: t.masked_fill_(OTHER > 2.5, 0.0),
     "view.mul_": lambda t: t[:2].mul_(3.0),
-    "out=": lambda t: t.requires_grad and pullback.is_grad_enabled() or pullback.add(OTHER, OTHER, out=t),
+    "out=": lambda t: (t.requires_grad and pullback.is_grad_enabled()) or pullback.add(OTHER, OTHER, out=t),
     "data.mul_": lambda t: t.data.mul_(3.0),
     "detach().zero_": lambda t: t.detach().zero_(),
     "swap": lambda t: t.data.copy_(t.flip(0).detach()),
@@ -162,7 +165,7 @@ def batch_norm():
 def load_state_dict():
     layer = pullback.nn.Linear(2, 2)
     state = {name: pullback.ones_like(value) for name, value in layer.state_dict().items()}
-    return lambda: [layer.load_state_dict(state)] and None, lambda: [*layer.parameters()]
+    return lambda: quietly(layer.load_state_dict, state), lambda: [*layer.parameters()]
 
 
 def stepping(name, options):
@@ -213,7 +216,7 @@ def compiled_later():
     function = pullback.compile(counted)
     for _ in range(3):
         function(w.detach())
-    return lambda: [function(w.detach())] and None, lambda: [total]
+    return lambda: quietly(function, w.detach()), lambda: [total]
 
 
 @maker
@@ -240,29 +243,23 @@ def cache_entry():
     return lambda: next(functions)(x), look
 
 
-def saving(safe):
-    """`save` to a path where there is a file already: it is the old one or the new one, and nothing lies beside it."""
+@maker
+def save():
+    """To a path where there is a file already: it is the old one or the new one, and nothing lies beside it."""
+    folder = tempfile.mkdtemp()
+    path = os.path.join(folder, "file.pt")
+    names = {"w": leaf(), "b": leaf(5.0)}
+    pullback.save({"w": pullback.zeros(2)}, path)
 
-    def make():
-        folder = tempfile.mkdtemp()
-        path = os.path.join(folder, "file.pt")
-        names = {"w": leaf(), "b": leaf(5.0)}
-        pullback.save({"w": pullback.zeros(2)}, path)
+    def look():
+        return [numbers_of(pullback.load(path)), os.listdir(folder)]
 
-        def look():
-            return [numbers_of(pullback.load(path)), os.listdir(folder)]
-
-        return lambda: pullback.save(names, path), look
-
-    return make
+    return lambda: pullback.save(names, path), look
 
 
 def numbers_of(tree):
     """The numbers of a dictionary of tensors."""
     return {name: value.tolist() for name, value in tree.items()}
-
-
-MAKERS["save"] = saving(False)
 
 
 @maker
@@ -274,7 +271,7 @@ def load():
         stream.seek(0)
         return pullback.load(stream)
 
-    return run, lambda: []
+    return run, list
 
 
 @maker
@@ -315,18 +312,18 @@ def cube(t):
 
 
 TRANSFORMS = {
-    "grad": lambda x: pullback.func.grad(cube)(x),
-    "grad and value": lambda x: pullback.func.grad_and_value(cube)(x),
+    "grad": pullback.func.grad(cube),
+    "grad and value": pullback.func.grad_and_value(cube),
     "value and grad": lambda x: pullback.value_and_grad(lambda t: (t * t).sum())(x.numpy()),
     "vjp": lambda x: pullback.func.vjp(cube, x)[1](pullback.ones((), dtype=x.dtype)),
     "jvp": lambda x: pullback.func.jvp(cube, (x,), (x,)),
-    "vmap": lambda x: pullback.func.vmap(lambda t: t * t + 1)(x),
-    "vmap with branches": lambda x: pullback.func.vmap(lambda t: t * 2 if t > 1.5 else t)(x),
-    "jacrev": lambda x: pullback.func.jacrev(lambda t: t * t)(x),
-    "jacfwd": lambda x: pullback.func.jacfwd(lambda t: t * t)(x),
-    "hessian": lambda x: pullback.func.hessian(cube)(x),
+    "vmap": pullback.func.vmap(lambda t: t * t + 1),
+    "vmap with branches": pullback.func.vmap(lambda t: t * 2 if t > 1.5 else t),
+    "jacrev": pullback.func.jacrev(lambda t: t * t),
+    "jacfwd": pullback.func.jacfwd(lambda t: t * t),
+    "hessian": pullback.func.hessian(cube),
     "linearize": lambda x: pullback.func.linearize(cube, x)[1](x),
-    "functionalize": lambda x: pullback.func.functionalize(lambda t: t.clone().mul_(2))(x),
+    "functionalize": pullback.func.functionalize(lambda t: t.clone().mul_(2)),
     "autograd.functional": lambda x: pullback.autograd.functional.hessian(cube, x),
 }
 
@@ -343,6 +340,10 @@ def transformed(transform, name):
 
 for key, each in TRANSFORMS.items():
     transformed(each, key)
+
+
+def _doubled():
+    return leaf() * 2
 
 
 def _dual():
@@ -387,7 +388,7 @@ BLOCKS = {
         "numpy_programs": lambda: pullback.numpy_programs("json"),
     }.items()
 } | {
-    "decorated with no_grad": lambda: pullback.no_grad(lambda: (leaf() * 2).sum())(),
+    "decorated with no_grad": pullback.no_grad(_doubled),
     "generator under no_grad": lambda: [*pullback.no_grad(lambda: (yield leaf() * 2))()],
     "dual_level": _dual,
     "device meta": _meta,

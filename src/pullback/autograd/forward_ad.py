@@ -131,10 +131,20 @@ class dual_level:
     """
 
     def __enter__(self) -> int:
-        return enter_dual_level()
+        before = dual.get()
+        try:
+            return enter_dual_level()
+        except BaseException:  # the handler of a signal may raise it when the level has been entered
+            if before is None and dual.get() is not None:
+                exit_dual_level()
+            raise
 
     def __exit__(self, *exc: object) -> None:
-        exit_dual_level()
+        try:
+            exit_dual_level()
+        finally:
+            if dual.get() is not None:  # that was interrupted
+                exit_dual_level()
 
 
 def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
