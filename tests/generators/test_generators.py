@@ -3,7 +3,6 @@
 import importlib
 
 import pytest
-
 from tests.generators.__main__ import NAMES, case
 
 

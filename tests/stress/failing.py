@@ -196,11 +196,13 @@ FAILURES = (InterruptionError, MemoryError, OSError)
 
 
 def numbers(value):
-    """What is compared: arrays, tensors and numbers in a tree, as lists."""
+    """What is compared: arrays, tensors and numbers in a tree, as lists, to eleven digits, since programs round in their own way."""
     if isinstance(value, pullback.Tensor):
-        return None if value is None else value.detach().numpy().tolist()
+        return numbers(value.detach().numpy().tolist())
+    if isinstance(value, float):
+        return float(f"{value:.11g}")
     if isinstance(value, dict):
         return {str(key): numbers(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [numbers(each) for each in value]
-    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+    return numbers(value.tolist()) if isinstance(value, (np.ndarray, np.generic)) else value

@@ -318,7 +318,7 @@ TRANSFORMS = {
     "vjp": lambda x: pullback.func.vjp(cube, x)[1](pullback.ones((), dtype=x.dtype)),
     "jvp": lambda x: pullback.func.jvp(cube, (x,), (x,)),
     "vmap": pullback.func.vmap(lambda t: t * t + 1),
-    "vmap with branches": pullback.func.vmap(lambda t: t * 2 if t > 1.5 else t),
+    "vmap with branches": pullback.func.vmap(lambda t: t * 2 if t > 1.5 else t, on_branch="split"),
     "jacrev": pullback.func.jacrev(lambda t: t * t),
     "jacfwd": pullback.func.jacfwd(lambda t: t * t),
     "hessian": pullback.func.hessian(cube),

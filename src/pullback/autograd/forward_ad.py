@@ -133,7 +133,8 @@ class dual_level:
     def __enter__(self) -> int:
         before = dual.get()
         try:
-            return enter_dual_level()
+            level = enter_dual_level()
+            return level  # noqa: RET504, TRY300  # what comes after the call is inside, too
         except BaseException:  # the handler of a signal may raise it when the level has been entered
             if before is None and dual.get() is not None:
                 exit_dual_level()
