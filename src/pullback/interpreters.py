@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from contextvars import Token
 from typing import Any, Self
 
 import numpy as np
@@ -137,18 +136,8 @@ class Interpreter(_Interpreter):
     carrier: type[Boxed] = Boxed
     """The class of the tensors of this interpreter."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._modes: list[Token[Any]] = []
-
-    def __enter__(self) -> Self:
-        super().__enter__()
-        self._modes.append(mode.set(within()))
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        mode.reset(self._modes.pop())
-        super().__exit__(*exc)
+    def _values(self) -> dict[Any, Any]:
+        return {**super()._values(), mode: within()}
 
     def box(self, value: Any) -> Any:
         """A value as a tensor of this interpreter; a tuple element by element."""
@@ -170,7 +159,7 @@ class Interpreter(_Interpreter):
     @property
     def entered(self) -> bool:
         """True inside this interpreter's `with` block."""
-        return bool(self._tokens)
+        return bool(self._around)
 
     def holds(self, value: Any) -> bool:
         """True if a value is a tensor of this interpreter."""
@@ -183,8 +172,7 @@ class Interpreter(_Interpreter):
     @property
     def around(self) -> Any:
         """The interpreter in whose block this one was entered; None for the outermost."""
-        before = self._tokens[-1].old_value
-        return None if before is Token.MISSING else before
+        return self._around[-1][innermost]
 
     def sampled(self, draw: Any, shape: tuple[int, ...], parameters: Any, generator: Any) -> Any:
         """Random numbers as a tensor of this interpreter, drawn one level further in."""

@@ -153,14 +153,14 @@ class _Once(_local):
 _once = _Once()
 
 
-@contextlib.contextmanager
-def once() -> Iterator[None]:
-    """A context manager for operations that are computed only once, such as those of a recording: they are not counted."""
-    before, _once.running = _once.running, True
-    try:
-        yield
-    finally:
-        _once.running = before
+class once:
+    """A block of operations that are computed only once, such as those of a recording: they are not counted."""
+
+    def __enter__(self) -> None:
+        self._before, _once.running = _once.running, True
+
+    def __exit__(self, *exc: object) -> None:
+        _once.running = self._before
 
 
 def counts() -> bool:

@@ -11,7 +11,9 @@ import contextvars
 import functools
 import importlib
 import itertools
+from collections import deque
 from collections.abc import Callable
+from operator import call
 from types import FrameType
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -42,19 +44,82 @@ class Mode(NamedTuple):
     """The packages whose NumPy makes tensors."""
     alone: Callable[..., Any] | None = None
     """Does work in which users' code has no part, if the primitives that it is about are pullback's: `alone(primitives, work, *args)`."""
+    copied: Callable[[Any], None] | None = None
+    """Told of each cell whose value a write has copied."""
+    early_stop: bool | None = None
+    debugging: bool | None = None
+    """What all checkpoints are told, in place of their own arguments."""
 
 
 RECORD = Mode()
 NO_GRAD = Mode(grad=False)
 mode: contextvars.ContextVar[Mode] = contextvars.ContextVar("pullback.mode", default=RECORD)
-running: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.pass")
+running: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.pass", default=None)
 innermost: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.innermost", default=None)
 asking: contextvars.ContextVar[FrameType | None] = contextvars.ContextVar("pullback.asking", default=None)
 losses: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar("pullback.losses", default=None)
-copies: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.copies", default=None)
+refusals: contextvars.ContextVar[list[Exception] | None] = contextvars.ContextVar("pullback.refusals", default=None)
+dual: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.dual", default=None)
+state_asked: contextvars.ContextVar[Callable[[], object] | None] = contextvars.ContextVar(
+    "pullback.state_asked", default=None
+)
+"""What is called when a program reads or sets the state of a generator: a record of it could not do that again."""
 entered = itertools.count(1)  # numbers the blocks of interpreters in the order in which they are entered
-early_stop: contextvars.ContextVar[bool | None] = contextvars.ContextVar("pullback.early_stop", default=None)
-debugging: contextvars.ContextVar[bool | None] = contextvars.ContextVar("pullback.debugging", default=None)
+
+
+# Entering and leaving
+#
+# The handler of a signal, such as Ctrl-C, may raise an exception wherever Python looks for signals: where a function begins,
+# after a call, where a loop goes back. It may come before the first instruction of an `__exit__`, which then leaves nothing.
+# So functions that enter anything are `restoring`: after an exception they leave what their `with` statements could not.
+# They do so in one call of a function written in C, in which Python looks for no signal. Only the `with` statement of a
+# program itself has nobody around it.
+
+_STATE: tuple[contextvars.ContextVar[Any], ...] = (
+    mode,
+    innermost,
+    running,
+    asking,
+    losses,
+    refusals,
+    dual,
+    state_asked,
+)
+_ASK, _SET = tuple(each.get for each in _STATE), tuple(each.set for each in _STATE)
+
+
+def restoring(function: Function) -> Function:
+    """A function that leaves the thread in the modes, transforms and passes in which it was before, wherever an exception comes."""
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **options: Any) -> Any:
+        before = [*map(call, _ASK)]
+        try:
+            return function(*args, **options)
+        except BaseException:
+            deque(map(call, _SET, before), 0)
+            raise
+
+    return wrapped  # type: ignore[return-value]  # functools.wraps keeps the signature, mypy cannot see it
+
+
+def under(variable: contextvars.ContextVar[Any], value: Any, function: Callable[..., Result], *args: Any) -> Result:
+    """The result of a function that is called while a context variable has another value, wherever an exception comes."""
+    before = variable.get()
+    try:
+        try:
+            variable.set(value)
+            return function(*args)
+        finally:
+            variable.set(before)
+    except BaseException:  # it may have come before the line above
+        variable.set(before)
+        raise
+
+
+def set_all(values: dict[contextvars.ContextVar[Any], Any]) -> None:
+    """Give context variables values, without looking for a signal in between."""
+    deque(map(contextvars.ContextVar.set, values, values.values()), 0)
 
 
 def changed(**fields: Any) -> Mode:
@@ -106,7 +171,7 @@ class ModeBlock:
     """A change of mode: a context manager that nests, and a decorator of functions and generators."""
 
     def __init__(self) -> None:
-        self._tokens: list[contextvars.Token[Mode]] = []
+        self._around: list[Mode] = []
 
     def _fields(self) -> dict[str, Any]:
         raise NotImplementedError
@@ -115,18 +180,21 @@ class ModeBlock:
         return type(self)()
 
     def __enter__(self) -> Self:
-        before, depth = mode.get(), len(self._tokens)
+        before, depth = mode.get(), len(self._around)
         try:
-            self._tokens.append(mode.set(changed(**self._fields())))
+            self._around.append(before)
+            mode.set(changed(**self._fields()))
+            return self  # noqa: TRY300  # a return can be interrupted, too
         except BaseException:  # the handler of a signal may raise it after the change
             mode.set(before)
-            del self._tokens[depth:]
+            del self._around[depth:]
             raise
-        return self
 
     def __exit__(self, *exc: object) -> None:
-        mode.reset(self._tokens[-1])  # first: a call before it could be interrupted
-        del self._tokens[-1]
+        try:
+            mode.set(self._around[-1])
+        finally:  # if that was interrupted
+            mode.set(self._around.pop())
 
     def __call__(self, function: Function) -> Function:
         if isinstance(function, type):
@@ -137,16 +205,21 @@ class ModeBlock:
         if importlib.import_module("inspect").isgeneratorfunction(function):  # 10 ms, if NumPy has not imported it
             return _wrap_generator(self, function)
 
+        @restoring
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             with self._fresh():
                 return function(*args, **kwargs)
 
-        return wrapped  # type: ignore[return-value]  # functools.wraps keeps the signature, mypy cannot see it
+        return wrapped  # type: ignore[return-value]  # as above
 
 
 def _wrap_generator(block: ModeBlock, function: Function) -> Function:
     """A generator function whose body runs inside the block, while its caller, between two items, does not."""
+
+    @block
+    def inside(step: Callable[[], Any]) -> Any:
+        return step()
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -154,15 +227,13 @@ def _wrap_generator(block: ModeBlock, function: Function) -> Function:
         step: Callable[[], Any] = functools.partial(next, generator)
         while True:
             try:
-                with block._fresh():
-                    item = step()
+                item = inside(step)
             except StopIteration as stop:
                 return stop.value
             try:
                 sent = yield item
             except GeneratorExit:
-                with block._fresh():
-                    generator.close()
+                inside(generator.close)
                 raise
             except BaseException as error:  # noqa: BLE001  # handed to the wrapped generator, as `yield from` does
                 step = functools.partial(generator.throw, error)
@@ -291,7 +362,11 @@ class set_grad_enabled(ModeBlock):
         super().__init__()
         self._enabled = _require_bool("set_grad_enabled", "enabled", enabled)
         self._before: Mode | None = mode.get()
-        mode.set(changed(grad=enabled))
+        try:
+            mode.set(changed(grad=enabled))
+        except BaseException:
+            mode.set(self._before)
+            raise
 
     def _fields(self) -> dict[str, Any]:
         return {"grad": self._enabled}

@@ -74,15 +74,22 @@ class device(str):
                 before(tensor)
 
         block = FieldBlock(born=labelled)
-        block.__enter__()
-        _entered.set((*_entered.get(), block))
-        return self
+        outside = _entered.get()
+        try:
+            _entered.set((*outside, block))
+            block.__enter__()
+            return self  # noqa: TRY300  # a return can be interrupted, too
+        except BaseException:
+            _entered.set(outside)
+            raise
 
     def __exit__(self, *error: object) -> None:
         if self.type == "meta":
             *blocks, last = _entered.get()
-            _entered.set(tuple(blocks))
-            last.__exit__(*error)
+            try:
+                last.__exit__(*error)
+            finally:
+                _entered.set(tuple(blocks))
 
 
 class _Named:

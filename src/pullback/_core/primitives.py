@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict, Unpack
 from . import bfloat, xp as _xp
 from .composing import composed, signature
 from .halves import as_singles, pulled_as_singles
-from .modes import entered, innermost, quiet
+from .modes import entered, innermost, quiet, set_all
 
 # 1. Primitives and kinds
 #
@@ -328,17 +328,32 @@ class Interpreter:
     """The advice in the error that a tensor of a lower level cannot be written with a value of this interpreter."""
 
     def __init__(self) -> None:
-        self._tokens: list[Any] = []
+        self._around: list[dict[Any, Any]] = []
 
-    def __enter__(self) -> Self:
+    def _values(self) -> dict[Any, Any]:
+        """The values that context variables have inside the block."""
         around = innermost.get()
         self.level = 1 if around is None else max(around.level, 0) + 1
         self.since = next(entered)
-        self._tokens.append(innermost.set(self))
-        return self
+        return {innermost: self}
+
+    def __enter__(self) -> Self:
+        values, depth = self._values(), len(self._around)
+        before = {each: each.get() for each in values}
+        try:
+            self._around.append(before)
+            set_all(values)
+            return self  # noqa: TRY300  # a return can be interrupted, too
+        except BaseException:  # the handler of a signal may raise it after the change
+            set_all(before)
+            del self._around[depth:]
+            raise
 
     def __exit__(self, *exc: object) -> None:
-        innermost.reset(self._tokens.pop())
+        try:
+            set_all(self._around[-1])
+        finally:  # if that was interrupted
+            set_all(self._around.pop())
 
     def grad(self, outputs: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any], **options: Any) -> Any:
         """The result of `autograd.grad` for outputs that this interpreter has boxed; raises RuntimeError if there is none."""

@@ -701,7 +701,9 @@ def norm(x: Array, order: float, *, axis: Any, keepdims: bool) -> Any:
     top = near(size, axis=axis, keepdims=True)
     power = np.where(np.isfinite(top), np.frexp(top)[1], 0)
     size = np.ldexp(size, -power)
-    total = squares(size, axis=axis, keepdims=keepdims) if order == 2 else sum(size**order, axis=axis, keepdims=keepdims)
+    total = (
+        squares(size, axis=axis, keepdims=keepdims) if order == 2 else sum(size**order, axis=axis, keepdims=keepdims)
+    )
     root = np.sqrt(total) if order == 2 else np.power(total, 1 / order, dtype=size.dtype)
     return in_order(np.ldexp(root, power if keepdims else np.squeeze(power, axis)))
 

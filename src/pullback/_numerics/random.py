@@ -8,22 +8,18 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextvars import ContextVar
 from typing import Any, Self
 
 import numpy as np
 
 from .._core import placement
-from .._core.modes import innermost, quiet
+from .._core.modes import innermost, quiet, state_asked
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-asked: ContextVar[Callable[[], object] | None] = ContextVar("asked", default=None)
-"""What is called when a program reads or sets the state of a generator: a record of it could not do that again."""
-
 
 def _tell() -> None:
-    if (told := asked.get()) is not None:
+    if (told := state_asked.get()) is not None:
         told()
 
 

@@ -11,11 +11,11 @@ import sys
 import warnings
 import weakref
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.modes import Mode, ModeBlock, copies, mode
+from .._core.modes import Mode, ModeBlock, mode
 from .._core.primitives import Primitive
 from .._core.sites import Site, caller, depth, describe, internal
 from .diagnosis import word_of
@@ -239,21 +239,14 @@ class check(ModeBlock):
         self.broadcasts: list[Broadcast] = []
         self.copies: list[Copy] = []
         self._observers: list[_Growth] = []
-        self._noted: list[Any] = []
 
     def _fields(self) -> dict[str, Any]:
         self._observers.append(_Growth(mode.get(), self.broadcasts))
-        return self._observers[-1].fields()
-
-    def __enter__(self) -> Self:
-        super().__enter__()
-        self._noted.append(copies.set(self._copied))
-        return self
+        return {**self._observers[-1].fields(), "copied": self._copied}
 
     def __exit__(self, *exc: object) -> None:
-        copies.reset(self._noted.pop())
-        self._observers.pop()
         super().__exit__(*exc)
+        self._observers.pop()
 
     def _copied(self, cell: Cell) -> None:
         """Record a copy that has just been made of a saved value."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._core import forks
 from .._core.errors import INFERENCE_SAVED
-from .._core.modes import copies
+from .._core.modes import mode
 
 # glibc gives the top of its heap back to the system whenever 128 kB of it are free, so that a graph of middle-sized
 # arrays is paged in anew at every step: 21 us for a product of 10 000 numbers instead of 4. Freeing one large block
@@ -180,22 +180,28 @@ def keep_array(array: Any) -> Cell:
 
 
 def protect(tensor: Any, instead: Any = None) -> None:
-    """Give every graph that kept a value lying in this tensor's memory a copy of its own, or something else instead."""
+    """Give every graph that kept a value lying in this tensor's memory a copy of its own, or something else instead.
+
+    No cell is forgotten before all have their copies: after a copy that failed, the next attempt finds every one of them.
+    """
     storage = tensor._storage
     if storage is None:
         if tensor._cell is not None:
             kept = ref(tensor._cell)
-            tensor._cell = None
-            _copy_survivors((kept,), instead)
+            try:
+                tensor._cell = None
+                _copy_survivors((kept,), instead)
+            except BaseException:
+                tensor._cell = kept()
+                raise
         return
     if not storage.cells:
         return
     with _turn:
         for member in storage.tensors():
-            member._cell = None
-        cells = list(storage.cells)
+            member._cell = None  # those that a graph holds are among the storage's
+        _copy_survivors(storage.cells, instead)
         storage.cells.clear()
-        _copy_survivors(cells, instead)
 
 
 def _copy_survivors(cells: Iterable[ref[Cell]], instead: Any) -> None:
@@ -208,7 +214,7 @@ def _copy_survivors(cells: Iterable[ref[Cell]], instead: Any) -> None:
             cell.array = instead
         elif isinstance(cell.array, np.ndarray):
             cell.array = cell.array.copy()
-            if (note := copies.get()) is not None:
+            if (note := mode.get().copied) is not None:
                 note(cell)
         elif getattr(cell.array, "_memory", None) is not None:
             cell.array = cell.array.snapshot()

@@ -44,9 +44,9 @@ class MarkedView:
     def __init__(self, refusal: str) -> None:
         self.refusal = refusal
 
-    def spoiled(self, view: Any) -> Node | None:
-        """The node of a view whose base has been written to: it refuses to be differentiated."""
-        edges = [node for node in (view._node, view._base._node) if node is not None]
+    def spoiled(self, view: Any, base: Node | None) -> Node | None:
+        """The node of a view whose base, with this node from now on, is written to: it refuses to be differentiated."""
+        edges = [node for node in (view._node, base) if node is not None]
         if not edges:
             return None
         text = self.refusal.replace("is being", "its base or another view of its base has been")

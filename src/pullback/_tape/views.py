@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import deque
 from collections.abc import Sequence
+from operator import call
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -18,7 +21,7 @@ from .._core import dtypes, errors
 from .._core.modes import NO_GRAD, RECORD, FieldBlock, Mode, mode
 from .._core.primitives import Carrier, Primitive
 from .cuts import withdraw
-from .memory import Storage, owner, protect, storage_of, written
+from .memory import Storage, owner, protect, storage_of, version, written
 from .node import AccumulateGrad, Node, hooks_of, make, new, node_class, outputs
 from .recording import Tape
 from .refusals import UNTRACKED
@@ -207,9 +210,21 @@ def write(target: Any, result: Any, operation: str) -> Any:
     if target.level:
         exchange_all(target, result)
     else:
-        replace(target, result)
-        rebase(target, result)
+        rebase(target, result, replacing(target, result))
     return target
+
+
+# A write changes memory, then histories: of the target or its base, and of its views. Python may look for a signal after any
+# call, and memory may run out. So all that can fail comes first, and what is left, the writes proper, are steps that one call
+# of a function written in C carries out: the first is that of the memory, and only that one can fail.
+
+Steps = list[tuple[Any, ...]]
+_put = object.__setattr__
+
+
+def carry_out(writes: Steps) -> None:
+    """Call the functions written in C, each with its arguments, without looking for a signal in between."""
+    deque(itertools.starmap(call, writes), 0)
 
 
 def enlist(target: Any, value: Any, operation: str) -> None:
@@ -228,14 +243,16 @@ def enlist(target: Any, value: Any, operation: str) -> None:
         or base._heir
     ):
         raise RuntimeError(errors.captured_write(target, operation, value))
-    for each in family:
-        enlisted = interpreter.enlist(each._twin())
-        if enlisted.level < value.level:
-            raise RuntimeError(errors.captured_write(target, operation, value))
-        each.__class__ = type(enlisted)
-        each._array, each._node, each._cell = enlisted._array, None, None
-        for name in enlisted._held:
-            setattr(each, name, getattr(enlisted, name))
+    twins = [interpreter.enlist(each._twin()) for each in family]
+    if any(twin.level < value.level for twin in twins):
+        raise RuntimeError(errors.captured_write(target, operation, value))
+    carry_out(
+        [
+            (_put, each, name, None if name in {"_node", "_cell"} else getattr(twin, name))
+            for each, twin in zip(family, twins, strict=True)
+            for name in ("__class__", "_array", "_node", "_cell", *twin._held)
+        ]
+    )
 
 
 def exchange_all(target: Any, result: Any) -> None:
@@ -300,8 +317,8 @@ def _take(target: Any, value: Any) -> None:
         setattr(target, name, getattr(value, name))
 
 
-def replace(target: Any, result: Any) -> None:
-    """Write a result's values into the target's memory; graphs keep the values that they have saved.
+def replacing(target: Any, result: Any) -> Steps:
+    """The steps that write a result's values into the target's memory; graphs keep the values that they have saved.
 
     Memory that nothing else can see is simply exchanged: the graph keeps the old array, and nothing is copied. What
     graphs keep of the result is then kept of the target, too: the next write leaves them that.
@@ -309,76 +326,124 @@ def replace(target: Any, result: Any) -> None:
     old, array = target._array, result._array
     if not isinstance(old, ndarray):
         if getattr(old, "_memory", None) is None:
-            exchange(target, array)
-        else:
-            protect(target)
-            old.assign(array)
-    elif target._storage is None and old.base is None and array.base is None:
-        exchange(target, array)
-        target._cell = result._cell
-    else:
+            return [*_exchanging(target, array), counting(target)]
         protect(target)
-        np.copyto(old, array)
-    written(target)
+        return [(old.assign, array), counting(target)]
+    if target._storage is None and old.base is None and array.base is None:
+        return [*_exchanging(target, array, result._cell), counting(target)]
+    protect(target)
+    return [(np.copyto, old, array), counting(target)]
+
+
+def replace(target: Any, result: Any) -> None:
+    """Write a result's values into the target's memory."""
+    carry_out(replacing(target, result))
+
+
+def counting(tensor: Any) -> tuple[Any, ...]:
+    """The step that counts a write."""
+    storage = tensor._storage
+    return (
+        (_put, tensor, "_writes", tensor._writes + 1)
+        if storage is None
+        else (_put, storage, "version", storage.version + 1)
+    )
+
+
+def _exchanging(tensor: Any, array: Any, cell: Any = None) -> Steps:
+    """The steps that replace the array of a tensor, whose cell that of another is from now on."""
+    found: Steps = [(_put, tensor, "_array", array), (_put, tensor, "_cell", cell)]
+    if isinstance(tensor._node, AccumulateGrad):
+        found += [(_put, tensor._node, "array", array), (_put, tensor._node, "shape", array.shape)]
+    return found
 
 
 def exchange(tensor: Any, array: Any) -> None:
     """Replace the array of a tensor."""
-    tensor._array = array
-    tensor._cell = None
-    if isinstance(tensor._node, AccumulateGrad):
-        tensor._node.array = array
-        tensor._node.shape = array.shape
+    carry_out(_exchanging(tensor, array))
 
 
-def rebase(target: Any, result: Any) -> None:
-    """Give the target the history of a result that was written over all of it."""
+def move_in(tensor: Any, other: Any) -> None:
+    """Have a tensor share the memory of another, which counts its own writes."""
+    storage = Storage(other._storage or storage_of(other))
+    storage.version = version(tensor)
+    storage.members.append(ref(tensor))
+    writes = [*_exchanging(tensor, other._array), (_put, tensor, "_storage", storage)]
+    if type(tensor._node) is AccumulateGrad:
+        writes.append((_put, tensor._node, "grad_dtype", other._dtype))
+    carry_out(writes)
+
+
+def begun(writes: Steps) -> Steps:
+    """The steps that are left when histories are prepared: none if somebody looks at each result, and so at memory as it will be."""
+    if mode.get().compute is None:
+        return writes
+    carry_out(writes)
+    return []
+
+
+def rebase(target: Any, result: Any, writes: Steps) -> None:
+    """Write a result over all of the target, by these steps, and give it the result's history."""
     if target._base is not None:
-        rebase_region(target._base, result, steps(target._path))
+        rebase_region(target._base, result, steps(target._path), writes)
         return
     current = mode.get()
-    if current.grad and (result._node is not None or target._node is not None or target._detached):
-        set_node(target, result._node)
-        target._detached = False
-        target._cut = result._cut
-        refresh(target)
-    elif current.watcher is not None:
-        current.watcher.wrote(target, False)
+    recorded = current.grad and (result._node is not None or target._node is not None or target._detached)
+    if recorded:
+        writes = begun(writes)
+        writes += [
+            *_turning(target, result._node),
+            (_put, target, "_detached", False),
+            (_put, target, "_cut", result._cut),
+        ]
+        writes += _refreshing(target, result)
+    carry_out(writes)
+    if current.watcher is not None:
+        current.watcher.wrote(target, recorded)
 
 
-def rebase_region(base: Any, value: Any, path: tuple[Step, ...]) -> None:
-    """Record that a region of a base, a chain of views away, now holds a value."""
+def rebase_region(base: Any, value: Any, path: tuple[Step, ...], writes: Steps) -> None:
+    """Write a value to a region of a base, a chain of views away, by these steps, and record that it is there."""
     edges = (base._node, value._node if isinstance(value, Carrier) else None)
     current = mode.get()
-    if edges != (None, None) and current.grad:
+    recorded = edges != (None, None) and current.grad
+    if recorded:
+        writes = begun(writes)
         out = base.interpreter.record(
             ops.overwrite, (base, value), edges, base._array, {"path": path}, conjugated=base._dtype.kind == "c"
         )
-        set_node(base, out._node)
-        refresh(base)
-    elif current.watcher is not None:
-        current.watcher.wrote(base, False)
+        writes += _turning(base, out._node)
+        writes += _refreshing(base, out)
+    carry_out(writes)
+    if current.watcher is not None:
+        current.watcher.wrote(base, recorded)
 
 
-def refresh(base: Any) -> None:
-    """Give every live view of a base that has been written the base's new history."""
+def _refreshing(base: Any, new: Any) -> Steps:
+    """The steps that give every live view of a base the history of what is written to the base."""
+    found: Steps = []
     for member in base._storage.tensors() if base._storage is not None else ():
         if member._base is base:
             mark = member._made_untracked
-            set_node(member, mark.spoiled(member) if mark else ops.replay(base, path=steps(member._path))._node)
-    if (watcher := mode.get().watcher) is not None:
-        watcher.wrote(base, True)
+            node = mark.spoiled(member, new._node) if mark else ops.replay(new, path=steps(member._path))._node
+            found += _turning(member, node)
+    return found
+
+
+def _turning(tensor: Any, node: Node | None) -> Steps:
+    """The steps to a new history for a tensor; a retained gradient follows, hooks stay with the value they were set on."""
+    old = tensor._node
+    found: Steps = [(_put, tensor, "_node", node)]
+    if tensor._leaf is not None:
+        found.append((_put, tensor, "_leaf", None))
+    if node is not None and old is not None and old.hooks is not None and old.hooks.retained is not None:
+        found += [(_put, hooks_of(node), "retained", old.hooks.retained), (_put, old.hooks, "retained", None)]
+    return found
 
 
 def set_node(tensor: Any, node: Node | None) -> None:
-    """A new history for a tensor; a retained gradient follows, hooks stay with the value they were set on."""
-    old = tensor._node
-    tensor._node = node
-    if tensor._leaf is not None:
-        tensor._leaf = None
-    if node is not None and old is not None and old.hooks is not None and old.hooks.retained is not None:
-        hooks_of(node).retained = old.hooks.retained
-        old.hooks.retained = None
+    """A new history for a tensor."""
+    carry_out(_turning(tensor, node))
 
 
 def become(target: Any, function: Any, operation: str) -> Any:
@@ -398,14 +463,13 @@ def become(target: Any, function: Any, operation: str) -> Any:
     with FieldBlock(grad=mode.get().grad or target.grad_fn is not None):
         result = function(before)
     views = [member for member in storage_of(target).tensors() if member._base is target]
-    for member in views:
-        member._base = before
-    exchange(target, result._array)
+    writes: Steps = [(_put, member, "_base", before) for member in views]
+    writes += [*_exchanging(target, result._array), counting(target)]
     if views or target._base is not None:
-        target._base, target._path, target._made_untracked = result._base, result._path, result._made_untracked
+        writes += [(_put, target, name, getattr(result, name)) for name in ("_base", "_path", "_made_untracked")]
     if not isinstance(target._node, AccumulateGrad):
-        set_node(target, result._node)
-    written(target)
+        writes += _turning(target, result._node)
+    carry_out(writes)
     return target
 
 

@@ -22,7 +22,7 @@ from .. import ops
 from .._core import xp as _xp
 from .._core.forks import exchanging
 from .._core.lazy import provider
-from .._core.modes import FieldBlock, asking, mode, quiet, running
+from .._core.modes import FieldBlock, asking, mode, quiet, restoring, running, set_all
 from .._core.primitives import Carrier
 from .._core.shapes import sum_to
 from .._core.sites import caller, user_frame
@@ -151,21 +151,22 @@ class Pass:
                     before = pending.get(edge)
                     pending[edge] = g if before is None else before + g
 
+    @restoring
     def announced(self, walk: Any, order: Any, pending: Any, wanted: Any, needed: Any, foreign: bool) -> None:
         """Walk as the pass that is running, for hooks and other code of users."""
         current, level = mode.get(), self.tape.level
         above = any(isinstance(g, Carrier) and g.level > level for g in pending.values())
         if current.alone is not None and not (foreign or above or level > 1 or current.pack or self.watcher):
             walk = partial(current.alone, [n.primitive for n in order if n.edges and type(n) is not Output], walk)
-        token = running.set(self)
-        known = asking.set(None if foreign else user_frame(_getframe(2)))
+        site = None if foreign else user_frame(_getframe(2))
+        before = {running: running.get(), asking: asking.get()}
         try:
+            set_all({running: self, asking: site})
             as_it_is = self.xp is _xp or current.grad is self.recording
             with np.errstate(all="ignore"), nullcontext() if as_it_is else self.mode():  # hooks set it themselves
                 walk(order, pending, wanted, needed)
         finally:
-            asking.reset(known)
-            running.reset(token)
+            set_all(before)
         if self.waiting:
             with self.mode():
                 for hook, arrived in self.waiting.items():

@@ -22,7 +22,7 @@ from .._tape.memory import Cell, cell_of, version
 from .._tape.node import AccumulateGrad, Node, RemovableHandle, hooks_of, leaf, new
 from .._tape.recording import Tape
 from .._tape.refusals import UNTRACKED
-from .._tape.views import alias, exchange
+from .._tape.views import alias, exchange, move_in
 
 ndarray = np.ndarray
 new_size = tuple.__new__
@@ -616,12 +616,7 @@ class Autograd(Attributes):
             )
         if value._array is self._array:
             return
-        exchange(self, value._array)
-        if type(self._node) is AccumulateGrad:
-            self._node.grad_dtype = value._dtype
-        before = version(self)
-        alias(value, self, counted=False)
-        self._storage.version = before
+        move_in(self, value)
 
     @data.deleter
     def data(self) -> None:

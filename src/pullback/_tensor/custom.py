@@ -19,7 +19,7 @@ import numpy as np
 
 from .. import ops
 from .._core import xp as _xp
-from .._core.modes import FieldBlock, innermost, losses, mode
+from .._core.modes import FieldBlock, innermost, losses, mode, under
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import broadcast_shapes
 from .._core.sites import describe
@@ -147,17 +147,22 @@ class Custom(Primitive):
 class among:
     """A block in which newly created tensors get the highest level of the given values."""
 
-    __slots__ = ("_interpreter", "_token")
+    __slots__ = ("_interpreter", "_outside")
 
     def __init__(self, values: Sequence[Any]) -> None:
         top = max((value for value in values if isinstance(value, Carrier)), key=attrgetter("level"), default=None)
         self._interpreter = top.interpreter if top is not None and top.level else None
 
     def __enter__(self) -> None:
-        self._token = innermost.set(self._interpreter)
+        self._outside = innermost.get()
+        try:
+            innermost.set(self._interpreter)
+        except BaseException:  # the handler of a signal may raise it after the change
+            innermost.set(self._outside)
+            raise
 
     def __exit__(self, *exc: object) -> None:
-        innermost.reset(self._token)
+        innermost.set(self._outside)
 
 
 def edges_of(tape: Tape, args: Sequence[Any]) -> tuple[Node | None, ...]:
@@ -303,11 +308,7 @@ class CustomNode(Node):
             with FieldBlock(grad=False), among(()):
                 answers = self._answers(run, cotangents)
         elif mode.get().grad:
-            token = losses.set(run.lost)
-            try:
-                answers = self._answers(run, cotangents)
-            finally:
-                losses.reset(token)
+            answers = under(losses, run.lost, self._answers, run, cotangents)
             answers = guarded(run, cotangents, answers)
         else:
             answers = self._answers(run, cotangents)
@@ -319,12 +320,7 @@ class CustomNode(Node):
 
     def _answers(self, run: Run, cotangents: Sequence[Any]) -> list[Any]:
         """The results of the user's code, checked: a tensor or None for each tensor among the arguments."""
-        token = running.set(run)
-        try:
-            answer = self.gradients(run, cotangents)
-        finally:
-            running.reset(token)
-        return list(checked(self, answer))
+        return list(checked(self, under(running, run, self.gradients, run, cotangents)))
 
 
 def _owned(r: Any, raw: bool, as_arrays: bool, handed: Sequence[Any]) -> Any:

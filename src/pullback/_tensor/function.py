@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import ops
 from .._core.errors import kind
-from .._core.modes import FieldBlock, losses, mode, no_grad
+from .._core.modes import FieldBlock, losses, mode, no_grad, under
 from .._core.primitives import Carrier
 from .._core.sites import caller, warn
 from .._tape.cuts import Cut
@@ -322,11 +322,7 @@ class FunctionPrimitive(Custom):
             with FieldBlock(grad=False), among(outs):
                 self.function.setup_context(ctx, call.filled(args), call.assembled(outs))
         else:
-            token = losses.set(noted if ctx._recorded else None)
-            try:
-                outs = self._forward(ctx, args, call)
-            finally:
-                losses.reset(token)
+            outs = under(losses, noted if ctx._recorded else None, self._forward, ctx, args, call)
         return self._finished(tape, ctx, args, edges, outs, call, noted)
 
     def require_context(self) -> None:
@@ -423,7 +419,7 @@ class FunctionPrimitive(Custom):
             return tape.wrap(out._array, place)
         if number in call.dirty:
             if ctx._recorded:
-                rebase(out, tape.wrap(out._array, place))
+                rebase(out, tape.wrap(out._array, place), [])
             if ctx._recorded or out._node is None:
                 return out
         shared = None
@@ -475,12 +471,8 @@ class FunctionPrimitive(Custom):
 
 def _another(tensor: Any) -> Any:
     """A second tensor with the same memory; that it is untracked does not count as a lost history."""
-    token = losses.set(None)
-    try:
-        with FieldBlock(grad=False):
-            return view(ops.reshape, tensor, shape=tuple(tensor.shape))
-    finally:
-        losses.reset(token)
+    with FieldBlock(grad=False):
+        return under(losses, None, functools.partial(view, ops.reshape, tensor, shape=tuple(tensor.shape)))
 
 
 def lost_by(tensor: Any, noted: Sequence[Cut]) -> Cut | None:

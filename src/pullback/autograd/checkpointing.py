@@ -16,11 +16,11 @@ import contextvars
 import functools
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from .._core import errors, xp as _xp
-from .._core.modes import FieldBlock, debugging, early_stop as _early_stop, innermost, is_grad_enabled, no_grad, running
+from .._core.modes import FieldBlock, innermost, is_grad_enabled, mode, no_grad, running
 from .._core.primitives import Carrier, Function, general
 from .._core.sites import Site, caller, describe
 from .._core.trees import Structure, flatten, unflatten
@@ -485,15 +485,12 @@ def _options(context_fn: Contexts, determinism_check: str, debug: bool, early_st
     """The options of a block, overridden by the settings in force."""
     if determinism_check not in CHECKS:
         raise ValueError(f"determinism_check should be one of {CHECKS}, but got {determinism_check}")
-    debug, early_stop = _forced(debugging, debug), _forced(_early_stop, early_stop)
+    forced = mode.get()
+    debug = debug if forced.debugging is None else forced.debugging
+    early_stop = early_stop if forced.early_stop is None else forced.early_stop
     if debug and context_fn is not noop_context_fn:
         raise ValueError("debug=True is incompatible with non-default context_fn")
     return {"early_stop": early_stop, "compare": determinism_check == "default", "debug": debug}
-
-
-def _forced(setting: contextvars.ContextVar[bool | None], otherwise: bool) -> bool:
-    forced = setting.get()
-    return otherwise if forced is None else forced
 
 
 def _warn(name: str, announcement: str) -> None:
@@ -548,15 +545,6 @@ def _in_a_row(functions: Iterable[Function], value: Any) -> Any:
     return value
 
 
-@contextlib.contextmanager
-def _setting(setting: contextvars.ContextVar[bool | None], value: bool | None) -> Iterator[None]:
-    token = setting.set(value)
-    try:
-        yield
-    finally:
-        setting.reset(token)
-
-
 def set_checkpoint_early_stop(enable: bool) -> contextlib.AbstractContextManager[None]:
     """A block that overrides `early_stop` for all its checkpoints: all end their second run early, or none does.
 
@@ -564,7 +552,7 @@ def set_checkpoint_early_stop(enable: bool) -> contextlib.AbstractContextManager
     >>> with set_checkpoint_early_stop(False):
     ...     pass
     """
-    return _setting(_early_stop, enable)
+    return FieldBlock(early_stop=enable)
 
 
 def set_checkpoint_debug_enabled(enabled: bool | None) -> contextlib.AbstractContextManager[None]:
@@ -574,7 +562,7 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> contextlib.AbstractCon
     >>> with set_checkpoint_debug_enabled(True):
     ...     pass
     """
-    return _setting(debugging, enabled)
+    return FieldBlock(debugging=enabled)
 
 
 def check_backward_validity(inputs: Iterable[Any]) -> None:

@@ -8,11 +8,11 @@ tangent, or the tangent of a gradient, is a second derivative.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from .. import ops
 from .._core.errors import kind
+from .._core.modes import dual
 from .._core.primitives import Carrier, Primitive
 from .._tape import backward as _backward
 from .._tape.views import steps
@@ -61,6 +61,9 @@ class _Level(Forward):
     takes_old_form = True  # functions whose forward takes ctx are supported
     way_out = "Write y = make_dual(x, zeros_like(x)) first."
 
+    def _values(self) -> dict[Any, Any]:
+        return {**super()._values(), dual: self}
+
     def adopt(self, made: Any) -> Any:
         """A tensor created inside, unchanged: it outlives the level."""
         return made
@@ -97,9 +100,6 @@ class _Level(Forward):
         return tuple(g if g is None or t is None else self.dual(g, t) for g, t in zip(gradients, moved, strict=True))
 
 
-_entered: ContextVar[_Level | None] = ContextVar("dual level", default=None)  # one per thread and task
-
-
 def enter_dual_level() -> int:
     """Enter the level on which tensors may carry tangents; returns its number, always 0.
 
@@ -113,9 +113,9 @@ def enter_dual_level() -> int:
     0
     >>> forward_ad.exit_dual_level()
     """
-    if _entered.get() is not None:
+    if dual.get() is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment: use pullback.func.jvp, which nests")
-    _entered.set(_Level().__enter__())
+    _Level().__enter__()
     return 0
 
 
@@ -135,7 +135,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     >>> forward_ad.unpack_dual(x).tangent is None
     True
     """
-    forward = _entered.get()
+    forward = dual.get()
     if forward is None:
         raise RuntimeError("Dual level must be a positive number: no level has been entered.")
     if level not in (None, 0):
@@ -143,7 +143,6 @@ def exit_dual_level(*, level: int | None = None) -> None:
             "Trying to exit a forward AD level that was not the last one that was created. This is not supported: the "
             f"level is 0, not {level}"
         )
-    _entered.set(None)
     forward.__exit__(None, None, None)
 
 
@@ -159,10 +158,21 @@ class dual_level:
     """
 
     def __enter__(self) -> int:
-        return enter_dual_level()
+        before = dual.get()
+        try:
+            level = enter_dual_level()
+            return level  # noqa: RET504, TRY300  # what comes after the call is inside, too
+        except BaseException:  # the handler of a signal may raise it when the level has been entered
+            if before is None and dual.get() is not None:
+                exit_dual_level()
+            raise
 
     def __exit__(self, *exc: object) -> None:
-        exit_dual_level()
+        try:
+            exit_dual_level()
+        finally:
+            if dual.get() is not None:  # that was interrupted
+                exit_dual_level()
 
 
 def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
@@ -184,7 +194,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     ...     forward_ad.unpack_dual(x * x).tangent
     tensor(6.)
     """
-    forward = _entered.get()
+    forward = dual.get()
     if forward is None:
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."

@@ -25,7 +25,7 @@ import numpy as np
 
 from .._core import xp as _xp
 from .._core.errors import kind, modified
-from .._core.modes import FieldBlock, Mode, mode, running
+from .._core.modes import FieldBlock, Mode, mode, running, under
 from .._core.primitives import Carrier, general, linear
 from .._core.sites import caller
 from .._core.trees import flatten, paths, unflatten
@@ -346,15 +346,15 @@ class Loop:
                     f"checkpoint_loop(): step {taken.position} uses another tensor when it is run again than it did at "
                     "first: it must not depend on anything that has changed since"
                 )
-        token = running.set(walker)
-        try:
-            with np.errstate(all="ignore"):
-                walker.walk(order, pending, frozenset(), None)
-            for hook, arrived in walker.waiting.items():
-                hook.finish(arrived)
-        finally:
-            running.reset(token)
+        under(running, walker, _walked, walker, order, pending)
         return [None if start is None else pending.pop(start, None) for start in taken.starts]
+
+
+def _walked(walker: Pass, order: Any, pending: dict[Any, Any]) -> None:
+    with np.errstate(all="ignore"):
+        walker.walk(order, pending, frozenset(), None)
+    for hook, arrived in walker.waiting.items():
+        hook.finish(arrived)
 
 
 def _leaf(node: Node) -> Any:

@@ -9,6 +9,7 @@ effects are those of the call.
 from __future__ import annotations
 
 import enum
+import functools
 import gc
 import operator
 import sys
@@ -19,7 +20,7 @@ import numpy as np
 
 from .._core.dtypes import dtype, rules
 from .._core.machine import once
-from .._core.modes import FieldBlock, mode
+from .._core.modes import FieldBlock, mode, restoring, under
 from .._core.primitives import Carrier
 from .._core.trees import Structure, flatten, unflatten
 from .._numerics.random import Generator, Moment, source, sources
@@ -93,39 +94,50 @@ class Run:
         Escaped: a float is used in a way that cannot be traced, and has to be constant.
         """
         try:
-            with self.recorder, once():
-                self.mode = mode.get()
-                self._take_in()
-                result = self._called()
-                self._settled()
-                record, reason = self._finished(result)
+            result, record, reason = self._recorded()
             if record is not None:
                 result = None
             self._no_number_left()
             if self.recorder.deferred.waiting():  # somebody still holds it
                 self.recorder.deferred.compute()
+            if record is not None:
+                self._take_back()
+                return None, record, ""
         except BaseException as error:
             self.recorder.deferred.abandon(error)
             self._take_back()
             raise
-        if record is not None:
-            self._take_back()
-            return None, record, ""
-        self._connect(result)
-        self._put_back(committed=True, results=flatten(result)[0])
+        try:
+            self._connect(result)
+        finally:  # the run has happened: what it wrote is put back as a whole, also if that is interrupted
+            try:
+                self._put_back(committed=True, results=flatten(result)[0])
+            except BaseException:
+                self._put_back(committed=True, results=flatten(result)[0])
+                raise
         return result, None, reason
+
+    @restoring
+    def _recorded(self) -> tuple[Any, Record | None, str]:
+        """The result of the run, its record, if there is one, and otherwise why there is none."""
+        with self.recorder, once():
+            self.mode = mode.get()
+            self._take_in()
+            result = self._called()
+            self._settled()
+            return (result, *self._finished(result))
 
     def _called(self) -> Any:
         """What the function gives for arguments with floats that are recorded."""
         given = [self._number(i, leaf) for i, leaf in enumerate(self.leaves)]
         args, kwargs = unflatten(self.structure, given)
         arguments = (args, dict(kwargs))
-        token = runner.set(Recording())
+        watch = sys.getprofile()
         try:
             with Outside(self.recorder) as outside:
-                result = self.function(*args, **kwargs)
-        finally:
-            runner.reset(token)
+                result = under(runner, Recording(), functools.partial(self.function, *args, **kwargs))
+        finally:  # if leaving the block was interrupted
+            sys.setprofile(watch)
         for refusal in self.recorder.refusals:
             raise refusal  # the function has caught it
         if outside.abstract:
@@ -481,8 +493,9 @@ class Run:
 
     def _put_back(self, *, committed: bool, results: Sequence[Any] = ()) -> None:
         """Have tensors hold arrays again: arguments first, of which the others may be views."""
-        while self.swapped:
-            self._swap_back(*self.swapped.pop(), committed=committed)
+        while self.swapped:  # none leaves the list before it is back
+            self._swap_back(*self.swapped[-1], committed=committed)
+            del self.swapped[-1]
         self.mode = mode.get()  # that of the run holds the recorder
         for tensor, node in self.histories:
             tensor._node = node
@@ -498,7 +511,7 @@ class Run:
     @staticmethod
     def _swap_back(tensor: Any, array: Any, cell: Any, before: int, held: Recorded, *, committed: bool) -> None:
         now = tensor._array
-        if not committed or now is held:
+        if not committed or now is held or now is array:  # the last if putting it back was interrupted
             tensor._array = array
             tensor._cell = cell if cell is not None and cell.array is array else None
             if tensor._cell is not None and tensor._storage is not None:

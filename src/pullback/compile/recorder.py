@@ -15,8 +15,7 @@ import math
 import sys
 from _thread import get_ident
 from collections.abc import Callable, Iterable, Sequence
-from contextvars import ContextVar
-from typing import Any, Self
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -24,12 +23,12 @@ import numpy as np
 from .. import ops
 from .._core.bfloat import is_bfloat
 from .._core.forks import exchanging
-from .._core.modes import FieldBlock, innermost, mode, quiet
+from .._core.modes import changed, innermost, mode, quiet, refusals, state_asked
 from .._core.primitives import Primitive
 from .._core.shapes import Size, size_of
 from .._core.sites import caller, describe
 from .._core.xp import replay
-from .._numerics.random import Moment, asked, source
+from .._numerics.random import Moment, source
 from .._tape.memory import bounds
 from .._tape.views import pieces
 from .._tensor.tensor import Tensor
@@ -51,15 +50,13 @@ OWN = vars(ops)
 SHAPED_BY_VALUES = {"unique", "unique_consecutive"}
 
 
-_noted: ContextVar[list[Exception]] = ContextVar("_noted")
-
-
 class _NotedError(Exception):
     """An error of which the recorder of this thread takes note, since the function may catch it, and go on."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        _noted.get([]).append(self)
+        if (noted := refusals.get()) is not None:
+            noted.append(self)
 
 
 class CaptureError(_NotedError, RuntimeError):
@@ -324,21 +321,10 @@ class Recorder(Interpreter):
         self._thread = 0
         self._constants: dict[int, tuple[Any, Value]] = {}
 
-    def __enter__(self) -> Self:
-        self._tokens.append(innermost.set(self))
-        self._notes = _noted.set(self.refusals)
-        self._asked = asked.set(_random_state)
+    def _values(self) -> dict[Any, Any]:
         self._thread = get_ident()
-        self._mode = FieldBlock(compute=self._compute, born=self._born, alone=self.alone)
-        self._mode.__enter__()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self._mode.__exit__(*exc)
-        del self._mode
-        asked.reset(self._asked)
-        _noted.reset(self._notes)
-        innermost.reset(self._tokens.pop())
+        recording = changed(compute=self._compute, born=self._born, alone=self.alone)
+        return {innermost: self, refusals: self.refusals, state_asked: _random_state, mode: recording}
 
     @property
     def here(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._core import xp as _xp
-from .._core.modes import running
+from .._core.modes import running, under
 from .._tape.node import AccumulateGrad, Node, Parts
 from .._tape.walk import Pass
 from .arrays import Array, Limits
@@ -44,8 +44,8 @@ def walk(
     for node, v in roots:
         pending[node] = pending[node] + v if node in pending else v
     ends: dict[Node, Any] = {}
-    token = running.set(Pass(tape, False, False, True, None))  # the program's own rules may query it
-    try:
+
+    def walk() -> None:
         with raw(), np.errstate(all="ignore"):
             for node in order:
                 g = pending.pop(node, None)
@@ -65,8 +65,8 @@ def walk(
                     if edge is not None and result is not None:
                         before = pending.get(edge)
                         pending[edge] = result if before is None else before + result
-    finally:
-        running.reset(token)
+
+    under(running, Pass(tape, False, False, True, None), walk)  # the program's own rules may query it
     return ends
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from .. import ops
 from .._core.errors import size
-from .._core.modes import FieldBlock, innermost
+from .._core.modes import FieldBlock, innermost, restoring
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import sum_to
 from .._core.trees import flatten, spread, unflatten
@@ -24,6 +24,7 @@ EXTENDING = "For more details, please see https://pytorch.org/docs/main/notes/ex
 # 1. Tangents
 
 
+@restoring
 def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params) -> Any:
     """The tangents of a custom function's outputs, computed by its jvp."""
     assert isinstance(primitive, FunctionPrimitive)
@@ -105,6 +106,7 @@ class VmapInfo(NamedTuple):
     randomness: str
 
 
+@restoring
 def batched(count: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """The outputs for all examples of a batch."""
     assert isinstance(primitive, FunctionPrimitive)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
+from .._core.modes import restoring
 from .._core.primitives import Carrier, Function, Primitive
 from .._core.trees import Structure, flatten, mapped, paths, unflatten
 from ..interpreters import Boxed, Interpreter
@@ -101,6 +102,7 @@ def _moves(y: Any) -> bool:
     return any(dtype_of(piece).kind in "fc" for piece in y) if type(y) is tuple else dtype_of(y).kind in "fc"
 
 
+@restoring
 def jvp(f: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
     """f(*primals), and the derivative of f at the primals in the direction of the tangents.
 
@@ -152,6 +154,7 @@ def jvp(f: Function, primals: Any, tangents: Any, *, strict: bool = False, has_a
     return (*answer, mapped(lowered, aux)) if has_aux else answer
 
 
+@restoring
 def linearize(f: Function, *primals: Any) -> Any:
     """f(*primals), and f's derivative there as a function of tangents, which does not run f again.
 

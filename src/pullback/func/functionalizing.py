@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._core.errors import kind
+from .._core.modes import restoring
 from .._core.primitives import Carrier, Function, Primitive
 from .._core.trees import flatten, mapped, unflatten
 from .._tape.views import steps, view
@@ -82,6 +83,7 @@ def functionalize(func: Function, *, remove: str = "mutations") -> Function:
     return functools.wraps(func)(lambda *args, **kwargs: _run(func, args, kwargs, views=remove == REMOVALS[0]))
 
 
+@restoring
 def _run(func: Function, args: Any, kwargs: Any, *, views: bool) -> Any:
     """A call of a function whose writes to the arguments are deferred until it returns."""
     leaves, structure = flatten((args, kwargs))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.modes import restoring
 from .._core.trees import Structure, flatten, mapped, unflatten
 from .._tensor.tensor import Tensor
 from .forward import jvp, require_primals
@@ -38,6 +39,7 @@ def jacrev(f: Function, argnums: Numbers = 0, *, has_aux: bool = False, chunk_si
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError(f"jacrev: `chunk_size` should be greater than 0. (got {chunk_size})")
 
+    @restoring
     @functools.wraps(f)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         places, taken = chosen(argnums, args)

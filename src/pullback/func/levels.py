@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 from weakref import ReferenceType, ref
 
 import numpy as np
@@ -94,22 +94,16 @@ class Level(Tape, Interpreter):
 
     def __init__(self) -> None:
         super().__init__()
-        self._around: list[tuple[Mode, Any]] = []
         self._given: dict[int, tuple[ReferenceType[Any], Any]] = {}  # weak: the tensors hold the level
 
-    def __enter__(self) -> Self:
-        self._around.append((mode.get(), mode.set(changed(grad=True))))
-        return super().__enter__()
-
-    def __exit__(self, *exc: object) -> None:
-        super().__exit__(*exc)
-        mode.reset(self._around.pop()[1])
+    def _values(self) -> dict[Any, Any]:
+        return {**super()._values(), mode: changed(grad=True)}
 
     @property
     def outside(self) -> Mode:
         """The mode for operations beneath this level: operations not recorded here are not recorded there either."""
         here = mode.get()
-        return self._around[-1][0] if self._around and here.grad else here
+        return self._around[-1][mode] if self._around and here.grad else here
 
     def wrap(self, value: Any, node: Node | None) -> Any:
         """A tensor of this level."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core import errors
-from .._core.modes import enable_grad
+from .._core.modes import enable_grad, restoring
 from .._core.primitives import Carrier, Function
 from .._core.trees import flatten, paths, unflatten
 from .._tape import backward
@@ -118,6 +118,7 @@ def _by_rows(y: Any, inputs: Sequence[Any], chunk_size: int, create_graph: bool,
     return [_filled(row, (*y.shape, *x.shape), x) for row, x in zip(rows, inputs, strict=True)]
 
 
+@restoring
 def _by_columns(y: Any, inputs: Sequence[Any], chunk_size: int, create_graph: bool, allow_unused: bool) -> list[Any]:
     with Level() as level:
         g = level.variable(tensor_of(np.zeros(tuple(y.shape), y._dtype)))

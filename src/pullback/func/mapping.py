@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core.modes import restoring
 from .._core.primitives import Carrier, Function
 from .._core.trees import Structure, flatten, paths, spread, unflatten
 from .._numerics.random import Moment
@@ -151,6 +152,7 @@ class _Results(NamedTuple):
         return unflatten(self.structure, moved)
 
 
+@restoring
 def _at_once(call: _Call, leaves: Sequence[Any], size: int, past: list[Any] | None = None) -> _Results:
     """f on all examples at once."""
     with Batch(size, call.randomness, past) as batch:
@@ -186,6 +188,7 @@ def _seen(batch: Batch, y: Any, arguments: dict[int, Any], value: Any) -> Any:
     return leaf
 
 
+@restoring
 def _in_parts(call: _Call, leaves: Sequence[Any], size: int) -> _Results:
     """f on each group of examples that takes the same branches; the groups are determined by running f."""
     parts: list[_Results] = []

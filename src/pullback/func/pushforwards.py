@@ -17,7 +17,7 @@ import numpy as np
 from .. import ops
 from .._core import xp as _xp
 from .._core.bfloat import dtype_of as dtype_of_array
-from .._core.modes import mode, quiet
+from .._core.modes import mode, quiet, restoring
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import sum_to
 from .._tape.memory import Cell, cell_with
@@ -163,6 +163,7 @@ def _of_number(
     return xp.astype(total, dtype=wanted, source=made)  # of bfloat16, whose rules compute in float32
 
 
+@restoring
 def _transposed(
     xp: Any, primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params
 ) -> Any:

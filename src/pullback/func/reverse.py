@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.modes import restoring
 from .._core.primitives import Carrier, Function
 from .._core.trees import Structure, flatten, mapped, paths, unflatten
 from .._tape import reasons
@@ -125,6 +126,7 @@ def _derivative(
     `strict` is the name of what refuses conversions that would lose a gradient.
     """
 
+    @restoring
     @functools.wraps(f)
     def derivative(*args: Any, **kwargs: Any) -> Any:
         places, taken = chosen(argnums, args)
@@ -148,6 +150,7 @@ def _derivative(
     return derivative
 
 
+@restoring
 def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
     """f(*primals), and the function that pulls cotangents of the outputs back to the primals.
 

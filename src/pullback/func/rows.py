@@ -7,18 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from .._core.modes import restoring
 from .diagonal import Rows
 from .levels import inner, tensor_of
 
 Pull = Callable[..., Sequence[Any]]
 
 
+@restoring
 def together(pull: Pull, batches: Sequence[Any], size: int) -> list[Any]:
     """The results of a pullback for a batch of cotangents of each output, along a first axis."""
     with Rows(size) as rows:
         return _seen(rows, pull(*[rows.box(inner(batch)) for batch in batches]))
 
 
+@restoring
 def of_units(pull: Pull, output: Any) -> list[Any]:
     """The results of a pullback for the unit vectors of an output, along a first axis."""
     size = output.numel()

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import ops
 from .._core.errors import kind
-from .._core.modes import mode
+from .._core.modes import mode, restoring
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import sum_to
 from .._tape.node import Node
@@ -206,6 +206,7 @@ def _without(leaves: Leaves) -> list[Any]:
     return [None if isinstance(leaf, Carrier) else (leaf,) for leaf in leaves]
 
 
+@restoring
 def _transposed(rule: Forward, leaves: Leaves, g: Leaves) -> list[Any]:
     """The pullback of cotangents: the transpose of the pushforward, recorded as a function of its tangents."""
     with Level() as level:
@@ -323,6 +324,7 @@ def _apart(value: Any, lower: Sequence[Any]) -> Any:
 # 3. Under the transforms
 
 
+@restoring
 def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params) -> Any:
     """The tangents of the results, by the pushforward, or by transposing the pullback."""
     call = params["call"]
@@ -340,6 +342,7 @@ def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any]
     return tuple(answers[position] for position in call.positions())
 
 
+@restoring
 def _pushed_back(call: Call, leaves: Leaves, moves: Leaves, y: Sequence[Any]) -> list[Any]:
     """The tangents of the results by transposing the pullback, which is linear in its cotangents."""
     residuals = call.rule.forward(leaves)[1]
@@ -361,6 +364,7 @@ def _pushed_back(call: Call, leaves: Leaves, moves: Leaves, y: Sequence[Any]) ->
     return [None if each is None else next(pulled) for each in g]
 
 
+@restoring
 def batched(count: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """The results for all examples of a batch."""
     assert isinstance(primitive, RulePrimitive)

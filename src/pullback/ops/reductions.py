@@ -284,7 +284,12 @@ def _prod_forward(x: Any, *, axis: int, keepdims: bool) -> Any:
         return code.product(x, keepdims=keepdims)
     made = _multiply(x, axis, x.dtype, None, keepdims)
     usual = made.size == 1 and 0 < abs(made) < math.inf
-    if not usual and x.dtype.kind == "f" and _out_of_range(made, False) and _out_of_range(made, ~np.all(x, axis, keepdims=keepdims)):
+    if (
+        not usual
+        and x.dtype.kind == "f"
+        and _out_of_range(made, False)
+        and _out_of_range(made, ~np.all(x, axis, keepdims=keepdims))
+    ):
         made = products.product(x, axis, keepdims)
     return made if x.ndim < 3 or x.flags.c_contiguous else _xp.in_order(made)
 

@@ -7,15 +7,28 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import ops
-from .._core import dtypes, errors, xp as _xp
+from .._core import dtypes, xp as _xp
 from .._core.lazy import provider
 from .._core.modes import mode
 from .._core.primitives import Carrier
 from .._core.shapes import Shape
 from .._core.sites import warn
 from .._core.values import concrete, data, require_operand
-from .._tape.memory import protect, written
-from .._tape.views import check_writable, enlist, overlaps, rebase, rebase_region, steps, view, write
+from .._tape.memory import protect
+from .._tape.views import (
+    Steps,
+    begun,
+    carry_out,
+    check_writable,
+    counting,
+    enlist,
+    overlaps,
+    rebase,
+    rebase_region,
+    steps,
+    view,
+    write,
+)
 from .promotion import cast, category, held
 
 Index = tuple[Any, ...]
@@ -284,11 +297,10 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
         value = _trimmed(value, np.shape(_found(tensor, tensor._array, place)))
     source = value._array if isinstance(value, Carrier) else value
     protect(tensor)
-    tensor._array[place] = source
-    written(tensor)
+    writes: Steps = [(operator.setitem, tensor._array, place, source), counting(tensor)]
     if not arrays:
         base = tensor if tensor._base is None else tensor._base
-        rebase_region(base, value, (*steps(tensor._path), (ops.getitem, {"index": spec})))
+        rebase_region(base, value, (*steps(tensor._path), (ops.getitem, {"index": spec})), writes)
         return
     edges = [arg._node if isinstance(arg, Carrier) else None for arg in (tensor, value)]
     current = mode.get()
@@ -297,10 +309,12 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
         edges += [None] * len(arrays)
         conjugated = tensor._dtype.kind == "c"
         spec_of = {"spec": spec}
-        rebase(
-            tensor, tensor.interpreter.record(ops.index_put, args, edges, tensor._array, spec_of, conjugated=conjugated)
-        )
-    elif current.watcher is not None:
+        writes = begun(writes)
+        made = tensor.interpreter.record(ops.index_put, args, edges, tensor._array, spec_of, conjugated=conjugated)
+        rebase(tensor, made, writes)
+        return
+    carry_out(writes)
+    if current.watcher is not None:
         current.watcher.wrote(tensor, False)
 
 

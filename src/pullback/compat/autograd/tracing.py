@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from ... import ops
-from ..._core.modes import FieldBlock, innermost
+from ..._core.modes import FieldBlock, innermost, restoring, under
 from ..._core.primitives import Carrier, Function
 from ..._core.sites import warn
 from ..._core.trees import Structure, flatten, paths, unflatten
@@ -28,16 +28,8 @@ from ...vocabulary.shapes import expand
 from .boxes import Box, seen
 
 
-class Ground:
+class Ground(FieldBlock):
     """The outermost trace: its values are tensors on the default tape, whose passes are the fastest."""
-
-    def __enter__(self) -> Self:
-        self._mode = FieldBlock(grad=True)
-        self._mode.__enter__()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self._mode.__exit__(*exc)
 
     def variable(self, tensor: Any) -> Any:
         """A leaf with a tensor's value."""
@@ -115,17 +107,17 @@ class Traced:
         leaves, self.nesting = leaf_tensors(x)
         self.by_hand = False
         around = active.get()
-        self.trace: Any = Further() if around or innermost.get() is not None else Ground()
-        token = active.set((*around, self))
-        try:
-            with self.trace:
-                self.variables = [self.trace.variable(leaf) for leaf in leaves]
-                result = function(unflatten(self.nesting, list(map(seen, self.variables))))
-        finally:
-            active.reset(token)
+        self.trace: Any = Further() if around or innermost.get() is not None else Ground(grad=True)
+        result = under(active, (*around, self), self._run, function, leaves)
         self.outputs, self.structure = flatten(result)
         if not any(map(self.depends, self.outputs)):
             warn("Output seems independent of input.")
+
+    @restoring
+    def _run(self, function: Function, leaves: list[Any]) -> Any:
+        with self.trace:
+            self.variables = [self.trace.variable(leaf) for leaf in leaves]
+            return function(unflatten(self.nesting, list(map(seen, self.variables))))
 
     def depends(self, output: Any) -> bool:
         """True if an output depends on the traced inputs."""
