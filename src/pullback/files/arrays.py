@@ -65,7 +65,7 @@ class _Dtype(Unbuilt):
         if names is not None:
             charge(len(names))
             return self._structured(names, fields, size)
-        return np.dtype(f"{order}{self.code}{_unit(state[-1]) if self.code[0] in 'mM' else ''}")
+        return np.dtype(f"{order}{self.code}{_unit(state[-1]) if self.code in {'m8', 'M8'} else ''}")
 
     def _structured(self, names: Any, fields: Any, size: Any) -> Any:
         if type(names) is not tuple or type(fields) is not dict or {*map(type, names)} - {str} or {*names} != {*fields}:

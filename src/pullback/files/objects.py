@@ -5,8 +5,7 @@ program: it says which of them it trusts, and these are imported, called, and gi
 """
 
 import contextlib
-import functools
-import importlib
+import pkgutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NoReturn
@@ -190,7 +189,7 @@ def _restore(value: Any, state: Any) -> None:
 def imported(module: str, name: str) -> Any:
     """The object of a name in a module, which is imported."""
     sys.audit("pickle.find_class", module, name)
-    return functools.reduce(getattr, name.split("."), importlib.import_module(module))
+    return pkgutil.resolve_name(f"{module}:{name}")
 
 
 def _names(machine: Objects) -> dict[str, Any]:
