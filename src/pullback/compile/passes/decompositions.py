@@ -264,11 +264,10 @@ def _vector_norm(b: Builder, x: Value, *, order: float, axis: tuple[int, ...], k
     return None
 
 
-@decomposition("prod")
-def _prod(b: Builder, x: Value, *, axis: int, keepdims: bool) -> Value | None:
-    if x.dtype.char != "f":
-        return None
-    return _cast(b, b.op("prod", _widened(b, x), axis=axis, keepdims=keepdims), x.dtype)
+@decomposed("prod")
+def _prod(b: Builder, e: Equation) -> Value | None:
+    (x,) = e.inputs
+    return _cast(b, b.op("prod", _widened(b, x), **e.params), x.dtype) if x.dtype.char == "f" else None
 
 
 # 5. Rearrangements
