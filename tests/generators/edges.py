@@ -13,7 +13,7 @@ import numpy as np
 import pullback
 from pullback.nn import functional as F  # noqa: N812  # as everyone calls it
 
-FEW = 60
+FEW = 20
 SIZES = [
     1e-37,
     1e-30,
