@@ -1090,6 +1090,8 @@ def narrow(input: Tensor, dim: _builtins.int, start: _Number, length: _builtins.
 @_overload
 def narrow(input: Tensor, axis: _builtins.int, start: _Number, length: _builtins.int) -> Tensor:
     """`length` slices of a tensor from a start index along a dim: a view."""
+def native_channel_shuffle(input: Tensor, groups: _builtins.int) -> Tensor:
+    """The channels interleaved: the first of each group, then the second of each, and so on."""
 def native_group_norm(input: Tensor, weight: Tensor, bias: Tensor | None, N: _builtins.int, C: _builtins.int, HxW: _builtins.int, group: _builtins.int, eps: _builtins.float) -> tuple[_Any, _Any, _Any]:
     """`group_norm`, and the means and reciprocal standard deviations of the groups, of shape (N, group)."""
 def ne(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1124,6 +1126,12 @@ def normal(mean: Tensor | _builtins.float = 0.0, std: Tensor | _builtins.float =
     """Normally distributed numbers: of a given size, or one for each element of a tensor of means or deviations."""
 def not_equal(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input != other."""
+@_overload
+def nuclear_norm(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None = ..., keepdim: _builtins.bool = False) -> Tensor:
+    """The sum of the singular values of matrices: the older name of `linalg.matrix_norm(input, "nuc")`."""
+@_overload
+def nuclear_norm(input: Tensor, axis: _builtins.int | _Sequence[_builtins.int] | None = ..., keepdims: _builtins.bool = False) -> Tensor:
+    """The sum of the singular values of matrices: the older name of `linalg.matrix_norm(input, "nuc")`."""
 def numel(self: Tensor) -> _builtins.int:
     """The number of elements."""
 def ones(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:

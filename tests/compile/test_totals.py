@@ -152,7 +152,13 @@ def test_extremes_wherever_they_stand(name, place):
 def test_sums_that_overflow_are_infinite(shape, axis):
     assert np.isposinf(reduced("sum", np.full(shape, 1e308), axis)).all()
     assert np.isneginf(reduced("sum", np.full(shape, -3e38, np.float32), axis)).all()
-    assert np.isposinf(reduced("norm", np.full(shape, 1e300), axis)).all()
+
+
+@pytest.mark.parametrize("number", [1e300, 1e-300, 1e20, 1e-25])
+def test_norms_of_numbers_whose_squares_are_out_of_range(number):
+    dtype = np.float64 if not 1e-30 < number < 1e30 else np.float32
+    found = reduced("norm", np.full((300, 400), number, dtype), 1)
+    np.testing.assert_allclose(found, 20 * number, rtol=1e-6)
 
 
 def test_results_do_not_depend_on_threads():

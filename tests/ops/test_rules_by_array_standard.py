@@ -26,7 +26,7 @@ strict = pytest.importorskip(
 # What rules may call, in three lists: functions of the standard under its own names and arguments,
 STANDARD = set(
     """
-    abs broadcast_to conj cos cosh equal exp expand_dims flip imag isfinite isinf isnan log log1p logical_not matmul
+    abs broadcast_to conj cos cosh equal exp expand_dims flip hypot imag isfinite isinf isnan log log1p logical_not matmul
     matrix_transpose mean not_equal pow real reshape sign sin sinh sqrt sum tanh tril triu where zeros_like
     """.split()
 )
@@ -113,7 +113,7 @@ EXTRAS = set(
     sgn sigmoid sigmoid_pullback sinc sindg softmax softmax_pullback softplus solve solve_triangular
     spherical_bessel_j split standardize_pullback take_rows tanh_pullback tied times_transpose total transpose_times
     trunc_quotient view_as_complex view_as_real window_columns window_mean window_overlay window_spread windows
-    hypot not_clipped within xlog1py xlogy zeta
+    not_clipped within xlog1py xlogy zeta
     """.split()
 )
 

@@ -682,32 +682,6 @@ def within(x: Array, *, lower: float, upper: float) -> Any:
     return (x > constant(lower, x.dtype)) & (x < constant(upper, x.dtype))
 
 
-LEAST_SUM = {char: float(np.finfo(char).tiny / np.finfo(char).eps) for char in "efd"}
-"""By dtype, the sum of powers below which terms may have been lost to underflow."""
-
-
-def in_range(total: Any) -> bool:
-    """Whether sums of powers are neither 0, nor so small that terms have been lost, nor infinite or NaN."""
-    least = LEAST_SUM[total.dtype.char]
-    if not total.ndim:
-        return bool(least < total < np.inf)
-    return not total.size or bool(total.min() > least and total.max() < np.inf)
-
-
-def norm(x: Array, order: float, *, axis: Any, keepdims: bool) -> Any:
-    """The norm of real numbers after a division by a power of two: no power of an element is out of range."""
-    size = np.abs(x)
-    near = np.min if order < 0 else np.max
-    top = near(size, axis=axis, keepdims=True)
-    power = np.where(np.isfinite(top), np.frexp(top)[1], 0)
-    size = np.ldexp(size, -power)
-    total = (
-        squares(size, axis=axis, keepdims=keepdims) if order == 2 else sum(size**order, axis=axis, keepdims=keepdims)
-    )
-    root = np.sqrt(total) if order == 2 else np.power(total, 1 / order, dtype=size.dtype)
-    return in_order(np.ldexp(root, power if keepdims else np.squeeze(power, axis)))
-
-
 def above(x: Array, *, bound: float) -> Any:
     """Where x is not at most a number."""
     return np.logical_not(x <= bound)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Split = tuple[Any, Any]
+Split = tuple[Any, ...]
 
 
 def _times(a: Split, b: Split) -> Split:
@@ -19,7 +19,7 @@ def _times(a: Split, b: Split) -> Split:
 
 def product(x: Array, axis: int, keepdims: bool) -> Any:
     """The product of floats along an axis."""
-    parts = np.frexp(np.moveaxis(x, axis, 0))
+    parts: Split = np.frexp(np.moveaxis(x, axis, 0))
     while (size := len(parts[0])) > 1:
         half, rest = size // 2, size % 2
         pairs = _times(*[tuple(each[i * half : (i + 1) * half] for each in parts) for i in (0, 1)])
@@ -31,7 +31,7 @@ def product(x: Array, axis: int, keepdims: bool) -> Any:
 
 def others(x: Array, axis: int) -> Any:
     """For each float along an axis, the product of all others."""
-    forwards = np.frexp(np.moveaxis(x, axis, 0))
+    forwards: Split = np.frexp(np.moveaxis(x, axis, 0))
     backwards = tuple(each[::-1] for each in forwards)
     behind = tuple(each[::-1] for each in _before(backwards))
     return np.moveaxis(np.ldexp(*_times(_before(forwards), behind)), 0, axis)

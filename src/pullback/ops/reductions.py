@@ -4,6 +4,7 @@
 """
 
 import functools
+import importlib
 import math
 from typing import Any
 
@@ -11,7 +12,6 @@ import numpy as np
 
 from .._core import machine, xp as _xp
 from .._core.primitives import SINGLES, general, linear, zero
-from .._numerics import products
 
 
 def _aligned(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -40,6 +40,30 @@ def _mean(xp: Any, g: Any, x_shape: Any, *, axis: Any, keepdims: bool) -> Any:
     return _spread(xp, g / xp.constant(_xp.length(x_shape, axis), g.dtype), x_shape, axis, keepdims)
 
 
+LEAST_SUM = {char: float(np.finfo(char).tiny / np.finfo(char).eps) for char in "efd"}
+"""By dtype, the sum of powers below which terms may have been lost to underflow."""
+
+
+def _in_range(total: Any) -> bool:
+    """Whether sums of powers are neither 0, nor so small that terms have been lost, nor infinite or NaN."""
+    least = LEAST_SUM[total.dtype.char]
+    if not total.ndim:
+        return bool(least < total < np.inf)
+    return not total.size or bool(total.min() > least and total.max() < np.inf)
+
+
+def _scaled_norm(x: Any, order: float, *, axis: Any, keepdims: bool) -> Any:
+    """The norm of real numbers after a division by a power of two: no power of an element is out of range."""
+    size = np.abs(x)
+    near = np.min if order < 0 else np.max
+    top = near(size, axis=axis, keepdims=True)
+    power = np.where(np.isfinite(top), np.frexp(top)[1], 0)
+    size = np.ldexp(size, -power)
+    total = _xp.sum(size * size if order == 2 else size**order, axis=axis, keepdims=keepdims)
+    root = np.sqrt(total) if order == 2 else np.power(total, 1 / order, dtype=size.dtype)
+    return _xp.in_order(np.ldexp(root, power if keepdims else np.squeeze(power, axis)))
+
+
 def _variance_forward(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
     mean = _xp.mean(x, axis=axis, keepdims=True)
     if (code := machine.totals("spread", x, axis)) is not None:
@@ -55,11 +79,11 @@ def _variance_forward(x: Any, *, axis: tuple[int, ...], correction: float, keepd
 
 def _deviation_forward(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
     variance = _variance_forward(x, axis=axis, correction=correction, keepdims=keepdims)
-    if _xp.in_range(variance):
+    if _in_range(variance):
         return np.sqrt(variance)
     centred = np.abs(x - _xp.mean(x, axis=axis, keepdims=True))
     divisor = max(_xp.length(x.shape, axis) - correction, 0)
-    return _xp.shared(_xp.norm(centred, 2, axis=axis, keepdims=keepdims), math.sqrt(divisor))
+    return _xp.shared(_scaled_norm(centred, 2, axis=axis, keepdims=keepdims), math.sqrt(divisor))
 
 
 def _variance(xp: Any, g: Any, x: Any, *, axis: Any, correction: float, keepdims: bool) -> Any:
@@ -150,7 +174,7 @@ def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool
         code = machine.totals("squares", x, axis)
         size = np.abs(x) if x.dtype.kind == "c" else x
         total = code(x, keepdims=keepdims) if code else _xp.squares(size, axis=axis, keepdims=keepdims)
-        return np.sqrt(total) if _xp.in_range(total) else _xp.norm(size, 2, axis=axis, keepdims=keepdims)
+        return np.sqrt(total) if _in_range(total) else _scaled_norm(size, 2, axis=axis, keepdims=keepdims)
     size = np.abs(x)
     if order == math.inf:
         return _xp.in_order(np.max(size, axis=axis, keepdims=keepdims))
@@ -161,8 +185,8 @@ def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool
     total = _xp.sum(size**order, axis=axis, keepdims=keepdims)
     if order == 1:
         return total
-    if not _xp.in_range(total):
-        return _xp.norm(size, order, axis=axis, keepdims=keepdims)
+    if not _in_range(total):
+        return _scaled_norm(size, order, axis=axis, keepdims=keepdims)
     return np.power(total, 1 / order, dtype=size.dtype)
 
 
@@ -224,7 +248,7 @@ def _prod(xp: Any, g: Any, x: Any, *, axis: int, keepdims: bool) -> Any:
         if slopes is not None:
             return slopes
     double, single = (np.dtype(each) for each in (np.float64, np.float32))
-    widened = xp is not _xp and getattr(x, "_dtype", x.dtype) == single
+    widened = getattr(x, "_dtype", None) is single
     if widened:  # partial products in single precision may be out of its range
         x = xp.astype(x, dtype=double, source=single)
     before = xp.cumprod(x, axis=axis, exclusive=True)
@@ -233,7 +257,7 @@ def _prod(xp: Any, g: Any, x: Any, *, axis: int, keepdims: bool) -> Any:
     if xp is _xp and x.dtype.kind == "f":
         zeros = np.equal(x, 0)
         if _out_of_range(slopes, np.sum(zeros, axis=axis, keepdims=True) > zeros):
-            slopes = products.others(x, axis)
+            slopes = _products().others(x, axis)
     if widened:
         slopes = xp.astype(slopes, dtype=single, source=double)
     return _spread(xp, g, x.shape, (axis,), keepdims) * slopes
@@ -274,6 +298,10 @@ def _extreme_by(ufunc: Any, name: str) -> Any:
 _multiply: Any = np.multiply.reduce  # (x, axis, dtype, out, keepdims)
 
 
+def _products() -> Any:
+    return importlib.import_module("pullback._numerics.products")  # when it is first needed
+
+
 def _out_of_range(product: Any, vanishes: Any) -> bool:
     """Whether products are infinite, NaN, or 0 without a factor 0: partial products may have been so on the way."""
     return not np.all(np.isfinite(product) & ((product != 0) | vanishes))
@@ -290,7 +318,7 @@ def _prod_forward(x: Any, *, axis: int, keepdims: bool) -> Any:
         and _out_of_range(made, False)
         and _out_of_range(made, ~np.all(x, axis, keepdims=keepdims))
     ):
-        made = products.product(x, axis, keepdims)
+        made = _products().product(x, axis, keepdims)
     return made if x.ndim < 3 or x.flags.c_contiguous else _xp.in_order(made)
 
 

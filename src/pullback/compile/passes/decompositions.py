@@ -286,11 +286,10 @@ def _cross(b: Builder, left: Value, right: Value, *, axis: int) -> Value:
     return b.stack(*parts, axis=len(parts[0].shape) + 1 + axis)
 
 
-@decomposition("prod")
-def _prod(b: Builder, x: Value, *, axis: int, keepdims: bool) -> Value | None:
-    if x.dtype.char != "f":
-        return None
-    return _cast(b, b.op("prod", _widened(b, x), axis=axis, keepdims=keepdims), x.dtype)
+@decomposed("prod")
+def _prod(b: Builder, e: Equation) -> Value | None:
+    (x,) = e.inputs
+    return _cast(b, b.op("prod", _widened(b, x), **e.params), x.dtype) if x.dtype.char == "f" else None
 
 
 # 5. Rearrangements
