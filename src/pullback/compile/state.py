@@ -364,7 +364,10 @@ class State:
         for namespace, wanted, held in list(self._scopes.values()):
             if names := wanted - held:
                 held.update(names)
-                self._hold(holders.Named(namespace, sorted(names)))
+                self.holders.append(holder := holders.Named(namespace, sorted(names)))
+                found = holder.before.values()
+                arrays = _own(str(namespace.get("__name__")), "numpy", "scipy")
+                self._todo.extend([each for each in found if _followed(each)] if arrays else found)
         return bool(self._todo)
 
 
@@ -392,6 +395,11 @@ def _exchanged(cls: type, entries: dict[Any, Any]) -> tuple[list[Any], set[str]]
     users = [value for value in entries.values() if _by_user(value, set())]
     _members[id(cls)] = entries, users, names
     return users, names
+
+
+def _followed(value: Any) -> bool:
+    """Whether what NumPy or SciPy has under a name leads on: to other names, or to code of a user."""
+    return isinstance(value, types.ModuleType) or _by_user(value, set())
 
 
 def _by_user(value: Any, seen: set[int]) -> bool:
