@@ -387,9 +387,11 @@ def _exchanged(cls: type, entries: dict[Any, Any]) -> tuple[list[Any], set[str]]
     names = set[str]()
     module = sys.modules.get(FUNCTIONAL)
     functions = [value for value in entries.values() if isinstance(value, types.FunctionType)]
-    for function in functions if module is not None else ():
-        if of_library(_home(function)) and any(
-            function.__globals__.get(name) is module for name in function.__code__.co_names
+    for function in functions:
+        if (
+            module
+            and of_library(_home(function))
+            and any(function.__globals__.get(name) is module for name in function.__code__.co_names)
         ):
             names.update(_present(module, {*function.__code__.co_names}))
     users = [value for value in entries.values() if _by_user(value, set())]
