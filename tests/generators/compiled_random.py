@@ -11,7 +11,7 @@ import numpy as np
 import pullback
 from pullback.compile import Compiled
 
-FEW = 8
+FEW = 6
 
 
 class State:
