@@ -13,7 +13,7 @@ import numpy as np
 import pullback
 from pullback.compile import Compiled, passes
 
-FEW = 4
+FEW = 2
 
 VIEWS = {
     "T": lambda t: t.T, "row": lambda t: t[0], "rows": lambda t: t[1:], "column": lambda t: t[:, 0], "every": lambda t: t[:, ::2],

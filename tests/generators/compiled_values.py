@@ -15,7 +15,7 @@ from pullback import ops
 from pullback.compile import Compiled
 from tests.samples import rows
 
-FEW = 3
+FEW = 2
 SIZES = 1, 3, 17, 70, 257, 4200
 MODES = "never", "auto", "always"
 REDUCING = set(

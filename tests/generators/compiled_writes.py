@@ -13,7 +13,7 @@ import pullback
 from pullback import nn
 from pullback.compile import Compiled
 
-FEW = 12
+FEW = 6
 F = nn.functional
 NAMES = """add sub mul div true_divide matmul mm mv dot inner outer vdot ger kron cross tensordot bmm pow atan2 hypot maximum minimum
     fmax fmin fmod remainder floor_divide where lerp addcmul addcdiv addmm addmv addr baddbmm addbmm cdist dist cat stack hstack vstack dstack

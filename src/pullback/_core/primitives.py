@@ -28,8 +28,7 @@ from .modes import entered, innermost, quiet, set_all
 #
 # With `halves="as singles"` a primitive computes with float16 in float32, in both passes, and rounds its results once. With
 # bfloat16 all do; rules of those with `halves="as written"` take cotangents as they are.
-#
-# `view=True` says that results may lie in the memory of the first input: nothing is computed, and of most no element is moved.
+# With `view=True` results may lie in the memory of the first input: nothing is computed.
 
 Function = Callable[..., Any]
 Rule = Function
@@ -72,18 +71,14 @@ class Primitive:
         push: Function | None = None,
         view: bool = False,
     ) -> None:
-        self.push = push
-        self.view = view
-        self.complex = complex
-        self.halves = halves
+        self.push, self.view = push, view
+        self.complex, self.halves = complex, halves
         self.outputs = outputs
-        self.name = name
-        self.kind = kind
+        self.name, self.kind = name, kind
         self.forward = as_singles(forward) if halves == "as singles" else forward
         self.variadic = inputs[-1].startswith("*")
         self.inputs = tuple(name.lstrip("*") for name in inputs)
-        self.rules = tuple(rules)
-        self.joint = joint
+        self.rules, self.joint = tuple(rules), joint
         self.title = title or "".join(word.title() for word in name.split("_")) + "Backward0"
         self.differentiable = joint is not None or any(rule is not None for rule in rules)
         self.saved = {name: self._place(name) for name in _saved_names(self)}

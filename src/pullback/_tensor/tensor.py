@@ -670,14 +670,13 @@ def written_method(place: surface.Place) -> Callable[..., Any]:
 class Later:
     """A method that is imported on first use, and then replaces itself."""
 
-    __slots__ = ("name", "load", "method")
+    __slots__ = ("name", "load")
 
     def __init__(self, name: str, load: Callable[[], Any]) -> None:
-        self.name, self.load, self.method = name, load, None
+        self.name, self.load = name, functools.cache(load)
 
     def __get__(self, tensor: Any, owner: type) -> Any:
-        self.method = self.load()
-        setattr(Tensor, self.name, self.method)
+        setattr(Tensor, self.name, self.load())
         return getattr(owner if tensor is None else tensor, self.name)
 
 

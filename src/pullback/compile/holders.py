@@ -248,7 +248,7 @@ class Library(Members):
 
     def equal(self, old: Any, new: Any) -> bool:
         """Whether two values mean the same: a method that is imported on first use, and what then replaces it, do."""
-        return equal(old, new) or (type(old) is Later and old.method is new)
+        return equal(old, new) or (type(old) is Later and old.load() is new)
 
     def restore(self) -> None:
         """Have the members that were there."""

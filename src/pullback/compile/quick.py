@@ -287,8 +287,8 @@ class _Text:
         """Make a tensor around a result; those that share memory, or are views, are left to the general way."""
         result = f"r[{made.number}]"
         if made.steps:
-            ((primitive, params),) = made.steps if len(made.steps) == 1 else ((None, None),)
-            if primitive is not ops.permute_dims:
+            primitive, params = made.steps[0]
+            if len(made.steps) > 1 or primitive is not ops.permute_dims:
                 raise NotImplementedError
             result = f"{result}.transpose({self.constant(params['axes'])})"
         if made.beside is not None or made.kind not in ("value", "spent"):

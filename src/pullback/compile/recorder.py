@@ -314,7 +314,7 @@ class Recorder(Interpreter):
         self.guards: list[tuple[Value, Any]] = []
         self.tensors: list[ref[Any]] = []
         self.drawn: list[Any] = []
-        self.moment = Moment(()) if around is None else around.moment.now()
+        self.moment: Moment = Moment(()) if around is None else around.moment.now()
         self.numbers: list[ref[Number]] = []
         self.refusals: list[Exception] = [] if around is None else around.refusals
         self.layouts_asked = self.overheard = False
@@ -458,6 +458,8 @@ class Recorder(Interpreter):
         made = self._put_off(primitive, args, params)
         if made is not None:
             return made
+        if primitive.name in LOOPS and self.moment.moved():
+            raise RefusedError(RANDOM)
         arrays = [arg._array if isinstance(arg, Recorded) else arg for arg in args]
         result = quiet.copy().run(primitive.forward, *arrays, **params)
         if primitive.name in LOOPS:
@@ -565,7 +567,7 @@ class Recorder(Interpreter):
 
     def sampled(self, draw: Any, shape: tuple[int, ...], parameters: Any, generator: Any) -> Any:
         """Random numbers, which are drawn anew at each call."""
-        if not self.moment.holds(generator):
+        if not self.moment.holds(generator) or self.moment.moved():
             raise RefusedError(RANDOM)
         self.drawn.append(generator)
         sample: Any = Draw(draw, shape, generator)

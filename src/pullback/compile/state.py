@@ -341,7 +341,7 @@ class State:
         around += [sys.modules.get(name) for name in _imports(function.__code__)]
         for module in (*around, *_contents(function)):
             if isinstance(module, types.ModuleType) and of_library(module.__name__):
-                self._want(vars(module), names.intersection(vars(module)))
+                self._want(vars(module), _present(module, names))
 
     def _want(self, namespace: Any, names: Iterable[str]) -> None:
         """Have some names of a namespace held."""
@@ -360,11 +360,14 @@ class State:
             if self._whole and not library:
                 self._todo.extend([] if id(own) in self._seen else [own])
             else:
-                self._want(own, self._names.intersection(own))
+                self._want(own, _present(module, self._names))
         for namespace, wanted, held in list(self._scopes.values()):
             if names := wanted - held:
                 held.update(names)
-                self._hold(holders.Named(namespace, sorted(names)))
+                self.holders.append(holder := holders.Named(namespace, sorted(names)))
+                found = holder.before.values()
+                arrays = _own(str(namespace.get("__name__")), "numpy", "scipy")
+                self._todo.extend([each for each in found if _followed(each)] if arrays else found)
         return bool(self._todo)
 
 
@@ -384,14 +387,29 @@ def _exchanged(cls: type, entries: dict[Any, Any]) -> tuple[list[Any], set[str]]
     names = set[str]()
     module = sys.modules.get(FUNCTIONAL)
     functions = [value for value in entries.values() if isinstance(value, types.FunctionType)]
-    for function in functions if module is not None else ():
-        if of_library(_home(function)) and any(
-            function.__globals__.get(name) is module for name in function.__code__.co_names
+    for function in functions:
+        if (
+            module
+            and of_library(_home(function))
+            and any(function.__globals__.get(name) is module for name in function.__code__.co_names)
         ):
-            names.update(name for name in function.__code__.co_names if name in vars(module))
+            names.update(_present(module, {*function.__code__.co_names}))
     users = [value for value in entries.values() if _by_user(value, set())]
     _members[id(cls)] = entries, users, names
     return users, names
+
+
+def _present(module: types.ModuleType, names: set[str]) -> set[str]:
+    """Those of some names that a module has; pullback's modules import what they have when they are asked."""
+    if _own(module.__name__, "pullback"):
+        for name in names.intersection(dir(module)).difference(vars(module)):
+            getattr(module, name, None)
+    return names.intersection(vars(module))
+
+
+def _followed(value: Any) -> bool:
+    """Whether what NumPy or SciPy has under a name leads on: to other names, or to code of a user."""
+    return isinstance(value, types.ModuleType) or _by_user(value, set())
 
 
 def _by_user(value: Any, seen: set[int]) -> bool:
