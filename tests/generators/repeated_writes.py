@@ -60,6 +60,7 @@ def drawn(rng):
     width = int(rng.integers(1, 4))
     wide = (4 - width + 1, 3, 2, width)
     planes = repeated(rng, 12, (4, 3, 2), negative=False)
+    numbers, along = flat.numpy(), every.numpy()
     some = (
         lambda: by_index(rng),
         lambda: (lambda x, v: x.index_put((flat % 4, flat % 3), v), (2, k, 2)),
@@ -75,8 +76,8 @@ def drawn(rng):
         lambda: (lambda x, v: (x.as_strided(size, stride, start).copy_(v), x)[1], size),
         lambda: (lambda x, v: (x.unfold(0, width, 1).copy_(v), x)[1], wide),
         lambda: (lambda x, v: x + pb.nn.functional.max_unpool1d(v, planes, 6)[..., :2], (4, 3, 2)),
-        lambda: (lambda x, v: (np.put(x, flat.numpy(), v), x)[1], (k,)),
-        lambda: (lambda x, v: (np.put_along_axis(x, every.numpy(), v, axis), x)[1], slices),
+        lambda: (lambda x, v: (np.put(x, numbers, v), x)[1], (k,)),
+        lambda: (lambda x, v: (np.put_along_axis(x, along, v, axis), x)[1], slices),
     )
     return some[int(rng.integers(len(some)))]()
 
