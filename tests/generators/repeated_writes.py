@@ -4,6 +4,8 @@ A write is linear in the target and in the values, so that a difference is the d
 a later one replaced have none.
 """
 
+import warnings
+
 import numpy as np
 
 import pullback as pb
@@ -150,5 +152,7 @@ def check(rng):
     else:
         compared += same(several, [np.stack([slope, slope]) for slope in right], "vmap")
     if rng.random() < 0.3:
-        compared += same(backward(pb.compile(total)), right, "compiled")
+        with warnings.catch_warnings():  # of writes to memory that lies in one place more than once, which run as they are
+            warnings.simplefilter("ignore")
+            compared += same(backward(pb.compile(total)), right, "compiled")
     return compared
