@@ -19,7 +19,6 @@ from .._core.primitives import Carrier, Primitive
 from .._core.shapes import Size, size_of
 from .._core.sites import caller, describe
 from .._numerics.random import Moment, sampled_within
-from .._tape.node import new
 from ..interpreters import Boxed, Interpreter
 from .arguments import Argument, raised, whole
 from .batched_indexing import DYNAMIC

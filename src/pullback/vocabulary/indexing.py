@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import ops
-from .._core import dtypes, errors, xp as _xp
+from .._core import dtypes, xp as _xp
 from .._core.lazy import provider
 from .._core.modes import mode
 from .._core.primitives import Carrier
