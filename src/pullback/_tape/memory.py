@@ -55,15 +55,21 @@ class Storage:
         self._limit = 16
 
     def join(self, tensor: Any) -> None:
-        """Make a tensor a member. One that has no cell, as most new ones, needs no turn: the list takes it in one step."""
-        tensor._storage = self
-        members = self.members
-        if tensor._cell is None:
+        """Make a tensor a member. One that has no cell, as most new ones, needs no turn: the list takes it in one step.
+
+        The tensor learns of it last: if that is interrupted, it is what it was. A cell that another thread has made meanwhile
+        is made known then.
+        """
+        members, cell = self.members, tensor._cell
+        if cell is None:
             members.append(ref(tensor))
         else:
             with _turn:
                 members.append(ref(tensor))
-                self.cells.append(ref(tensor._cell))
+                self.cells.append(ref(cell))
+        tensor._storage = self
+        if (now := tensor._cell) is not cell and now is not None:
+            self.hold(now)
         if len(members) >= self._limit:
             self._forget()
 

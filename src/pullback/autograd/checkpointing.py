@@ -545,7 +545,7 @@ def _in_a_row(functions: Iterable[Function], value: Any) -> Any:
     return value
 
 
-def set_checkpoint_early_stop(enable: bool) -> contextlib.AbstractContextManager[None]:
+def set_checkpoint_early_stop(enable: bool) -> contextlib.AbstractContextManager[Any]:
     """A block that overrides `early_stop` for all its checkpoints: all end their second run early, or none does.
 
     >>> from pullback.utils.checkpoint import set_checkpoint_early_stop
@@ -555,7 +555,7 @@ def set_checkpoint_early_stop(enable: bool) -> contextlib.AbstractContextManager
     return FieldBlock(early_stop=enable)
 
 
-def set_checkpoint_debug_enabled(enabled: bool | None) -> contextlib.AbstractContextManager[None]:
+def set_checkpoint_debug_enabled(enabled: bool | None) -> contextlib.AbstractContextManager[Any]:
     """A block that overrides `debug` for all its checkpoints; None leaves it unchanged.
 
     >>> from pullback.utils.checkpoint import set_checkpoint_debug_enabled
