@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from .keywords import suggested
 from .sites import PACKAGE, internal
 
 _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
@@ -81,13 +82,15 @@ class Shortened:
 
     def __exit__(self, *_: object) -> None:
         for error, *state in self.before.values():
-            error.__cause__, error.__context__, error.__suppress_context__, error.__traceback__ = state
+            error.__cause__, error.__context__, error.__suppress_context__, error.__traceback__, error.args = state
 
     def _shorten(self, error: BaseException | None) -> None:
         if error is None or id(error) in self.before:
             return
         cause, context = error.__cause__, error.__context__
-        self.before[id(error)] = error, cause, context, error.__suppress_context__, error.__traceback__
+        self.before[id(error)] = error, cause, context, error.__suppress_context__, error.__traceback__, error.args
+        if (text := suggested(error, list(entries(error.__traceback__)))) is not None:
+            error.args = (text,)
         runs = [list(run) for _, run in itertools.groupby(entries(error.__traceback__), of_library)]
         if runs and _is_ours(runs[-1]):
             if _is_fault(error, runs[-1][-1]):

@@ -16,7 +16,7 @@ from .._core import errors
 from .._core.lazy import provider
 from .._core.primitives import Carrier, Function
 from .._core.sites import warn
-from .._tape.shortcuts import unwrapped
+from .._tape.shortcuts import MISSING, unwrapped
 from .._tape.views import overlaps
 
 Named = TypeVar("Named", bound=Function)
@@ -55,7 +55,6 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
 """Alternative names of arguments: NumPy's, those of torch's own signatures, and those in torch's documentation."""
 
 NUMPYS = {"axis", "axes", "keepdims"}
-MISSING = object()
 
 
 def in_both_spellings(function: Named) -> Named:
@@ -156,10 +155,10 @@ def later(module: str, name: str) -> Function:
     return called
 
 
-def _named(function: Function, name: str, options: dict[str, Any]) -> Any:
+def _named(function: Function, name: str, options: dict[str, Any], *before: Any) -> Any:
     """An argument that was passed by keyword, removed from the options."""
     if name not in options:
-        raise TypeError(f"{function.__name__}() missing 1 required positional argument: {name!r}")
+        function(*before, **options)  # raises Python's own error, about an argument that lacks or is misspelt
     return options.pop(name)
 
 
@@ -183,12 +182,14 @@ def of_tensor(function: Function, takes_out: bool = False) -> Function:
 
 def of_pair(function: Function, takes_out: bool = False) -> Function:
     """A function of two operands, both of which must be tensors, or one a tensor and the other an array."""
-    second = unwrapped(function).__code__.co_varnames[1]
+    first, second = unwrapped(function).__code__.co_varnames[:2]
 
     @functools.wraps(function)
-    def checked(input: Any, other: Any = MISSING, *, out: Any = None, **options: Any) -> Any:
+    def checked(input: Any = MISSING, other: Any = MISSING, *, out: Any = None, **options: Any) -> Any:
+        if input is MISSING:
+            input = _named(function, first, options)
         if other is MISSING:
-            other = _named(function, second, options)
+            other = _named(function, second, options, input)
         if options:
             raise TypeError(f"{function.__name__}() got an unexpected keyword argument {next(iter(options))!r}")
         if not isinstance(input, Carrier) and not (isinstance(input, np.ndarray) and isinstance(other, Carrier)):
@@ -202,12 +203,14 @@ def of_pair(function: Function, takes_out: bool = False) -> Function:
 
 def of_tensors(function: Function, takes_out: bool = False) -> Function:
     """A function of two operands, at least one of which must be a tensor."""
-    second = unwrapped(function).__code__.co_varnames[1]
+    first, second = unwrapped(function).__code__.co_varnames[:2]
 
     @functools.wraps(function)
-    def checked(input: Any, other: Any = MISSING, *args: Any, out: Any = None, **options: Any) -> Any:
+    def checked(input: Any = MISSING, other: Any = MISSING, *args: Any, out: Any = None, **options: Any) -> Any:
+        if input is MISSING:
+            input = _named(function, first, options)
         if other is MISSING:
-            other = _named(function, second, options)
+            other = _named(function, second, options, input)
         if not isinstance(input, Carrier) and not isinstance(other, Carrier):
             if function.__name__ not in OF_NUMBERS or not all(
                 isinstance(x, (bool, int, float)) for x in (input, other)
