@@ -292,6 +292,7 @@ EAGER = """
     _core.lazy
     _core.machine
     _core.modes
+    _core.package
     _core.placement
     _core.primitives
     _core.shapes

@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from ._core import errors
+from ._core.package import package
 from ._core.primitives import Carrier, Interpreter as _Interpreter, Primitive as Primitive
 from ._numerics.random import sampled_within
 from ._tape.cuts import escape
@@ -112,8 +113,8 @@ class Boxed(Tensor):
     def backward(self, *args: Any, **options: Any) -> None:
         """Raises: only `autograd.grad` works inside a transform."""
         raise RuntimeError(
-            "backward() called inside a functorch transform. This is not supported, please use pullback.func.grad or "
-            "vjp instead, or pullback.autograd.grad, or call backward() outside of the transform."
+            f"backward() called inside a functorch transform. This is not supported, please use {package}.func.grad or "
+            f"vjp instead, or {package}.autograd.grad, or call backward() outside of the transform."
         )
 
 

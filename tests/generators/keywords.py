@@ -92,7 +92,10 @@ def compared(written, taken, place, rng):
     if unfit or taken[place].kind is inspect.Parameter.POSITIONAL_ONLY or (not place and hands_on(written)):
         return 0
     needed = [each for each in taken if each.default is each.empty and each.name != name]
-    given = [f"{'' if each.kind is each.POSITIONAL_ONLY else f'{each.name}='}{VALUES.get(each.name, 'pb.ones(1)')}" for each in needed]
+    given = [
+        f"{'' if each.kind is each.POSITIONAL_ONLY else f'{each.name}='}{VALUES.get(each.name, 'pb.ones(1)')}"
+        for each in needed
+    ]
     expression = f"{written}({', '.join([*given, f'{wrong}=None'])})"
     text = displayed(expression)
     found = re.search(r"unexpected keyword argument '(\w+)'. Did you mean '(\w+)'\?", text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from .package import package
 from .sites import Site, called, caller, describe, wanted_by
 
 PACK_WROTE = (
@@ -59,7 +60,7 @@ def no_tensor(function: str, argument: str, position: int, value: object) -> Typ
     """An argument that should be a tensor and is not."""
     return TypeError(
         f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}: wrap "
-        "numbers, lists and arrays with pullback.as_tensor"
+        f"numbers, lists and arrays with {package}.as_tensor"
     )
 
 
@@ -152,7 +153,7 @@ def gradient_shape(gradient: Any, tensor: Any, index: int) -> RuntimeError:
     if gradient.numel() == tensor.numel():
         fix = f"pass gradient.reshape({want})"
     elif gradient.numel() == 1:
-        ones = [1.0] * want[0] if len(want) == 1 and want[0] < 5 else f"pullback.ones{want}"
+        ones = [1.0] * want[0] if len(want) == 1 and want[0] < 5 else f"{package}.ones{want}"
         fix += f": y.backward({ones}) is the same as y.sum().backward()"
     return RuntimeError(
         f"the gradient has shape {have} and the output is a {kind(tensor)}: {fix}. Mismatch in shape: grad_output[{index}] "
@@ -168,7 +169,7 @@ def leaf_write(tensor: Any, operation: str) -> str:
     """A write to a leaf that requires grad."""
     return (
         f"a leaf Variable that requires grad is being used in an in-place operation. {operation} writes to a "
-        f"{kind(tensor)}. To update a parameter: with pullback.no_grad(): w -= lr * w.grad. To compute with it: write "
+        f"{kind(tensor)}. To update a parameter: with {package}.no_grad(): w -= lr * w.grad. To compute with it: write "
         "y = x * 2 instead of x *= 2, or x.clone() first."
     )
 
@@ -196,7 +197,7 @@ def leaf_view_write(tensor: Any, operation: str) -> str:
     return (
         f"a view of a leaf Variable that requires grad is being used in an in-place operation. {operation} writes to "
         f"part of a leaf, a {kind(leaf)}. Write to x.clone(), or, for a parameter update, inside with "
-        "pullback.no_grad()."
+        f"{package}.no_grad()."
     )
 
 
@@ -266,21 +267,23 @@ def tracked_numpy(tensor: Any, call: str) -> RuntimeError:
     """Handing the memory of a tracked tensor to NumPy."""
     return RuntimeError(
         f"NumPy arrays hold no gradients, and this is a {kind(tensor)}, asked for by {_asking()}. To keep the gradient stay with tensors: "
-        "pullback.stack([a, b]) for np.array([a, b]), pullback's functions for NumPy's, value_and_grad(f) for SciPy. For the values alone, as torch says: "
+        f"{package}.stack([a, b]) for np.array([a, b]), {package}'s functions for NumPy's, value_and_grad(f) for SciPy. For the values alone, as torch says: "
         f"Can't call {call} on Tensor that requires grad. Use tensor.detach().numpy() instead."
     )
 
 
-KEEP = (
-    "To keep it, write pullback.sin(x) for math.sin(x), pullback.stack([a, b]) for np.array([a, b]), and out = "
-    "pullback.zeros(3) for out = np.zeros(3) before out[i] = x[i]"
-)
+def keeping() -> str:
+    """How a program that leaves tensors keeps its gradients."""
+    return (
+        f"To keep it, write {package}.sin(x) for math.sin(x), {package}.stack([a, b]) for np.array([a, b]), and out = "
+        f"{package}.zeros(3) for out = np.zeros(3) before out[i] = x[i]"
+    )
 
 
 def escaped(tensor: Any, call: str) -> RuntimeError:
     """A conversion inside no_escapes by which a gradient would be lost."""
     return RuntimeError(
-        f"no_escapes: {_asking()} takes, by {call}, the values of a {kind(tensor)}, and its gradient would be lost. {KEEP}. For "
+        f"no_escapes: {_asking()} takes, by {call}, the values of a {kind(tensor)}, and its gradient would be lost. {keeping()}. For "
         "the value alone, write x.detach()"
     )
 

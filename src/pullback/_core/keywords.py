@@ -5,7 +5,6 @@ Python itself names the nearest attribute in the same way and at the same time, 
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 import sys
@@ -20,17 +19,18 @@ _PLACES = ("device", "layout", "memory_format", "pin_memory")
 """What functions take by `**options` that say where elements are to lie."""
 
 
-def suggested(error: BaseException, entries: Sequence[TracebackType]) -> str | None:
-    """The message of an error with the keyword that was meant; None if it is about no keyword of ours, or none is near."""
-    found = _REFUSED.match(str(error)) if isinstance(error, TypeError) and entries else None
-    if found is None or found.end() != len(str(error)):
-        return None
+def suggested(error: TypeError, entries: Sequence[TracebackType]) -> tuple[Any, ...]:
+    """The arguments of an error, with the keyword that was meant, if the error is about one of ours and one is near."""
+    found = _REFUSED.fullmatch(str(error))
+    if found is None or not entries:
+        return error.args
     function, given = found["function"], found["given"]
     for callee in _callees(function, entries):
         name = nearest(given, _parameters(callee))
         if name is not None:
-            return f"{_title(function, callee)}() got an unexpected keyword argument {given!r}. Did you mean {name!r}?"
-    return None
+            title = _title(function, callee)
+            return (f"{title}() got an unexpected keyword argument {given!r}. Did you mean {name!r}?",)
+    return error.args
 
 
 def nearest(given: str, names: Sequence[str]) -> str | None:
@@ -59,7 +59,7 @@ def _distance(a: str, b: str) -> int:
         row = [i + 1]
         for j, other in enumerate(b):
             ways = [rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (letter != other)]
-            if i and j and a[i - 1 : i + 1] == b[j] + b[j - 1]:
+            if i and j and a[i - 1 : i + 1] == other + b[j - 1]:
                 ways.append(rows[i - 1][j - 1] + 1)
             row.append(min(ways))
         rows.append(row)
@@ -78,7 +78,7 @@ def _callees(function: str, entries: Sequence[TracebackType]) -> Iterator[Any]:
         held = [each for each in entry.tb_frame.f_locals.values() if getattr(each, "__qualname__", None) == name]
         yield from filter(_is_ours, held)
     modules = [module for path, module in list(sys.modules.items()) if path.partition(".")[0] == "pullback"]
-    tensor = importlib.import_module("pullback").Tensor
+    tensor = sys.modules["pullback"].Tensor
     for owner in (tensor, *modules):
         held = vars(owner).get(name.partition(".")[0]) if owner is not tensor else getattr(owner, name, None)
         if _is_ours(held):
@@ -89,7 +89,7 @@ def _callees(function: str, entries: Sequence[TracebackType]) -> Iterator[Any]:
 def _named(written: str, frame: FrameType) -> Iterator[Any]:
     """The object that `a.b.c` stands for in a frame; for `f(x).c`, the method of tensors."""
     first, *rest = written.split(".") if written.replace(".", "").isidentifier() else ["", written.rpartition(".")[2]]
-    found = {**frame.f_globals, **frame.f_locals}.get(first, importlib.import_module("pullback").Tensor)
+    found = {**frame.f_globals, **frame.f_locals}.get(first, sys.modules["pullback"].Tensor)
     for name in rest:
         found = getattr(found, name, None)
     yield found

@@ -11,6 +11,7 @@ from typing import Any, Self, final
 
 from .dtypes import qualified
 from .modes import FieldBlock, mode
+from .package import package
 
 TYPES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "hip", "ve", "fpga", "maia", "xla", "mps", "meta", "hpu", "mtia")
 """The kinds of devices that torch has names for."""
@@ -134,7 +135,7 @@ def here(place: Any) -> device:
     if found.type != "cpu":
         raise RuntimeError(
             f"pullback computes on the CPU: there is no device {str(place)!r}; omit it or write 'cpu'. Compiled functions run "
-            'on GPUs as pullback.compile(f).on("cupy") or .on("jax"), with arrays of those libraries'
+            f'on GPUs as {package}.compile(f).on("cupy") or .on("jax"), with arrays of those libraries'
         )
     return found
 

@@ -18,6 +18,7 @@ look like a fault of this package: a failed `assert`; a missing name, attribute 
 from __future__ import annotations
 
 import _thread
+import importlib
 import itertools
 import opcode
 import os
@@ -29,7 +30,6 @@ from typing import Any
 
 import numpy as np
 
-from .keywords import suggested
 from .sites import PACKAGE, internal
 
 _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
@@ -89,8 +89,9 @@ class Shortened:
             return
         cause, context = error.__cause__, error.__context__
         self.before[id(error)] = error, cause, context, error.__suppress_context__, error.__traceback__, error.args
-        if (text := suggested(error, list(entries(error.__traceback__)))) is not None:
-            error.args = (text,)
+        if isinstance(error, TypeError) and "unexpected keyword" in str(error):
+            keywords = importlib.import_module("pullback._core.keywords")
+            error.args = keywords.suggested(error, list(entries(error.__traceback__)))
         runs = [list(run) for _, run in itertools.groupby(entries(error.__traceback__), of_library)]
         if runs and _is_ours(runs[-1]):
             if _is_fault(error, runs[-1][-1]):

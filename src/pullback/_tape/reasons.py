@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core import errors
+from .._core.package import package
 from .._core.primitives import Carrier
 from .._core.sites import Site, describe
 from .._core.values import require_tensors
@@ -167,8 +168,8 @@ CUTS = {
     "inference_mode": "was computed under inference_mode at {}. Compute it outside the block",
     "astype": "went through a conversion to an integer or bool dtype at {}, which has no derivative",
     "numpy": "went through a NumPy array at {}, which records nothing. NumPy's functions work on tensors themselves",
-    "tensor": "was copied by pullback.tensor at {}, which records nothing. Use x.clone()",
-    "item": "went through a Python number at {}, which records nothing. Join tensors with pullback.stack",
+    "tensor": "was copied by {package}.tensor at {}, which records nothing. Use x.clone()",
+    "item": "went through a Python number at {}, which records nothing. Join tensors with {package}.stack",
     "tolist": "went through Python numbers at {}, which record nothing",
 }
 
@@ -192,7 +193,9 @@ def untracked(tensor: Any, what: str) -> Found:
 
 def _at_cut(made: Cut, what: str) -> Found:
     other = f"went through {made.reason} at {{}}: derivative for aten::{made.reason} is not implemented"
-    return Found(made.reason, f"{what} {CUTS.get(made.reason, other).format(describe(made.site))}", made.site)
+    return Found(
+        made.reason, f"{what} {CUTS.get(made.reason, other).format(describe(made.site), package=package)}", made.site
+    )
 
 
 def cut_between(x: Any, outputs: Sequence[Any]) -> Found | None:
@@ -228,14 +231,14 @@ def _made_later(x: Any, order: Iterable[Node]) -> Found:
     if isinstance(x._node, AccumulateGrad):
         text = (
             f"x began to require grad at {describe(site)}, after the loss was computed, so the loss was computed from "
-            "another tensor, or from this one before. Change a parameter in place: with pullback.no_grad(): w -= lr * w.grad"
+            f"another tensor, or from this one before. Change a parameter in place: with {package}.no_grad(): w -= lr * w.grad"
         )
     else:
         old = not set(order).isdisjoint(youngest_first([x._node]))
         text = (
             f"x was made by {made_at(x._node)}, after the loss was computed"
             f"{' from the tensor that had the name before' if old else ''}. A parameter that is bound to a new tensor is no "
-            "leaf any more: change it in place, with pullback.no_grad(): w -= lr * w.grad"
+            f"leaf any more: change it in place, with {package}.no_grad(): w -= lr * w.grad"
         )
     return Found("made later", text, site)
 

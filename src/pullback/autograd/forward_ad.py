@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from .. import ops
 from .._core.errors import kind
+from .._core.package import package
 from .._core.primitives import Carrier, Primitive
 from .._tape import backward as _backward
 from ..func.forward import DualTensor, Forward
@@ -87,7 +88,9 @@ def enter_dual_level() -> int:
     >>> forward_ad.exit_dual_level()
     """
     if _entered.get() is not None:
-        raise RuntimeError("Nested forward mode AD is not supported at the moment: use pullback.func.jvp, which nests")
+        raise RuntimeError(
+            f"Nested forward mode AD is not supported at the moment: use {package}.func.jvp, which nests"
+        )
     _entered.set(_Level().__enter__())
     return 0
 

@@ -14,6 +14,7 @@ from .. import ops
 from .._core import dtypes
 from .._core.bfloat import CHAR, SINGLE, bfloat_type, held as as_held, is_bfloat
 from .._core.modes import quiet
+from .._core.package import package
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import in_common
 
@@ -43,7 +44,7 @@ def category(operand: Any) -> tuple[np.dtype[Any], str]:
             return _NUMBERS[number], "scalar"
     raise TypeError(
         f"unsupported operand of type {type(operand).__name__}: operands are tensors, NumPy arrays and numbers; "
-        "for a list, use pullback.tensor(list)"
+        f"for a list, use {package}.tensor(list)"
     )
 
 
