@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import numbers
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from .package import package
 from .sites import Site, called, caller, describe, wanted_by
@@ -59,9 +62,41 @@ def operation(node: Any) -> str:
 def no_tensor(function: str, argument: str, position: int, value: object) -> TypeError:
     """An argument that should be a tensor and is not."""
     return TypeError(
-        f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}: wrap "
-        f"numbers, lists and arrays with {package}.as_tensor"
+        f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}: "
+        f"{_as_tensor(value)}"
     )
+
+
+def _as_tensor(value: Any) -> str:
+    """How to get a tensor out of what was passed for one."""
+    if value is None:
+        return "it is None, which a function gives that has no return"
+    if isinstance(value, type):
+        return f"it is a class: make one of it, {value.__name__}(...), and call that"
+    if hasattr(value, "_modules"):
+        return f"it is a module: call it, as in {type(value).__name__}(...)(x), and pass what that returns"
+    if isinstance(value, (list, tuple)) and any(hasattr(each, "_node") for each in value):
+        if isinstance(value, list):
+            return f"it holds tensors: pass one of them, or join them with {package}.stack or {package}.cat"
+        return (
+            "it is the tuple of a function or layer that returns several results, as LSTM does: take the one that is "
+            "wanted, output[0] for the first"
+        )
+    if callable(value):
+        return "it is a function: call it, and pass what it returns"
+    return f"wrap numbers, lists and arrays with {package}.as_tensor"
+
+
+def strange(value: Any) -> str:
+    """What is not a number in something that should hold numbers, and the fix."""
+    if value is None:
+        return ". It is None, which a function gives that has no return"
+    if getattr(value, "dtype", None) != object:
+        return f", and cannot be made from {value.dtype if hasattr(value, 'dtype') else type(value).__name__}"
+    for place, each in np.ndenumerate(value):
+        if not isinstance(each, numbers.Number):
+            return f", and element {list(place)} of this array of objects is {each!r:.40}, a {type(each).__name__}"
+    return ". This array holds Python objects that are numbers: convert it with array.astype(float)"
 
 
 def second_backward(node: Any, site: Site) -> RuntimeError:
@@ -184,10 +219,16 @@ def leaked(operation: str) -> str:
 
 def captured_write(tensor: Any, operation: str, value: Any) -> str:
     """A write of a transform's value into a tensor from outside the transform."""
+    way_out = value.interpreter.way_out
+    if operation == "batch_norm":
+        way_out = (
+            "These are the running statistics of batch normalisation: evaluate with net.eval(), or keep none, by "
+            f"{package}.func.replace_all_batch_norm_modules_(net)"
+        )
     return (
         "During a grad (vjp, jvp, grad, vmap, etc) transform, the function provided attempted to call in-place operation "
         f"({operation}) that would mutate a captured Tensor, a {kind(tensor)}. This is not supported: it would hold a value "
-        f"of the transform after the transform is over. {value.interpreter.way_out}"
+        f"of the transform after the transform is over. {way_out}"
     )
 
 

@@ -84,7 +84,7 @@ def _inferred(data: Any, array: Array) -> np.dtype[Any]:
         if isinstance(data, (str, bytes)):
             raise ValueError(f"too many dimensions '{name}': a tensor holds numbers, not {data!r}")
         raise (TypeError if several else RuntimeError)(
-            f"Could not infer dtype of {name}: a tensor holds numbers, and cannot be made from {type(data).__name__}"
+            f"Could not infer dtype of {name}: a tensor holds numbers{errors.strange(data)}"
         )
     if isinstance(data, (np.ndarray, np.generic)):
         dtypes.from_numpy(array.dtype)  # refuses dtypes that tensors do not have
