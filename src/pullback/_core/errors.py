@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .package import package
-from .sites import Site, called, caller, describe, wanted_by
+from .sites import Site, called, caller, describe, internal, wanted_by
 
 PACK_WROTE = (
     "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
@@ -99,8 +101,12 @@ def strange(value: Any) -> str:
     return ". This array holds Python objects that are numbers: convert it with array.astype(float)"
 
 
-def second_backward(node: Any, site: Site) -> RuntimeError:
-    """A graph whose saved values are gone."""
+def second_backward(node: Any, site: Site, again: Site | None = None, cuts: Sequence[str] = ()) -> RuntimeError:
+    """A graph whose saved values are gone; where a loop has handed a value on to its next round, at which line, and what cuts it off."""
+    fix = "pass retain_graph=True to that first backward, or compute this part again before the second."
+    if again is not None:
+        what = f"write {'; '.join(cuts)}" if cuts else f"detach() what is made at {describe(again)} and kept,"
+        fix = f"{what} after each backward: it was computed before one and is used in the next."
     return RuntimeError(
         "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
         "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
@@ -108,7 +114,7 @@ def second_backward(node: Any, site: Site) -> RuntimeError:
         "saved tensors after calling backward.\n"
         f"  Freed by the backward at {describe(site)}\n"
         f"  Needed again: {operation(node)} at {describe(node.site)}\n"
-        "  Fix: pass retain_graph=True to that first backward, or compute this part again before the second."
+        f"  Fix: {fix}"
     )
 
 
@@ -334,6 +340,29 @@ def _asking() -> str:
     site = wanted_by()
     function = called(site)
     return f"{function} at {describe(site)}" if function else describe(site)
+
+
+def truth_wanted() -> str:
+    """The fix where the truth of many numbers is asked for: by an `if`, or by a layer that is made where it should be called."""
+    frame: Any = sys._getframe(2)
+    while frame is not None and internal[frame.f_code.co_filename]:
+        made = frame.f_locals.get("self")
+        if frame.f_code.co_name in {"__init__", "__post_init__"} and hasattr(made, "_modules"):
+            name, code = type(made).__name__, type(made).forward.__code__
+            taken = ", ".join(code.co_varnames[1 : code.co_argcount - len(type(made).forward.__defaults__ or ())])
+            return f"{name}(...) makes a module from its settings, which takes tensors when it is called: {name}()({taken})"
+        frame = frame.f_back
+    return "use .any() or .all()"
+
+
+def copying(memo: dict[int, Any]) -> str:
+    """The fix where deepcopy meets a result: by itself, or as an attribute of a module."""
+    if any(hasattr(type(each), "load_state_dict") for each in memo.values()):
+        return (
+            "it is an attribute of a module, as nn.utils.weight_norm and spectral_norm make them: those of "
+            "nn.utils.parametrizations can be copied; of an attribute of your own keep the detach()"
+        )
+    return "copy its detach()"
 
 
 def tracked_number(function: str, tensor: Any) -> TypeError:

@@ -7,6 +7,8 @@ more, on the same rules, into a ledger.
 
 from __future__ import annotations
 
+import os.path
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -15,12 +17,13 @@ import numpy as np
 from .._core import errors
 from .._core.package import package
 from .._core.primitives import Carrier
-from .._core.sites import Site, describe
+from .._core.sites import Site, describe, user_frame
 from .._core.values import require_tensors
 from .cuts import HIDING, Cut, recent
 from .diagnosis import Cause, above, born, cause, made_at, vanishes
 from .faults import kind_of
 from .ledger import Entry, Ledger, first, replayed
+from .lines import gradient_before
 from .node import AccumulateGrad, Node, grad_of
 from .recording import Freed
 from .seeds import cotangent
@@ -58,7 +61,8 @@ def why(x: Any, loss: Any, *, gradient: Any = None, optimizer: Any = None) -> Re
     where no line did it. Nothing is changed: no `.grad` is written and no graph is freed. Hooks on the way are called.
 
     - The chain is broken: `'detach'`, `'data'`, `'no_grad'`, `'inference_mode'`, `'numpy'` (a copy through NumPy),
-      `'item'` and `'tolist'` (through Python numbers), `'tensor'` (a copy by `pullback.tensor`), `'astype'` (an integer
+      `'item'` and `'tolist'` (through Python numbers), `'tensor'` (a copy by `pullback.tensor`), `'create_graph'` (computed from a
+      gradient, whose pass kept no graph), `'astype'` (an integer
       or bool cast), the name of an operation without a derivative (`'greater'`, `'argmax'`), `'constant'`, `'unused'`, `'made later'` (the name was
       bound to a new tensor after the loss was computed), `'another leaf'` (on the same memory), `'requires_grad'`.
     - The chain is whole, and `.grad` is None: `'not a leaf'`, `'backward not run'`, `'freed'` (an earlier pass has freed
@@ -184,6 +188,13 @@ def untracked(tensor: Any, what: str) -> Found:
         return Found("requires_grad", f"{what} {text}")
     if tensor._dtype.kind not in "fc":
         return Found("constant", f"{what} has no derivative: only floating-point and complex tensors have one")
+    frame = user_frame(sys._getframe(1))
+    if (found := gradient_before(frame)) is not None:
+        gradient, line = found
+        asked = "it" if gradient.rpartition(".")[2] == "grad" and "autograd" in gradient else "the pass that computed it"
+        file = os.path.basename(frame.f_code.co_filename)
+        text = f"was computed from a gradient without a history, {gradient} at {file}:{line}. Pass create_graph=True to {asked}"
+        return Found("create_graph", f"{what} {text}")
     return Found(
         "constant",
         f"{what} was computed from constants only. Create the inputs you want to differentiate with "

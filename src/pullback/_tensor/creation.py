@@ -121,14 +121,16 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False, **place
     """
     accept("tensor", placement)
     if isinstance(data, Carrier):
-        escape("tensor", data, "tensor()")
+        lost = escape("tensor", data, "tensor()")
         warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
             f"sourceTensor.detach().clone().requires_grad_(True), rather than {package}.tensor(sourceTensor)."
         )
         if data.level:
             return data.detach().clone() if dtype is None else data.detach().clone().to(dtype)  # type: ignore[no-any-return]
-        data = data._array.copy()
+        copied = made(as_array(data._array.copy(), dtype), requires_grad)
+        copied._cut = None if requires_grad else lost
+        return copied
     return made(as_array(data, dtype), requires_grad)
 
 
@@ -166,6 +168,8 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
     """
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__}): use {package}.tensor or as_tensor")
+    if array.dtype == object:
+        raise TypeError(f"can't convert np.ndarray of type numpy.object_: a tensor holds numbers{errors.strange(array)}")
     dtypes.from_numpy(array.dtype)
     shared = made(array.view(np.ndarray), False)
     storage_of(shared)

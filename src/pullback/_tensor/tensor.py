@@ -242,7 +242,7 @@ class Conversions(Autograd):
         if self.numel() > 1:
             raise RuntimeError(
                 "Boolean value of Tensor with more than one value is ambiguous: "
-                f"this one has shape {tuple(self.shape)}; use .any() or .all()"
+                f"this one has shape {tuple(self.shape)}; {errors.truth_wanted()}"
             )
         return bool(self._array.item())
 
@@ -300,7 +300,7 @@ class Conversions(Autograd):
         if not self.is_leaf and self.grad_fn is not None:
             raise RuntimeError(
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment: "
-                f"this one was made by {self.grad_fn.title}; copy its detach()"
+                f"this one was made by {self.grad_fn.title}; {errors.copying(memo)}"
             )
         copied = memo[id(self)] = self._copied()
         vars(copied).update(sys.modules["copy"].deepcopy(self._given_attributes(), memo))  # which has called this

@@ -25,6 +25,8 @@ REDUCTIONS = ("mean", "sum", "none")
 def chosen(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
     """The reduction that three arguments specify."""
     if size_average is not None or reduce is not None:
+        if isinstance(size_average, Carrier) or isinstance(reduce, Carrier):
+            raise TypeError(f"size_average and reduce are flags, and no tensors: {errors.truth_wanted()}")
         averaged, reduced_ = (flag is None or flag for flag in (size_average, reduce))
         reduction = "none" if not reduced_ else "mean" if averaged else "sum"
         warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.")
@@ -523,7 +525,11 @@ def binary_cross_entropy(
             "a missing last axis is made by target.unsqueeze(-1)"
         )
     if input._dtype != target._dtype:
-        raise RuntimeError(f"Found dtype {target._type_name} but expected {input._type_name}: convert the target")
+        if input._dtype.kind != "f" and target._dtype.kind == "f":
+            fix = "the probabilities come first, then the target: they are the other way round here"
+        else:
+            fix = "convert the target, target.to(input.dtype)"
+        raise RuntimeError(f"Found dtype {target._type_name} but expected {input._type_name}: {fix}")
     values = every(input)
     if not ((values >= 0) & (values <= 1)).all():
         raise RuntimeError(

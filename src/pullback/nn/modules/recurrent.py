@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ..._core.primitives import Carrier
 from ..._core.sites import warn
-from ..._core.values import data
+from ..._core.values import data, require_tensor
 from ..._tensor.creation import zeros
 from ...vocabulary import recurrent
 from ...vocabulary.shapes import squeeze, unsqueeze
@@ -101,8 +101,9 @@ class RNNBase(_Recurrent):
         """The states of the last layer at every step, and the final ones of every layer and direction."""
         packed = isinstance(input, PackedSequence)
         x = input.data if packed else input
-        batched = packed or not isinstance(x, Carrier) or x.ndim == 3
-        if not packed and isinstance(x, Carrier) and x.ndim not in (2, 3):
+        require_tensor(type(self).__name__, "input", x)
+        batched = packed or x.ndim == 3
+        if not packed and x.ndim not in (2, 3):
             tensor = "" if self.mode == "LSTM" else " tensor"
             name = self.mode.partition("_")[0]
             raise ValueError(f"{name}: Expected input to be 2D or 3D, got {x.ndim}D{tensor} instead")
