@@ -345,10 +345,14 @@ class Freed(Obstacle):
 
     def error(self, node: Node, order: Sequence[Node] = ()) -> Exception:
         """torch's error for a second backward, with the line of the first."""
-        new = [each for each in order if type(each.saved) is tuple and each.edges]
-        again = {each.site for each in new}
-        kept = [edge.site for each in new for edge in each.edges if edge is not None and edge.site in again and edge.saved is self]
-        if not kept:
-            return errors.second_backward(node, self.site)
-        lines = importlib.import_module("pullback._tape.lines")  # read for errors alone
-        return errors.second_backward(node, self.site, kept[0], lines.detached(kept[0]))
+        new = [each for each in order if type(each.saved) is tuple and each.saved]
+        if new and {each.site for each in new} & {each.site for each in order if each.saved is self}:
+            # Lines have run again since the first pass, as in a loop: what do they use of what they gave before it?
+            first = min(each.seq for each in new)
+            ways = [edge for each in order if each.seq >= first for edge in each.edges]
+            kept = [each.site for each in ways if each is not None and each.seq < first and each.edges]
+            lines = importlib.import_module("pullback._tape.lines")  # read for errors alone
+            cuts = next(filter(None, map(lines.detached, kept)), [])
+            if kept:
+                return errors.second_backward(node, self.site, kept[0], cuts)
+        return errors.second_backward(node, self.site)

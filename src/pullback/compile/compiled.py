@@ -215,7 +215,7 @@ def _seen_through(tensor: Any, steps: Sequence[Any]) -> Any:
 class _Spent(Obstacle):
     """Stands for a graph that was walked, and freed, inside a compiled function."""
 
-    def error(self, node: Any) -> Exception:
+    def error(self, node: Any, order: Any = ()) -> Exception:
         """torch's error for a second backward."""
         return RuntimeError(
             "Trying to backward through the graph a second time: backward() was called on this tensor inside a compiled "

@@ -155,10 +155,14 @@ def later(module: str, name: str) -> Function:
     return called
 
 
-def _named(function: Function, name: str, options: dict[str, Any], *before: Any) -> Any:
+def _named(function: Function, name: str, options: dict[str, Any]) -> Any:
     """An argument that was passed by keyword, removed from the options."""
     if name not in options:
-        function(*before, **options)  # raises Python's own error, about an argument that lacks or is misspelt
+        code = unwrapped(function).__code__
+        taken = {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount], *getattr(function, "accepts", ())}
+        if strange := options.keys() - taken:
+            raise TypeError(f"{function.__name__}() got an unexpected keyword argument {min(strange)!r}")
+        raise TypeError(f"{function.__name__}() missing 1 required positional argument: {name!r}")
     return options.pop(name)
 
 
@@ -189,7 +193,7 @@ def of_pair(function: Function, takes_out: bool = False) -> Function:
         if input is MISSING:
             input = _named(function, first, options)
         if other is MISSING:
-            other = _named(function, second, options, input)
+            other = _named(function, second, options)
         if options:
             raise TypeError(f"{function.__name__}() got an unexpected keyword argument {next(iter(options))!r}")
         if not isinstance(input, Carrier) and not (isinstance(input, np.ndarray) and isinstance(other, Carrier)):
@@ -210,7 +214,7 @@ def of_tensors(function: Function, takes_out: bool = False) -> Function:
         if input is MISSING:
             input = _named(function, first, options)
         if other is MISSING:
-            other = _named(function, second, options, input)
+            other = _named(function, second, options)
         if not isinstance(input, Carrier) and not isinstance(other, Carrier):
             if function.__name__ not in OF_NUMBERS or not all(
                 isinstance(x, (bool, int, float)) for x in (input, other)
