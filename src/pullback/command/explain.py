@@ -345,8 +345,12 @@ def _width(stream: TextIO) -> int:
 
 
 def _write(stream: TextIO, text: str) -> None:
-    stream.write(text)
-    stream.flush()
+    """Write a text; a reader that has seen enough, such as `head`, is no fault."""
+    try:
+        stream.write(text)
+        stream.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # for what is flushed at the end
 
 
 def _show_saved(program: Program, options: argparse.Namespace) -> int:
