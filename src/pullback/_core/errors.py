@@ -65,16 +65,18 @@ def no_tensor(function: str, argument: str, position: int, value: object) -> Typ
     """An argument that should be a tensor and is not."""
     return TypeError(
         f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}: "
-        f"{_as_tensor(value)}"
+        f"{_as_tensor(value, function.endswith('_'))}"
     )
 
 
-def _as_tensor(value: Any) -> str:
-    """How to get a tensor out of what was passed for one."""
+def _as_tensor(value: Any, in_place: bool) -> str:
+    """How to get a tensor out of what was passed for one, to read or, `in_place`, to write."""
     if value is None:
         return "it is None, which a function gives that has no return"
     if isinstance(value, type):
         return f"it is a class: make one of it, {value.__name__}(...), and call that"
+    if hasattr(value, "_modules") and in_place:
+        return "it is a module: pass one of its parameters, such as module.weight"
     if hasattr(value, "_modules"):
         return f"it is a module: call it, as in {type(value).__name__}(...)(x), and pass what that returns"
     if isinstance(value, (list, tuple)) and any(hasattr(each, "_node") for each in value):
@@ -153,6 +155,9 @@ def mixed(operation: str, what: str, first: Any, second: Any, words: str) -> Run
     """Two operands of different dtypes, of which neither is promoted."""
     have, other = (str(operand.dtype).rpartition(".")[2] for operand in (first, second))
     fix = f"convert one: x.to({other}) or y.to({have})"
+    integer, floating = sorted((have, other), key=lambda name: "float" in name)
+    if "float" in floating and integer.startswith(("int", "uint", "bool")):
+        fix = f"convert the {integer}: x.to({package}.{floating})"
     if {have, other} == {"float32", "float64"}:
         fix = "float64 is NumPy's default: write x.float(), or double() of the other, which may be a model"
     return RuntimeError(f"{operation}: {what} are {have} and {other}, in {describe(caller())}: {fix}. {words}")

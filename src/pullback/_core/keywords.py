@@ -15,6 +15,8 @@ from typing import Any
 from .sites import GENERATED, called, internal
 
 _REFUSED = re.compile(r"(?P<function>[\w.<>]+)\(\) got an unexpected keyword argument '(?P<given>\w+)'")
+_SPELLINGS = {"axis": "dim", "axes": "dims"}
+"""NumPy's words, for those of torch."""
 _PLACES = ("device", "layout", "memory_format", "pin_memory")
 """What functions take by `**options` that say where elements are to lie."""
 
@@ -26,7 +28,7 @@ def suggested(error: TypeError, entries: Sequence[TracebackType]) -> tuple[Any, 
         return error.args
     function, given = found["function"], found["given"]
     for callee in _callees(function, entries):
-        name = nearest(given, _parameters(callee))
+        name = nearest(given, [each for each in _parameters(callee) if each != given])
         if name is not None:
             title = _title(function, callee)
             return (f"{title}() got an unexpected keyword argument {given!r}. Did you mean {name!r}?",)
@@ -39,6 +41,8 @@ def nearest(given: str, names: Sequence[str]) -> str | None:
     far, _, name = min(ranked, default=(len(given), 0, ""))
     if 3 * far <= len(given) + 1:
         return name
+    if _SPELLINGS.get(given) in names:
+        return _SPELLINGS[given]
     words = set(given.split("_"))
     alike = (name for name in names if name == _initials(given) or given == _initials(name) != name)
     return next(alike, next((name for name in names if words < set(name.split("_"))), None))

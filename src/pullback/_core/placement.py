@@ -49,7 +49,14 @@ class device(str):
     def __new__(cls, type: Any = "cpu", index: int | None = None) -> Self:
         name, _, number = f"cuda:{type}".partition(":") if isinstance(type, int) else str(type).partition(":")
         if name not in TYPES:
-            raise RuntimeError(f"Expected one of {', '.join(TYPES)} device type at start of device string: {type}")
+            dtype = (
+                f". A dtype is an object: {qualified(name)}"
+                if name.startswith(("float", "int", "double", "half", "bool"))
+                else ""
+            )
+            raise RuntimeError(
+                f"Expected one of {', '.join(TYPES)} device type at start of device string: {type}{dtype}"
+            )
         if number and not number.isdigit():
             raise RuntimeError(f"Invalid device string: {str(type)!r}")
         index = int(number) if number else index

@@ -79,7 +79,12 @@ def _flat(body: Sequence[ast.stmt]) -> Iterator[Binding]:
                 yield Binding(statement.lineno, [target], ast.BinOp(target, op, value))
             case ast.For(target=target, iter=value):
                 yield Binding(statement.lineno, [target], value)
-            case ast.Expr(value=value) | ast.Return(value=ast.expr() as value) | ast.If(test=value) | ast.While(test=value):
+            case (
+                ast.Expr(value=value)
+                | ast.Return(value=ast.expr() as value)
+                | ast.If(test=value)
+                | ast.While(test=value)
+            ):
                 yield Binding(statement.lineno, [], value)
         if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
             for inside in ("body", "orelse", "handlers", "finalbody"):

@@ -191,7 +191,9 @@ def untracked(tensor: Any, what: str) -> Found:
     frame = user_frame(sys._getframe(1))
     if (found := gradient_before(frame)) is not None:
         gradient, line = found
-        asked = "it" if gradient.rpartition(".")[2] == "grad" and "autograd" in gradient else "the pass that computed it"
+        asked = (
+            "it" if gradient.rpartition(".")[2] == "grad" and "autograd" in gradient else "the pass that computed it"
+        )
         file = os.path.basename(frame.f_code.co_filename)
         text = f"was computed from a gradient without a history, {gradient} at {file}:{line}. Pass create_graph=True to {asked}"
         return Found("create_graph", f"{what} {text}")

@@ -169,7 +169,9 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__}): use {package}.tensor or as_tensor")
     if array.dtype == object:
-        raise TypeError(f"can't convert np.ndarray of type numpy.object_: a tensor holds numbers{errors.strange(array)}")
+        raise TypeError(
+            f"can't convert np.ndarray of type numpy.object_: a tensor holds numbers{errors.strange(array)}"
+        )
     dtypes.from_numpy(array.dtype)
     shared = made(array.view(np.ndarray), False)
     storage_of(shared)

@@ -142,7 +142,9 @@ def modules(script: Path) -> Iterator[_Reader]:
             yield reader
         for name in reader.imported:
             top = name.partition(".")[0]
-            found = None if top in sys.stdlib_module_names or top in {"numpy", "pullback", *OURS} else _file(name, folders)
+            found = (
+                None if top in sys.stdlib_module_names or top in {"numpy", "pullback", *OURS} else _file(name, folders)
+            )
             if found is not None and found not in seen:
                 seen.add(found)
                 waiting.append((found, name if found.name == "__init__.py" else name.rpartition(".")[0]))

@@ -103,7 +103,9 @@ def _order_or_way(input: Any, target: Any) -> str:
         return f". The classes are on axis 1 of the scores, here they are on the last: write scores.{move}"
     if len(sizes) == 3 and have == [sizes[1], sizes[0]]:
         return ". Their first axes are in different orders: write scores.transpose(0, 1) if the first is time"
-    return ". For probabilities of classes it has the shape of the scores, and a floating dtype" if len(have) > 1 else ""
+    return (
+        ". For probabilities of classes it has the shape of the scores, and a floating dtype" if len(have) > 1 else ""
+    )
 
 
 def _check_weight(name: str, weight: Any, classes: int) -> Any:

@@ -422,7 +422,9 @@ def _parsed(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != len(operands):
-        which = "more operands were provided than" if len(operands) > len(terms) else "fewer operands were provided than"
+        which = (
+            "more operands were provided than" if len(operands) > len(terms) else "fewer operands were provided than"
+        )
         raise RuntimeError(
             f"einsum(): {which} specified in the equation: {equation!r} names {len(terms)}, and {len(operands)} "
             f"{'was' if len(operands) == 1 else 'were'} given"

@@ -46,7 +46,7 @@ def category(operand: Any) -> tuple[np.dtype[Any], str]:
         raise TypeError(
             f"unsupported operand: an array of dtype {operand.dtype}: a tensor holds numbers{errors.strange(operand)}"
         )
-    fix = f"; for a list, use {package}.tensor(list)" if isinstance(operand, (list, tuple)) else errors.strange(operand)
+    fix = f"; for a list, use {package}.tensor(list)" if isinstance(operand, (list, tuple)) else ""
     raise TypeError(
         f"unsupported operand of type {type(operand).__name__}: operands are tensors, NumPy arrays and numbers{fix}"
     )

@@ -27,7 +27,8 @@ def forward(self: Any, *input: Any) -> Any:
     NotImplementedError
         If the subclass does not define it.
     """
-    raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+    fix = ": it holds modules, which are called one by one: for layer in layers: x = layer(x)" if self._modules else ""
+    raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function{fix}')
 
 
 class Calls(Members):

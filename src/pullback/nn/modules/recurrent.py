@@ -150,13 +150,17 @@ class RNNBase(_Recurrent):
         """The given initial states, with an axis for the batch."""
         if hx is None:
             return None
-        states = tuple(hx) if self.mode == "LSTM" else (hx,)
+        lstm, several = self.mode == "LSTM", isinstance(hx, (tuple, list))
+        if several and not lstm:
+            raise TypeError(f"{type(self).__name__}: hx must be one tensor, and not {type(hx).__name__}")
+        states = tuple(hx) if lstm else (hx,)
         wanted, kind = (3, "batched 3-D") if batched else (2, "unbatched 2-D")
         if any(state.ndim != wanted for state in states):
             ranks = [f"{state.ndim}-D" for state in states]
             if self.mode == "LSTM":
                 raise RuntimeError(
                     f"For {kind} input, hx and cx should also be {wanted}-D but got ({', '.join(ranks)}) tensors"
+                    f"{'' if several else ': pass both, as the tuple (h, c)'}"
                 )
             raise RuntimeError(f"For {kind} input, hx should also be {wanted}-D but got {ranks[0]} tensor")
         return states if batched else tuple(unsqueeze(state, 1) for state in states)

@@ -226,12 +226,12 @@ class State(Members):
         <All keys matched successfully>
         """
         if not isinstance(state_dict, Mapping):
-            fix = ""
+            given, fix = str(type(state_dict)), ""
             if isinstance(state_dict, (str, PathLike)):
                 fix = f" Read the file first: load_state_dict({package}.load({str(state_dict)!r}))."
             elif isinstance(state_dict, State):
-                fix = " Pass the state of the other module: load_state_dict(other.state_dict())."
-            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.{fix}")
+                given, fix = f"a {type(state_dict).__name__}", " Pass its state: load_state_dict(other.state_dict())."
+            raise TypeError(f"Expected state_dict to be dict-like, got {given}.{fix}")
         for key in state_dict:
             if not isinstance(key, str):
                 raise TypeError(f"the keys of a state_dict are strings, got {key!r}, a {type(key).__name__}")
