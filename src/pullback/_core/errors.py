@@ -95,7 +95,7 @@ def strange(value: Any) -> str:
     """What is not a number in something that should hold numbers, and the fix."""
     if value is None:
         return ". It is None, which a function gives that has no return"
-    if getattr(value, "dtype", None) != object:
+    if getattr(getattr(value, "dtype", None), "kind", "") != "O":
         return f", and cannot be made from {value.dtype if hasattr(value, 'dtype') else type(value).__name__}"
     for place, each in np.ndenumerate(value):
         if not isinstance(each, numbers.Number):

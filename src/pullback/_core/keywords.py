@@ -79,8 +79,8 @@ def _callees(function: str, entries: Sequence[TracebackType]) -> Iterator[Any]:
         yield from filter(_is_ours, _named(written, frame) if written else ())
     name = function.removesuffix(".__init__")
     for entry in reversed(entries):
-        held = [each for each in entry.tb_frame.f_locals.values() if getattr(each, "__qualname__", None) == name]
-        yield from filter(_is_ours, held)
+        alike = [each for each in entry.tb_frame.f_locals.values() if getattr(each, "__qualname__", None) == name]
+        yield from filter(_is_ours, alike)
     modules = [module for path, module in list(sys.modules.items()) if path.partition(".")[0] == "pullback"]
     tensor = sys.modules["pullback"].Tensor
     for owner in (tensor, *modules):

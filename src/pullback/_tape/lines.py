@@ -94,7 +94,7 @@ def _flat(body: Sequence[ast.stmt]) -> Iterator[Binding]:
 def _places(expression: ast.expr) -> list[ast.expr]:
     """The names in an expression, and the attributes of names."""
     found = ast.walk(expression)
-    return [each for each in found if isinstance(each, ast.Name | ast.Attribute)]  # type: ignore[misc]  # these are
+    return [each for each in found if isinstance(each, ast.Name | ast.Attribute)]
 
 
 def _operands(expression: ast.expr) -> list[ast.expr]:
@@ -111,7 +111,9 @@ def _gradient(expression: ast.AST) -> str | None:
     for each in ast.walk(expression):
         if isinstance(each, ast.Attribute) and each.attr == "grad" and id(each) not in called:
             return ast.unparse(each)
-        if isinstance(each, ast.Call) and ast.unparse(each.func).rpartition(".")[2] == "grad" and len(each.args) > 1:
-            if not any(keyword.arg == "create_graph" for keyword in each.keywords):
-                return ast.unparse(each.func)
+        asks = isinstance(each, ast.Call) and any(keyword.arg == "create_graph" for keyword in each.keywords)
+        if isinstance(each, ast.Call) and len(each.args) > 1 and not asks:
+            function = ast.unparse(each.func)
+            if function.rpartition(".")[2] == "grad":
+                return function
     return None

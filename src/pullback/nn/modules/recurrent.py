@@ -5,7 +5,6 @@ import numbers
 from dataclasses import InitVar
 from typing import Any, ClassVar
 
-from ..._core.primitives import Carrier
 from ..._core.sites import warn
 from ..._core.values import data, require_tensor
 from ..._tensor.creation import zeros
