@@ -279,11 +279,11 @@ with pb.enable_grad():
 
 
 def test_an_output_that_is_not_used_is_no_call(capsys):
-    assert main(["--no-timing", "-c", LSTM]) == 0
+    assert main(["explain", "--no-timing", "-c", LSTM]) == 0
     shown = capsys.readouterr().out
     assert shown.startswith("out.sum().backward()")
     assert "before a backward call" not in shown
-    assert main(["--health", "--fail-on", "nan", "-c", LSTM]) == 0
+    assert main(["explain", "--health", "--fail-on", "nan", "-c", LSTM]) == 0
     assert capsys.readouterr().out == "nothing wrong with the numbers\n"
 
 
@@ -297,7 +297,7 @@ def test_what_one_expression_calls_several_times_has_one_name(tmp_path, capsys):
         "    y = y * x[1]\n"
         "y.backward()\n"
     )
-    assert main(["--no-timing", str(file)]) == 0
+    assert main(["explain", "--no-timing", str(file)]) == 0
     shown = capsys.readouterr().out
     assert shown.count("y = sum(x)") == 1
     assert shown.count("add in sum(x)") == 2
@@ -306,7 +306,7 @@ def test_what_one_expression_calls_several_times_has_one_name(tmp_path, capsys):
 
 def test_one_name_of_each_operation(capsys):
     code = "import pullback as pb; x = pb.ones(2, requires_grad=True); F = pb.nn.functional; F.logsigmoid(x.deg2rad().rad2deg()).sum().backward()"
-    assert main(["--no-timing", "-c", code]) == 0
+    assert main(["explain", "--no-timing", "-c", code]) == 0
     shown = capsys.readouterr().out
     assert not [word for word in ("deg2_rad", "rad2_deg", "log_sigmoid") if word in shown]
     assert all(word in shown for word in ("deg2rad", "rad2deg", "logsigmoid"))

@@ -466,7 +466,7 @@ def test_the_command_keeps_the_first_loss_and_writes_what_the_suffix_says(tmp_pa
     assert main(["--training", "--every", "1", *saved, str(file)]) == 0
     page, text, lines = (name.read_text(encoding="utf-8") for name in names)
     assert page.startswith("<!doctype html>")
-    assert re.search(r"^loss +16\. -> 1\.", text, re.MULTILINE)
+    assert re.search(r"^loss +16 -> 1,", text, re.MULTILINE)
     run = pullback.explain.read_run(tmp_path / "run.jsonl")
     assert [step.loss for _, step in run.steps.kept] == [16.0, 4.0, 1.0]
     assert json.loads(lines.splitlines()[1])["loss"] == 16.0
