@@ -2,7 +2,6 @@
 
 import io
 import json
-import json
 import math
 import os
 import re
