@@ -210,7 +210,8 @@ def _started(program: Program) -> dict[str, Any]:
 def _train(program: Program, options: argparse.Namespace) -> int:
     """Run a program while its optimizers' steps are recorded, and show what happened in them."""
     written = [name for name in options.save if Path(name).suffix.lower() == ".jsonl"][:1]  # while the program runs
-    training = begin(None, None, options.every, *written or [None], progress=sys.stderr.isatty())
+    file = written[0] if written else None
+    training = begin(None, None, options.every, file, progress=sys.stderr.isatty())
     raised = run(program, training, None, quiet=options.json)
     for name in options.save:
         if name not in written:

@@ -226,10 +226,11 @@ class State(Members):
         <All keys matched successfully>
         """
         if not isinstance(state_dict, Mapping):
-            given, fix = str(type(state_dict)), ""
-            if isinstance(state_dict, (str, PathLike)):
+            other: Any = state_dict
+            given, fix = str(type(other)), ""
+            if isinstance(other, (str, PathLike)):
                 fix = f" Read the file first: load_state_dict({package}.load({str(state_dict)!r}))."
-            elif isinstance(state_dict, State):
+            elif isinstance(other, State):
                 given, fix = f"a {type(state_dict).__name__}", " Pass its state: load_state_dict(other.state_dict())."
             raise TypeError(f"Expected state_dict to be dict-like, got {given}.{fix}")
         for key in state_dict:
