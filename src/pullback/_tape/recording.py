@@ -352,7 +352,7 @@ class Freed(Obstacle):
             ways = [edge for each in order if each.seq >= first for edge in each.edges]
             kept = [each.site for each in ways if each is not None and each.seq < first and each.edges]
             lines = importlib.import_module("pullback._tape.lines")  # read for errors alone
-            cuts = next(filter(None, map(lines.detached, kept)), [])
+            cuts: list[str] = next(filter(None, map(lines.detached, kept)), [])
             if kept:
                 return errors.second_backward(node, self.site, kept[0], cuts)
         return errors.second_backward(node, self.site)

@@ -22,7 +22,7 @@ from .promotion import cast, together
 REDUCTIONS = ("mean", "sum", "none")
 
 
-def chosen(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
+def chosen(size_average: Any, reduce: Any, reduction: str) -> str:
     """The reduction that three arguments specify."""
     if size_average is not None or reduce is not None:
         if isinstance(size_average, Carrier) or isinstance(reduce, Carrier):
