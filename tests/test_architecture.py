@@ -166,6 +166,19 @@ def test_pullback_is_imported_at_the_top_of_a_module(name: str) -> None:
                 assert not others, f"{name}:{statement.lineno} imports {others} inside a function"
 
 
+@every_module
+def test_messages_spell_the_name_of_the_package_as_the_program_does(name: str) -> None:
+    """`{package}.stack`, since a program that was written for torch imports it as torch; examples and names of modules apart."""
+    if room(name) in {"array_api", "command", "compat", "explain", "interop", "testing"}:
+        return  # their names do say pullback
+    documents = {id(each.value) for each in nodes(name) if isinstance(each, ast.Expr)}
+    texts = [each for each in nodes(name) if isinstance(each, ast.Constant) and id(each) not in documents]
+    for each in texts:
+        words = isinstance(each.value, str) and " " in each.value and not set(each.value) & {"\n", ">"}
+        if words and not each.value.startswith("("):
+            assert not re.search(r"\bpullback(\.[a-zA-Z_]\w*|'s functions)", each.value), f"{name}:{each.lineno}"
+
+
 def test_there_are_no_more_lines_than_permitted() -> None:
     permitted = tomllib.loads((ROOT / "scripts/lines.toml").read_text(encoding="utf-8"))["permitted"]
     assert sum(map(code_lines, PATHS)) <= permitted, (
@@ -292,6 +305,7 @@ EAGER = """
     _core.lazy
     _core.machine
     _core.modes
+    _core.package
     _core.placement
     _core.primitives
     _core.shapes

@@ -164,13 +164,19 @@ class Builder {
     const place = this.call.tensors[run[0] as number]!.place!;
     const source = this.trace.sources[place.source]!;
     const text = (source.lines[place.line - source.first] ?? "").trim();
-    const inner = this.loops(run, (item) => this.op(item), (_, times) => `line ${place.line} ×${times}`, 3);
+    const inner = this.loops(run, (item) => this.repeated(item), (_, times) => `line ${place.line} ×${times}`, 3);
     const only = inner.length === 1 ? inner[0] : undefined;
     if (only !== undefined && isGroup(only)) {
       only.detail = text;
       return only;
     }
     return this.group("line", `line ${place.line}`, text, this.narrow(inner, "part", (a, b) => `operations ${a} to ${b}`));
+  }
+
+  /** What a loop in one line repeats: an operation at its place in the line, since `a * b * c` is no loop. */
+  private repeated(item: Item): string {
+    const place = isGroup(item) ? null : this.call.tensors[item]!.place;
+    return `${this.op(item)} ${place?.column}`;
   }
 
   private signature(item: Item): string {

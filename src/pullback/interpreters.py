@@ -15,6 +15,7 @@ import numpy as np
 
 from ._core import errors
 from ._core.modes import innermost, mode, within
+from ._core.package import package
 from ._core.primitives import Carrier, Interpreter as _Interpreter, Primitive as Primitive
 from ._numerics.random import sampled_within
 from ._tape.node import new
@@ -108,8 +109,8 @@ class Boxed(Tensor):
     def backward(self, *args: Any, **options: Any) -> None:
         """Raises: only `autograd.grad` works inside a transform."""
         raise RuntimeError(
-            "backward() called inside a functorch transform. This is not supported, please use pullback.func.grad or "
-            "vjp instead, or pullback.autograd.grad, or call backward() outside of the transform."
+            f"backward() called inside a functorch transform. This is not supported, please use {package}.func.grad or "
+            f"vjp instead, or {package}.autograd.grad, or call backward() outside of the transform."
         )
 
 

@@ -86,3 +86,31 @@ def test_a_script_that_is_not_there(tmp_path):
     run = subprocess.run(command, check=False, capture_output=True, text=True)
     assert run.returncode == 2
     assert "can't open file" in run.stderr
+
+
+def test_packages_that_are_not_there_cannot_be_looked_at(tmp_path):
+    code, lines = checked(
+        tmp_path,
+        """
+        import json
+        import torch
+        import no_such_vision
+        from no_such_vision.models import resnet
+        import helper
+        try:
+            import optional_package
+        except ImportError:
+            optional_package = None
+        """,
+        {"helper.py": "import torch\n"},
+    )
+    assert code == 1
+    assert lines[0] == "script.py:4: no_such_vision is not installed here: what it uses of torch is not known"
+    assert lines[1].startswith("script.py and 1 modules that it imports: ")
+
+
+def test_functorch_is_in_the_place_of_torchs(tmp_path):
+    code, lines = checked(tmp_path, "import functorch\nfrom functorch import vmap, no_such\nfunctorch.grad\n")
+    assert code == 1
+    assert lines[0].startswith("script.py:2: functorch.no_such is not in pullback")
+    assert lines[1].startswith("script.py: 4 names of torch, 1 of them missing")

@@ -1078,4 +1078,367 @@ for batch in pb.utils.data.DataLoader([pb.ones(2), pb.ones(3)], batch_size=2):
         "RuntimeError: element 0 of tensors does not require grad and does not",
         "requires_grad=True",
     ),
+    "second derivative without a graph": Mistake(
+        """\
+x = pb.tensor([2.0], requires_grad=True)
+(g,) = pb.autograd.grad((x**3).sum(), x)
+penalty = g.square().sum()
+penalty.backward()
+""",
+        "RuntimeError: element 0 of tensors does not require grad and does not",
+        "pb.autograd.grad at mistake.py:3. Pass create_graph=True to it",
+    ),
+    "second derivative by grad": Mistake(
+        """\
+x = pb.tensor([2.0], requires_grad=True)
+(x**3).sum().backward()
+x.grad.sum().backward()
+""",
+        "RuntimeError: element 0 of tensors does not require grad and does not",
+        "x.grad at mistake.py:4. Pass create_graph=True to the pass that computed it",
+    ),
+    "grad of a gradient": Mistake(
+        """\
+x = pb.tensor([2.0], requires_grad=True)
+(g,) = pb.autograd.grad((x**3).sum(), x)
+pb.autograd.grad(g.sum(), x)
+""",
+        "RuntimeError: element 0 of tensors does not require grad and does not",
+        "pb.autograd.grad at mistake.py:3. Pass create_graph=True to it",
+    ),
+    "tensor of a loss": Mistake(
+        """\
+w = pb.ones(2, requires_grad=True)
+loss = pb.tensor((w * w).sum())
+loss.backward()
+""",
+        "RuntimeError: element 0 of tensors does not require grad and does not",
+        "was copied by pullback.tensor at mistake.py:3: loss = pb.tensor((w * w).sum())",
+    ),
+    "state of a recurrent layer": Mistake(
+        """\
+rnn, h = nn.RNN(2, 3), pb.zeros(1, 1, 3)
+for _ in range(2):
+    y, h = rnn(pb.ones(4, 1, 2), h)
+    y.sum().backward()
+""",
+        "RuntimeError: Trying to backward through the graph a second time (or",
+        "Fix: write h = h.detach() after each backward",
+    ),
+    "states of a recurrent layer": Mistake(
+        """\
+rnn, state = nn.LSTM(2, 3), None
+for _ in range(2):
+    y, state = rnn(pb.ones(4, 1, 2), state)
+    y.sum().backward()
+""",
+        "RuntimeError: Trying to backward through the graph a second time (or",
+        "Fix: write state = tuple(each.detach() for each in state) after each backward",
+    ),
+    "state of two names": Mistake(
+        """\
+rnn, h, c = nn.LSTM(2, 3), pb.zeros(1, 1, 3), pb.zeros(1, 1, 3)
+for _ in range(2):
+    y, (h, c) = rnn(pb.ones(4, 1, 2), (h, c))
+    y.sum().backward()
+""",
+        "RuntimeError: Trying to backward through the graph a second time (or",
+        "Fix: write h = h.detach(); c = c.detach() after each backward",
+    ),
+    "a total of losses": Mistake(
+        """\
+w, total = pb.ones(2, requires_grad=True), 0.0
+for step in range(2):
+    loss = (w * w * step).sum()
+    total += loss
+    total.backward()
+""",
+        "RuntimeError: Trying to backward through the graph a second time (or",
+        "Fix: write total = total.detach() after each backward",
+    ),
+    "shared by two rounds": Mistake(
+        """\
+w = pb.ones(2, requires_grad=True)
+y = w * w
+for step in range(2):
+    loss = (y * y * step).sum()
+    loss.backward()
+""",
+        "RuntimeError: Trying to backward through the graph a second time (or",
+        "Fix: pass retain_graph=True to that first backward",
+    ),
+    "loss made with tensors": Mistake(
+        "nn.CrossEntropyLoss(pb.ones(3, 5), pb.tensor([0, 1, 2]))",
+        "TypeError: size_average and reduce are flags, and no tensors:",
+        "CrossEntropyLoss()(input, target)",
+    ),
+    "loss made with numbers": Mistake(
+        "nn.L1Loss(pb.tensor(1.0), pb.tensor(2.0))",
+        "TypeError: size_average and reduce are flags, and no tensors:",
+        "L1Loss()(input, target)",
+    ),
+    "layer made with a tensor": Mistake(
+        "nn.Dropout(pb.ones(3))",
+        "RuntimeError: Boolean value of Tensor with more than one value is",
+        "Dropout()(input)",
+    ),
+    "module for a tensor": Mistake(
+        "nn.ReLU(pb.ones(3)).sum()",
+        "AttributeError: 'ReLU' object has no attribute 'sum': tensors have it",
+        "ReLU(...)(x)",
+    ),
+    "module into a layer": Mistake(
+        "nn.Linear(3, 3)(nn.ReLU(pb.ones(3)))",
+        "TypeError: linear(): argument 'input' (position 1) must be Tensor, not ReLU",
+        "it is a module: call it",
+    ),
+    "device of a model": Mistake(
+        "nn.Linear(2, 2).device",
+        "AttributeError: 'Linear' object has no attribute 'device'",
+        "next(model.parameters()).device",
+    ),
+    "LSTM in a Sequential": Mistake(
+        "nn.Sequential(nn.LSTM(2, 3), nn.Linear(3, 1))(pb.ones(4, 1, 2))",
+        "TypeError: linear(): argument 'input' (position 1) must be Tensor, not tuple",
+        "output[0] for the first",
+    ),
+    "LSTM after LSTM": Mistake(
+        "nn.Sequential(nn.LSTM(2, 3), nn.LSTM(3, 1))(pb.ones(4, 1, 2))",
+        "TypeError: LSTM(): argument 'input' (position 1) must be Tensor, not tuple",
+        "output[0] for the first",
+    ),
+    "forward without return": Mistake(
+        """\
+class Net(nn.Module):
+    def forward(self, x):
+        x * 2
+F.relu(Net()(pb.ones(2)))
+""",
+        "TypeError: relu(): argument 'input' (position 1) must be Tensor, not",
+        "a function gives that has no return",
+    ),
+    "classes on the last axis": Mistake(
+        "F.cross_entropy(pb.ones(2, 5, 7), pb.zeros(2, 5, dtype=pb.int64))",
+        "RuntimeError: Expected target size [2, 7], got [2, 5]",
+        "scores.transpose(1, 2)",
+    ),
+    "classes on the last axis of images": Mistake(
+        "F.cross_entropy(pb.ones(2, 5, 6, 7), pb.zeros(2, 5, 6, dtype=pb.int64))",
+        "RuntimeError: Expected target size [2, 6, 7], got [2, 5, 6]",
+        "scores.movedim(-1, 1)",
+    ),
+    "one-hot classes": Mistake(
+        "F.cross_entropy(pb.ones(2, 5), F.one_hot(pb.tensor([1, 2]), 5))",
+        "RuntimeError: Expected floating point type for target with class",
+        "target.float(), or target.argmax(1)",
+    ),
+    "scores and classes swapped": Mistake(
+        "F.cross_entropy(pb.tensor([1, 2]), pb.ones(2, 5))",
+        "ValueError: For 1D input, 1D target must have size 1, but got target",
+        "The scores come first, then the target",
+    ),
+    "probabilities and targets swapped": Mistake(
+        "F.binary_cross_entropy(pb.tensor([0, 1]), pb.tensor([0.4, 0.5]))",
+        "RuntimeError: Found dtype Float but expected Long",
+        "the other way round here",
+    ),
+    "classes in a column": Mistake(
+        "F.cross_entropy(pb.ones(2, 5), pb.tensor([[1], [2]]))",
+        "RuntimeError: 0D or 1D target tensor expected, multi-target not",
+        "target.squeeze(1)",
+    ),
+    "deepcopy with weight_norm": Mistake(
+        """\
+import copy
+copy.deepcopy(nn.utils.weight_norm(nn.Linear(2, 2)))
+""",
+        "RuntimeError: Only Tensors created explicitly by the user (graph",
+        "nn.utils.weight_norm",
+    ),
+    "batch normalisation in a transform": Mistake(
+        """\
+net = nn.BatchNorm1d(3)
+pb.func.jvp(net, (pb.ones(2, 3),), (pb.ones(2, 3),))
+""",
+        "RuntimeError: During a grad (vjp, jvp, grad, vmap, etc) transform, the",
+        "pullback.func.replace_all_batch_norm_modules_(net)",
+    ),
+    "update of a parameter": Mistake(
+        """\
+m = nn.Linear(2, 2)
+m(pb.ones(2)).sum().backward()
+m.weight = m.weight - 0.1 * m.weight.grad
+""",
+        "TypeError: cannot assign 'pullback.FloatTensor' as parameter 'weight'",
+        "with pullback.no_grad(): m.weight.copy_(value), or m.weight -= step",
+    ),
+    "new numbers of a parameter": Mistake(
+        "nn.Linear(2, 2).weight = pb.ones(2, 2)",
+        "TypeError: cannot assign 'pullback.FloatTensor' as parameter 'weight'",
+        "m.weight = pullback.nn.Parameter(value)",
+    ),
+    "hook and an in-place module": Mistake(
+        """\
+net = nn.Sequential(nn.Linear(2, 2), nn.ReLU(inplace=True))
+net[0].register_full_backward_hook(lambda module, before, after: None)
+net(pb.ones(2))
+""",
+        "RuntimeError: Output 0 of BackwardHookFunction is a view and is being",
+        "an output of a Linear, which has a full backward hook",
+    ),
+    "einsum with too few": Mistake(
+        "pb.einsum('ij,jk->ik', pb.ones(2, 3))",
+        "RuntimeError: einsum(): fewer operands were provided than specified in",
+        "names 2, and 1 was given",
+    ),
+    "einsum with too many": Mistake(
+        "pb.einsum('ij->i', pb.ones(2, 3), pb.ones(3))",
+        "RuntimeError: einsum(): more operands were provided than specified in",
+        "names 1, and 2 were given",
+    ),
+    "array of objects": Mistake(
+        "pb.tensor(np.array([1, 'a'], dtype=object))",
+        "TypeError: Could not infer dtype of object: a tensor holds numbers, and",
+        "element [1] of this array of objects is 'a', a str",
+    ),
+    "array of objects that are numbers": Mistake(
+        "pb.ones(2) + np.array([1, 2], dtype=object)",
+        "TypeError: unsupported operand: an array of dtype object",
+        "array.astype(float)",
+    ),
+    "objects from NumPy": Mistake(
+        "pb.from_numpy(np.array([1, None]))",
+        "TypeError: can't convert np.ndarray of type numpy.object_",
+        "element [1] of this array of objects is None",
+    ),
+    "no batch axis": Mistake(
+        "nn.BatchNorm2d(3)(pb.ones(3, 4, 4))",
+        "ValueError: expected 4D input (got 3D input)",
+        "input.unsqueeze(0)",
+    ),
+    "state of a file's name": Mistake(
+        "nn.Linear(2, 2).load_state_dict('model.pt')",
+        "TypeError: Expected state_dict to be dict-like, got <class 'str'>.",
+        "load_state_dict(pullback.load('model.pt'))",
+    ),
+    "state of a module": Mistake(
+        "nn.Linear(2, 2).load_state_dict(nn.Linear(2, 2))",
+        "TypeError: Expected state_dict to be dict-like, got a Linear. Pass its",
+        "other.state_dict()",
+    ),
+    "prefix of the keys": Mistake(
+        "nn.Linear(2, 2).load_state_dict({'module.weight': pb.ones(2, 2), 'module.bias': pb.ones(2)})",
+        "RuntimeError: Error(s) in loading state_dict for Linear:",
+        "key.removeprefix('module.')",
+    ),
+    "no prefix of the keys": Mistake(
+        "nn.Sequential(nn.Linear(2, 2)).load_state_dict(nn.Linear(2, 2).state_dict())",
+        "RuntimeError: Error(s) in loading state_dict for Sequential:",
+        "{'0.' + key: value for key, value in state.items()}",
+    ),
+    "one beta": Mistake(
+        "pb.optim.Adam(nn.Linear(2, 2).parameters(), betas=0.9)",
+        "TypeError: betas must be several numbers, such as (0.9, 0.999), and not",
+        "(0.9, 0.999)",
+    ),
+    "learning rate of text": Mistake(
+        "pb.optim.SGD(nn.Linear(2, 2).parameters(), lr='0.1')",
+        "TypeError: lr must be a number, and not '0.1'",
+        "a number",
+    ),
+    "forward hook of two": Mistake(
+        "nn.Linear(2, 2).register_forward_hook(lambda module, args: None)",
+        "TypeError: register_forward_hook: a hook is called as hook(module, args,",
+        "takes (module, args)",
+    ),
+    "backward hook of two": Mistake(
+        "nn.Linear(2, 2).register_full_backward_hook(lambda module, grad: None)",
+        "TypeError: register_full_backward_hook: a hook is called as hook(module,",
+        "takes (module, grad)",
+    ),
+    "tensor's hook of none": Mistake(
+        "pb.ones(2, requires_grad=True).register_hook(lambda: None)",
+        "TypeError: register_hook: a hook is called as hook(grad)",
+        "takes ()",
+    ),
+    "in_feature": Mistake(
+        "nn.Linear(in_feature=2, out_features=3)",
+        "TypeError: Linear.__init__() got an unexpected keyword argument 'in_feature'",
+        "Did you mean 'in_features'?",
+    ),
+    "keep_dims": Mistake(
+        "pb.ones(3).sum(keep_dims=True)",
+        "TypeError: sum() got an unexpected keyword argument 'keep_dims'",
+        "Did you mean 'keepdim",
+    ),
+    "learning_rate": Mistake(
+        "pb.optim.Adam(nn.Linear(2, 2).parameters(), learning_rate=0.1)",
+        "TypeError: Adam.__init__() got an unexpected keyword argument 'learning_rate'",
+        "Did you mean 'lr'?",
+    ),
+    "require_grad": Mistake(
+        "pb.tensor([1.0], require_grad=True)",
+        "TypeError: tensor() got an unexpected keyword argument 'require_grad'",
+        "Did you mean 'requires_grad'?",
+    ),
+    "keyword of a base": Mistake(
+        "pb.distributions.Normal(0.0, scal=1.0)",
+        "TypeError: Normal.__init__() got an unexpected keyword argument 'scal'",
+        "Did you mean 'scale'?",
+    ),
+    "NumPy's axis": Mistake(
+        "F.softmax(pb.ones(2), axis=0)",
+        "TypeError: softmax() got an unexpected keyword argument 'axis'",
+        "Did you mean 'dim'?",
+    ),
+    "integers into a layer": Mistake(
+        "nn.Linear(3, 2)(pb.ones(2, 3, dtype=pb.int64))",
+        "RuntimeError: linear: the input and the weight are int64 and float32, in",
+        "x.to(pullback.float32)",
+    ),
+    "channels on the last axis": Mistake(
+        "nn.Conv2d(3, 8, 3)(pb.ones(1, 28, 28, 3))",
+        "RuntimeError: Given groups=1, weight of size [8, 3, 3, 3], expected",
+        "x.permute(0, 3, 1, 2)",
+    ),
+    "one state of two": Mistake(
+        "nn.LSTM(4, 8)(pb.ones(5, 2, 4), pb.zeros(1, 2, 8))",
+        "RuntimeError: For batched 3-D input, hx and cx should also be 3-D but",
+        "the tuple (h, c)",
+    ),
+    "two states of one": Mistake(
+        "nn.GRU(4, 8)(pb.ones(5, 2, 4), (pb.zeros(1, 2, 8), pb.zeros(1, 2, 8)))",
+        "TypeError: GRU: hx must be one tensor, and not tuple",
+        "one tensor",
+    ),
+    "a dtype's name for a place": Mistake(
+        "pb.ones(2).to('float')",
+        "RuntimeError: Expected one of cpu, cuda, ipu, xpu, mkldnn, hip, ve, fpga,",
+        "pullback.float",
+    ),
+    "initialised module": Mistake(
+        "nn.init.xavier_uniform_(nn.Linear(2, 2))",
+        "TypeError: xavier_uniform_(): argument 'tensor' (position 1) must be Tensor,",
+        "module.weight",
+    ),
+    "called list of modules": Mistake(
+        "nn.ModuleList([nn.Linear(2, 2)])(pb.ones(2))",
+        'NotImplementedError: Module [ModuleList] is missing the required "forward"',
+        "for layer in layers: x = layer(x)",
+    ),
+    "number of samples": Mistake(
+        "pb.distributions.Normal(0.0, 1.0).sample(3)",
+        "TypeError: sample_shape must be a tuple, (3,) for 3 samples, not an int",
+        "(3,)",
+    ),
+    "parameters by names": Mistake(
+        "pb.optim.Adam(dict(nn.Linear(2, 2).named_parameters()))",
+        "TypeError: optimizer can only optimize Tensors, but one of the params is str",
+        "model.parameters()",
+    ),
+    "a model's state for an optimizer": Mistake(
+        "pb.optim.SGD(nn.Linear(2, 2).parameters(), lr=0.1).load_state_dict(nn.Linear(2, 2).state_dict())",
+        'KeyError: "the state of an optimizer has param_groups and state, this one only',
+        "optimizer.state_dict()",
+    ),
 }

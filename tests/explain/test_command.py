@@ -1,6 +1,7 @@
 """`pullback explain`: what it runs, prints and writes, and its exit codes."""
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -265,3 +266,67 @@ def test_without_graphviz_the_other_files_are_written(tmp_path, monkeypatch, cap
     assert main(["explain", *(part for file in files for part in ("-o", str(file))), "-c", code]) == 2
     assert [file.exists() for file in files] == [False, True, True]
     assert "step.svg was not written: a picture is drawn by Graphviz" in capsys.readouterr().err
+
+
+LSTM = """
+import pullback as pb
+lstm = pb.nn.LSTM(2, 3)
+out, _ = lstm(pb.ones(4, 1, 2))
+out.sum().backward()
+with pb.enable_grad():
+    accuracy = lstm(pb.ones(4, 1, 2))[0].mean()
+"""
+
+
+def test_an_output_that_is_not_used_is_no_call(capsys):
+    assert main(["explain", "--no-timing", "-c", LSTM]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("out.sum().backward()")
+    assert "before a backward call" not in shown
+    assert main(["explain", "--health", "--fail-on", "nan", "-c", LSTM]) == 0
+    assert capsys.readouterr().out == "nothing wrong with the numbers\n"
+
+
+def test_what_one_expression_calls_several_times_has_one_name(tmp_path, capsys):
+    file = tmp_path / "sums.py"
+    file.write_text(
+        "import pullback as pb\n"
+        "x = [pb.tensor(float(i), requires_grad=True) for i in range(3)]\n"
+        "y = sum(x)\n"
+        "for _ in range(2):\n"
+        "    y = y * x[1]\n"
+        "y.backward()\n"
+    )
+    assert main(["explain", "--no-timing", str(file)]) == 0
+    shown = capsys.readouterr().out.partition("\nbackward ")[0]
+    assert shown.count("y = sum(x)") == 1
+    assert shown.count("add in sum(x)") == 2
+    assert shown.count("mul y = y * x[1]") == 2  # a loop's
+
+
+def test_one_name_of_each_operation(capsys):
+    code = "import pullback as pb; x = pb.ones(2, requires_grad=True); F = pb.nn.functional; F.logsigmoid(x.deg2rad().rad2deg()).sum().backward()"
+    assert main(["explain", "--no-timing", "-c", code]) == 0
+    shown = capsys.readouterr().out
+    assert not [word for word in ("deg2_rad", "rad2_deg", "log_sigmoid") if word in shown]
+    assert all(word in shown for word in ("deg2rad", "rad2deg", "logsigmoid"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a pipe whose reader has gone")
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_a_reader_that_has_seen_enough(flags, tmp_path):
+    file = tmp_path / "long.py"
+    file.write_text(
+        "import pullback as pb\nx = y = pb.ones(2, requires_grad=True)\n"
+        "for i in range(3000):\n    y = y * x\ny.sum().backward()\n"
+    )
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as out:
+        ran = subprocess.run(
+            [sys.executable, "-m", "pullback", "explain", *flags, str(file)],
+            stdout=out,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert (ran.returncode, ran.stderr) == (0, b"")

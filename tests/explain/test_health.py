@@ -177,3 +177,30 @@ def test_cost_adds_up():
     with pytest.raises(ValueError, match="by 'line', 'op' or 'scope'"):
         cost.by("color")
     assert "exp" in cost.table("op")
+
+
+MOVES = {
+    "clone": lambda p: p.clone(),
+    "whole slice": lambda p: p[:, :],
+    "part": lambda p: p[:1],
+    "expand": lambda p: p.expand(2, 2, 3)[0],
+    "double": lambda p: p.double(),
+    "flip": lambda p: p.flip(1),
+    "chunk": lambda p: p.chunk(1)[0],
+    "clamp": lambda p: p.clamp(1e-6, 1.0),
+    "two of them": lambda p: p.double().clone(),
+}
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_probabilities_behind_what_moves_them_are_found(move):
+    functional = pullback.nn.functional
+    x = pullback.randn(2, 3, requires_grad=True)
+    for probabilities, loss in (
+        (x.softmax(1), lambda p: functional.cross_entropy(p, pullback.zeros(len(p), dtype=pullback.int64))),
+        (x.sigmoid(), lambda p: functional.binary_cross_entropy_with_logits(p, pullback.ones_like(p))),
+    ):
+        found = pullback.explain(loss(MOVES[move](probabilities))).health
+        assert "double" in {finding.kind for finding in found}
+        logits = pullback.explain(loss(MOVES[move](x))).health
+        assert "double" not in {finding.kind for finding in logits}

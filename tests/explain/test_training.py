@@ -480,3 +480,29 @@ def test_the_file_of_a_run_that_was_written_to_hurt_is_refused(tmp_path, row):
     assert str(caught.value).isprintable()
     path.write_text("\n".join(map(json.dumps, [HEAD, STEP, EVENT, STEP])), encoding="utf-8")
     assert len(read_run(path).steps) == 2
+
+
+TRAINED = """
+import pullback as pb
+w = pb.tensor([4.0], requires_grad=True)
+optimizer = pb.optim.SGD([w], lr=0.25)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = (w * w).sum()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_the_command_keeps_the_first_loss_and_writes_what_the_suffix_says(tmp_path):
+    file = tmp_path / "train.py"
+    file.write_text(TRAINED)
+    names = [tmp_path / f"run{suffix}" for suffix in (".html", ".txt", ".jsonl")]
+    saved = [word for name in names for word in ("-o", str(name))]
+    assert main(["--training", "--every", "1", *saved, str(file)]) == 0
+    page, text, lines = (name.read_text(encoding="utf-8") for name in names)
+    assert page.startswith("<!doctype html>")
+    assert re.search(r"^loss +16 -> 1,", text, re.MULTILINE)
+    run = pullback.explain.read_run(tmp_path / "run.jsonl")
+    assert [step.loss for _, step in run.steps.kept] == [16.0, 4.0, 1.0]
+    assert json.loads(lines.splitlines()[1])["loss"] == 16.0

@@ -9,11 +9,11 @@ import functools
 import itertools
 
 import numpy as np
+from tests.samples import rows
 
 import pullback
 from pullback import ops
 from pullback.compile import Compiled
-from tests.samples import rows
 
 FEW = 2
 SIZES = 1, 3, 17, 70, 257, 4200

@@ -152,7 +152,9 @@ def check(rng):
     else:
         compared += same(several, [np.stack([slope, slope]) for slope in right], "vmap")
     if rng.random() < 0.3:
-        with warnings.catch_warnings():  # of writes to memory that lies in one place more than once, which run as they are
+        with (
+            warnings.catch_warnings()
+        ):  # of writes to memory that lies in one place more than once, which run as they are
             warnings.simplefilter("ignore")
             compared += same(backward(pb.compile(total)), right, "compiled")
     return compared

@@ -15,24 +15,17 @@ import numpy as np
 
 from .bfloat import CHAR, BFloatType, bfloat_type, finfo as finfo_of
 from .modes import mode
+from .package import package
 
 NumpyType = np.dtype[Any]
 
 # bool < int < float < complex: promotion and can_cast compare these.
 _RANK: Final = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
-_package = "pullback"
-
-
-def set_package(name: str) -> None:
-    """Choose the name under which dtypes, sizes and tensor types print: `torch` where pullback stands in for it."""
-    global _package  # noqa: PLW0603  # one name in a process
-    _package = name
-
 
 def qualified(name: str) -> str:
     """A name of the package, as it prints: `pullback.float32`."""
-    return f"{_package}.{name}"
+    return f"{package}.{name}"
 
 
 @final
@@ -132,7 +125,7 @@ class dtype:
         return self.name
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"attribute {name!r} of 'pullback.dtype' objects is not writable")
+        raise AttributeError(f"attribute {name!r} of '{package}.dtype' objects is not writable")
 
     def __delattr__(self, name: str) -> NoReturn:
         self.__setattr__(name, None)
@@ -398,7 +391,7 @@ def set_default_dtype(d: Any, /) -> None:
     if new is None or not new.is_floating_point:
         raise TypeError(
             f"{'invalid dtype object: ' if new is None else ''}only floating-point types are supported as the default "
-            f"type, not {d!r}: use pullback.float16, pullback.float32 or pullback.float64"
+            f"type, not {d!r}: use {package}.float16, {package}.float32 or {package}.float64"
         )
     _set_rules(default=new)
 
@@ -471,7 +464,7 @@ def _promoted(a: NumpyType, b: NumpyType) -> NumpyType:
     if low.kind != "f" and both.kind == "f":
         raise RuntimeError(
             f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {type_name(a)} and "
-            f"{type_name(b)}: no integer dtype holds both. Convert one: x.to(pullback.int64), or x.to(pullback.float64)"
+            f"{type_name(b)}: no integer dtype holds both. Convert one: x.to({package}.int64), or x.to({package}.float64)"
         )
     return both
 
@@ -577,7 +570,7 @@ class finfo(_Limits):
     def __init__(self, type: Any = None) -> None:
         given = rules().default if type is None else as_dtype(type)
         if not (given.is_floating_point or given.is_complex):
-            raise TypeError(f"finfo() requires a floating point input type. Use pullback.iinfo to handle {given!r}")
+            raise TypeError(f"finfo() requires a floating point input type. Use {package}.iinfo to handle {given!r}")
         limits = finfo_of(given.numpy)
         self.bits = int(limits.bits)
         self.max = float(limits.max)
@@ -603,9 +596,9 @@ class iinfo(_Limits):
     def __init__(self, type: Any) -> None:
         given = as_dtype(type)
         if given is bool_:
-            raise TypeError("pullback.bool is not supported by pullback.iinfo: its values are False and True")
+            raise TypeError(f"{package}.bool is not supported by {package}.iinfo: its values are False and True")
         if given.numpy.kind not in "iu":
-            raise TypeError(f"iinfo() requires an integer input type. Use pullback.finfo to handle {given!r}")
+            raise TypeError(f"iinfo() requires an integer input type. Use {package}.finfo to handle {given!r}")
         limits = np.iinfo(given.numpy)
         self.bits = int(limits.bits)
         self.max = int(limits.max)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+import numbers
 import sys
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from .sites import Site, called, caller, describe, wanted_by
+import numpy as np
+
+from .package import package
+from .sites import Site, called, caller, describe, internal, wanted_by
 
 PACK_WROTE = (
     "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
@@ -59,13 +64,51 @@ def operation(node: Any) -> str:
 def no_tensor(function: str, argument: str, position: int, value: object) -> TypeError:
     """An argument that should be a tensor and is not."""
     return TypeError(
-        f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}: wrap "
-        "numbers, lists and arrays with pullback.as_tensor"
+        f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}: "
+        f"{_as_tensor(value, function.endswith('_'))}"
     )
 
 
-def second_backward(node: Any, site: Site) -> RuntimeError:
-    """A graph whose saved values are gone."""
+def _as_tensor(value: Any, in_place: bool) -> str:
+    """How to get a tensor out of what was passed for one, to read or, `in_place`, to write."""
+    if value is None:
+        return "it is None, which a function gives that has no return"
+    if isinstance(value, type):
+        return f"it is a class: make one of it, {value.__name__}(...), and call that"
+    if hasattr(value, "_modules") and in_place:
+        return "it is a module: pass one of its parameters, such as module.weight"
+    if hasattr(value, "_modules"):
+        return f"it is a module: call it, as in {type(value).__name__}(...)(x), and pass what that returns"
+    if isinstance(value, (list, tuple)) and any(hasattr(each, "_node") for each in value):
+        if isinstance(value, list):
+            return f"it holds tensors: pass one of them, or join them with {package}.stack or {package}.cat"
+        return (
+            "it is the tuple of a function or layer that returns several results, as LSTM does: take the one that is "
+            "wanted, output[0] for the first"
+        )
+    if callable(value):
+        return "it is a function: call it, and pass what it returns"
+    return f"wrap numbers, lists and arrays with {package}.as_tensor"
+
+
+def strange(value: Any) -> str:
+    """What is not a number in something that should hold numbers, and the fix."""
+    if value is None:
+        return ". It is None, which a function gives that has no return"
+    if getattr(getattr(value, "dtype", None), "kind", "") != "O":
+        return f", and cannot be made from {value.dtype if hasattr(value, 'dtype') else type(value).__name__}"
+    for place, each in np.ndenumerate(value):
+        if not isinstance(each, numbers.Number):
+            return f", and element {list(place)} of this array of objects is {each!r:.40}, a {type(each).__name__}"
+    return ". This array holds Python objects that are numbers: convert it with array.astype(float)"
+
+
+def second_backward(node: Any, site: Site, again: Site | None = None, cuts: Sequence[str] = ()) -> RuntimeError:
+    """A graph whose saved values are gone; where a loop has handed a value on to its next round, at which line, and what cuts it off."""
+    fix = "pass retain_graph=True to that first backward, or compute this part again before the second."
+    if again is not None:
+        what = f"write {'; '.join(cuts)}" if cuts else f"detach() what is made at {describe(again)} and kept,"
+        fix = f"{what} after each backward: it was computed before one and is used in the next."
     return RuntimeError(
         "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
         "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
@@ -73,7 +116,7 @@ def second_backward(node: Any, site: Site) -> RuntimeError:
         "saved tensors after calling backward.\n"
         f"  Freed by the backward at {describe(site)}\n"
         f"  Needed again: {operation(node)} at {describe(node.site)}\n"
-        "  Fix: pass retain_graph=True to that first backward, or compute this part again before the second."
+        f"  Fix: {fix}"
     )
 
 
@@ -112,6 +155,9 @@ def mixed(operation: str, what: str, first: Any, second: Any, words: str) -> Run
     """Two operands of different dtypes, of which neither is promoted."""
     have, other = (str(operand.dtype).rpartition(".")[2] for operand in (first, second))
     fix = f"convert one: x.to({other}) or y.to({have})"
+    integer, floating = sorted((have, other), key=lambda name: "float" in name)
+    if "float" in floating and integer.startswith(("int", "uint", "bool")):
+        fix = f"convert the {integer}: x.to({package}.{floating})"
     if {have, other} == {"float32", "float64"}:
         fix = "float64 is NumPy's default: write x.float(), or double() of the other, which may be a model"
     return RuntimeError(f"{operation}: {what} are {have} and {other}, in {describe(caller())}: {fix}. {words}")
@@ -153,7 +199,7 @@ def gradient_shape(gradient: Any, tensor: Any, index: int) -> RuntimeError:
     if gradient.numel() == tensor.numel():
         fix = f"pass gradient.reshape({want})"
     elif gradient.numel() == 1:
-        ones = [1.0] * want[0] if len(want) == 1 and want[0] < 5 else f"pullback.ones{want}"
+        ones = [1.0] * want[0] if len(want) == 1 and want[0] < 5 else f"{package}.ones{want}"
         fix += f": y.backward({ones}) is the same as y.sum().backward()"
     return RuntimeError(
         f"the gradient has shape {have} and the output is a {kind(tensor)}: {fix}. Mismatch in shape: grad_output[{index}] "
@@ -169,7 +215,7 @@ def leaf_write(tensor: Any, operation: str) -> str:
     """A write to a leaf that requires grad."""
     return (
         f"a leaf Variable that requires grad is being used in an in-place operation. {operation} writes to a "
-        f"{kind(tensor)}. To update a parameter: with pullback.no_grad(): w -= lr * w.grad. To compute with it: write "
+        f"{kind(tensor)}. To update a parameter: with {package}.no_grad(): w -= lr * w.grad. To compute with it: write "
         "y = x * 2 instead of x *= 2, or x.clone() first."
     )
 
@@ -184,10 +230,16 @@ def leaked(operation: str) -> str:
 
 def captured_write(tensor: Any, operation: str, value: Any) -> str:
     """A write of a transform's value into a tensor from outside the transform."""
+    way_out = value.interpreter.way_out
+    if operation == "batch_norm":
+        way_out = (
+            "These are the running statistics of batch normalisation: evaluate with net.eval(), or keep none, by "
+            f"{package}.func.replace_all_batch_norm_modules_(net)"
+        )
     return (
         "During a grad (vjp, jvp, grad, vmap, etc) transform, the function provided attempted to call in-place operation "
         f"({operation}) that would mutate a captured Tensor, a {kind(tensor)}. This is not supported: it would hold a value "
-        f"of the transform after the transform is over. {value.interpreter.way_out}"
+        f"of the transform after the transform is over. {way_out}"
     )
 
 
@@ -197,7 +249,7 @@ def leaf_view_write(tensor: Any, operation: str) -> str:
     return (
         f"a view of a leaf Variable that requires grad is being used in an in-place operation. {operation} writes to "
         f"part of a leaf, a {kind(leaf)}. Write to x.clone(), or, for a parameter update, inside with "
-        "pullback.no_grad()."
+        f"{package}.no_grad()."
     )
 
 
@@ -267,24 +319,26 @@ def tracked_numpy(tensor: Any, call: str) -> RuntimeError:
     """Handing the memory of a tracked tensor to NumPy."""
     return RuntimeError(
         f"NumPy arrays hold no gradients, and this is a {kind(tensor)}, asked for by {_asking()}. To keep the gradient stay with tensors: "
-        "pullback.stack([a, b]) for np.array([a, b]), pullback's functions for NumPy's, value_and_grad(f) for SciPy. For the values alone, as torch says: "
+        f"{package}.stack([a, b]) for np.array([a, b]), {package}'s functions for NumPy's, value_and_grad(f) for SciPy. For the values alone, as torch says: "
         f"Can't call {call} on Tensor that requires grad. Use tensor.detach().numpy() instead."
     )
 
 
-KEEP = (
-    "To keep it, write pullback.sin(x) for math.sin(x), pullback.stack([a, b]) for np.array([a, b]), and out = "
-    "pullback.zeros(3) for out = np.zeros(3) before out[i] = x[i]"
-)
+def keeping() -> str:
+    """How a program that leaves tensors keeps its gradients."""
+    return (
+        f"To keep it, write {package}.sin(x) for math.sin(x), {package}.stack([a, b]) for np.array([a, b]), and out = "
+        f"{package}.zeros(3) for out = np.zeros(3) before out[i] = x[i]"
+    )
 
 
 def escaped(tensor: Any, call: str, refused_by: str) -> RuntimeError:
     """A conversion by which a gradient would be lost, inside no_escapes or a function that refuses it, too."""
     asking, name = _asking(), asking_function("math.")
     keep = (
-        f"To keep it, write pullback.{name} for math.{name}"
+        f"To keep it, write {package}.{name} for math.{name}"
         if name and hasattr(sys.modules["pullback"], name)
-        else KEEP
+        else keeping()
     )
     allowed = "" if refused_by == "no_escapes" else "; allow_escapes=True lets it go, with a warning"
     return RuntimeError(
@@ -304,6 +358,29 @@ def asking_function(module: str = "") -> str:
     """The name of the function of the program that asks for something now, without its module; "" for one of another module."""
     function = called(wanted_by()) or ""
     return function.rpartition(".")[2] if function.startswith(module) else ""
+
+
+def truth_wanted() -> str:
+    """The fix where the truth of many numbers is asked for: by an `if`, or by a layer that is made where it should be called."""
+    frame: Any = sys._getframe(2)
+    while frame is not None and internal[frame.f_code.co_filename]:
+        made = frame.f_locals.get("self")
+        if frame.f_code.co_name in {"__init__", "__post_init__"} and hasattr(made, "_modules"):
+            name, code = type(made).__name__, type(made).forward.__code__
+            taken = ", ".join(code.co_varnames[1 : code.co_argcount - len(type(made).forward.__defaults__ or ())])
+            return f"{name}(...) makes a module from its settings, which takes tensors when it is called: {name}()({taken})"
+        frame = frame.f_back
+    return "use .any() or .all()"
+
+
+def copying(memo: dict[int, Any]) -> str:
+    """The fix where deepcopy meets a result: by itself, or as an attribute of a module."""
+    if any(hasattr(type(each), "load_state_dict") for each in memo.values()):
+        return (
+            "it is an attribute of a module, as nn.utils.weight_norm and spectral_norm make them: those of "
+            "nn.utils.parametrizations can be copied; of an attribute of your own keep the detach()"
+        )
+    return "copy its detach()"
 
 
 def tracked_number(function: str, tensor: Any) -> TypeError:

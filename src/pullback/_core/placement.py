@@ -11,6 +11,7 @@ from typing import Any, Self, final
 
 from .dtypes import qualified
 from .modes import FieldBlock, mode
+from .package import package
 
 TYPES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "hip", "ve", "fpga", "maia", "xla", "mps", "meta", "hpu", "mtia")
 """The kinds of devices that torch has names for."""
@@ -48,7 +49,14 @@ class device(str):
     def __new__(cls, type: Any = "cpu", index: int | None = None) -> Self:
         name, _, number = f"cuda:{type}".partition(":") if isinstance(type, int) else str(type).partition(":")
         if name not in TYPES:
-            raise RuntimeError(f"Expected one of {', '.join(TYPES)} device type at start of device string: {type}")
+            dtype = (
+                f". A dtype is an object: {qualified(name)}"
+                if name.startswith(("float", "int", "double", "half", "bool"))
+                else ""
+            )
+            raise RuntimeError(
+                f"Expected one of {', '.join(TYPES)} device type at start of device string: {type}{dtype}"
+            )
         if number and not number.isdigit():
             raise RuntimeError(f"Invalid device string: {str(type)!r}")
         index = int(number) if number else index
@@ -141,7 +149,7 @@ def here(place: Any) -> device:
     if found.type != "cpu":
         raise RuntimeError(
             f"pullback computes on the CPU: there is no device {str(place)!r}; omit it or write 'cpu'. Compiled functions run "
-            'on GPUs as pullback.compile(f).on("cupy") or .on("jax"), with arrays of those libraries'
+            f'on GPUs as {package}.compile(f).on("cupy") or .on("jax"), with arrays of those libraries'
         )
     return found
 

@@ -14,6 +14,7 @@ from . import bfloat, xp as _xp
 from .composing import composed, signature
 from .halves import as_singles, pulled_as_singles
 from .modes import entered, innermost, quiet, set_all
+from .package import package
 
 # 1. Primitives and kinds
 #
@@ -353,7 +354,7 @@ class Interpreter:
     def grad(self, outputs: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any], **options: Any) -> Any:
         """The result of `autograd.grad` for outputs that this interpreter has boxed; raises RuntimeError if there is none."""
         raise RuntimeError(
-            f"autograd.grad inside {type(self).__name__}: its values have no graph; use pullback.func.grad"
+            f"autograd.grad inside {type(self).__name__}: its values have no graph; use {package}.func.grad"
         )
 
     def ended(self) -> bool:

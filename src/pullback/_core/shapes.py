@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Self, SupportsIndex, overload
 
 from .dtypes import qualified
+from .package import package
 from .sites import caller, describe
 
 Shape = tuple[int, ...]
@@ -75,7 +76,7 @@ def _entry(place: int, value: SupportsIndex) -> int:
         return int(operator.index(value))
     except TypeError:
         raise TypeError(
-            f"pullback.Size() takes an iterable of 'int' (item {place} is {type(value).__name__!r})"
+            f"{package}.Size() takes an iterable of 'int' (item {place} is {type(value).__name__!r})"
         ) from None
 
 

@@ -18,6 +18,7 @@ look like a fault of this package: a failed `assert`; a missing name, attribute 
 from __future__ import annotations
 
 import _thread
+import importlib
 import itertools
 import opcode
 import os
@@ -81,13 +82,16 @@ class Shortened:
 
     def __exit__(self, *_: object) -> None:
         for error, *state in self.before.values():
-            error.__cause__, error.__context__, error.__suppress_context__, error.__traceback__ = state
+            error.__cause__, error.__context__, error.__suppress_context__, error.__traceback__, error.args = state
 
     def _shorten(self, error: BaseException | None) -> None:
         if error is None or id(error) in self.before:
             return
         cause, context = error.__cause__, error.__context__
-        self.before[id(error)] = error, cause, context, error.__suppress_context__, error.__traceback__
+        self.before[id(error)] = error, cause, context, error.__suppress_context__, error.__traceback__, error.args
+        if isinstance(error, TypeError) and "unexpected keyword" in str(error):
+            keywords = importlib.import_module("pullback._core.keywords")
+            error.args = keywords.suggested(error, list(entries(error.__traceback__)))
         runs = [list(run) for _, run in itertools.groupby(entries(error.__traceback__), of_library)]
         if runs and _is_ours(runs[-1]):
             if _is_fault(error, runs[-1][-1]):

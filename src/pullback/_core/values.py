@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,18 @@ def require_operands(function: str, **arguments: Any) -> None:
     """Call `require_operand` for the first arguments of a function, given in order."""
     for position, (argument, value) in enumerate(arguments.items(), 1):
         require_operand(function, argument, value, position)
+
+
+def require_hook(function: str, hook: Any, taken: str) -> None:
+    """Raise TypeError if a hook, written in Python, cannot be called with so many arguments as `taken` names."""
+    code = getattr(hook, "__code__", None)
+    if code is None:
+        return
+    bound = hasattr(hook, "__self__")
+    given, most = taken.count(",") + 1, code.co_argcount - bound
+    if not most - len(hook.__defaults__ or ()) <= given or (given > most and not code.co_flags & inspect.CO_VARARGS):
+        own = ", ".join(code.co_varnames[bound : bound + most])
+        raise TypeError(f"{function}: a hook is called as hook({taken}), and {hook.__qualname__} takes ({own})")
 
 
 def untracked(function: str, value: Any) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 
 from .._core import placement
 from .._core.modes import innermost, quiet, state_asked
+from .._core.package import package
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -81,7 +82,7 @@ class Generator:
         return self
 
     def __repr__(self) -> str:
-        return f"<pullback.Generator of seed {self._seed}>"
+        return f"<{package}.Generator of seed {self._seed}>"
 
     def __reduce__(self) -> Any:
         return _restored, (self.get_state(),)
@@ -270,7 +271,7 @@ def source(generator: Any = None) -> np.random.Generator:
         return generator.numpy
     if isinstance(generator, np.random.Generator):
         return generator
-    raise TypeError(f"argument 'generator' must be pullback.Generator, not {type(generator).__name__}")
+    raise TypeError(f"argument 'generator' must be {package}.Generator, not {type(generator).__name__}")
 
 
 Draw = Callable[..., Any]

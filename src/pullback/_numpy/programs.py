@@ -120,6 +120,13 @@ def _is_compiled(module: ModuleType) -> bool:
 _entered = _Entered()
 
 
+def _first(error: BaseException) -> BaseException:
+    """The error that compiled code went on in spite of, until Python noticed: as SciPy's brentq calls its function again."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
 class numpy_programs(ModeBlock):
     r"""A block in which the named packages compute on tensors, although they were written for NumPy's arrays.
 
@@ -186,6 +193,8 @@ class numpy_programs(ModeBlock):
     def __exit__(self, *exc: object) -> None:
         try:
             super().__exit__(*exc)
+            if isinstance(exc[1], SystemError) and (first := _first(exc[1])) is not exc[1]:
+                raise first.with_traceback(exc[1].__traceback__) from None
             if isinstance(exc[1], Exception):
                 self._tell(exc[1])
         finally:

@@ -68,12 +68,13 @@ def flat(primitive: Primitive) -> bool:
     return plain and not any(rule(_xp, np.ones(())) for rule in rules)
 
 
-def escape(reason: str, tensor: Any, call: str) -> None:
+def escape(reason: str, tensor: Any, call: str) -> Cut | None:
     """Note that a tensor's values leave without its derivative, by a call that does not say so; inside no_escapes an error."""
-    if tensor._followed:
-        if refused() and not _constant(tensor._node) and errors.asking_function() not in PREDICATES:
-            raise errors.escaped(tensor, call, mode.get().escapes_refused)
-        cut(reason, (tensor,), asked=1)
+    if not tensor._followed:
+        return None
+    if refused() and not _constant(tensor._node) and errors.asking_function() not in PREDICATES:
+        raise errors.escaped(tensor, call, mode.get().escapes_refused)
+    return cut(reason, (tensor,), asked=1)
 
 
 PREDICATES = {"isnan", "isinf", "isfinite", "isclose", "floor", "ceil", "trunc"}

@@ -10,6 +10,7 @@ import numpy as np
 from .._core import xp as _xp
 from .._core.errors import operation
 from .._core.modes import quiet
+from .._core.package import package
 from .._core.primitives import Carrier
 from .._core.shapes import sum_to
 from .._core.sites import describe
@@ -134,7 +135,7 @@ class Cause(NamedTuple):
         if self.mask is None and already is not None:
             return (
                 f"It was there before: {already} is {number(self.operands[already])} in the forward pass, and "
-                "pullback.detect_anomaly() around that names the operation which made it"
+                f"{package}.detect_anomaly() around that names the operation which made it"
             )
         if self.mask is None:
             pole = self.factor is not None and not np.isfinite(self.factor)
@@ -151,7 +152,7 @@ class Cause(NamedTuple):
             f"0 × {self.kind}: the gradient of the branch of where() at {describe(node.site)} that is not selected{place} "
             f"(the argument {side!r}) is 0 there, and 0 times {self.kind} is nan. Replace what goes into "
             f"{word(self.entry.node)} where the condition deselects it, x = where(condition, x, 1), or give where functions "
-            "that it calls only where they are selected: pullback.where(condition, f, g, x)"
+            f"that it calls only where they are selected: {package}.where(condition, f, g, x)"
         )
 
     @property

@@ -20,6 +20,7 @@ import numpy as np
 from .._core.halves import pulled_in_bfloat
 from .._core.primitives import Primitive
 from .._core.sites import Site, outside, user_frame
+from .._core.values import require_hook
 from .._core.xp import missing
 
 count = itertools.count(1)
@@ -115,10 +116,12 @@ class Node:
 
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after this node has run; a tuple it returns replaces grad_inputs."""
+        require_hook("register_hook", hook, "grad_inputs, grad_outputs")
         return hooks_of(self).add("post", hook)
 
     def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(grad_outputs)` before this node runs; a tuple it returns replaces grad_outputs."""
+        require_hook("register_prehook", hook, "grad_outputs")
         return hooks_of(self).add("pre", hook)
 
     def _kept(self, name: str, *, raw: bool) -> Any:

@@ -7,19 +7,23 @@ more, on the same rules, into a ledger.
 
 from __future__ import annotations
 
+import os.path
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._core import errors
+from .._core.package import package
 from .._core.primitives import Carrier
-from .._core.sites import Site, describe
+from .._core.sites import Site, describe, user_frame
 from .._core.values import require_tensors
 from .cuts import HIDING, Cut, recent
 from .diagnosis import Cause, above, born, cause, made_at, vanishes
 from .faults import kind_of
 from .ledger import Entry, Ledger, first, replayed
+from .lines import gradient_before
 from .node import AccumulateGrad, Node, grad_of
 from .recording import Freed
 from .seeds import cotangent
@@ -57,7 +61,8 @@ def why(x: Any, loss: Any, *, gradient: Any = None, optimizer: Any = None) -> Re
     where no line did it. Nothing is changed: no `.grad` is written and no graph is freed. Hooks on the way are called.
 
     - The chain is broken: `'detach'`, `'data'`, `'no_grad'`, `'inference_mode'`, `'numpy'` (a copy through NumPy),
-      `'item'` and `'tolist'` (through Python numbers), `'tensor'` (a copy by `pullback.tensor`), `'astype'` (an integer
+      `'item'` and `'tolist'` (through Python numbers), `'tensor'` (a copy by `pullback.tensor`), `'create_graph'` (computed from a
+      gradient, whose pass kept no graph), `'astype'` (an integer
       or bool cast), the name of an operation without a derivative (`'greater'`, `'argmax'`), `'constant'`, `'unused'`, `'made later'` (the name was
       bound to a new tensor after the loss was computed), `'another leaf'` (on the same memory), `'requires_grad'`.
     - The chain is whole, and `.grad` is None: `'not a leaf'`, `'backward not run'`, `'freed'` (an earlier pass has freed
@@ -167,8 +172,8 @@ CUTS = {
     "inference_mode": "was computed under inference_mode at {}. Compute it outside the block",
     "astype": "went through a conversion to an integer or bool dtype at {}, which has no derivative",
     "numpy": "went through a NumPy array at {}, which records nothing. NumPy's functions work on tensors themselves",
-    "tensor": "was copied by pullback.tensor at {}, which records nothing. Use x.clone()",
-    "item": "went through a Python number at {}, which records nothing. Join tensors with pullback.stack",
+    "tensor": "was copied by {package}.tensor at {}, which records nothing. Use x.clone()",
+    "item": "went through a Python number at {}, which records nothing. Join tensors with {package}.stack",
     "tolist": "went through Python numbers at {}, which record nothing",
 }
 
@@ -183,6 +188,15 @@ def untracked(tensor: Any, what: str) -> Found:
         return Found("requires_grad", f"{what} {text}")
     if tensor._dtype.kind not in "fc":
         return Found("constant", f"{what} has no derivative: only floating-point and complex tensors have one")
+    frame = user_frame(sys._getframe(1))
+    if (found := gradient_before(frame)) is not None:
+        gradient, line = found
+        asked = (
+            "it" if gradient.rpartition(".")[2] == "grad" and "autograd" in gradient else "the pass that computed it"
+        )
+        file = os.path.basename(frame.f_code.co_filename)
+        text = f"was computed from a gradient without a history, {gradient} at {file}:{line}. Pass create_graph=True to {asked}"
+        return Found("create_graph", f"{what} {text}")
     return Found(
         "constant",
         f"{what} was computed from constants only. Create the inputs you want to differentiate with "
@@ -192,7 +206,9 @@ def untracked(tensor: Any, what: str) -> Found:
 
 def _at_cut(made: Cut, what: str) -> Found:
     other = f"went through {made.reason} at {{}}: derivative for aten::{made.reason} is not implemented"
-    return Found(made.reason, f"{what} {CUTS.get(made.reason, other).format(describe(made.site))}", made.site)
+    return Found(
+        made.reason, f"{what} {CUTS.get(made.reason, other).format(describe(made.site), package=package)}", made.site
+    )
 
 
 def cut_between(x: Any, outputs: Sequence[Any]) -> Found | None:
@@ -228,14 +244,14 @@ def _made_later(x: Any, order: Iterable[Node]) -> Found:
     if isinstance(x._node, AccumulateGrad):
         text = (
             f"x began to require grad at {describe(site)}, after the loss was computed, so the loss was computed from "
-            "another tensor, or from this one before. Change a parameter in place: with pullback.no_grad(): w -= lr * w.grad"
+            f"another tensor, or from this one before. Change a parameter in place: with {package}.no_grad(): w -= lr * w.grad"
         )
     else:
         old = not set(order).isdisjoint(youngest_first([x._node]))
         text = (
             f"x was made by {made_at(x._node)}, after the loss was computed"
             f"{' from the tensor that had the name before' if old else ''}. A parameter that is bound to a new tensor is no "
-            "leaf any more: change it in place, with pullback.no_grad(): w -= lr * w.grad"
+            f"leaf any more: change it in place, with {package}.no_grad(): w -= lr * w.grad"
         )
     return Found("made later", text, site)
 

@@ -7,6 +7,7 @@ tracked, creates a node. How a cotangent travels back over the nodes is in `walk
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -331,8 +332,8 @@ def saved_tensors(tape: Tape, node: Node) -> list[Any]:
 class Obstacle:
     """Replaces the saved values of a node that cannot run any more."""
 
-    def error(self, node: Node) -> Exception:
-        """The exception to raise when the node is to run."""
+    def error(self, node: Node, order: Sequence[Node] = ()) -> Exception:
+        """The exception to raise when the node is to run, in a pass over the nodes in `order`."""
         raise NotImplementedError
 
 
@@ -342,6 +343,16 @@ class Freed(Obstacle):
     def __init__(self, site: Site) -> None:
         self.site = site
 
-    def error(self, node: Node) -> Exception:
+    def error(self, node: Node, order: Sequence[Node] = ()) -> Exception:
         """torch's error for a second backward, with the line of the first."""
+        new = [each for each in order if type(each.saved) is tuple and each.saved]
+        if new and {each.site for each in new} & {each.site for each in order if each.saved is self}:
+            # Lines have run again since the first pass, as in a loop: what do they use of what they gave before it?
+            first = min(each.seq for each in new)
+            ways = [edge for each in order if each.seq >= first for edge in each.edges]
+            kept = [each.site for each in ways if each is not None and each.seq < first and each.edges]
+            lines = importlib.import_module("pullback._tape.lines")  # read for errors alone
+            cuts: list[str] = next(filter(None, map(lines.detached, kept)), [])
+            if kept:
+                return errors.second_backward(node, self.site, kept[0], cuts)
         return errors.second_backward(node, self.site)

@@ -17,7 +17,7 @@ class Refused(Obstacle):
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def error(self, node: Node) -> Exception:
+    def error(self, node: Node, order: Sequence[Node] = ()) -> Exception:
         """The error: what was lost, and where."""
         return RuntimeError(self.text)
 

@@ -161,6 +161,7 @@ def method(
     names = _parameters(general)[: len(primitive.inputs)]
     first, *rest = names
     metadata = WHOLE if whole else Metadata() if number is None else Metadata(number, number)
+    operands = [f"{name}=MISSING" for name in names] if out else names
     out = out and not whole
     all_given = ", ".join(filter(None, [number, EXCESS_OR_OUT]))
     unpack = [f"if out is not None or {EXCESS} is not ...:", f"    {_call(names, all_given)}"] if out else []
@@ -184,7 +185,8 @@ def method(
         unpack.append(f"params = {{'axis': AXES[{first}_array.ndim], 'keepdims': False{given}}}")
     hindrances = [f"{name}_array.dtype is not dtype" for name in rest]
     hindrances += [f"{name}_array.ndim != {ndim}" for name in names if ndim is not None]
-    signature = [*names, *filter(None, [metadata.parameters]), *([f"{EXCESS}=...", "out=None"] if out else [])]
+    parameters = [f"{metadata.parameters}=MISSING" if out and number else metadata.parameters]
+    signature = [*operands, *filter(None, parameters), *([f"{EXCESS}=...", "out=None"] if out else [])]
     return _written(cls, primitive, general, names, unpack, hindrances, metadata, signature)
 
 

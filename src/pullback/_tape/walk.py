@@ -231,7 +231,7 @@ def _require_saved(order: list[Node], needed: set[Node] | None) -> None:
     """Raise the error of a node that has to run and has its values no longer."""
     for node in order:
         if type(node.saved) is not tuple and (needed is None or not needed.isdisjoint(node.edges)):
-            raise node.saved.error(node)
+            raise node.saved.error(node, order)
 
 
 def pull_back(

@@ -16,6 +16,7 @@ from .._core.modes import innermost, mode
 from .._core.primitives import Carrier
 from .._core.shapes import CallableInt, Size
 from .._core.sites import warn
+from .._core.values import require_hook
 from .._tape import backward as _backward
 from .._tape.cuts import Cut, cut, cut_off
 from .._tape.memory import Cell, cell_of, version
@@ -540,6 +541,7 @@ class Autograd(Attributes):
             raise RuntimeError(
                 f"cannot register a hook on a tensor that doesn't require gradient: this is a {errors.kind(self)}"
             )
+        require_hook("register_hook", hook, "grad")
         return hooks_of(self._node).add("tensor", hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
@@ -560,6 +562,7 @@ class Autograd(Attributes):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if not isinstance(self._node, AccumulateGrad):
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors: use register_hook")
+        require_hook("register_post_accumulate_grad_hook", hook, "tensor")
         return RemovableHandle(self._node.post, hook)
 
     def detach(self) -> Any:

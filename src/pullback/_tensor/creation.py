@@ -13,6 +13,7 @@ import numpy as np
 from .._core import dtypes, errors
 from .._core.bfloat import is_bfloat
 from .._core.modes import innermost, quiet
+from .._core.package import package
 from .._core.placement import accept, preserve_format
 from .._core.primitives import Carrier
 from .._core.shapes import Shape, parse_sizes
@@ -40,7 +41,7 @@ def made(array: Any, requires_grad: bool) -> Tensor:
         if tensor._dtype.kind not in "fc":
             raise RuntimeError(
                 "Only Tensors of floating point and complex dtype can require gradients: this one would be "
-                f"{tensor.dtype}. Write floats (1. instead of 1), or pass dtype=pullback.float32"
+                f"{tensor.dtype}. Write floats (1. instead of 1), or pass dtype={package}.float32"
             )
         tensor.requires_grad = True
     elif (interpreter := innermost.get()) is not None:
@@ -83,7 +84,7 @@ def _inferred(data: Any, array: Array) -> np.dtype[Any]:
         if isinstance(data, (str, bytes)):
             raise ValueError(f"too many dimensions '{name}': a tensor holds numbers, not {data!r}")
         raise (TypeError if several else RuntimeError)(
-            f"Could not infer dtype of {name}: a tensor holds numbers, and cannot be made from {type(data).__name__}"
+            f"Could not infer dtype of {name}: a tensor holds numbers{errors.strange(data)}"
         )
     if isinstance(data, (np.ndarray, np.generic)):
         dtypes.from_numpy(array.dtype)  # refuses dtypes that tensors do not have
@@ -120,14 +121,16 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False, **place
     """
     accept("tensor", placement)
     if isinstance(data, Carrier):
-        escape("tensor", data, "tensor()")
+        lost = escape("tensor", data, "tensor()")
         warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than pullback.tensor(sourceTensor)."
+            f"sourceTensor.detach().clone().requires_grad_(True), rather than {package}.tensor(sourceTensor)."
         )
         if data.level:
             return data.detach().clone() if dtype is None else data.detach().clone().to(dtype)  # type: ignore[no-any-return]
-        data = data._array.copy()
+        copied = made(as_array(data._array.copy(), dtype), requires_grad)
+        copied._cut = None if requires_grad else lost
+        return copied
     return made(as_array(data, dtype), requires_grad)
 
 
@@ -164,7 +167,11 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
     tensor([5., 0.], dtype=pullback.float64)
     """
     if not isinstance(array, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(array).__name__}): use pullback.tensor or as_tensor")
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__}): use {package}.tensor or as_tensor")
+    if array.dtype == object:
+        raise TypeError(
+            f"can't convert np.ndarray of type numpy.object_: a tensor holds numbers{errors.strange(array)}"
+        )
     dtypes.from_numpy(array.dtype)
     shared = made(array.view(np.ndarray), False)
     storage_of(shared)

@@ -17,6 +17,7 @@ import numpy as np
 from .. import ops
 from .._core.errors import kind
 from .._core.modes import FieldBlock, losses, mode, no_grad, under
+from .._core.package import package
 from .._core.primitives import Carrier
 from .._core.sites import caller, warn
 from .._tape.cuts import Cut
@@ -150,7 +151,7 @@ class FunctionCtx:
                 what = "a leaf" if leaf is arg else "a view of a leaf"
                 raise RuntimeError(
                     f"{what} Variable that requires grad has been used in an in-place operation. mark_dirty was called on a "
-                    f"{kind(arg)}: pass x.clone() instead of x, or update a parameter inside with pullback.no_grad()."
+                    f"{kind(arg)}: pass x.clone() instead of x, or update a parameter inside with {package}.no_grad()."
                 )
         self._dirty = args
 
@@ -344,7 +345,7 @@ class FunctionPrimitive(Custom):
         if not outs and any(ctx.needs_input_grad) and any(isinstance(e[0], np.ndarray) for e in call.template):
             raise TypeError(
                 f"forward of {function.__name__} returned a NumPy array and no tensor, so that nothing can be "
-                "differentiated: return pullback.from_numpy(array)"
+                f"differentiated: return {package}.from_numpy(array)"
             )
         for number, out in enumerate(outs):
             for place, tensor in enumerate(tensors):

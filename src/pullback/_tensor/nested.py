@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._core import dtypes as _dtypes
+from .._core.package import package
 from .._core.primitives import Carrier
 from .._core.shapes import Shape, Size, parse_sizes
 from .._core.sites import warn
@@ -94,7 +95,7 @@ def numbers(values: Any, kinds: set[Any], target: np.dtype[Any] | None) -> Array
     if target != np.uint64:
         wanted = "int64" if target is None else target
         raise ValueError(
-            f"Overflow when unpacking long long: a number does not fit {wanted}; dtype=pullback.uint64 holds more"
+            f"Overflow when unpacking long long: a number does not fit {wanted}; dtype={package}.uint64 holds more"
         )
     exact = np.array(values, object)
     if np.any(exact < 0):
@@ -162,7 +163,7 @@ def _of_tensor(data: Any, lengths: tuple[int, ...], depth: int, target: np.dtype
         escape("item", data, "tensor()")
         warn(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-            "Consider using tensor.detach() first. To keep the gradient, join tensors with pullback.stack."
+            f"Consider using tensor.detach() first. To keep the gradient, join tensors with {package}.stack."
         )
     array: Array = data._concrete("tensor")
     axes = len(lengths) - depth

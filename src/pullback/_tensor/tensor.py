@@ -19,6 +19,7 @@ from .._core import dtypes, errors, placement as _placement
 from .._core.bfloat import WAITING, BFloatArray, held
 from .._core.lazy import provider
 from .._core.modes import RECORD, mode, quiet
+from .._core.package import package
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import broadcast_shapes, expand_shape
 from .._core.sites import function_of, named, warn
@@ -203,12 +204,12 @@ class Conversions(Autograd):
             if not refused():  # what is allowed there is meant
                 warn(
                     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-                    f"Consider using tensor.detach() first. The number has no gradient. {errors.KEEP}; for the value, x.item()."
+                    f"Consider using tensor.detach() first. The number has no gradient. {errors.keeping()}; for the value, x.item()."
                 )
         if self.numel() != 1:
             raise ValueError(
                 f"one number is needed, and this tensor of shape {tuple(self.shape)} has {self.numel()}: index "
-                "or reduce it, or compute with all, as in pullback.sin(x) for math.sin(x). only one element tensors can be "
+                f"or reduce it, or compute with all, as in {package}.sin(x) for math.sin(x). only one element tensors can be "
                 f"converted to Python scalars: a Tensor with {self.numel()} elements cannot be converted to Scalar"
             )
         number = self._array.item()
@@ -241,7 +242,7 @@ class Conversions(Autograd):
         if self.numel() > 1:
             raise RuntimeError(
                 "Boolean value of Tensor with more than one value is ambiguous: "
-                f"this one has shape {tuple(self.shape)}; use .any() or .all()"
+                f"this one has shape {tuple(self.shape)}; {errors.truth_wanted()}"
             )
         return bool(self._array.item())
 
@@ -301,7 +302,7 @@ class Conversions(Autograd):
         if not self.is_leaf and self.grad_fn is not None:
             raise RuntimeError(
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment: "
-                f"this one was made by {self.grad_fn.title}; copy its detach()"
+                f"this one was made by {self.grad_fn.title}; {errors.copying(memo)}"
             )
         copied = memo[id(self)] = self._copied()
         vars(copied).update(sys.modules["copy"].deepcopy(self._given_attributes(), memo))  # which has called this

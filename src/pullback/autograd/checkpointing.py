@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from .._core import errors, xp as _xp
 from .._core.modes import FieldBlock, innermost, is_grad_enabled, mode, no_grad, running
+from .._core.package import package
 from .._core.primitives import Carrier, Function, general
 from .._core.sites import Site, caller, describe
 from .._core.trees import Structure, flatten, unflatten
@@ -209,8 +210,8 @@ class Block:
         if not self.debug:
             return CheckpointError(
                 f"torch.utils.checkpoint: {text}\n\nTip: To see a more detailed error message, either pass `debug=True` "
-                "to `pullback.utils.checkpoint.checkpoint(...)` or wrap the code block with `with "
-                "pullback.utils.checkpoint.set_checkpoint_debug_enabled(True):`. A function must do the same when it is "
+                f"to `{package}.utils.checkpoint.checkpoint(...)` or wrap the code block with `with "
+                f"{package}.utils.checkpoint.set_checkpoint_debug_enabled(True):`. A function must do the same when it is "
                 "run again: it must not depend on anything that has changed since."
             )
         runs = [

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from .. import ops
 from .._core.errors import kind
 from .._core.modes import dual
+from .._core.package import package
 from .._core.primitives import Carrier, Primitive
 from .._tape import backward as _backward
 from .._tape.views import steps
@@ -114,7 +115,9 @@ def enter_dual_level() -> int:
     >>> forward_ad.exit_dual_level()
     """
     if dual.get() is not None:
-        raise RuntimeError("Nested forward mode AD is not supported at the moment: use pullback.func.jvp, which nests")
+        raise RuntimeError(
+            f"Nested forward mode AD is not supported at the moment: use {package}.func.jvp, which nests"
+        )
     _Level().__enter__()
     return 0
 

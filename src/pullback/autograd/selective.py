@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._core.modes import FieldBlock, ModeBlock, innermost
+from .._core.package import package
 from .._core.primitives import Primitive
 from .._tape.memory import cell_of
 from .checkpointing import CheckpointError
@@ -168,7 +169,7 @@ def create_selective_checkpoint_contexts(
             if not isinstance(op, Primitive):
                 raise ValueError(
                     f"Expected op in `op_list` to be an OpOverload but got: {op} of type {type(op)}. Name a primitive, "
-                    "such as pullback.ops.matmul"
+                    f"such as {package}.ops.matmul"
                 )
 
         def policy(_: Any, op: Primitive, *args: Any, **params: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from .._core.package import package
 from .._core.primitives import Carrier
 from .._tensor.tensor import Tensor
 
@@ -27,10 +28,10 @@ class Variable(metaclass=_VariableType):
 
     def __new__(cls, data: Any, requires_grad: bool = False, volatile: Any = None) -> Any:  # noqa: D102
         if not isinstance(data, Carrier):
-            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}: use pullback.tensor")
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}: use {package}.tensor")
         if volatile is not None:
             warnings.warn(
-                "volatile was removed and now has no effect. Use `with pullback.no_grad():` instead.",
+                f"volatile was removed and now has no effect. Use `with {package}.no_grad():` instead.",
                 stacklevel=2,
             )
         made: Any = data.detach()
@@ -53,4 +54,4 @@ def variable(*args: Any, **options: Any) -> None:
         ...
     RuntimeError: pullback.autograd.variable(...) is deprecated, use pullback.tensor(...) instead
     """
-    raise RuntimeError("pullback.autograd.variable(...) is deprecated, use pullback.tensor(...) instead")
+    raise RuntimeError(f"{package}.autograd.variable(...) is deprecated, use {package}.tensor(...) instead")

@@ -70,7 +70,7 @@ def main(arguments: Sequence[str]) -> int:
         if options.training:
             return _train(program, options)
         recording = Recording(limits, base=sys._getframe(0), hint="")
-        raised = run(program, recording, recording.keep_tape, quiet=options.json)
+        raised = run(program, recording, recording.keep_unpulled, quiet=options.json)
         return _report(recording, program, options, raised)
 
 
@@ -209,11 +209,12 @@ def _started(program: Program) -> dict[str, Any]:
 
 def _train(program: Program, options: argparse.Namespace) -> int:
     """Run a program while its optimizers' steps are recorded, and show what happened in them."""
-    files = [name for name in options.save if Path(name).suffix.lower() in RUNS]
-    training = begin(None, None, options.every, files[0] if files else None, progress=sys.stderr.isatty())
+    written = [name for name in options.save if Path(name).suffix.lower() == ".jsonl"][:1]  # while the program runs
+    file = written[0] if written else None
+    training = begin(None, None, options.every, file, progress=sys.stderr.isatty())
     raised = run(program, training, None, quiet=options.json)
     for name in options.save:
-        if name not in files[:1]:
+        if name not in written:
             training.save(name)
         print(f"pullback explain: wrote {name}", file=sys.stderr)
     ascii = not _unicode(sys.stdout)
@@ -345,8 +346,12 @@ def _width(stream: TextIO) -> int:
 
 
 def _write(stream: TextIO, text: str) -> None:
-    stream.write(text)
-    stream.flush()
+    """Write a text; a reader that has seen enough, such as `head`, is no fault."""
+    try:
+        stream.write(text)
+        stream.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # for what is flushed at the end
 
 
 def _show_saved(program: Program, options: argparse.Namespace) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.util
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,10 @@ from ..compat.torch import facade, install
 
 GUARDS = {"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException", "RuntimeError"}
 """Exceptions that a program catches where it does without a name."""
+
+
+OURS = {"torch", "functorch"}
+"""Packages in whose place pullback stands."""
 
 
 class Use(NamedTuple):
@@ -31,18 +36,24 @@ class _Reader(ast.NodeVisitor):
         self.known: dict[str, str] = {}
         self.uses: list[Use] = []
         self.imported: list[str] = []
+        self.lines: dict[str, int] = {}
 
     def _used(self, path: str, node: Any) -> None:
         self.uses.append(Use(path, self.file, node.lineno))
 
+    def _found(self, module: str, node: Any) -> None:
+        self.imported.append(module)
+        self.lines.setdefault(module.partition(".")[0], node.lineno)
+
     def visit_Import(self, node: ast.Import) -> None:
         """Note `import torch.a as b`, and modules of others."""
         for alias in node.names:
-            if alias.name.partition(".")[0] == "torch":
-                self.known[alias.asname or "torch"] = alias.name if alias.asname else "torch"
+            top = alias.name.partition(".")[0]
+            if top in OURS:
+                self.known[alias.asname or top] = alias.name if alias.asname else top
                 self._used(alias.name, node)
             else:
-                self.imported.append(alias.name)
+                self._found(alias.name, node)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         """Note `from torch.a import b`, and modules of others."""
@@ -51,11 +62,12 @@ class _Reader(ast.NodeVisitor):
         module = ".".join(filter(None, (base, node.module)))
         for alias in node.names:
             path = f"{module}.{alias.name}"
-            if module.partition(".")[0] == "torch" and not node.level and alias.name != "*":
+            if module.partition(".")[0] in OURS and not node.level and alias.name != "*":
                 self.known[alias.asname or alias.name] = path
                 self._used(path, node)
             else:
-                self.imported += [module, path]
+                self._found(module, node)
+                self.imported.append(path)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         """Note `torch.a.b`."""
@@ -89,8 +101,8 @@ class _Reader(ast.NodeVisitor):
 
 def _missing(path: str) -> str | None:
     """Why a name of torch cannot be used; None if it can."""
-    found: Any = importlib.import_module("torch")
     parts = path.split(".")
+    found: Any = importlib.import_module(parts[0])
     for number, part in enumerate(parts[1:], 2):
         if not isinstance(found, facade.Facade):
             return None
@@ -130,21 +142,34 @@ def modules(script: Path) -> Iterator[_Reader]:
             yield reader
         for name in reader.imported:
             top = name.partition(".")[0]
-            found = None if top in sys.stdlib_module_names or top in {"numpy", "pullback"} else _file(name, folders)
+            found = (
+                None if top in sys.stdlib_module_names or top in {"numpy", "pullback", *OURS} else _file(name, folders)
+            )
             if found is not None and found not in seen:
                 seen.add(found)
                 waiting.append((found, name if found.name == "__init__.py" else name.rpartition(".")[0]))
 
 
+def _absent(reader: _Reader) -> Iterator[tuple[str, int]]:
+    """The packages that a program imports and that are not installed, each with the line."""
+    folders = [str(reader.file.parent), *sys.path[1:]]
+    for name, line in reader.lines.items():
+        if name and _file(name, folders) is None and importlib.util.find_spec(name) is None:
+            yield name, line
+
+
 def check(program: str) -> int:
-    """Print the names of torch that are missing; 1 if there are any."""
+    """Print the names of torch that are missing, and the packages that cannot be looked at; 1 if there are any."""
     install()
     script = Path(program)
     readers = list(modules(script))
     uses = {use.path: use for reader in reversed(readers) for use in reader.uses}
     absent = [(use, why) for use in uses.values() if (why := _missing(use.path)) is not None]
+    strangers = list(_absent(readers[0]))
+    for name, line in strangers:
+        print(f"{script}:{line}: {name} is not installed here: what it uses of torch is not known")
     for use, why in sorted(absent, key=lambda each: (each[0].file != script, each[0].file, each[0].line)):
         print(f"{use.file}:{use.line}: {why.removesuffix(f': {facade.WHERE}')}")
     others = f" and {len(readers) - 1} modules that it imports" if len(readers) > 1 else ""
     print(f"{script.name}{others}: {len(uses)} names of torch, {len(absent)} of them missing; {facade.WHERE}")
-    return int(bool(absent))
+    return int(bool(absent or strangers))

@@ -226,7 +226,7 @@ def _guard(tensors: Sequence[Any], node: Any) -> None:
 class _Spent(Obstacle):
     """Stands for a graph that was walked, and freed, inside a compiled function."""
 
-    def error(self, node: Any) -> Exception:
+    def error(self, node: Any, order: Any = ()) -> Exception:
         """torch's error for a second backward."""
         return RuntimeError(
             "Trying to backward through the graph a second time: backward() was called on this tensor inside a compiled "
@@ -346,9 +346,10 @@ class Compiled:
 
     def _record(self, key: Any, leaves: list[Any], structure: Any) -> Any:
         """Run the function, and keep a record of the run; its result where it cannot be kept, GIVEN_UP where it cannot be recorded."""
-        for known in (self.records, self.refused, self._constant, self._tries):
-            while len(known) >= KINDS:
-                del known[next(iter(known))]
+        kinds: tuple[dict[Any, Any], ...] = (self.records, self.refused, self._constant, self._tries)
+        for kept in kinds:
+            while len(kept) >= KINDS:
+                del kept[next(iter(kept))]
         tries = self._tries[key] = self._tries.get(key, 0) + 1
         if tries > PATIENCE:
             self._refuse(

@@ -24,6 +24,7 @@ from .. import ops
 from .._core.bfloat import is_bfloat
 from .._core.forks import exchanging
 from .._core.modes import changed, innermost, mode, quiet, refusals, state_asked
+from .._core.package import package
 from .._core.primitives import Primitive
 from .._core.shapes import Size, size_of
 from .._core.sites import caller, describe
@@ -81,8 +82,8 @@ def unknown(what: str) -> CaptureError:
     """The error for a request that has no answer while a program is recorded."""
     return CaptureError(
         f"{what} inside a compiled function, at {describe(caller())}: the program is recorded once for all values, so "
-        "this number is not known. Ways out: return the tensor and convert it outside; pullback.where for a choice by "
-        "elements; pullback.cond, while_loop, scan or fori_loop for control flow; or leave the function uncompiled"
+        f"this number is not known. Ways out: return the tensor and convert it outside; {package}.where for a choice by "
+        f"elements; {package}.cond, while_loop, scan or fori_loop for control flow; or leave the function uncompiled"
     )
 
 

@@ -200,6 +200,8 @@ class Distribution:
         return self.entropy().exp()
 
     def _extended_shape(self, sample_shape: Any = ()) -> Size:
+        if isinstance(sample_shape, int):
+            raise TypeError(f"sample_shape must be a tuple, ({sample_shape},) for {sample_shape} samples, not an int")
         return Size(sample_shape) + self._batch_shape + self._event_shape
 
     def _validate_sample(self, value: Any) -> None:

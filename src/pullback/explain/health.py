@@ -17,12 +17,17 @@ from .bounds import FIXES, FLAT, TINY, Size, sizes
 from .numbers import short
 from .trace import Call, Finding, Step, Term, Traced
 
-VIEWS = {"view", "reshape", "unsafe_view", "transpose", "permute", "select", "slice", "squeeze", "unsqueeze", "t"}
+MOVED = {
+    *"alias as_strided clamp clone contiguous diagonal expand flip gather index index_select masked_select nan_to_num "
+    "permute repeat reshape roll select slice sort split split_with_sizes squeeze t take to_copy topk transpose unbind "
+    "unfold unsafe_view unsqueeze view".split()
+}
+"""Operations whose elements are elements of what they are given, in other places, dtypes or bounds."""
 TWICE = {
     "nll_loss": {"softmax", "sigmoid"},
     "log_softmax": {"softmax", "sigmoid"},
     "softmax": {"softmax", "log_softmax"},
-    "log_sigmoid": {"sigmoid", "softmax"},
+    "logsigmoid": {"sigmoid", "softmax"},
 }
 """Operations that expect logits or their logarithms, and what they must not be given."""
 BIRTHS = {
@@ -267,7 +272,7 @@ def _twice(call: Call) -> list[Finding]:
     found = []
     for step in call.forward:
         given = step.outputs[0].inputs[0] if step.outputs[0].inputs else None
-        while given is not None and given.op in VIEWS and given.inputs:
+        while given is not None and given.op in MOVED and given.inputs:
             given = given.inputs[0]
         if given is not None and given.op in TWICE.get(step.op or "", ()):
             why = f"{given.name} comes from {given.op}, and is passed to {step.op}, which expects logits"

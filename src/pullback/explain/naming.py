@@ -148,8 +148,10 @@ def operation(node: Node) -> str | None:
         return operation(node.edges[0])
     if node.title == "CopySlices":
         return "setitem"
-    name = re.sub(r"Backward\d*$", "", node.title)
-    return WORD.sub("_", name).lower() or node.title
+    title = re.sub(r"Backward\d*$", "", node.title)
+    name = WORD.sub("_", title).lower() or node.title
+    own: str = getattr(getattr(node, "primitive", None), "name", name)
+    return own if own.replace("_", "") == name.replace("_", "") else name  # `deg2rad`, of Deg2RadBackward0
 
 
 def tensor_name(

@@ -310,6 +310,11 @@ class Recording(Explanation):
         place = None if writer is None else place_of(writer[1])
         return Overwritten(name, traced, found.expected, found.version, place)
 
+    def keep_unpulled(self, names: dict[Node, Variable]) -> None:
+        """Add the operations of a program that has called no backward; what others leave is evaluation, or an output not used."""
+        if not self.count:
+            self.keep_tape(names)
+
     def keep_tape(self, names: dict[Node, Variable]) -> None:
         """Add the operations that no backward call has used as a separate call without backward steps."""
         fresh = [node for node in list(self._records) if node not in self._told]

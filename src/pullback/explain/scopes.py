@@ -6,8 +6,9 @@ import sys
 from types import FrameType
 from typing import Any
 
-from .._core.sites import internal
+from .._core.sites import internal, user_frame
 from ..nn.modules.calls import Calls
+from .sources import text_of
 from .trace import Scope
 
 MODULE_CALL = Calls.__call__.__code__
@@ -24,6 +25,7 @@ class Scopes:
         self._frames: list[FrameType] = []
         self._scopes: list[Scope | None] = []
         self._entry: FrameType | None = None
+        self._here: tuple[FrameType, int] | None = None
         self._counts: dict[tuple[Scope | None, str], int] = {}
 
     def enter(self, frame: FrameType) -> Scope | None:
@@ -46,7 +48,11 @@ class Scopes:
         entry = entry or previous
         if entry is not self._entry:
             self._entry = entry
-            self.execution += 1
+            user = user_frame(frame)
+            here = user, user.f_lasti
+            if here != self._here or text_of(user.f_code.co_filename).repeats(user.f_lineno):
+                self.execution += 1  # else one expression calls several times, as `sum(x)` does
+            self._here = here
         stack.reverse()
         skip = self.skip if stack and stack[0].f_code is not MODULE_CALL else 0
         return self._scope(stack[skip:], stack[skip - 1] if skip else walked)
@@ -83,7 +89,7 @@ class Scopes:
 
     def close(self) -> None:
         """Release the program's frames."""
-        self._frames, self._scopes, self._entry = [], [], None
+        self._frames, self._scopes, self._entry, self._here = [], [], None, None
 
 
 def _module_name(module: Any, outer: FrameType | None, around: Scope | None) -> str:

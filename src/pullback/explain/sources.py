@@ -15,7 +15,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from .._core.lazy import computed
-from .._core.sites import Site
+from .._core.sites import Site, line_of
 
 LONGEST = 200
 """The number of characters above which an expression is shortened."""
@@ -82,6 +82,9 @@ def shortened(text: str, most: int = LONGEST) -> str:
     return text if len(text) <= most else f"{text[:half]}...{text[-half:]}"
 
 
+_REPEATING = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
 class Text:
     """The source code of one file, and the meaning of a range in it."""
 
@@ -145,6 +148,11 @@ class Text:
         loops = (node for node in ast.walk(self.tree) if isinstance(node, (ast.For, ast.AsyncFor)))
         targets = [node.target for node in loops if node.lineno <= line <= (node.end_lineno or 0)]
         return [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+
+    def repeats(self, line: int) -> bool:
+        """Whether a line is inside of a loop or a comprehension, so that its statement may run several times."""
+        loops = (each for each in ast.walk(self.tree) if isinstance(each, _REPEATING))
+        return any(each.lineno <= line <= (each.end_lineno or 0) for each in loops)
 
     @computed
     def written(self) -> dict[Span, tuple[str, str]]:
@@ -210,9 +218,11 @@ def executions(sites: list[tuple[Site, str, Any]]) -> list[tuple[int, int]]:
     repeat.
     """
     found: list[tuple[int, int]] = []
-    for (_, execution), group in itertools.groupby(sites, key=lambda entry: (entry[0], entry[2])):
+    for (site, execution), group in itertools.groupby(sites, key=lambda entry: (entry[0], entry[2])):
         names = [op for _, op, _ in group]
-        period = len(names) if execution is not None else _period(names)
+        code, _ = site
+        once = code.co_name == "<module>" and not text_of(code.co_filename).repeats(line_of(site))
+        period = len(names) if once or execution is not None else _period(names)
         found += [(index % period, period) for index in range(len(names))]
     return found
 

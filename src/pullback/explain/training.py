@@ -19,6 +19,8 @@ from .._core.errors import UncompiledError
 from .._core.primitives import Carrier
 from .._core.sites import internal
 from .._tape.faults import kind_of
+from .._tape.recording import Freed
+from .._tape.walk import youngest_first
 from ..optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from .bounds import DIVERGED, ENOUGH, FIXES, LARGE_UPDATE, PATIENCE, SEVERAL, sizes
 from .naming import rounds_at, variables_in
@@ -147,7 +149,10 @@ class Training(Run):
         size = sum([len(group["params"]) for group in optimizer.param_groups])
         if self._sizes.get(id(optimizer)) != size:
             self._sizes[id(optimizer)] = size
-            self._know(optimizer, program_frame(2))
+            frame = program_frame(2)
+            self._know(optimizer, frame)
+            if not self._heard:  # the first pass came before anything was known to listen at
+                self._loss = _passed(frame)
         if self.count % self.every == 0:
             self._before = [(getattr(tensor.grad, "_array", None), tensor._array.copy()) for tensor in self._tensors]
 
@@ -275,6 +280,15 @@ def _loss(frame: FrameType | None) -> float | None:
                 return float(np.asarray(value._array).reshape(()))
         frame = frame.f_back
     return None
+
+
+def _passed(frame: FrameType | None) -> float | None:
+    """The number in the latest loss among the variables of a program: of the tensors whose graph a pass has freed."""
+    found = [value for _, value in variables_in(frame) if isinstance(value, Carrier) and value._node is not None]
+    losses = [each for each in found if math.prod(each.shape) == 1]
+    freed = [each for each in losses if any(isinstance(node.saved, Freed) for node in youngest_first([each._node]))]
+    latest = max(freed, key=lambda each: each._node.seq, default=None)
+    return None if latest is None else float(np.asarray(latest._array).reshape(()))
 
 
 def _measured(grad: Any, old: Any, new: Any) -> tuple[float | None, float | None, float | None]:

@@ -15,17 +15,18 @@ import numpy as np
 from .. import ops
 from .._core import xp as _xp
 from .._core.bfloat import dtype_of as dtype_of_array
+from .._core.package import package
 from .._core.primitives import Carrier, Primitive
 from .arguments import Argument, Params, count, folded, one_by_one, raised, spread, unfolded, whole
 
 DYNAMIC = (
     "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over aten::{name}: it "
     "depends on the values, and each example would have a result of its own. Compute it outside of vmap and pass it in; "
-    "for a mask write pullback.where(mask, a, b), which has one shape for all"
+    "for a mask write {package}.where(mask, a, b), which has one shape for all"
 )
 MASK = (
     "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing with a "
-    "boolean mask: each example would have as many elements as its own mask has. Write pullback.where(mask, a, b), which "
+    "boolean mask: each example would have as many elements as its own mask has. Write {package}.where(mask, a, b), which "
     "has one shape for all"
 )
 
@@ -73,7 +74,7 @@ def _integers(spec: tuple[Any, ...], arrays: list[Argument]) -> tuple[tuple[Any,
             found.append(arg)
             continue
         if arg.batched:
-            raise RuntimeError(MASK)
+            raise RuntimeError(MASK.format(package=package))
         mask = arg.value._concrete() if isinstance(arg.value, Carrier) else arg.value
         places = np.nonzero(mask)
         entries += [_xp.array] * len(places)

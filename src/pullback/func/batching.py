@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import ops
 from .._core import errors, xp as _xp
+from .._core.package import package
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import Size, size_of
 from .._core.sites import caller, describe
@@ -27,7 +28,7 @@ from .levels import inner, tensor_of
 
 CONTROL = (
     "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
-    "yet, unless you pass on_branch='split': the examples of a batch may disagree. Write pullback.where(condition, a, b) "
+    "yet, unless you pass on_branch='split': the examples of a batch may disagree. Write {package}.where(condition, a, b) "
     "instead of if, or call vmap(f, on_branch='split')"
 )
 ITEM = (
@@ -90,7 +91,7 @@ class BatchedTensor(Boxed):
 
     def _concrete(self, operation: str = "nonzero") -> Any:
         if self.batched:
-            raise _here(DYNAMIC.format(name=operation))
+            raise _here(DYNAMIC.format(name=operation, package=package))
         return super()._concrete(operation)
 
     def item(self) -> Any:
@@ -188,7 +189,7 @@ class Batch(Interpreter):
     def branch(self, condition: Any) -> bool:
         """The branch that all examples take at an `if`; if they disagree, the run ends with a `Split`."""
         if self.past is None:
-            raise _here(CONTROL)
+            raise _here(CONTROL.format(package=package))
         if (known := self._remembered()) is not None:
             return bool(known)
         answers = self._answers(condition._array)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import ops
+from .._core.package import package
 from .._core.primitives import Primitive
 from . import batched_indexing, products
 from .arguments import Argument, Params, Rule, count, folded, one_by_one, raised, spread, unfolded, whole
@@ -101,7 +102,7 @@ def place_of_extreme(size: int, primitive: Primitive, args: list[Argument], para
 def distinct(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """The distinct elements: refused, since their number differs between the examples."""
     name = "_unique2" if primitive.name == "unique" else primitive.name
-    raise RuntimeError(batched_indexing.DYNAMIC.format(name=name))
+    raise RuntimeError(batched_indexing.DYNAMIC.format(name=name, package=package))
 
 
 # 2. The table

@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import ops
 from .._core.modes import FieldBlock
+from .._core.package import package
 from .._core.primitives import Carrier, Function
 from .._core.trees import LEAF, Structure, flatten, paths, unflatten
 from .._tensor.creation import arange, as_tensor, zeros
@@ -333,7 +334,7 @@ def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
         if pred.numel() != 1:
             raise RuntimeError(
                 f"Expected pred to be bool or single-element tensor, but got one of shape {tuple(pred.shape)}: use "
-                "pullback.where to choose element by element, or .any() or .all() to decide once"
+                f"{package}.where to choose element by element, or .any() or .all() to decide once"
             )
     elif not isinstance(pred, (bool, int, float, np.generic, np.ndarray)) or np.size(pred) != 1:
         raise RuntimeError(f"Expected pred to be bool or tensor, but got {pred!r}")

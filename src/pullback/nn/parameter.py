@@ -8,6 +8,7 @@ have its methods and take the general path.
 from typing import Any
 
 from .._core import errors
+from .._core.package import package
 from .._core.primitives import Carrier
 from .._tensor.attributes import DIFFERENTIABLE
 from .._tensor.creation import empty
@@ -55,7 +56,7 @@ def _of(role: type[_Marked], data: Any, requires_grad: bool | None) -> Any:
     if not isinstance(data, Carrier):
         kind = type(data).__name__
         raise AttributeError(
-            f"{kind!r} object has no attribute 'detach': {role.__name__} takes a tensor, make one with pullback.tensor"
+            f"{kind!r} object has no attribute 'detach': {role.__name__} takes a tensor, make one with {package}.tensor"
         )
     if requires_grad and data._dtype.kind not in "fc":
         raise RuntimeError(

@@ -42,9 +42,16 @@ _PLAIN = {
 }
 
 
+_SEVERAL = {"betas": (0.9, 0.999), "etas": (0.5, 1.2), "step_sizes": (1e-6, 50)}
+
+
 def check(options: dict[str, Any], also: Sequence[str] = ()) -> None:
     """Refuse options that make no sense, in torch's words; `also` are others that must not be negative."""
     for name, value in options.items():
+        if name in {"betas", "etas", "step_sizes"} and not (isinstance(value, (tuple, list)) and len(value) > 1):
+            raise TypeError(f"{name} must be several numbers, such as {_SEVERAL[name]}, and not {value!r}")
+        if (name in _PLAIN or name in also) and isinstance(value, (str, list, tuple, type(None))):
+            raise TypeError(f"{name} must be a number, and not {value!r}")
         if name == "lr" and isinstance(value, Carrier) and value.numel() != 1:
             raise ValueError(f"Tensor lr must be 1-element: it has shape {tuple(value.shape)}")
         if (name in _PLAIN or name in also) and not value >= 0:

@@ -262,7 +262,10 @@ class Optimizer:
 
     def _check_parameter(self, parameter: Any) -> None:
         if not isinstance(parameter, Carrier):
-            raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type_name(parameter)}")
+            fix = ": pass model.parameters(), or the values() of a dict" if isinstance(parameter, str) else ""
+            raise TypeError(
+                f"optimizer can only optimize Tensors, but one of the params is {type_name(parameter)}{fix}"
+            )
         tensor: Any = parameter
         if not self.defaults.get("differentiable") and not (tensor.is_leaf or tensor.retains_grad):
             raise ValueError(
@@ -338,6 +341,11 @@ class Optimizer:
         for hook in self._optimizer_load_state_dict_pre_hooks.values():
             answer = hook(self, state_dict)
             state_dict = state_dict if answer is None else answer
+        if lacking := {"state", "param_groups"} - state_dict.keys():
+            raise KeyError(
+                f"the state of an optimizer has {' and '.join(sorted(lacking))}, this one only {', '.join(state_dict)}: "
+                "pass what optimizer.state_dict() gave, and a model's to the model"
+            )
         saved = deepcopy(state_dict["param_groups"])
         if len(saved) != len(self.param_groups):
             raise ValueError(

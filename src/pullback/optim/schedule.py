@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
+from .._core.package import package
 from .._core.primitives import Carrier
 from .._core.sites import warn
 from .optimizer import Group, Optimizer
@@ -51,7 +52,7 @@ def require_optimizer(optimizer: Any) -> None:
     """Raise a TypeError for anything but an optimizer."""
     if not isinstance(optimizer, Optimizer):
         raise TypeError(
-            f"{type(optimizer).__name__} is not an Optimizer: pass the optimizer itself, such as pullback.optim.SGD(...)"
+            f"{type(optimizer).__name__} is not an Optimizer: pass the optimizer itself, such as {package}.optim.SGD(...)"
         )
 
 

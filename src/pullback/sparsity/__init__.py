@@ -13,6 +13,7 @@ import numpy as np
 
 from .._core import errors
 from .._core.modes import FieldBlock
+from .._core.package import package
 from .._core.primitives import Carrier
 from .._core.xp import indexing
 from .._tape import backward, reasons
@@ -155,8 +156,8 @@ def _input(name: str, x: Any) -> Any:
     """x as a new tensor that requires grad."""
     if isinstance(x, (tuple, list, dict)) and any(isinstance(entry, Carrier) for entry in _entries(x)):
         raise TypeError(
-            f"{name}() takes one tensor, and x is {_named(x)} of them: join them with pullback.cat, or see "
-            "pullback.flatten_problem for nested parameters"
+            f"{name}() takes one tensor, and x is {_named(x)} of them: join them with {package}.cat, or see "
+            f"{package}.flatten_problem for nested parameters"
         )
     if x is None or isinstance(x, (str, dict)):
         raise TypeError(f"{name}(): x must be a tensor, an array or a list of numbers, not {_named(x)}")

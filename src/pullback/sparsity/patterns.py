@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.package import package
 from .._core.xp import indexing
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -118,5 +119,5 @@ def _check(count: int) -> None:
     if count > LIMIT:
         raise ValueError(
             f"the pattern of this program would have {count} entries somewhere, more than {LIMIT}: its derivative is not "
-            "sparse enough to gain from it. Use pullback.func.jacrev or hessian, or a part of the outputs"
+            f"sparse enough to gain from it. Use {package}.func.jacrev or hessian, or a part of the outputs"
         )

@@ -16,7 +16,7 @@ from .._core import errors
 from .._core.lazy import provider
 from .._core.primitives import Carrier, Function
 from .._core.sites import warn
-from .._tape.shortcuts import unwrapped
+from .._tape.shortcuts import MISSING, unwrapped
 from .._tape.views import overlaps
 
 Named = TypeVar("Named", bound=Function)
@@ -55,7 +55,6 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
 """Alternative names of arguments: NumPy's, those of torch's own signatures, and those in torch's documentation."""
 
 NUMPYS = {"axis", "axes", "keepdims"}
-MISSING = object()
 
 
 def in_both_spellings(function: Named) -> Named:
@@ -159,6 +158,10 @@ def later(module: str, name: str) -> Function:
 def _named(function: Function, name: str, options: dict[str, Any]) -> Any:
     """An argument that was passed by keyword, removed from the options."""
     if name not in options:
+        code = unwrapped(function).__code__
+        taken = {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount], *getattr(function, "accepts", ())}
+        if strange := options.keys() - taken:
+            raise TypeError(f"{function.__name__}() got an unexpected keyword argument {min(strange)!r}")
         raise TypeError(f"{function.__name__}() missing 1 required positional argument: {name!r}")
     return options.pop(name)
 
@@ -183,10 +186,12 @@ def of_tensor(function: Function, takes_out: bool = False) -> Function:
 
 def of_pair(function: Function, takes_out: bool = False) -> Function:
     """A function of two operands, both of which must be tensors, or one a tensor and the other an array."""
-    second = unwrapped(function).__code__.co_varnames[1]
+    first, second = unwrapped(function).__code__.co_varnames[:2]
 
     @functools.wraps(function)
-    def checked(input: Any, other: Any = MISSING, *, out: Any = None, **options: Any) -> Any:
+    def checked(input: Any = MISSING, other: Any = MISSING, *, out: Any = None, **options: Any) -> Any:
+        if input is MISSING:
+            input = _named(function, first, options)
         if other is MISSING:
             other = _named(function, second, options)
         if options:
@@ -202,10 +207,12 @@ def of_pair(function: Function, takes_out: bool = False) -> Function:
 
 def of_tensors(function: Function, takes_out: bool = False) -> Function:
     """A function of two operands, at least one of which must be a tensor."""
-    second = unwrapped(function).__code__.co_varnames[1]
+    first, second = unwrapped(function).__code__.co_varnames[:2]
 
     @functools.wraps(function)
-    def checked(input: Any, other: Any = MISSING, *args: Any, out: Any = None, **options: Any) -> Any:
+    def checked(input: Any = MISSING, other: Any = MISSING, *args: Any, out: Any = None, **options: Any) -> Any:
+        if input is MISSING:
+            input = _named(function, first, options)
         if other is MISSING:
             other = _named(function, second, options)
         if not isinstance(input, Carrier) and not isinstance(other, Carrier):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
+from .._core.package import package
 from .._core.primitives import Carrier
 from .._core.shapes import broadcast_shapes
 from .._core.values import every, require_operand
@@ -62,10 +63,10 @@ def _evaluated(condition: Any, sides: Sequence[Any], operands: Sequence[Any]) ->
     if not any(isinstance(operand, (Carrier, np.ndarray)) for operand in operands):
         raise TypeError(
             "where() with functions needs the tensors that they take, so that it can select from them: "
-            "pullback.where(condition, f, g, x) calls f(elements of x) and g(the other elements of x)"
+            f"{package}.where(condition, f, g, x) calls f(elements of x) and g(the other elements of x)"
         )
     if not carriers:
-        raise TypeError("where(): none of the condition, the sides and the operands is a Tensor: use pullback.tensor")
+        raise TypeError(f"where(): none of the condition, the sides and the operands is a Tensor: use {package}.tensor")
     wrap = carriers[0].interpreter.wrap
     given = [wrap(value, None) if isinstance(value, np.ndarray) else value for value in (condition, *sides, *operands)]
     shape = broadcast_shapes(*(tuple(value.shape) for value in given if isinstance(value, Carrier)))

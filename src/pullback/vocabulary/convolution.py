@@ -86,9 +86,11 @@ def _check_operands(input: Any, weight: Any, bias: Any, window: Window) -> None:
 def _check_channels(given: str, input: Any, weight: Any, bias: Any, channels: int, results: int) -> None:
     size = list(weight.shape)
     if input.shape[1] != channels:
+        order = (0, input.ndim - 1, *range(1, input.ndim - 1))
+        last = f". They are on the last axis here: write x.permute{order}" if input.shape[-1] == channels else ""
         raise RuntimeError(
             f"{given}, weight of size {size}, expected input{list(input.shape)} to have {channels} channels, but got "
-            f"{input.shape[1]} channels instead: axis 1 of a batch holds them, and the layer is made for {channels}"
+            f"{input.shape[1]} channels instead: axis 1 of a batch holds them, and the layer is made for {channels}{last}"
         )
     if bias is not None and tuple(bias.shape) != (results,):
         raise RuntimeError(

@@ -12,6 +12,7 @@ from typing import Any
 from .. import ops
 from .._core import dtypes, errors
 from .._core.modes import mode
+from .._core.package import package
 from .._core.primitives import Carrier, Function
 from .._core.sites import warn
 from .._tape.views import check_writable, remake, write
@@ -67,7 +68,7 @@ def _tensors(name: str, out: Any) -> Sequence[Any]:
     for each in outs:
         if not isinstance(each, Carrier):
             raise TypeError(
-                f"{name}(): argument 'out' must be Tensor, not {type(each).__name__}: pullback.from_numpy(array) is a "
+                f"{name}(): argument 'out' must be Tensor, not {type(each).__name__}: {package}.from_numpy(array) is a "
                 "tensor in the memory of an array"
             )
     if len({id(each) for each in outs}) < len(outs):
@@ -95,7 +96,7 @@ def _refuse_tracked(name: str, tensors: Sequence[Any], results: Sequence[Any]) -
             raise RuntimeError(
                 f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
                 f"arguments requires grad. It is a {errors.kind(tensor)}. Leave out= away, write t.copy_({name}(...)) "
-                "to have the copy recorded, or call it inside with pullback.no_grad()."
+                f"to have the copy recorded, or call it inside with {package}.no_grad()."
             )
 
 
@@ -167,7 +168,7 @@ def _store(name: str, target: Any, value: Any, inputs: Sequence[Any]) -> None:
                 "An output with one or more elements was resized since it had shape "
                 f"{list(target.shape)}, which does not match the required output shape {list(shape)}. This behavior is "
                 "deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. "
-                f"Make it out=pullback.empty({shape}), or empty it first, with t.resize_(0)."
+                f"Make it out={package}.empty({shape}), or empty it first, with t.resize_(0)."
             )
         remake(target, shape)
     if any(value._array is tensor._array for tensor in inputs):

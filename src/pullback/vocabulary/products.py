@@ -418,9 +418,12 @@ def _parsed(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != len(operands):
+        which = (
+            "more operands were provided than" if len(operands) > len(terms) else "fewer operands were provided than"
+        )
         raise RuntimeError(
-            f"einsum(): more operands were provided than specified in the equation, or fewer: {equation!r} names "
-            f"{len(terms)}, and {len(operands)} were given"
+            f"einsum(): {which} specified in the equation: {equation!r} names {len(terms)}, and {len(operands)} "
+            f"{'was' if len(operands) == 1 else 'were'} given"
         )
     free = [letter for letter in LETTERS if letter not in equation]
     batch = 0

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import dtypes
+from .._core import dtypes, errors
 from .._core.bfloat import CHAR, SINGLE, bfloat_type, held as as_held, is_bfloat
 from .._core.modes import quiet
+from .._core.package import package
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import in_common
 
@@ -43,9 +44,13 @@ def category(operand: Any) -> tuple[np.dtype[Any], str]:
     for number in (int, float, complex):
         if isinstance(operand, number):
             return _NUMBERS[number], "scalar"
+    if isinstance(operand, np.ndarray):
+        raise TypeError(
+            f"unsupported operand: an array of dtype {operand.dtype}: a tensor holds numbers{errors.strange(operand)}"
+        )
+    fix = f"; for a list, use {package}.tensor(list)" if isinstance(operand, (list, tuple)) else ""
     raise TypeError(
-        f"unsupported operand of type {type(operand).__name__}: operands are tensors, NumPy arrays and numbers; "
-        "for a list, use pullback.tensor(list)"
+        f"unsupported operand of type {type(operand).__name__}: operands are tensors, NumPy arrays and numbers{fix}"
     )
 
 

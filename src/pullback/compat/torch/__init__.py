@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..._core import dtypes
+from ..._core.package import package
 from ..._tensor.tensor import Tensor
 from . import facade, overrides
 
@@ -51,7 +51,7 @@ def install() -> None:
     sys.meta_path.insert(0, facade.Finder)
     sys.path.insert(1, _PATH)
     sys.modules["torch"] = facade.made("torch")
-    dtypes.set_package("torch")
+    package.name = "torch"
     overrides.start()
     Tensor.__module__ = "torch"  # libraries recognise torch's tensors by the name of their type
 
@@ -69,7 +69,7 @@ def uninstall() -> None:
     for name, module in list(sys.modules.items()):
         if isinstance(module, facade.Facade):
             del sys.modules[name]
-    dtypes.set_package("pullback")
+    package.name = "pullback"
     Tensor.__module__ = _HOME
 
 

@@ -92,12 +92,15 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2, 
     writer = torchwriting.Writer()
     try:
         writer.write(obj)
-    except TypeError:
+    except TypeError as refusal:
+        try:
+            content = pickle.dumps(obj)
+        except (pickle.PicklingError, AttributeError, TypeError) as failure:
+            raise pickle.PicklingError(f"{refusal}. Nor can it be pickled: {failure}") from None
         note(
             "torch.save: an object that is no state dict is written as a pickle, which torch does not read; save a model's "
             "state_dict(), and tensors and numbers instead of arrays"
         )
-        content = pickle.dumps(obj)
         with writing(f) as stream:
             stream.write(_HEADER)
             stream.write(content)

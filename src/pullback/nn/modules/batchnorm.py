@@ -55,7 +55,8 @@ class _NormBase(Scaled):
     def _check_input_dim(self, input: Any) -> None:
         if input.ndim not in self._axes:
             expected = " or ".join(f"{count}D" for count in self._axes)
-            raise ValueError(f"expected {expected} input (got {input.ndim}D input)")
+            batch = ": it has no batch axis, input.unsqueeze(0) has one" if str(input.ndim + 1) in expected else ""
+            raise ValueError(f"expected {expected} input (got {input.ndim}D input){batch}")
 
     def extra_repr(self) -> str:
         return (

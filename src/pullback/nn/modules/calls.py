@@ -10,6 +10,7 @@ from typing import Any
 
 from ..._core.primitives import Carrier
 from ..._core.sites import warn
+from ..._core.values import require_hook
 from .hooks import EVERYWHERE, BackwardHooks, Handle, Hook
 from .members import Members
 
@@ -26,7 +27,8 @@ def forward(self: Any, *input: Any) -> Any:
     NotImplementedError
         If the subclass does not define it.
     """
-    raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+    fix = ": it holds modules, which are called one by one: for layer in layers: x = layer(x)" if self._modules else ""
+    raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function{fix}')
 
 
 class Calls(Members):
@@ -73,6 +75,7 @@ class Calls(Members):
         With `with_kwargs`, `hook(module, args, kwargs)`, which returns None or both. With `prepend`, before the hooks
         that are there.
         """
+        require_hook("register_forward_pre_hook", hook, "module, args, kwargs" if with_kwargs else "module, args")
         notes = [self._forward_pre_hooks_with_kwargs] if with_kwargs else []
         return Handle(self._forward_pre_hooks, hook, *notes, prepend=prepend)
 
@@ -92,12 +95,15 @@ class Calls(Members):
         ReLU() (2, 3)
         >>> handle.remove()
         """
+        taken = "module, args, kwargs, output" if with_kwargs else "module, args, output"
+        require_hook("register_forward_hook", hook, taken)
         notes = [self._forward_hooks_with_kwargs] if with_kwargs else []
         notes += [self._forward_hooks_always_called] if always_call else []
         return Handle(self._forward_hooks, hook, *notes, prepend=prepend)
 
     def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> Handle:
         """Call `hook(module, grad_output)` before gradients pass through the module; a returned tuple replaces them."""
+        require_hook("register_full_backward_pre_hook", hook, "module, grad_output")
         return Handle(self._backward_pre_hooks, hook, prepend=prepend)
 
     def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> Handle:
@@ -111,6 +117,7 @@ class Calls(Members):
         RuntimeError
             If the module has hooks of the old kind, `register_backward_hook`.
         """
+        require_hook("register_full_backward_hook", hook, "module, grad_input, grad_output")
         self._set_full(True)
         return Handle(self._backward_hooks, hook, prepend=prepend)
 
@@ -122,6 +129,7 @@ class Calls(Members):
         RuntimeError
             If the module has full backward hooks.
         """
+        require_hook("register_backward_hook", hook, "module, grad_input, grad_output")
         self._set_full(False)
         return Handle(self._backward_hooks, hook)
 

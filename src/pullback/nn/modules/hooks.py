@@ -15,9 +15,9 @@ from ..._core.modes import mode
 from ..._core.primitives import Carrier, general
 from ..._core.sites import warn
 from ..._tape.node import RemovableHandle, hooks_of
+from ..._tape.refusals import MarkedView
 from ..._tape.views import track
 from ..._tensor.creation import zeros
-from ..._tensor.custom import CustomView
 from .members import REGISTRATION
 
 Hook = Callable[..., Any]
@@ -129,7 +129,12 @@ _pass_through = general(
 class _End:
     """The inputs or outputs of a module in one call: which are tensors, and the node of those that require grad."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: Any, which: str) -> None:
+        self.refusal = (
+            f"Output {{}} of BackwardHookFunction is a view and is being modified inplace. It is {which} of a "
+            f"{type(module).__name__}, which has a full backward hook: the hook would be given the gradient of what is written "
+            "over it. Write y = f(x) in place of the operation that writes, and inplace=False for a module that does"
+        )
         self.count = 0
         self.places: list[int] = []
         self.untracked: dict[int, Any] = {}
@@ -147,7 +152,7 @@ class _End:
         views = dict(zip(places, _pass_through(*(values[place] for place in places)), strict=True))
         for number, (place, view) in enumerate(views.items()):
             track(values[place], view, (ops.reshape, {"shape": tuple(view.shape)}))
-            view._made_untracked = CustomView(number, "BackwardHookFunction")
+            view._made_untracked = MarkedView(self.refusal.format(number))
             hooks_of(view._node).add("tensor", functools.partial(self._arrive, place))
         views[places[0]].grad_fn.register_hook(hook)
         return tuple(views.get(place, value) for place, value in enumerate(values))
@@ -177,7 +182,7 @@ class BackwardHooks:
 
     def __init__(self, module: Any, hooks: Sequence[Hook], pre_hooks: Sequence[Hook]) -> None:
         self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
-        self.front, self.back = _End(), _End()
+        self.front, self.back = _End(module, "an input"), _End(module, "an output")
         self.grad_outputs: Any = None
 
     def enter(self, args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -7,7 +7,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from ..._core.package import package
 from ..._core.primitives import Carrier
+from ..._tensor.tensor import Tensor
 from ..parameter import Buffer, Parameter
 
 PLACES = ("_parameters", "_buffers", "_modules")
@@ -41,6 +43,15 @@ def _way_to_module(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ": pass layers one by one, nn.Sequential(*layers)"
     return ": use the module of its name, nn.ReLU() for F.relu" if callable(value) else ""
+
+
+def _update(name: str, value: Any) -> str:
+    """What to write where a tensor is assigned to a parameter: a change of its numbers, or a new parameter."""
+    if not isinstance(value, Carrier):
+        return ""
+    if value._node is not None or value._cut is not None:
+        return f": to change its numbers write with {package}.no_grad(): m.{name}.copy_(value), or m.{name} -= step"
+    return f": write m.{name} = {package}.nn.Parameter(value)"
 
 
 def type_name(value: Any) -> str:
@@ -93,8 +104,13 @@ class Members:
             found = members.get(place)
             if found is not None and name in found:
                 return found[name]
-        early = "" if "_modules" in members else ": call super().__init__() first in its __init__"
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{early}")
+        kind = type(self).__name__
+        fix = "" if "_modules" in members else ": call super().__init__() first in its __init__"
+        if not fix and not name.startswith("_") and hasattr(Tensor, name):
+            fix = f": tensors have it, and this is a module, which gives one when it is called, {kind}(...)(x)"
+            if name in {"device", "dtype"}:
+                fix = f": its parameters have one each, next(model.parameters()).{name}"
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}{fix}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         members = self.__dict__
@@ -104,7 +120,9 @@ class Members:
             self._free(name, "_parameters")
             self.register_parameter(name, value)
         elif name in members.get("_parameters", ()):
-            self._parameters[name] = self._empty(value, f"parameter '{name}' (torch.nn.Parameter or None expected)")
+            self._parameters[name] = self._empty(
+                value, f"parameter '{name}' (torch.nn.Parameter or None expected){_update(name, value)}"
+            )
         elif isinstance(value, Members):
             if "_modules" not in members:
                 raise AttributeError(f"cannot assign module before Module.__init__() call{_FIRST.format(name)}")

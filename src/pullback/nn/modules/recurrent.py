@@ -5,9 +5,8 @@ import numbers
 from dataclasses import InitVar
 from typing import Any, ClassVar
 
-from ..._core.primitives import Carrier
 from ..._core.sites import warn
-from ..._core.values import data
+from ..._core.values import data, require_tensor
 from ..._tensor.creation import zeros
 from ...vocabulary import recurrent
 from ...vocabulary.shapes import squeeze, unsqueeze
@@ -101,8 +100,9 @@ class RNNBase(_Recurrent):
         """The states of the last layer at every step, and the final ones of every layer and direction."""
         packed = isinstance(input, PackedSequence)
         x = input.data if packed else input
-        batched = packed or not isinstance(x, Carrier) or x.ndim == 3
-        if not packed and isinstance(x, Carrier) and x.ndim not in (2, 3):
+        require_tensor(type(self).__name__, "input", x)
+        batched = packed or x.ndim == 3
+        if not packed and x.ndim not in (2, 3):
             tensor = "" if self.mode == "LSTM" else " tensor"
             name = self.mode.partition("_")[0]
             raise ValueError(f"{name}: Expected input to be 2D or 3D, got {x.ndim}D{tensor} instead")
@@ -149,13 +149,17 @@ class RNNBase(_Recurrent):
         """The given initial states, with an axis for the batch."""
         if hx is None:
             return None
-        states = tuple(hx) if self.mode == "LSTM" else (hx,)
+        lstm, several = self.mode == "LSTM", isinstance(hx, (tuple, list))
+        if several and not lstm:
+            raise TypeError(f"{type(self).__name__}: hx must be one tensor, and not {type(hx).__name__}")
+        states = tuple(hx) if lstm else (hx,)
         wanted, kind = (3, "batched 3-D") if batched else (2, "unbatched 2-D")
         if any(state.ndim != wanted for state in states):
             ranks = [f"{state.ndim}-D" for state in states]
             if self.mode == "LSTM":
                 raise RuntimeError(
                     f"For {kind} input, hx and cx should also be {wanted}-D but got ({', '.join(ranks)}) tensors"
+                    f"{'' if several else ': pass both, as the tuple (h, c)'}"
                 )
             raise RuntimeError(f"For {kind} input, hx should also be {wanted}-D but got {ranks[0]} tensor")
         return states if batched else tuple(unsqueeze(state, 1) for state in states)

@@ -7,12 +7,14 @@ writes are done only if no error was found.
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..._core.errors import size
 from ..._core.modes import no_grad
+from ..._core.package import package
 from ..._core.primitives import Carrier
 from ..._core.sites import warn
 from ..._core.texts import printable
@@ -224,8 +226,14 @@ class State(Members):
         >>> nn.Linear(2, 1).load_state_dict({"weight": pullback.ones(1, 2), "bias": pullback.zeros(1)})
         <All keys matched successfully>
         """
-        if not isinstance(state_dict, Mapping):
-            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        other: Any = state_dict
+        if not isinstance(other, Mapping):
+            given, fix = str(type(other)), ""
+            if isinstance(other, (str, PathLike)):
+                fix = f" Read the file first: load_state_dict({package}.load({str(state_dict)!r}))."
+            elif isinstance(other, State):
+                given, fix = f"a {type(state_dict).__name__}", " Pass its state: load_state_dict(other.state_dict())."
+            raise TypeError(f"Expected state_dict to be dict-like, got {given}.{fix}")
         for key in state_dict:
             if not isinstance(key, str):
                 raise TypeError(f"the keys of a state_dict are strings, got {key!r}, a {type(key).__name__}")
@@ -271,6 +279,8 @@ class State(Members):
             wrong.insert(0, f"Unexpected key(s) in state_dict: {_quoted(found.unexpected_keys)}. ")
         if strict and found.missing_keys:
             wrong.insert(0, f"Missing key(s) in state_dict: {_quoted(found.missing_keys)}. ")
+        if strict and found.unexpected_keys and found.missing_keys:
+            wrong += filter(None, [_prefixed(found.missing_keys, found.unexpected_keys)])
         if wrong:
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(wrong))
 
@@ -302,6 +312,17 @@ class State(Members):
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> Handle:
         """Call `hook(module, incompatible_keys)` after loading; it may change the lists of keys in place."""
         return Handle(self._load_state_dict_post_hooks, hook)
+
+
+def _prefixed(missing: list[str], unexpected: list[str]) -> str:
+    """The fix where the keys differ by the same prefix, which DataParallel, compile and modules that hold the model add."""
+    prefix = unexpected[0].removesuffix(missing[0])
+    if prefix and sorted(prefix + key for key in missing) == sorted(unexpected):
+        return f"Each key begins with {prefix!r}: load {{key.removeprefix({prefix!r}): value for key, value in state.items()}}."
+    prefix = missing[0].removesuffix(unexpected[0])
+    if prefix and sorted(prefix + key for key in unexpected) == sorted(missing):
+        return f"Each key lacks {prefix!r}: load {{{prefix!r} + key: value for key, value in state.items()}}."
+    return ""
 
 
 def _last(module: Any) -> list[Any]:

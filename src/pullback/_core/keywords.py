@@ -1,0 +1,140 @@
+"""Misspelt keywords: which parameter of a public function was meant, found where the error is displayed.
+
+Python itself names the nearest attribute in the same way and at the same time, so that a call that is right pays nothing.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from types import FrameType, TracebackType
+from typing import Any
+
+from .sites import GENERATED, called, internal
+
+_REFUSED = re.compile(r"(?P<function>[\w.<>]+)\(\) got an unexpected keyword argument '(?P<given>\w+)'")
+_SPELLINGS = {"axis": "dim", "axes": "dims"}
+"""NumPy's words, for those of torch."""
+_PLACES = ("device", "layout", "memory_format", "pin_memory")
+"""What functions take by `**options` that say where elements are to lie."""
+
+
+def suggested(error: TypeError, entries: Sequence[TracebackType]) -> tuple[Any, ...]:
+    """The arguments of an error, with the keyword that was meant, if the error is about one of ours and one is near."""
+    found = _REFUSED.fullmatch(str(error))
+    if found is None or not entries:
+        return error.args
+    function, given = found["function"], found["given"]
+    for callee in _callees(function, entries):
+        name = nearest(given, [each for each in _parameters(callee) if each != given])
+        if name is not None:
+            title = _title(function, callee)
+            return (f"{title}() got an unexpected keyword argument {given!r}. Did you mean {name!r}?",)
+    return error.args
+
+
+def nearest(given: str, names: Sequence[str]) -> str | None:
+    """The name that a misspelt one was meant to be, by letters, initials (`learning_rate`, `lr`) or words (`grad`)."""
+    ranked = [(_distance(_plain(given), _plain(name)), _distance(given, name), name) for name in names]
+    far, _, name = min(ranked, default=(len(given), 0, ""))
+    if 3 * far <= len(given) + 1:
+        return name
+    if _SPELLINGS.get(given) in names:
+        return _SPELLINGS[given]
+    words = set(given.split("_"))
+    alike = (name for name in names if name == _initials(given) or given == _initials(name) != name)
+    return next(alike, next((name for name in names if words < set(name.split("_"))), None))
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _initials(name: str) -> str:
+    return "".join(word[:1] for word in name.split("_"))
+
+
+def _distance(a: str, b: str) -> int:
+    """How many letters must be put in, taken out, changed or swapped with the next to make one word of another."""
+    rows = [list(range(len(b) + 1))]
+    for i, letter in enumerate(a):
+        row = [i + 1]
+        for j, other in enumerate(b):
+            ways = [rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (letter != other)]
+            if i and j and a[i - 1 : i + 1] == other + b[j - 1]:
+                ways.append(rows[i - 1][j - 1] + 1)
+            row.append(min(ways))
+        rows.append(row)
+    return rows[-1][-1]
+
+
+def _callees(function: str, entries: Sequence[TracebackType]) -> Iterator[Any]:
+    """What may have been called: what the program's line names, what our frames hold, and what we define under the name."""
+    program = [entry for entry in entries if not internal[entry.tb_frame.f_code.co_filename]]
+    if program:
+        frame = program[-1].tb_frame
+        written = called((frame.f_code, program[-1].tb_lasti))
+        yield from filter(_is_ours, _named(written, frame) if written else ())
+    name = function.removesuffix(".__init__")
+    for entry in reversed(entries):
+        alike = [each for each in entry.tb_frame.f_locals.values() if getattr(each, "__qualname__", None) == name]
+        yield from filter(_is_ours, alike)
+    modules = [module for path, module in list(sys.modules.items()) if path.partition(".")[0] == "pullback"]
+    tensor = sys.modules["pullback"].Tensor
+    for owner in (tensor, *modules):
+        held = vars(owner).get(name.partition(".")[0]) if owner is not tensor else getattr(owner, name, None)
+        if _is_ours(held):
+            yield held
+            yield getattr(held, name.rpartition(".")[2], None)
+
+
+def _named(written: str, frame: FrameType) -> Iterator[Any]:
+    """The object that `a.b.c` stands for in a frame; for `f(x).c`, the method of tensors."""
+    first, *rest = written.split(".") if written.replace(".", "").isidentifier() else ["", written.rpartition(".")[2]]
+    found = {**frame.f_globals, **frame.f_locals}.get(first, sys.modules["pullback"].Tensor)
+    for name in rest:
+        found = getattr(found, name, None)
+    yield found
+
+
+def _is_ours(value: Any) -> bool:
+    return callable(value) and any(
+        str(getattr(each, "__module__", "")).partition(".")[0] in {"pullback", "torch"}
+        for each in (value, *getattr(value, "__mro__", ()))
+    )
+
+
+def _parameters(callee: Any) -> list[str]:
+    """The names that a function or a class takes by keyword, and those that it hands on."""
+    if not isinstance(callee, type):
+        functions = [callee if inspect.isroutine(callee) else type(callee).__call__]
+    else:
+        functions = [vars(each)["__init__"] for each in callee.__mro__ if "__init__" in vars(each)]
+    names: list[str] = []
+    for function in functions:
+        open_ended = False
+        for layer in _layers(function):
+            code = layer.__code__
+            taken = code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
+            names += [name for name in taken if not name.startswith("_") and name != "self"]
+            names += [*getattr(layer, "accepts", ()), *getattr(getattr(layer, "__signature__", None), "parameters", ())]
+            open_ended = bool(code.co_flags & inspect.CO_VARKEYWORDS)
+        if not open_ended:
+            return names
+    return [*names, *_PLACES]
+
+
+def _layers(function: Any) -> Iterator[Any]:
+    """A function and those that it wraps, as far as they are written in Python, and by us."""
+    function = getattr(function, "__func__", function)
+    while function is not None:
+        if hasattr(function, "__code__") and not function.__code__.co_filename.startswith(GENERATED):
+            yield function
+        function = getattr(function, "__wrapped__", None)
+
+
+def _title(function: str, callee: Any) -> str:
+    """What was called, by its public name: classes that others derive from have private ones."""
+    return f"{callee.__name__}.__init__" if isinstance(callee, type) and function.endswith("__init__") else function
