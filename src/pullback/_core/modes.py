@@ -122,6 +122,35 @@ def set_all(values: dict[contextvars.ContextVar[Any], Any]) -> None:
     deque(map(contextvars.ContextVar.set, values, values.values()), 0)
 
 
+class ValuesBlock:
+    """A block in which context variables have other values; it nests."""
+
+    def __init__(self) -> None:
+        self._around: list[dict[Any, Any]] = []
+
+    def _values(self) -> dict[Any, Any]:
+        """The values that context variables have inside the block."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        values, depth = self._values(), len(self._around)
+        before = {each: each.get() for each in values}
+        try:
+            self._around.append(before)
+            set_all(values)
+            return self  # noqa: TRY300  # a return can be interrupted, too
+        except BaseException:  # the handler of a signal may raise it after the change
+            set_all(before)
+            del self._around[depth:]
+            raise
+
+    def __exit__(self, *exc: object) -> None:
+        try:
+            set_all(self._around[-1])
+        finally:  # if that was interrupted
+            set_all(self._around.pop())
+
+
 def changed(**fields: Any) -> Mode:
     """The current mode with some fields changed; the default mode is always the same object."""
     current = mode.get()
