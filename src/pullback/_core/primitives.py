@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict, Unpack
 from . import bfloat, xp as _xp
 from .composing import composed, signature
 from .halves import as_singles, pulled_as_singles
-from .modes import entered, innermost, quiet
+from .modes import innermost, quiet
 
 # 1. Primitives and kinds
 #
@@ -316,8 +316,6 @@ class Interpreter:
     """An object that processes the operations on the values that it has boxed."""
 
     level: int = 0
-    since = 0
-    """Larger than that of each interpreter whose block was entered before; 0 outside of blocks."""
     way_out = "Pass the tensor as an argument, or write y = x.clone() first."
     """The advice in the error that a tensor of a lower level cannot be written with a value of this interpreter."""
 
@@ -327,7 +325,6 @@ class Interpreter:
     def __enter__(self) -> Self:
         around = innermost.get()
         self.level = 1 if around is None else max(around.level, 0) + 1
-        self.since = next(entered)
         self._tokens.append(innermost.set(self))
         return self
 
@@ -347,10 +344,6 @@ class Interpreter:
     def adopt(self, made: Any) -> Any:
         """The tensor that replaces one newly created while this interpreter is the innermost: by default, the tensor itself."""
         return made
-
-    def enlist(self, tensor: Any) -> Any:
-        """What a tensor made inside this interpreter's block becomes when a value of this interpreter is written to it."""
-        return self.adopt(tensor)
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The result of one operation with at least one argument that this interpreter has boxed."""

@@ -416,7 +416,7 @@ def repeats(shape: tuple[int, ...], arrays: Sequence[Any], spec: tuple[Any, ...]
         shape, spec, picked = shape[axis : axis + 1], (array,), arrays[0].shape
     seen = np.zeros(shape, np.bool_)
     seen[place(arrays, spec)] = True
-    return np.count_nonzero(seen) < math.prod(picked)
+    return bool(np.count_nonzero(seen) < math.prod(picked))
 
 
 def along(indices: Array, axis: int, shape: tuple[int, ...] | None = None) -> tuple[Any, ...]:

@@ -106,7 +106,7 @@ def _variance(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
     where: Any = None, mean: Any = None, correction: float | None = None,
 ) -> Any:  # fmt: skip
-    a, ddof = _floats(*tensors(a), dtype), ddof if correction is None else correction
+    a, ddof = _floats(tensors(a)[0], dtype), ddof if correction is None else correction
     if mean is None and (where is None or where is True):
         return reductions.var(a, axis, keepdim=keepdims, correction=ddof)
     centre = _mean(a, axis, keepdims=True, where=where) if mean is None else mean
