@@ -534,7 +534,7 @@ class _Birth:
 
     def __call__(self, tensor: Any) -> None:
         if (interpreter := innermost.get()) is not None:
-            tensor._since = interpreter.since
+            tensor._since = getattr(interpreter, "since", 0)
         if self.before is not None:
             self.before(tensor)
 

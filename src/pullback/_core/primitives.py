@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack
 from . import bfloat, xp as _xp
 from .composing import composed, signature
 from .halves import as_singles, pulled_as_singles
-from .modes import ValuesBlock, entered, innermost, quiet
+from .modes import ValuesBlock, innermost, quiet
 from .package import package
 
 # 1. Primitives and kinds
@@ -318,15 +318,12 @@ class Interpreter(ValuesBlock):
     """An object that processes the operations on the values that it has boxed."""
 
     level: int = 0
-    since = 0
-    """Larger than that of each interpreter whose block was entered before; 0 outside of blocks."""
     way_out = "Pass the tensor as an argument, or write y = x.clone() first."
     """The advice in the error that a tensor of a lower level cannot be written with a value of this interpreter."""
 
     def _values(self) -> dict[Any, Any]:
         around = innermost.get()
         self.level = 1 if around is None else max(around.level, 0) + 1
-        self.since = next(entered)
         return {innermost: self}
 
     def grad(self, outputs: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any], **options: Any) -> Any:
@@ -342,10 +339,6 @@ class Interpreter(ValuesBlock):
     def adopt(self, made: Any) -> Any:
         """The tensor that replaces one newly created while this interpreter is the innermost: by default, the tensor itself."""
         return made
-
-    def enlist(self, tensor: Any) -> Any:
-        """What a tensor made inside this interpreter's block becomes when a value of this interpreter is written to it."""
-        return self.adopt(tensor)
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The result of one operation with at least one argument that this interpreter has boxed."""
