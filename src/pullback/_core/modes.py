@@ -151,9 +151,9 @@ class ValuesBlock:
             set_all(self._around.pop())
 
 
-def changed(**fields: Any) -> Mode:
-    """The current mode with some fields changed; the default mode is always the same object."""
-    current = mode.get()
+def changed(current: Mode | None = None, /, **fields: Any) -> Mode:
+    """A mode, by default that in force, with some fields changed; the default mode is always the same object."""
+    current = current or mode.get()
     if fields.keys() == {"grad"}:  # the most frequent changes need no new object
         if current is RECORD or current is NO_GRAD:
             return RECORD if fields["grad"] else NO_GRAD
