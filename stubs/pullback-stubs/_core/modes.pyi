@@ -30,7 +30,9 @@ import contextvars
 import functools
 import importlib
 import itertools
+from collections import deque
 from collections.abc import Callable
+from operator import call
 from types import FrameType
 from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
@@ -52,19 +54,49 @@ class Mode(NamedTuple):
     strong_zeros: bool = False
     programs: frozenset[str] = frozenset()
     alone: Callable[..., Any] | None = None
+    copied: Callable[[Any], None] | None = None
+    early_stop: bool | None = None
+    debugging: bool | None = None
 RECORD = Mode()
 NO_GRAD = Mode(grad=False)
 mode: contextvars.ContextVar[Mode] = contextvars.ContextVar('pullback.mode', default=RECORD)
-running: contextvars.ContextVar[Any] = contextvars.ContextVar('pullback.pass')
+running: contextvars.ContextVar[Any] = contextvars.ContextVar('pullback.pass', default=None)
 innermost: contextvars.ContextVar[Any] = contextvars.ContextVar('pullback.innermost', default=None)
 asking: contextvars.ContextVar[FrameType | None] = contextvars.ContextVar('pullback.asking', default=None)
 losses: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar('pullback.losses', default=None)
-copies: contextvars.ContextVar[Any] = contextvars.ContextVar('pullback.copies', default=None)
+refusals: contextvars.ContextVar[list[Exception] | None] = contextvars.ContextVar('pullback.refusals', default=None)
+dual: contextvars.ContextVar[Any] = contextvars.ContextVar('pullback.dual', default=None)
+state_asked: contextvars.ContextVar[Callable[[], object] | None] = contextvars.ContextVar('pullback.state_asked', default=None)
 entered = itertools.count(1)
-early_stop: contextvars.ContextVar[bool | None] = contextvars.ContextVar('pullback.early_stop', default=None)
-debugging: contextvars.ContextVar[bool | None] = contextvars.ContextVar('pullback.debugging', default=None)
+_STATE: tuple[contextvars.ContextVar[Any], ...] = (mode, innermost, running, asking, losses, refusals, dual, state_asked)
+_ASK, _SET = (tuple((each.get for each in _STATE)), tuple((each.set for each in _STATE)))
 
-def changed(**fields: Any) -> Mode:
+def restoring(function: Function) -> Function:
+    ...
+
+def under(variable: contextvars.ContextVar[Any], value: Any, function: Callable[..., Result], *args: Any) -> Result:
+    ...
+
+def set_all(values: dict[contextvars.ContextVar[Any], Any]) -> None:
+    ...
+
+class ValuesBlock:
+    ...
+
+    def __init__(self) -> None:
+        ...
+
+    def _values(self) -> dict[Any, Any]:
+        ...
+
+    def __enter__(self) -> Self:
+        ...
+
+    def __exit__(self, *exc: object) -> None:
+        ...
+    _around: _Any
+
+def changed(current: Mode | None=None, /, **fields: Any) -> Mode:
     ...
 
 def _observer(new: Mode) -> Any:
@@ -96,7 +128,7 @@ class ModeBlock:
 
     def __call__(self, function: Function) -> Function:
         ...
-    _tokens: _Any
+    _around: _Any
 
 def _wrap_generator(block: ModeBlock, function: Function) -> Function:
     ...

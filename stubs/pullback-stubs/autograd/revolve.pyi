@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from .._core import xp as _xp
 from .._core.errors import kind, modified
-from .._core.modes import FieldBlock, Mode, mode, running
+from .._core.modes import FieldBlock, Mode, mode, running, under
 from .._core.primitives import Carrier, general, linear
 from .._core.sites import caller
 from .._core.trees import flatten, paths, unflatten
@@ -152,6 +152,9 @@ class Loop:
     stored: _Any
     structure: _Any
     tape: _Any
+
+def _walked(walker: Pass, order: Any, pending: dict[Any, Any]) -> None:
+    ...
 
 def _leaf(node: Node) -> Any:
     ...

@@ -41,22 +41,24 @@ from .._core.modes import FieldBlock, innermost, mode
 from .._core.primitives import Carrier
 from .._core.sites import depth
 from .._core.trees import LEAF, flatten, unflatten
+from .._core.xp import replay
 from .._numerics.random import Moment
-from .._tape.memory import protect, version, written
+from .._tape.memory import Cell, owner, protect, storage_of, version, written
 from .._tape.recording import Obstacle
-from .._tape.views import view
+from .._tape.views import alias, view
 from .._tape.walk import pull_back
 from .._tensor.tensor import Tensor
 from ..nn.modules.module import Module
 from .capture import Run
 from .costs import peak, works
 from .holders import meaning
+from .layouts import clash, order, overlaps
 from .machinery import Machinery
 from .numbers import Escaped, Root
 from .program import DepartedError, Program, acts
 from .quick import GIVEN_UP, quick
-from .recorder import CaptureError, RefusedError, clash, overlaps
-from .records import Argument, Gradient, Place, Rate, Record, signature
+from .recorder import CaptureError, RefusedError
+from .records import Argument, Gradient, Place, Rate, Record, Way, signature
 from .report import Report
 from .source import write
 from .whole import recorded
@@ -64,6 +66,7 @@ ndarray = np.ndarray
 REST = 64
 QUICK = 4
 PATIENCE = 8
+KINDS = 256
 
 class Prepared:
     ...
@@ -86,10 +89,10 @@ class Prepared:
     def run(self, leaves: Sequence[Any], arrays: list[Any]) -> Any:
         ...
 
-    def copied(self, array: Any) -> Any:
+    def _made(self, leaves: Sequence[Any], results: list[Any]) -> list[Any]:
         ...
 
-    def _recorded(self, leaves: Sequence[Any], results: list[Any]) -> dict[int, Any]:
+    def _recorded(self, way: Way, leaves: Sequence[Any], results: list[Any], arrays: list[Any]) -> dict[int, Any]:
         ...
 
     def _tensors(self, leaves: Sequence[Any]) -> list[Any]:
@@ -110,13 +113,16 @@ class Prepared:
 def _undone(execute: Callable[..., Any], drawn: Sequence[Any], *arrays: Any) -> Any:
     ...
 
-def _seen_through(tensor: Any, steps: Sequence[Any]) -> Any:
+def _answer(kind: str, what: Any, leaves: Sequence[Any], made: list[Any], answers: list[Any]) -> Any:
+    ...
+
+def _guard(tensors: Sequence[Any], node: Any) -> None:
     ...
 
 class _Spent(Obstacle):
     ...
 
-    def error(self, node: Any) -> Exception:
+    def error(self, node: Any, order: Any=()) -> Exception:
         ...
 
 def _never(g: Any, arrays: Any) -> list[Any]:

@@ -30,11 +30,14 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 import numpy as np
+from .. import ops
 from .._core.modes import FieldBlock
+from .._core.package import package
 from .._core.primitives import Carrier, Function
 from .._core.trees import LEAF, Structure, flatten, paths, unflatten
 from .._tensor.creation import arange, as_tensor, zeros
-from .._tensor.custom import Meta, tensor_of
+from .._tensor.custom import Meta
+from .._tensor.tensor import Tensor
 from ..vocabulary.arithmetic import ne, where
 from ..vocabulary.shapes import movedim, reshape, stack, unbind
 Leaves = list[Any]
@@ -122,11 +125,14 @@ class Mask(NamedTuple):
     def chosen(self, leaves: Leaves, others: Leaves) -> Leaves:
         ...
 
-def _decided(predicate: Any) -> bool | Mask:
-    ...
-
 class Runner:
     ...
+
+    def truths(self, array: Any) -> Any:
+        ...
+
+    def decided(self, predicate: Any) -> bool | Mask:
+        ...
 
     def cond(self, predicate: Any, first: Side, second: Side, operands: Leaves) -> Leaves:
         ...

@@ -30,6 +30,7 @@ from collections.abc import Sequence
 from typing import Any
 import numpy as np
 from .. import ops
+from .._core.modes import restoring
 from .._core.primitives import Carrier, Function, Primitive
 from .._core.trees import Structure, flatten, mapped, paths, unflatten
 from ..interpreters import Boxed, Interpreter

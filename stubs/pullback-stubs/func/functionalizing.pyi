@@ -31,6 +31,7 @@ from collections.abc import Sequence
 from typing import Any
 import numpy as np
 from .._core.errors import kind
+from .._core.modes import restoring
 from .._core.primitives import Carrier, Function, Primitive
 from .._core.trees import flatten, mapped, unflatten
 from .._tape.views import steps, view
@@ -58,6 +59,7 @@ class Functional(Interpreter):
 def functionalize(func: _Callable[_P, _R], *, remove: str='mutations') -> _Callable[_P, _R]:
     ...
 
+@restoring
 def _run(func: Function, args: Any, kwargs: Any, *, views: bool) -> Any:
     ...
 

@@ -32,6 +32,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 import numpy as np
+from .._core.modes import restoring
 from .._core.trees import Structure, flatten, mapped, unflatten
 from .._tensor.tensor import Tensor
 from .forward import jvp, require_primals

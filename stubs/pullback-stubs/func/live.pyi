@@ -31,7 +31,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 import numpy as np
 from .._core import errors
-from .._core.modes import enable_grad
+from .._core.modes import enable_grad, restoring
 from .._core.primitives import Carrier, Function
 from .._core.trees import flatten, paths, unflatten
 from .._tape import backward
@@ -69,6 +69,7 @@ def _plan(y: Any, inputs: Sequence[Any], mode: str | None, chunk_size: int | Non
 def _by_rows(y: Any, inputs: Sequence[Any], chunk_size: int, create_graph: bool, allow_unused: bool) -> list[Any]:
     ...
 
+@restoring
 def _by_columns(y: Any, inputs: Sequence[Any], chunk_size: int, create_graph: bool, allow_unused: bool) -> list[Any]:
     ...
 

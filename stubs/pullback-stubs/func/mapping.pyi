@@ -30,9 +30,10 @@ import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 import numpy as np
+from .._core.modes import restoring
 from .._core.primitives import Carrier, Function
 from .._core.trees import Structure, flatten, paths, spread, unflatten
-from .._numerics.random import get_rng_state, set_rng_state
+from .._numerics.random import Moment
 from .._tape.views import steps, view
 from ..vocabulary.shapes import cat
 from .batched_indexing import has_rules, lifted
@@ -74,6 +75,7 @@ class _Results(NamedTuple):
     def tree(self, unmoved: dict[tuple[int, Any], Any]) -> Any:
         ...
 
+@restoring
 def _at_once(call: _Call, leaves: Sequence[Any], size: int, past: list[Any] | None=None) -> _Results:
     ...
 
@@ -83,6 +85,7 @@ def _ran(batch: Batch, call: _Call, leaves: Sequence[Any]) -> _Results:
 def _seen(batch: Batch, y: Any, arguments: dict[int, Any], value: Any) -> Any:
     ...
 
+@restoring
 def _in_parts(call: _Call, leaves: Sequence[Any], size: int) -> _Results:
     ...
 

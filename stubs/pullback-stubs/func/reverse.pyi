@@ -31,6 +31,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 import numpy as np
+from .._core.modes import restoring
 from .._core.primitives import Carrier, Function
 from .._core.trees import Structure, flatten, mapped, paths, unflatten
 from .._tape import reasons
