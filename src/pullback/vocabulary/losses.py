@@ -261,13 +261,8 @@ def _are_classes(
         return False
     if not shape[0] * shape[1]:
         return False
-    if isinstance(classes, Carrier):  # recorded values, which the operation itself compares with the number of classes
-        if not np.minimum.reduce(classes, None) >= 0:
-            return False
-    else:
-        numbers = classes.astype(np.uint64)  # negative ones become large
-        if numbers.item(numbers.argmax()) >= shape[1]:
-            return False
+    if outside(classes, shape[1]) is not None:
+        return False
     return ignore_index < 0 or not (classes == ignore_index).any()
 
 
