@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from ._core import errors
-from ._core.modes import innermost, mode, within
+from ._core.modes import entered, innermost, mode, within
 from ._core.package import package
 from ._core.primitives import Carrier, Interpreter as _Interpreter, Primitive as Primitive
 from ._numerics.random import sampled_within
@@ -136,8 +136,15 @@ class Interpreter(_Interpreter):
 
     carrier: type[Boxed] = Boxed
     """The class of the tensors of this interpreter."""
+    since = 0
+    """Larger than that of each interpreter whose block was entered before; 0 outside of blocks."""
+
+    def enlist(self, tensor: Any) -> Any:
+        """What a tensor made inside this interpreter's block becomes when a value of this interpreter is written to it."""
+        return self.adopt(tensor)
 
     def _values(self) -> dict[Any, Any]:
+        self.since = next(entered)
         return {**super()._values(), mode: within()}
 
     def box(self, value: Any) -> Any:
@@ -150,7 +157,7 @@ class Interpreter(_Interpreter):
         boxed.interpreter = self
         boxed.level = self.level
         if (around := innermost.get()) is not self and around is not None:
-            boxed._since = around.since
+            boxed._since = getattr(around, "since", 0)
         return boxed
 
     def wrap(self, value: Any, node: Any) -> Any:

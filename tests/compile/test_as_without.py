@@ -36,9 +36,9 @@ def test_a_write_after_use_leaves_gradients(fuse):
         "tensordot": (lambda c: pullback.tensordot(c, c, dims=2), 2 * x),
         "prelu": (lambda c: F.prelu(-c, c[0]), None),
     }
-    for name, (operation, expected) in cases.items():
+    for name, (operation, given) in cases.items():
         function = written_after(operation)
-        expected = function(X).numpy() if expected is None else expected
+        expected = function(X).numpy() if given is None else given
         compiled = Compiled(function, fuse=fuse)
         for _ in range(2):
             np.testing.assert_allclose(compiled(X).numpy(), expected, err_msg=name)

@@ -218,7 +218,7 @@ def _outcome(call, x, k):
     """What a call gives, or the class of what it raises."""
     try:
         return call(x.clone(), k), None
-    except Exception as error:  # noqa: BLE001  # whatever it is, both raise it
+    except Exception as error:  # whatever it is, both raise it
         return None, error
 
 

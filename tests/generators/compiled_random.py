@@ -65,8 +65,7 @@ def step(name, state, x):
             state.own.set_state(state.first)
         case "fork":
             with pullback.fork_rng():
-                x = x + pullback.rand(3)
-            return x
+                return x + pullback.rand(3)
         case "number":
             return x + state.own.initial_seed()
         case "scan":

@@ -93,8 +93,7 @@ def cells():
     """Recurrent layers whose parameters are always the same."""
     pullback.manual_seed(0)
     options = {"dtype": pullback.float64}
-    made = nn.RNN(3, 2, **options), nn.GRU(3, 2, **options), nn.LSTM(3, 2, **options), nn.GRUCell(3, 2, **options)
-    return made
+    return nn.RNN(3, 2, **options), nn.GRU(3, 2, **options), nn.LSTM(3, 2, **options), nn.GRUCell(3, 2, **options)
 
 
 def called(name):

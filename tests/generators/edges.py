@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 
 import pullback
-from pullback.nn import functional as F  # noqa: N812  # as everyone calls it
+from pullback.nn import functional as F  # as everyone calls it
 
 FEW = 20
 SIZES = [

@@ -499,12 +499,12 @@ def loaded(content):
         if "asks for more memory" in text or not text.isprintable() or len(text) > 1100:
             return f"a FileError that says {text!r}"
         return "refused"
-    except BaseException:  # noqa: BLE001  # whatever it is, it is wrong
+    except BaseException:  # whatever it is, it is wrong
         return traceback.format_exc()
     try:
         sys.setrecursionlimit(3000)
         touched(value, {})
-    except BaseException:  # noqa: BLE001
+    except BaseException:
         return "read and not as it should be: " + traceback.format_exc()
     return "value"
 

@@ -31,13 +31,13 @@ def assigned(index, shape, tensors=True):
 def by_index(rng):
     """An assignment of one of many kinds of index to a tensor of shape (4, 3, 2)."""
     k = int(rng.integers(1, 6))
-    i, j, l = (repeated(rng, size, k) for size in (4, 3, 2))
+    i, j, m = (repeated(rng, size, k) for size in (4, 3, 2))
     grid = repeated(rng, 4, (2, k))
     mask = pb.tensor(rng.random((4, 3)) < 0.5)
     chosen = int(mask.sum())
     kinds = [
-        (i, (k, 3, 2)), ([*i.tolist()], (k, 3, 2)), (grid, (2, k, 3, 2)), ((i, j), (k, 2)), ((i, j, l), (k,)),
-        ((i, slice(None), l), (k, 3)), ((slice(1, 3), j), (2, k, 2)), ((..., l), (4, 3, k)), ((i, 1), (k, 2)),
+        (i, (k, 3, 2)), ([*i.tolist()], (k, 3, 2)), (grid, (2, k, 3, 2)), ((i, j), (k, 2)), ((i, j, m), (k,)),
+        ((i, slice(None), m), (k, 3)), ((slice(1, 3), j), (2, k, 2)), ((..., m), (4, 3, k)), ((i, 1), (k, 2)),
         ((2, j), (k, 2)), ((i[:, None], j), (k, k, 2)), (mask, (chosen, 2)), ((slice(None, None, 2), None, j), (2, 1, k, 2)),
         ((i.numpy(), slice(0, 2)), (k, 2, 2)), ((mask[:, 0], 0), (int(mask[:, 0].sum()), 2)),
     ]  # fmt: skip

@@ -38,7 +38,7 @@ def _results(function, numbers, arrays, dtype):
         values, gradients = function(numbers, *inputs)
     except CaptureError:
         raise
-    except Exception as error:  # noqa: BLE001  # whatever it is, both raise it
+    except Exception as error:  # whatever it is, both raise it
         return None, error
     return [*values, *gradients, *[x.detach() for x in inputs]], None
 

@@ -122,9 +122,38 @@ def set_all(values: dict[contextvars.ContextVar[Any], Any]) -> None:
     deque(map(contextvars.ContextVar.set, values, values.values()), 0)
 
 
-def changed(**fields: Any) -> Mode:
-    """The current mode with some fields changed; the default mode is always the same object."""
-    current = mode.get()
+class ValuesBlock:
+    """A block in which context variables have other values; it nests."""
+
+    def __init__(self) -> None:
+        self._around: list[dict[Any, Any]] = []
+
+    def _values(self) -> dict[Any, Any]:
+        """The values that context variables have inside the block."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        values, depth = self._values(), len(self._around)
+        before = {each: each.get() for each in values}
+        try:
+            self._around.append(before)
+            set_all(values)
+            return self  # noqa: TRY300  # a return can be interrupted, too
+        except BaseException:  # the handler of a signal may raise it after the change
+            set_all(before)
+            del self._around[depth:]
+            raise
+
+    def __exit__(self, *exc: object) -> None:
+        try:
+            set_all(self._around[-1])
+        finally:  # if that was interrupted
+            set_all(self._around.pop())
+
+
+def changed(current: Mode | None = None, /, **fields: Any) -> Mode:
+    """A mode, by default that in force, with some fields changed; the default mode is always the same object."""
+    current = current or mode.get()
     if fields.keys() == {"grad"}:  # the most frequent changes need no new object
         if current is RECORD or current is NO_GRAD:
             return RECORD if fields["grad"] else NO_GRAD
@@ -505,7 +534,7 @@ class _Birth:
 
     def __call__(self, tensor: Any) -> None:
         if (interpreter := innermost.get()) is not None:
-            tensor._since = interpreter.since
+            tensor._since = getattr(interpreter, "since", 0)
         if self.before is not None:
             self.before(tensor)
 

@@ -8,12 +8,12 @@ tape or transform.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack
 
 from . import bfloat, xp as _xp
 from .composing import composed, signature
 from .halves import as_singles, pulled_as_singles
-from .modes import entered, innermost, quiet, set_all
+from .modes import ValuesBlock, innermost, quiet
 from .package import package
 
 # 1. Primitives and kinds
@@ -314,42 +314,17 @@ def bind(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> A
 # `examples/printing_tracer.py`.
 
 
-class Interpreter:
+class Interpreter(ValuesBlock):
     """An object that processes the operations on the values that it has boxed."""
 
     level: int = 0
-    since = 0
-    """Larger than that of each interpreter whose block was entered before; 0 outside of blocks."""
     way_out = "Pass the tensor as an argument, or write y = x.clone() first."
     """The advice in the error that a tensor of a lower level cannot be written with a value of this interpreter."""
 
-    def __init__(self) -> None:
-        self._around: list[dict[Any, Any]] = []
-
     def _values(self) -> dict[Any, Any]:
-        """The values that context variables have inside the block."""
         around = innermost.get()
         self.level = 1 if around is None else max(around.level, 0) + 1
-        self.since = next(entered)
         return {innermost: self}
-
-    def __enter__(self) -> Self:
-        values, depth = self._values(), len(self._around)
-        before = {each: each.get() for each in values}
-        try:
-            self._around.append(before)
-            set_all(values)
-            return self  # noqa: TRY300  # a return can be interrupted, too
-        except BaseException:  # the handler of a signal may raise it after the change
-            set_all(before)
-            del self._around[depth:]
-            raise
-
-    def __exit__(self, *exc: object) -> None:
-        try:
-            set_all(self._around[-1])
-        finally:  # if that was interrupted
-            set_all(self._around.pop())
 
     def grad(self, outputs: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any], **options: Any) -> Any:
         """The result of `autograd.grad` for outputs that this interpreter has boxed; raises RuntimeError if there is none."""
@@ -364,10 +339,6 @@ class Interpreter:
     def adopt(self, made: Any) -> Any:
         """The tensor that replaces one newly created while this interpreter is the innermost: by default, the tensor itself."""
         return made
-
-    def enlist(self, tensor: Any) -> Any:
-        """What a tensor made inside this interpreter's block becomes when a value of this interpreter is written to it."""
-        return self.adopt(tensor)
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The result of one operation with at least one argument that this interpreter has boxed."""

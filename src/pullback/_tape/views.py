@@ -227,21 +227,33 @@ def carry_out(writes: Steps) -> None:
     deque(itertools.starmap(call, writes), 0)
 
 
+def stepped(target: Any, args: Sequence[Any], result: Any, name: str) -> Any:
+    """An untracked result that is to be written in place: that of a step function of tracked tensors, with derivative zero.
+
+    So comparisons leave a tracked tensor tracked, as in torch.
+    """
+    if result is NotImplemented or result._node is not None:
+        return result
+    tracked = [x for x in (target, *args) if isinstance(x, Carrier) and x._node is not None]
+    if not tracked or not mode.get().grad or target._dtype.kind not in "fc":
+        return result
+    if result._dtype != target._dtype:
+        result = ops.astype(result, dtype=target._dtype, source=result._dtype)
+    return ops.drawn(result, *tracked, label=f"{name.title().replace('_', '')}Backward{len(args)}")
+
+
 def enlist(target: Any, value: Any, operation: str) -> None:
     """Before a value of a transform is written to a tensor of a lower level: make the tensor one of that transform's.
 
     Only a tensor that was made inside the transform, with all that lies in its memory, can become one.
     """
     interpreter = value.interpreter
+    since = getattr(interpreter, "since", math.inf)
     base = target if target._base is None else target._base
     family = (
         [base] if base._storage is None else [base, *(each for each in base._storage.tensors() if each is not base)]
     )
-    if (
-        base._since < interpreter.since
-        or any(each._base is not base or each._heir for each in family[1:])
-        or base._heir
-    ):
+    if base._since < since or any(each._base is not base or each._heir for each in family[1:]) or base._heir:
         raise RuntimeError(errors.captured_write(target, operation, value))
     twins = [interpreter.enlist(each._twin()) for each in family]
     if any(twin.level < value.level for twin in twins):

@@ -37,8 +37,7 @@ class _Defaults(Carrier):
 
     interpreter: Tape
     _storage: Any = None
-    _writes = 0
-    _since = 0  # of the innermost interpreter in whose block it was made: see Interpreter
+    _writes = _since = 0  # `_since`: of the innermost interpreter in whose block it was made: see Interpreter
     _base: Any = None
     _path: tuple[Any, ...] = ()
     _made_untracked: Any = None  # the mark of a view that has no history of its base: see MarkedView

@@ -9,7 +9,6 @@ import _thread
 import functools
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
-from sys import _getframe
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from .._tape.cuts import cut_off, escape, refused
 from .._tape.memory import storage_of
 from .._tape.node import AccumulateGrad, Node, new
 from .._tape.recording import Tape
-from .._tape.views import write
+from .._tape.views import stepped, write
 from ..vocabulary import (
     arithmetic,
     fills,
@@ -198,7 +197,7 @@ class Conversions(Autograd):
 
     def _scalar(self, convert: Callable[[Any], Any]) -> Any:
         if self._followed:
-            if (function := function_of(_getframe(2))) is not None:
+            if (function := function_of(sys._getframe(2))) is not None:
                 raise errors.tracked_number(function, self)
             escape("item", self, "conversion to a number")
             if not refused():  # what is allowed there is meant
@@ -292,11 +291,10 @@ class Conversions(Autograd):
         )
 
     def __copy__(self) -> Any:
-        if self.level or not self.is_leaf:
-            copied = self.clone()
-            vars(copied).update(self._given_attributes())
-            return copied
-        return self._copied_to(self.detach(), self._given_attributes())
+        if self.is_leaf and not self.level:
+            return self._copied_to(self.detach(), self._given_attributes())
+        vars(copied := self.clone()).update(self._given_attributes())
+        return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if not self.is_leaf and self.grad_fn is not None:
@@ -310,8 +308,7 @@ class Conversions(Autograd):
 
     def _given_attributes(self) -> dict[str, Any]:
         """The attributes that the program has given to this tensor."""
-        known = self._held
-        return {name: value for name, value in vars(self).items() if not name.startswith("_") and name not in known}
+        return {name: value for name, value in vars(self).items() if name[0] != "_" and name not in self._held}
 
     def _copied(self) -> Any:
         """A leaf with a copy of this tensor's values, and its class, requires_grad flag and gradient."""
@@ -419,25 +416,10 @@ def in_place(general: Callable[..., Any]) -> Callable[..., Any]:
     """The in-place form of an operation: its result is written to the first operand."""
 
     def method(self: Any, *args: Any, **options: Any) -> Any:
-        result = general(self, *args, **options)
-        if result is NotImplemented:
-            return result
-        if result._node is None and self._dtype.kind in "fc":
-            result = _steps_followed(self, args, result, general.__name__)
-        return write(self, result, f"{general.__name__}_")
+        result = stepped(self, args, general(self, *args, **options), general.__name__)
+        return result if result is NotImplemented else write(self, result, f"{general.__name__}_")
 
     return named(f"{general.__name__}_", method, vocabulary.in_place_text(general))
-
-
-def _steps_followed(target: Any, args: Sequence[Any], result: Any, name: str) -> Any:
-    """The result of a step function of tracked tensors, such as a comparison, tracked with a derivative of zero.
-
-    What is written in place stays tracked, as in torch.
-    """
-    tracked = [x for x in (target, *args) if isinstance(x, Carrier) and x._node is not None]
-    if not tracked or not mode.get().grad:
-        return result
-    return ops.drawn(cast(result, target._dtype), *tracked, label=f"{name.title().replace('_', '')}Backward{len(args)}")
 
 
 def operator(general: Callable[[Any, Any], Any], *, swapped: bool = False) -> Callable[[Any, Any], Any]:

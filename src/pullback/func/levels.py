@@ -97,7 +97,8 @@ class Level(Tape, Interpreter):
         self._given: dict[int, tuple[ReferenceType[Any], Any]] = {}  # weak: the tensors hold the level
 
     def _values(self) -> dict[Any, Any]:
-        return {**super()._values(), mode: changed(grad=True)}
+        values = super()._values()
+        return {**values, mode: changed(values[mode], grad=True)}
 
     @property
     def outside(self) -> Mode:
