@@ -264,6 +264,33 @@ def test_detach_in_place_cuts_tangents_off():
     equal(pushed, [2.0, 4.0, 6.0])
 
 
+TURNED = ["t_", "transpose_", "swapaxes_", "squeeze_", "unsqueeze_", "as_strided_"]
+PLACES = {"transpose_": (0, 1), "swapaxes_": (0, 1), "squeeze_": (0,), "unsqueeze_": (0,), "as_strided_": ((3, 1), (1, 1))}
+
+
+@pytest.mark.parametrize("name", TURNED)
+def test_axes_that_are_turned_in_place(name):
+    """A batch's axis is not among them, and tangents are turned as well."""
+    places = PLACES.get(name, ())
+
+    def turned(x, view):
+        y = x[None] * x[None]
+        y = getattr(y, name[:-1])(*places) if view else getattr(y, name)(*places)
+        return y * y.detach().sin()
+
+    rows = pullback.stack([vector(), vector() + 1])
+    for transformed in [
+        lambda f: func.vmap(f)(rows),
+        lambda f: func.vmap(f, in_dims=1, out_dims=-1)(rows.T.clone()),
+        lambda f: func.vmap(func.vmap(f))(rows[:, None]),
+        lambda f: func.jvp(f, (rows[0],), (rows[1],))[1],
+        lambda f: func.jacfwd(f)(rows[0]),
+        lambda f: func.jacrev(f)(rows[0]),
+        lambda f: func.hessian(lambda x: (f(x) ** 2).sum())(rows[0]),
+    ]:
+        equal(transformed(lambda x: turned(x, view=False)), transformed(lambda x: turned(x, view=True)).numpy())
+
+
 def test_a_copy_has_the_shape_of_the_tensor():
     found = func.vmap(lambda x: copy.copy(x) * copy.deepcopy(x))(pullback.stack([vector(), vector() + 1]))
     equal(found, [[1.0, 4.0, 9.0], [4.0, 9.0, 16.0]])

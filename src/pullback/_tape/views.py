@@ -468,7 +468,7 @@ def become(target: Any, function: Any, operation: str) -> Any:
     if mode.get().grad and isinstance((target if target._base is None else target._base)._node, AccumulateGrad):
         refusal = errors.leaf_write if target._base is None else errors.leaf_view_write
         raise RuntimeError(refusal(target, operation))
-    before = target.interpreter.wrap(target._array, target._node)
+    before = target._twin() if target._held else target.interpreter.wrap(target._array, target._node)
     for name in ("_base", "_path", "_made_untracked", "_inference", "_cut"):
         setattr(before, name, getattr(target, name))
     storage_of(target).join(before)
@@ -477,6 +477,7 @@ def become(target: Any, function: Any, operation: str) -> Any:
     views = [member for member in storage_of(target).tensors() if member._base is target]
     writes: Steps = [(_put, member, "_base", before) for member in views]
     writes += [*_exchanging(target, result._array), counting(target)]
+    writes += [(_put, target, name, getattr(result, name)) for name in target._held]
     if views or target._base is not None:
         writes += [(_put, target, name, getattr(result, name)) for name in ("_base", "_path", "_made_untracked")]
     if not isinstance(target._node, AccumulateGrad):
