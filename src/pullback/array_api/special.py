@@ -16,6 +16,7 @@ import numpy as np
 from .. import special as _special
 from .._core.sites import named as _named
 from .._numpy.scipy_names import FUNCTIONS as _FUNCTIONS
+from .creation import asarray as _asarray
 from .operands import together as _together
 
 
@@ -75,7 +76,7 @@ def stdtrit(df: Any, p: Any, /) -> Any:
 
 def _density(df: Any) -> Any:
     """The density of Student's t at 0, where the formulas have no slope."""
-    return 1 / (np.sqrt(df) * _FUNCTIONS["beta"](np.asarray(0.5, df.dtype), df / 2))
+    return 1 / (np.sqrt(df) * _FUNCTIONS["beta"](_asarray(df / 2), np.asarray(0.5, df.dtype)))
 
 
 def rgamma(x: Any, /) -> Any:

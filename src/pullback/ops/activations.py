@@ -121,7 +121,7 @@ def _gelu_tanh_forward(x: Any) -> Any:
 
 def _softsign(xp: Any, g: Any, x: Any) -> Any:
     size = xp.abs(x) + 1
-    return g / (size * size)
+    return g / size / size  # its square may be out of range
 
 
 def _tanhshrink(xp: Any, g: Any, x: Any) -> Any:

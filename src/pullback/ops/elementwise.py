@@ -76,7 +76,7 @@ rsub       = elementwise("rsub",        lambda xp, g: -g,
 multiply   = elementwise("multiply",    lambda xp, g, b: g * b,
                                         lambda xp, g, a: g * a,                        title="MulBackward0")
 divide     = elementwise("divide",      lambda xp, g, b: g / b,
-                                        lambda xp, g, b, y: -g * y / b,                title="DivBackward0")
+                                        lambda xp, g, b, y: -g * (y / b),              title="DivBackward0")
 modulo     = elementwise("modulo",      lambda xp, g: g,                               title="RemainderBackward0", **REAL)
 remainder  = elementwise("remainder",   lambda xp, g: g,
                                         lambda xp, g, a, b: -g * xp.floor_quotient(a, b),      title="RemainderBackward1", **REAL)

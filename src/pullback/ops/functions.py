@@ -135,7 +135,7 @@ fmin        = elementwise("fmin",        lambda xp, g, a, b: xp.select((a <= b) 
                                          lambda xp, g, a, b: xp.select(xp.logical_not((a <= b) | xp.isnan(b)), g),
                                                                                               forward=np.fmin, **REAL)
 fmod        = elementwise("fmod",        lambda xp, g: g,
-                                         lambda xp, g, a, b: -g * xp.trunc_quotient(a, b),    forward=np.fmod, **REAL)
+                                         lambda xp, g, a, b: -g * xp.rint((a - xp.fmod(a, b)) / b), forward=np.fmod, **REAL)
 floor_quotient = elementwise("floor_quotient", lambda xp, g: xp.zeros_like(g),
                                          lambda xp, g: xp.zeros_like(g),
                              forward=np.floor_divide,                                         title="DivBackward2", **REAL)

@@ -16,6 +16,7 @@ from ..ops.pooling import adaptive_spans, lowest
 from ..ops.resampling import Taps
 from . import arithmetic, load
 from .convolution import Sizes
+from .promotion import cast
 
 NUMBERS = {1: "one int", 2: "two ints", 3: "three ints"}
 
@@ -578,6 +579,9 @@ def _lp_pool(dims: int, input: Any, norm_type: float, kernel_size: Any, stride: 
     if abs(norm_type) == math.inf:
         sign = 1 if norm_type > 0 else -1
         return _max_pool(dims, input.abs() * sign, kernel_size, stride, 0, 1, ceil_mode, indices=False) * sign
+    if input._dtype.kind == "f" and input._dtype.itemsize < 8:  # powers of single precision may be out of its range
+        wide = cast(input, np.dtype(np.float64))
+        return cast(_lp_pool(dims, wide, norm_type, kernel_size, stride, ceil_mode), input._dtype)
     powers = arithmetic.pow(input, norm_type)
     mean = _avg_pool(dims, powers, kernel_size, stride, 0, ceil_mode, inside=False, divisor=None)
     count = math.prod(_sizes(f"lp_pool{dims}d", kernel_size, dims, "kernel_size"))

@@ -233,9 +233,8 @@ def _var(b: Builder, x: Value, *, axis: tuple[int, ...], correction: float, keep
 def _std(b: Builder, x: Value, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Value | None:
     if x.dtype.itemsize < 4:
         return None
-    centred = _widened(b, b.subtract(x, b.mean(x, axis=axis, keepdims=True)))
-    total = b.sum(b.multiply(centred, centred), axis=axis, keepdims=keepdims)
-    return _cast(b, b.sqrt(b.divide(total, max(_count(x, axis) - correction, 0))), x.dtype)
+    centred = b.subtract(x, b.mean(x, axis=axis, keepdims=True))
+    return _root_of_squares(b, centred, axis, keepdims, max(_count(x, axis) - correction, 0))
 
 
 def _cast(b: Builder, x: Value, dtype: np.dtype[Any]) -> Value:
@@ -271,9 +270,22 @@ def _vector_norm(b: Builder, x: Value, *, order: float, axis: tuple[int, ...], k
     if order == 1:
         return b.sum(size, axis=axis, keepdims=keepdims)
     if order == 2:
-        wide = _widened(b, x)
-        return _cast(b, b.sqrt(b.sum(b.multiply(wide, wide), axis=axis, keepdims=keepdims)), x.dtype)
+        return _root_of_squares(b, x, axis, keepdims)
     return None
+
+
+def _root_of_squares(b: Builder, x: Value, axis: tuple[int, ...], keepdims: bool, count: float | None = None) -> Value:
+    """The root of the sum of squares, or of their mean: what is too large or too small to be squared is scaled before."""
+    if x.dtype.itemsize < 8 or not x.size:
+        factor, wide = None, _widened(b, x)
+    else:
+        top = b.amax(b.abs(x), axis=axis, keepdims=True)
+        down, up, one = (b.scalar(number, x.dtype) for number in (2.0**-600, 2.0**700, 1))
+        factor = b.where(b.greater(top, 2.0**500), down, b.where(b.less(top, 2.0**-450), up, one))
+        wide = b.multiply(x, factor)
+    total = b.sum(b.multiply(wide, wide), axis=axis, keepdims=keepdims)
+    root = _cast(b, b.sqrt(total if count is None else b.divide(total, count)), x.dtype)
+    return root if factor is None else b.divide(root, b.reshape(factor, shape=root.shape))
 
 
 @decomposition("cross")
