@@ -1441,4 +1441,50 @@ net(pb.ones(2))
         'KeyError: "the state of an optimizer has param_groups and state, this one only',
         "optimizer.state_dict()",
     ),
+    "pad": Mistake(
+        "nn.Conv2d(3, 8, 3, pad=1)",
+        "TypeError: Conv2d.__init__() got an unexpected keyword argument 'pad'",
+        "Did you mean 'padding'?",
+    ),
+    "epsilon": Mistake(
+        "nn.BatchNorm2d(3, epsilon=1e-3)",
+        "TypeError: BatchNorm2d.__init__() got an unexpected keyword argument 'epsilon'",
+        "Did you mean 'eps'?",
+    ),
+    "strange keyword of a base with a private name": Mistake(
+        "nn.BatchNorm2d(3, bananas=1)",
+        "TypeError: BatchNorm2d.__init__() got an unexpected keyword argument 'bananas'",
+        "'bananas'",
+    ),
+    "value of a vector": Mistake(
+        "pb.value_and_grad(lambda x: x**2)(np.ones(2))",
+        "RuntimeError: value_and_grad(f)(*args): Expected f(*args) to return a scalar",
+        "Sum it",
+    ),
+    "no return": Mistake(
+        "pb.value_and_grad(lambda x: None)(np.ones(2))",
+        "RuntimeError: value_and_grad(f)(*args): Expected f(*args) to return a Tensor",
+        "f has no return",
+    ),
+    "item of a parameter": Mistake(
+        "pb.value_and_grad(lambda x: x[0].item() * x[1])(np.ones(2))",
+        "RuntimeError: value_and_grad: x[0].item at mistake.py:2:",
+        "leave item() out",
+    ),
+    "numbers of a loop": Mistake(
+        """\
+def f(x):
+    for t in x:
+        x = x * float(t)
+    return x.sum()
+pb.value_and_grad(f)(np.ones(2))
+""",
+        "RuntimeError: value_and_grad: float at mistake.py:4: x = x * float(t) takes,",
+        "leave float() out",
+    ),
+    "folder that is not there": Mistake(
+        "pb.save({'a': pb.ones(1)}, 'models/net.safetensors')",
+        "FileNotFoundError: [Errno 2] No such file or directory:",
+        "models/net.safetensors'",
+    ),
 }

@@ -204,6 +204,10 @@ def test_which_call_and_which_part_of_it(script, capsys):
     assert capsys.readouterr().out.count("calls       ") == 4
     assert main(["explain", "--at", "train.py:5", path]) == 0
     assert "this is number 3 of 3" in capsys.readouterr().out
+    assert main(["explain", "--call", "5", path]) == 0
+    assert "there is no call 5, this is call 4, the last" in capsys.readouterr().err
+    assert main(["explain", "--at", "train.py:77", path]) == 0
+    assert "nothing was recorded at train.py:77" in capsys.readouterr().err
     assert main(["explain", "--inputs", "w", path]) == 0
     out = capsys.readouterr().out
     assert "w.grad" in out

@@ -335,11 +335,11 @@ def keeping() -> str:
 def escaped(tensor: Any, call: str, refused_by: str) -> RuntimeError:
     """A conversion by which a gradient would be lost, inside no_escapes or a function that refuses it, too."""
     asking, name = _asking(), asking_function("math.")
-    keep = (
-        f"To keep it, write {package}.{name} for math.{name}"
-        if name and hasattr(sys.modules["pullback"], name)
-        else keeping()
-    )
+    plain = asking_function()
+    if name and hasattr(sys.modules["pullback"], name):
+        keep = f"To keep it, write {package}.{name} for math.{name}"
+    else:
+        keep = f"To keep it, leave {plain}() out" if plain in {"float", "item", "tolist"} else keeping()
     allowed = "" if refused_by == "no_escapes" else "; allow_escapes=True lets it go, with a warning"
     return RuntimeError(
         f"{refused_by}: {asking} takes, by {call}, the values of a {kind(tensor)}, and its gradient would be lost. {keep}. For "

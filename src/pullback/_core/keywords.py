@@ -29,14 +29,15 @@ def suggested(error: TypeError, entries: Sequence[TracebackType]) -> tuple[Any, 
     function, given = found["function"], found["given"]
     for callee in _callees(function, entries):
         name = nearest(given, [each for each in _parameters(callee) if each != given])
-        if name is not None:
-            title = _title(function, callee)
-            return (f"{title}() got an unexpected keyword argument {given!r}. Did you mean {name!r}?",)
+        title = _title(function, callee)
+        if name is not None or title != function:
+            meant = "" if name is None else f". Did you mean {name!r}?"
+            return (f"{title}() got an unexpected keyword argument {given!r}{meant}",)
     return error.args
 
 
 def nearest(given: str, names: Sequence[str]) -> str | None:
-    """The name that a misspelt one was meant to be, by letters, initials (`learning_rate`, `lr`) or words (`grad`)."""
+    """The name that a misspelt one was meant to be, by letters, initials (`learning_rate`, `lr`), words (`grad`) or beginnings (`pad`)."""
     ranked = [(_distance(_plain(given), _plain(name)), _distance(given, name), name) for name in names]
     far, _, name = min(ranked, default=(len(given), 0, ""))
     if 3 * far <= len(given) + 1:
@@ -45,7 +46,11 @@ def nearest(given: str, names: Sequence[str]) -> str | None:
         return _SPELLINGS[given]
     words = set(given.split("_"))
     alike = (name for name in names if name == _initials(given) or given == _initials(name) != name)
-    return next(alike, next((name for name in names if words < set(name.split("_"))), None))
+    held = (name for name in names if words < set(name.split("_")))
+    begun = (
+        name for name in names if min(len(given), len(name)) > 2 and (name.startswith(given) or given.startswith(name))
+    )
+    return next(alike, next(held, next(begun, None)))
 
 
 def _plain(name: str) -> str:

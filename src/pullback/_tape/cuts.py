@@ -103,7 +103,8 @@ def refused() -> bool:
 
 def _constant(node: Node | None) -> bool:
     """True if a value is the result of a step function, such as floor: no gradient is lost by it."""
-    return node is not None and bool(node.edges) and flat(getattr(node, "primitive", None))
+    primitive = getattr(node, "primitive", None)  # none where several tensors are the results of one node
+    return primitive is not None and bool(node and node.edges) and flat(primitive)
 
 
 def _origins(tensors: Sequence[Any]) -> tuple[ref[Node], ...]:

@@ -270,12 +270,19 @@ def _chosen(recording: Explanation, options: argparse.Namespace) -> Explanation:
         calls = [only_inputs(call, options.inputs.split(",")) for call in calls]
     if options.at is not None:
         calls = calls_at(calls, options.at)
+        if not any(call.forward or call.steps for call in calls):
+            print(f"pullback explain: nothing was recorded at {options.at}", file=sys.stderr)
     ex = Explanation(
         calls, recording.limits, recorded=recording.recorded, scopes=recording.scopes, failure=recording.failure
     )
     ex.notes = recording.notes
     if options.call.isdigit():
         ex.shown = min(int(options.call), len(calls)) - 1
+        if int(options.call) > len(calls):
+            print(
+                f"pullback explain: there is no call {options.call}, this is call {len(calls)}, the last",
+                file=sys.stderr,
+            )
     return ex
 
 

@@ -134,7 +134,7 @@ def _derivative(
             given, variables, structures = tracked(level, taken, places)
             with strictly(strict) if strict else nullcontext():
                 value, aux = split(f(*given, **kwargs), has_aux, "grad_and_value(f)(*args)")
-            _require_scalar(value)
+            _require_scalar(value, "value_and_grad" if connected else "grad_and_value")
             if connected and not (level.holds(value) and value.requires_grad):
                 why = reasons.untracked(value, "it").text if not value.requires_grad else "it was computed without them"
                 raise RuntimeError(f"what f returns does not depend on the arguments to differentiate: {why}")
@@ -224,17 +224,20 @@ def split(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
     return result[0], result[1]
 
 
-def _require_scalar(value: Any) -> None:
-    where = "grad_and_value(f)(*args): Expected f(*args) to return"
+def _require_scalar(value: Any, name: str = "grad_and_value") -> None:
+    where = f"{name}(f)(*args): Expected f(*args) to return"
     if not isinstance(value, Carrier):
         kept = " Leave out what takes its history away: float(), .item(), .numpy(), np.array()"
-        raise RuntimeError(
-            f"{where} a Tensor, got {type(value)}.{kept if isinstance(value, (float, np.generic, np.ndarray)) else ''}"
+        fix = (
+            kept if isinstance(value, (float, np.generic, np.ndarray)) else " f has no return" if value is None else ""
         )
+        raise RuntimeError(f"{where} a Tensor, got {type(value)}.{fix}")
     if value.ndim:
+        vector = "Maybe you wanted to use the vjp or jacrev APIs instead?"
+        residuals = "Sum it; for least_squares, flatten_problem has residuals and jacobian"
         raise RuntimeError(
-            f"{where} a scalar Tensor, got tensor with {value.ndim} dims, of shape {tuple(value.shape)}. Maybe you wanted "
-            "to use the vjp or jacrev APIs instead?"
+            f"{where} a scalar Tensor, got tensor with {value.ndim} dims, of shape {tuple(value.shape)}. "
+            f"{vector if name == 'grad_and_value' else residuals}"
         )
 
 
