@@ -195,7 +195,8 @@ def check_compiled(name, function, arrays, eager):
     for place, (a, b) in enumerate(zip(found, eager, strict=True)):
         with np.errstate(all="ignore"):
             row = 0 if a.ndim < 2 else np.nanmax(np.where(np.isfinite(b), np.abs(b), 0), -1, keepdims=True)
-            allowed = 4 * TINY + 1e-5 * np.maximum(LEAST.get(name, 0), row)  # a gradient of a row may cancel in one place
+            size = np.maximum(LEAST.get(name, 0), row)  # the gradient of a row may cancel in one place
+            allowed = 4 * TINY + 1e-5 * size
             close = (np.abs(a - b) <= allowed + 1e-3 * np.abs(b)) | (a == b) | (np.isnan(a) & np.isnan(b))
             close |= np.abs(b) > LARGEST / 2
         assert close.all(), f"{name}, compiled: {a[~close][:3]} in place {place} where eager has {b[~close][:3]}"
