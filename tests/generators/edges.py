@@ -194,9 +194,11 @@ def check_compiled(name, function, arrays, eager):
     compared = 0
     for place, (a, b) in enumerate(zip(found, eager, strict=True)):
         with np.errstate(all="ignore"):
-            close = np.isclose(a, b, rtol=1e-3, atol=4 * TINY + 1e-5 * LEAST.get(name, 0), equal_nan=True) | (
-                np.abs(b) > LARGEST / 2
-            )
+            row = 0 if a.ndim < 2 else np.nanmax(np.where(np.isfinite(b), np.abs(b), 0), -1, keepdims=True)
+            size = np.maximum(LEAST.get(name, 0), row)  # the gradient of a row may cancel in one place
+            allowed = 4 * TINY + 1e-5 * size
+            close = (np.abs(a - b) <= allowed + 1e-3 * np.abs(b)) | (a == b) | (np.isnan(a) & np.isnan(b))
+            close |= np.abs(b) > LARGEST / 2
         assert close.all(), f"{name}, compiled: {a[~close][:3]} in place {place} where eager has {b[~close][:3]}"
         compared += a.size
     return compared

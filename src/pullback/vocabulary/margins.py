@@ -9,8 +9,9 @@ from .. import ops
 from .._core import xp as _xp
 from .._core.shapes import broadcast_shapes, normalize_axis
 from .._core.values import data, every, outside, require_operand, require_tensor, require_tensors
-from . import arithmetic, functions, reductions
+from . import arithmetic, reductions
 from .losses import REDUCTIONS, chosen, reduced
+from .padding import pad
 from .promotion import together
 
 # Distances
@@ -145,7 +146,7 @@ def cosine_embedding_loss(
             f"{tuple(input1.shape)} and {tuple(input2.shape)}."
         )
     axis = target.ndim
-    directions = [x / functions.hypot(reductions.norm(x, 2, axis, True), np.float64(1e-6)) for x in (input1, input2)]
+    directions = [x / reductions.norm(pad(x, (0, 1), value=1e-6), 2, axis, True) for x in (input1, input2)]
     cosine = reductions.sum(directions[0] * directions[1], axis)
     near = arithmetic.where(target == 1, 1 - cosine, 0)
     far = arithmetic.where(target == -1, arithmetic.clamp(cosine - margin, min=0), 0)
