@@ -179,6 +179,11 @@ class Run:
                 self._take(leaf, records.Argument(number), arrays)
         for tensor in self.state.tensors:
             self._take(tensor, records.Fixed(tensor), arrays)
+        for tensor, _ in tuple(self.histories):
+            base = tensor._base
+            if base is not None and not isinstance(base._node, AccumulateGrad):  # writes to other views are refused, too
+                self.histories.append((base, base._node))
+                base._node = leaf_node(base, base._array)
         for holder in self.state.holders:
             if type(holder) is Mapping and holder.before.keys() >= RATED and type(holder.before["lr"]) is float:
                 root = ("lr", id(holder.held))
