@@ -215,3 +215,26 @@ def test_views_of_leaves_made_under_no_grad_require_grad():
 
     right, compiled = twice(lambda x: (x[0], x.reshape(2, 2), x), calls)
     assert compiled == right
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x, y: x.t_().add_(1),
+        lambda x, y: x.add_(1).t_(),
+        lambda x, y: x.t_()[0].mul_(y[0]),
+        lambda x, y: x.unsqueeze_(0).data.mul_(2),
+    ],
+)
+def test_an_argument_whose_axes_are_turned_is_written(write):
+    def calls(function):
+        found = []
+        for _ in range(2):
+            x, y = pullback.arange(4.0).reshape(2, 2), pullback.ones(2, 2) * 3
+            whole = x[...]
+            function(x, y)
+            found.append((x.tolist(), whole.tolist()))
+        return found
+
+    right, compiled = twice(write, calls)
+    assert compiled == right

@@ -521,13 +521,13 @@ class Run:
             tensor._cell = cell if cell is not None and cell.array is array else None
             if tensor._cell is not None and tensor._storage is not None:
                 tensor._storage.hold(cell)  # a write that has been taken back has let go of it
-            if committed and held._memory.writes:
-                protect(tensor)
-                np.copyto(array, held._memory.array)
-            elif not committed:
+            if not committed:
                 _set_version(tensor, before)
         elif isinstance(now, Recorded):
             tensor._array = now.settled()
+        if committed and held._memory.writes:  # also if the tensor has other axes or other memory now
+            protect(tensor)
+            np.copyto(array, held._memory.array)
         if isinstance(tensor._node, AccumulateGrad):
             tensor._node.array = tensor._array
 
