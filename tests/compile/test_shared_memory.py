@@ -101,6 +101,26 @@ def test_a_write_that_cannot_be_recorded_leaves_no_history():
     assert compiled == right == [([2, 2], [1, 1])] * 3
 
 
+@pytest.mark.parametrize("lie", ["part", "turned", "itself"])
+@pytest.mark.parametrize("write", [lambda x: x.mul_(3), lambda x: x[0].mul_(3), lambda x: x.T.copy_(x * 3)])
+def test_a_write_to_a_view_with_a_history(write, lie):
+    """The history of its base, which the function cannot reach, and of other views of it goes on as without compile."""
+
+    def calls(function):
+        found = []
+        for _ in range(2):
+            leaf = pullback.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+            base = leaf * 1
+            x = {"part": base[:], "turned": base.T, "itself": base}[lie]
+            function(x)
+            (x * leaf.detach() + base).sum().backward()
+            found.append((x.tolist(), base.tolist(), leaf.grad.tolist()))
+        return found
+
+    right, compiled = twice(write, calls)
+    assert compiled == right
+
+
 def test_results_that_are_one_argument_several_times():
     state = pullback.nn.Module()
 
@@ -194,4 +214,27 @@ def test_views_of_leaves_made_under_no_grad_require_grad():
         return found
 
     right, compiled = twice(lambda x: (x[0], x.reshape(2, 2), x), calls)
+    assert compiled == right
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x, y: x.t_().add_(1),
+        lambda x, y: x.add_(1).t_(),
+        lambda x, y: x.t_()[0].mul_(y[0]),
+        lambda x, y: x.unsqueeze_(0).data.mul_(2),
+    ],
+)
+def test_an_argument_whose_axes_are_turned_is_written(write):
+    def calls(function):
+        found = []
+        for _ in range(2):
+            x, y = pullback.arange(4.0).reshape(2, 2), pullback.ones(2, 2) * 3
+            whole = x[...]
+            function(x, y)
+            found.append((x.tolist(), whole.tolist()))
+        return found
+
+    right, compiled = twice(write, calls)
     assert compiled == right

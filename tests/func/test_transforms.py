@@ -265,7 +265,13 @@ def test_detach_in_place_cuts_tangents_off():
 
 
 TURNED = ["t_", "transpose_", "swapaxes_", "squeeze_", "unsqueeze_", "as_strided_"]
-PLACES = {"transpose_": (0, 1), "swapaxes_": (0, 1), "squeeze_": (0,), "unsqueeze_": (0,), "as_strided_": ((3, 1), (1, 1))}
+PLACES = {
+    "transpose_": (0, 1),
+    "swapaxes_": (0, 1),
+    "squeeze_": (0,),
+    "unsqueeze_": (0,),
+    "as_strided_": ((3, 1), (1, 1)),
+}
 
 
 @pytest.mark.parametrize("name", TURNED)

@@ -179,6 +179,11 @@ class Run:
                 self._take(leaf, records.Argument(number), arrays)
         for tensor in self.state.tensors:
             self._take(tensor, records.Fixed(tensor), arrays)
+        for tensor, _ in tuple(self.histories):
+            base = tensor._base
+            if base is not None and not isinstance(base._node, AccumulateGrad):  # writes to other views are refused, too
+                self.histories.append((base, base._node))
+                base._node = leaf_node(base, base._array)
         for holder in self.state.holders:
             if type(holder) is Mapping and holder.before.keys() >= RATED and type(holder.before["lr"]) is float:
                 root = ("lr", id(holder.held))
@@ -516,13 +521,13 @@ class Run:
             tensor._cell = cell if cell is not None and cell.array is array else None
             if tensor._cell is not None and tensor._storage is not None:
                 tensor._storage.hold(cell)  # a write that has been taken back has let go of it
-            if committed and held._memory.writes:
-                protect(tensor)
-                np.copyto(array, held._memory.array)
-            elif not committed:
+            if not committed:
                 _set_version(tensor, before)
         elif isinstance(now, Recorded):
             tensor._array = now.settled()
+        if committed and held._memory.writes:  # also if the tensor has other axes or other memory now
+            protect(tensor)
+            np.copyto(array, held._memory.array)
         if isinstance(tensor._node, AccumulateGrad):
             tensor._node.array = tensor._array
 
