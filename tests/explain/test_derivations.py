@@ -96,6 +96,8 @@ NOT_SLOPES = {
     "above",
     "within",
     "beyond",
+    "bend",
+    "not_clipped",
 }
 """Operations that move or choose numbers, or belong to complex ones: no differences are taken."""
 

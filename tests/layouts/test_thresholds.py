@@ -51,7 +51,7 @@ OTHERS = {
     "ops.dot_product_attention": "SEVERAL",
     "ops.losses": "LOWEST_LOG",
     "ops.recurrent": "STEP",
-    "ops.special": "FLAT WORK",
+    "ops.special": "FAR FLAT TERMS WORK",
     "optim.muon": "MANY",
     "vocabulary.attention": "SINGLE",
     "vocabulary.numpy_protocol": "VARARGS VARKEYWORDS",

@@ -191,7 +191,7 @@ ALIKE = {
     "max": (lambda x: x.max(0).values, lambda x: np.max(x, 0)),
     "min": (lambda x: x.min(-1, keepdim=True)[0], lambda x: np.min(x, -1, keepdims=True)),
     "var": (lambda x: x.var(0, correction=0), lambda x: np.var(x, 0)),
-    "std": (lambda x: x.std(unbiased=False), np.std),
+    "std": (lambda x: x.std(unbiased=False), lambda x: np.std(x.astype(np.float64))),  # no square is out of range
     "norm": (lambda x: x.norm(1), lambda x: np.abs(x).sum()),
     "norm inf": (lambda x: x.norm(np.inf), lambda x: np.abs(x).max()),
     "clamp": (lambda x: x.clamp(-0.5, 1), lambda x: np.clip(x, -0.5, 1)),

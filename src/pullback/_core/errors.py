@@ -375,7 +375,7 @@ def truth_wanted() -> str:
 
 def copying(memo: dict[int, Any]) -> str:
     """The fix where deepcopy meets a result: by itself, or as an attribute of a module."""
-    if any(hasattr(type(each), "load_state_dict") for each in memo.values()):
+    if type(memo) is dict and any(hasattr(type(each), "load_state_dict") for each in memo.values()):
         return (
             "it is an attribute of a module, as nn.utils.weight_norm and spectral_norm make them: those of "
             "nn.utils.parametrizations can be copied; of an attribute of your own keep the detach()"
@@ -388,4 +388,21 @@ def tracked_number(function: str, tensor: Any) -> TypeError:
     return TypeError(
         f"{function}(): an argument must be Number, not Tensor: its gradient would be lost. This is a {kind(tensor)}; "
         f"{function} has no derivative by this argument, so pass its value, tensor.item()."
+    )
+
+
+def way_of_classes(input: Any, target: Any) -> str:
+    """What to change where class numbers do not fit the scores: their order, an axis of one of them, or nothing that is plain."""
+    sizes, have = list(input.shape), list(target.shape)
+    if input._dtype.kind in "iub" and target._dtype.kind == "f":
+        return ". The scores come first, then the target: they are the other way round here"
+    if have == [*sizes[:1], 1]:
+        return ". The target has one axis too many: write target.squeeze(1)"
+    if len(sizes) > 2 and have == sizes[:-1]:
+        move = "transpose(1, 2)" if len(sizes) == 3 else "movedim(-1, 1)"
+        return f". The classes are on axis 1 of the scores, here they are on the last: write scores.{move}"
+    if len(sizes) == 3 and have == [sizes[1], sizes[0]]:
+        return ". Their first axes are in different orders: write scores.transpose(0, 1) if the first is time"
+    return (
+        ". For probabilities of classes it has the shape of the scores, and a floating dtype" if len(have) > 1 else ""
     )

@@ -51,7 +51,7 @@ def outside(index: Any, size: int, *, from_end: bool = False) -> int | None:
     elif ((numbers >= begin) & (numbers < size)).all():
         return None
     least, most = int(numbers.min()), int(numbers.max())
-    return most if most >= size else least
+    return least if least < begin else most
 
 
 def require_tensor(function: str, argument: str, value: Any, position: int = 1) -> None:

@@ -17,6 +17,13 @@ from typing import Any
 import numpy as np
 
 from . import bfloat, machine
+from .bounds import (
+    above as above,
+    beyond as beyond,
+    constant as constant,
+    not_clipped as not_clipped,
+    within as within,
+)
 from .contraction import contracted
 
 NUMPY = """abs add all any bitwise_and bitwise_or bitwise_xor ceil conj cos cosh divide equal exp expand_dims expm1 floor
@@ -665,36 +672,6 @@ def select(condition: Any, x: Any) -> Any:
         return np.where(condition, x, constant(0, x.dtype))
     bits = np.multiply(x.view(f"i{x.dtype.itemsize}"), condition.astype(np.bool_, copy=False))
     return bits.view(x.dtype)
-
-
-@functools.lru_cache(maxsize=256)
-def constant(value: float, dtype: np.dtype[Any]) -> Array:
-    """A number that stands in the code, in a dtype: an operation on a hundred numbers takes half as long with it."""
-    array = np.array(value, dtype)
-    array.flags.writeable = False
-    return array
-
-
-def within(x: Array, *, lower: float, upper: float) -> Any:
-    """Where x lies between two numbers."""
-    if lower == -upper:
-        return np.abs(x) < constant(upper, x.dtype)
-    return (x > constant(lower, x.dtype)) & (x < constant(upper, x.dtype))
-
-
-def above(x: Array, *, bound: float) -> Any:
-    """Where x is not at most a number."""
-    return np.logical_not(x <= bound)
-
-
-def beyond(x: Array, *, bound: float) -> Any:
-    """Where x is not at most as far from 0 as a number."""
-    return np.logical_not(np.abs(x) <= constant(bound, x.dtype))
-
-
-def not_clipped(x: Array, *, lower: float, upper: float) -> Any:
-    """Where x is neither at most the lower number nor at least the upper one."""
-    return np.logical_not((x <= constant(lower, x.dtype)) | (x >= constant(upper, x.dtype)))
 
 
 def modulo(x: Any, *, divisor: float) -> Any:

@@ -228,11 +228,11 @@ def carry_out(writes: Steps) -> None:
 
 
 def stepped(target: Any, args: Sequence[Any], result: Any, name: str) -> Any:
-    """An untracked result that is to be written in place: that of a step function of tracked tensors, with derivative zero.
+    """An untracked result that is to be written in place: that of a comparison of tracked tensors, with derivative zero.
 
     So comparisons leave a tracked tensor tracked, as in torch.
     """
-    if result is NotImplemented or result._node is not None:
+    if result is NotImplemented or result._node is not None or result._dtype.kind != "b":
         return result
     tracked = [x for x in (target, *args) if isinstance(x, Carrier) and x._node is not None]
     if not tracked or not mode.get().grad or target._dtype.kind not in "fc":

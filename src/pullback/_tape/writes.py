@@ -30,10 +30,8 @@ def _added(term: Any) -> Any:
     def added(x: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
         if value is None:
             return None
-        change = term(tensor1, tensor2)
-        if value != 1:
-            change *= x.dtype.type(value)  # a number, which out= would refuse, if there are no axes
-        return np.add(x, change, x)
+        factor = tensor1 if value == 1 else tensor1 * x.dtype.type(value)
+        return np.add(x, term(factor, tensor2), x)
 
     return added
 

@@ -181,7 +181,9 @@ class Run:
             self._take(tensor, records.Fixed(tensor), arrays)
         for tensor, _ in tuple(self.histories):
             base = tensor._base
-            if base is not None and not isinstance(base._node, AccumulateGrad):  # writes to other views are refused, too
+            if base is not None and not isinstance(
+                base._node, AccumulateGrad
+            ):  # writes to other views are refused, too
                 self.histories.append((base, base._node))
                 base._node = leaf_node(base, base._array)
         for holder in self.state.holders:

@@ -28,6 +28,7 @@ TWICE = {
     "log_softmax": {"softmax", "sigmoid"},
     "softmax": {"softmax", "log_softmax"},
     "logsigmoid": {"sigmoid", "softmax"},
+    "binary_cross_entropy_with_logits": {"sigmoid", "softmax"},
 }
 """Operations that expect logits or their logarithms, and what they must not be given."""
 BIRTHS = {

@@ -125,8 +125,8 @@ ceil       = elementwise("ceil",        lambda xp, g: xp.zeros_like(g), **REAL)
 rint       = elementwise("rint",        lambda xp, g: xp.zeros_like(g),                title="RoundBackward0", **REAL)
 trunc      = elementwise("trunc",       lambda xp, g: xp.zeros_like(g), **REAL)
 sign       = elementwise("sign",        lambda xp, g: xp.zeros_like(g), **REAL)
-bend       = elementwise("bend",        lambda xp, g, there: xp.where(there & (g != 0), math.nan, xp.zeros_like(g)),
-                         None, inputs=("x", "there"), forward=lambda x, there: _xp.zeros_like(x), title="ZeroBackward0")
+bend       = elementwise("bend",        lambda xp, g, there: xp.select(there, xp.where(g != 0, math.nan, xp.zeros_like(g))),
+                         None, inputs=("x", "there"), forward=lambda x, there: np.zeros(np.broadcast_shapes(np.shape(x), np.shape(there)), x.dtype), title="ZeroBackward0")
 zeros_like = elementwise("zeros_like",  lambda xp, g: xp.zeros_like(g),                title="ZeroBackward0")
 
 # Pullbacks that are primitives themselves, as in torch: their derivatives take half the operations.

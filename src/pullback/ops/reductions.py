@@ -55,8 +55,7 @@ def _in_range(total: Any) -> bool:
 def _scaled_norm(x: Any, order: float, *, axis: Any, keepdims: bool) -> Any:
     """The norm of real numbers after a division by a power of two: no power of an element is out of range."""
     size = np.abs(x)
-    near = np.min if order < 0 else np.max
-    top = near(size, axis=axis, keepdims=True)
+    top = np.min(size, axis, keepdims=True) if order < 0 else np.max(size, axis, keepdims=True, initial=0)
     power = np.where(np.isfinite(top), np.frexp(top)[1], 0)
     size = np.ldexp(size, -power)
     total = _xp.sum(size * size if order == 2 else size**order, axis=axis, keepdims=keepdims)

@@ -67,45 +67,28 @@ def _check_classes(input: Any, target: Any) -> None:
         raise ValueError("Expected 1 or more dimensions (got 0): scores have an axis of classes")
     if input.ndim == 1 and have not in ([], [1]):
         raise ValueError(
-            f"For 1D input, 1D target must have size 1, but got target size: {have[0]}{_order_or_way(input, target)}"
+            f"For 1D input, 1D target must have size 1, but got target size: {have[0]}{errors.way_of_classes(input, target)}"
         )
     if input.ndim > 1 and have[:1] != want[:1]:
         raise ValueError(
             f"Expected input batch_size ({want[0]}) to match target batch_size ({have[0] if have else 0}): scores have "
-            f"shape (N, C, ...), here {tuple(input.shape)}, and targets (N, ...), here {tuple(have)}{_order_or_way(input, target)}"
+            f"shape (N, C, ...), here {tuple(input.shape)}, and targets (N, ...), here {tuple(have)}{errors.way_of_classes(input, target)}"
         )
     if input.ndim == 2 and len(have) > 1:
         raise RuntimeError(
             f"0D or 1D target tensor expected, multi-target not supported: the target has shape {tuple(have)}"
-            f"{_order_or_way(input, target)}"
+            f"{errors.way_of_classes(input, target)}"
         )
     if input.ndim > 2 and have != want:
         raise RuntimeError(
             f"Expected target size {want}, got {have}: size mismatch (got input: {list(input.shape)}, target: {have})"
-            f"{_order_or_way(input, target)}"
+            f"{errors.way_of_classes(input, target)}"
         )
     if target._dtype.kind not in "iu":
         raise RuntimeError(
             f"the target holds {target._type_name}s, not class numbers: write target.long() if they are. expected target dtype "
             f"to be Long or Byte, but got {target._type_name}: expected scalar type Long"
         )
-
-
-def _order_or_way(input: Any, target: Any) -> str:
-    """What to change where class numbers do not fit the scores: their order, an axis of one of them, or nothing that is plain."""
-    sizes, have = list(input.shape), list(target.shape)
-    if input._dtype.kind in "iub" and target._dtype.kind == "f":
-        return ". The scores come first, then the target: they are the other way round here"
-    if have == [*sizes[:1], 1]:
-        return ". The target has one axis too many: write target.squeeze(1)"
-    if len(sizes) > 2 and have == sizes[:-1]:
-        move = "transpose(1, 2)" if len(sizes) == 3 else "movedim(-1, 1)"
-        return f". The classes are on axis 1 of the scores, here they are on the last: write scores.{move}"
-    if len(sizes) == 3 and have == [sizes[1], sizes[0]]:
-        return ". Their first axes are in different orders: write scores.transpose(0, 1) if the first is time"
-    return (
-        ". For probabilities of classes it has the shape of the scores, and a floating dtype" if len(have) > 1 else ""
-    )
 
 
 def _check_weight(name: str, weight: Any, classes: int) -> Any:

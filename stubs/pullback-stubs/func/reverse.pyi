@@ -137,7 +137,7 @@ def regrouped(flat: Sequence[Any], structures: Sequence[Structure]) -> list[Any]
 def split(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
     ...
 
-def _require_scalar(value: Any) -> None:
+def _require_scalar(value: Any, name: str='grad_and_value') -> None:
     ...
 
 def _fitting(level: Level, cotangents: Any, outputs: Sequence[Any], structure: Structure) -> list[Any]:
