@@ -26,7 +26,7 @@ strict = pytest.importorskip(
 # What rules may call, in three lists: functions of the standard under its own names and arguments,
 STANDARD = set(
     """
-    abs broadcast_to conj cos cosh equal exp expand_dims flip hypot imag isfinite isinf isnan log log1p logical_not matmul
+    abs broadcast_to conj cos cosh equal exp expand_dims flip hypot imag isfinite isinf isnan log log1p logical_not matmul trunc
     matrix_transpose mean not_equal pow real reshape sign sin sinh sqrt sum tanh tril triu where zeros_like
     """.split()
 )

@@ -53,7 +53,7 @@ KINKS = {
     "sum of nothing": ([], lambda t, x: x.sum()),
     "logsumexp of -inf": ([-inf, -inf], lambda t, x: x.logsumexp(0)),
     "logsumexp of inf": ([inf, 1.0], lambda t, x: x.logsumexp(0)),
-    "logsumexp of large numbers": ([1e4, 1e4 + 1], lambda t, x: x.logsumexp(0)),
+    "logsumexp of large numbers": ([1e4, -1e4], lambda t, x: x.logsumexp(0)),
     "softmax of -inf": ([-inf, -inf], lambda t, x: x.softmax(0)),
     "softmax with one -inf": ([-inf, 1.0, 2.0], lambda t, x: x.softmax(0)),
     "log_softmax of large numbers": ([1e4, -1e4], lambda t, x: x.log_softmax(0)),

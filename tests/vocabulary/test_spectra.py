@@ -321,3 +321,11 @@ def test_two_gradients_that_choose_different_vectors():
         np.testing.assert_allclose(found.numpy(), factor * v, atol=1e-12)
     both = (first * pullback.tensor(a + b)).sum() + (second * pullback.tensor(b)).sum()
     assert np.isnan(grad(both, x)[0].numpy()).any()
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0), (0, 3, 3)])
+@pytest.mark.parametrize("name", ["eigh", "eig", "svd"])
+def test_matrices_without_elements(name, shape):
+    x = pullback.zeros(shape, dtype=pullback.float64, requires_grad=True)
+    sum(abs(part).sum() for part in getattr(pullback.linalg, name)(x)).backward()
+    assert x.grad.shape == shape

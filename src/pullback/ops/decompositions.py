@@ -360,7 +360,8 @@ def _shares(xp: Any, numerators: Any, divisors: Any, gaps: Any, values: Any, *co
 
 def _used(xp: Any, *cotangents: Any) -> Any:
     """The largest elements of the cotangents of each vector, in a row: vectors are columns."""
-    first, *rest = [xp.amax(xp.abs(g), axis=(g.ndim - 2,), keepdims=True) for g in cotangents]
+    largest = [xp.amax if g.shape[-2] else xp.sum for g in cotangents]  # the largest of nothing is 0
+    first, *rest = [of(xp.abs(g), axis=(g.ndim - 2,), keepdims=True) for of, g in zip(largest, cotangents, strict=True)]
     return first + rest[0] if rest else first
 
 
@@ -372,6 +373,8 @@ def _lost(xp: Any, gaps: Any, values: Any, used: Any, here: Any) -> Any:
     that has a derivative. At a gap of a few rounding errors the quotient is right only if the cotangents `here` are so
     small beside all that are `used` that their rounding errors, divided by it, are small too.
     """
+    if not values.shape[-1]:
+        return gaps == 0
     eps = float(np.finfo(str(getattr(values, "_dtype", values.dtype)).rsplit(".", 1)[-1]).eps)
     size = _column(xp, xp.amax(xp.abs(values), axis=(values.ndim - 1,), keepdims=True))
     most = xp.amax(used, axis=(used.ndim - 2, used.ndim - 1), keepdims=True)

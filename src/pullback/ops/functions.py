@@ -53,6 +53,12 @@ def _xlogy(a: Any, b: Any) -> Any:
     return np.where((a == 0) & ~np.isnan(b), product.dtype.type(0), product)
 
 
+def _fmod_by_divisor(xp: Any, g: Any, a: Any, b: Any) -> Any:
+    """Minus the whole quotient, which that of what is left over shows exactly; of 0 and infinity it is infinite."""
+    rest = xp.fmod(a, b)
+    return -g * xp.where(xp.isnan(rest), xp.trunc(a / b), xp.rint((a - rest) / b))
+
+
 def _trunc_quotient(a: Any, b: Any) -> Any:
     return np.trunc(a / b) if a.dtype.kind == "f" else (a - np.fmod(a, b)) // b
 
@@ -135,7 +141,7 @@ fmin        = elementwise("fmin",        lambda xp, g, a, b: xp.select((a <= b) 
                                          lambda xp, g, a, b: xp.select(xp.logical_not((a <= b) | xp.isnan(b)), g),
                                                                                               forward=np.fmin, **REAL)
 fmod        = elementwise("fmod",        lambda xp, g: g,
-                                         lambda xp, g, a, b: -g * xp.rint((a - xp.fmod(a, b)) / b), forward=np.fmod, **REAL)
+                                         _fmod_by_divisor,                             forward=np.fmod, **REAL)
 floor_quotient = elementwise("floor_quotient", lambda xp, g: xp.zeros_like(g),
                                          lambda xp, g: xp.zeros_like(g),
                              forward=np.floor_divide,                                         title="DivBackward2", **REAL)
