@@ -22,7 +22,7 @@ PREFIXES = {"": "", "linalg": "linalg_", "fft": "fft_", "special": "special_", "
 
 # What takes it here alone: being the same function as another that does, or one that makes tensors like another.
 OURS = {
-    "conj", "special.log_softmax", "special.softmax",
+    "conj", "nuclear_norm", "special.log_softmax", "special.softmax",
     "empty_like", "full_like", "ones_like", "zeros_like",
 }  # fmt: skip
 # Names whose result is drawn at random, is not set at all, or has a sign or phase that nothing fixes.
