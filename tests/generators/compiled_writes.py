@@ -18,12 +18,12 @@ F = nn.functional
 NAMES = """add sub mul div true_divide matmul mm mv dot inner outer vdot ger kron cross tensordot bmm pow atan2 hypot maximum minimum
     fmax fmin fmod remainder floor_divide where lerp addcmul addcdiv addmm addmv addr baddbmm addbmm cdist dist cat stack hstack vstack dstack
     column_stack concat masked_fill logaddexp logaddexp2 copysign xlogy einsum bilinear clamp clip cov corrcoef prod cumprod
-    cummax cumsum logcumsumexp var std norm sort topk kthvalue median gather index_select take take_along_dim renorm
-    float_power heaviside ldexp nextafter polar complex block_diag cartesian_prod chain_matmul vander trapezoid
-    cumulative_trapezoid diff conv1d conv2d conv_transpose1d unfold roll flip tril triu diag diagonal trace rot90
+    cummax cumsum logcumsumexp var std norm sort topk kthvalue median gather index_select take
+    float_power heaviside ldexp nextafter polar complex block_diag chain_matmul trapezoid
+    cumulative_trapezoid diff conv1d conv2d conv_transpose1d roll flip tril triu diag diagonal trace rot90
     logsumexp softmax log_softmax sigmoid tanh exp sqrt abs square reciprocal""".split()
 LOSSES = """mse_loss l1_loss smooth_l1_loss huber_loss kl_div soft_margin_loss binary_cross_entropy_with_logits poisson_nll_loss
-    cosine_similarity pairwise_distance softplus silu gelu elu celu selu mish logsigmoid softsign tanhshrink hardswish glu
+    cosine_similarity pairwise_distance softplus silu gelu elu celu selu mish logsigmoid softsign tanhshrink hardswish
     layer_norm normalize scaled_dot_product_attention linear prelu""".split()
 SPELLED = {
     "where": lambda a, b: pullback.where(a > b, a, b),

@@ -49,7 +49,7 @@ FUNCTIONS = {
     "nan_to_num": lambda x, y: np.nan_to_num(np.append(x, np.nan), nan=y[0]),
     "full_like": lambda x, y: np.full_like(x, y[0]),
     "put": lambda x, y: placed(x, y),
-    "float_power": lambda x, y: np.float_power(np.abs(x), y),
+    "float_power": lambda x, y: np.float_power(np.abs(x) + 0.1, y),
     "hypot": lambda x, y: np.hypot(x, y),
     "copysign": lambda x, y: np.copysign(x, y),
     "var": lambda x, y: np.var(x, mean=np.mean(y, keepdims=True)),
