@@ -296,6 +296,7 @@ def test_the_import_asks_for_nothing_but_numpy() -> None:
 EAGER = """
     _core
     _core.bfloat
+    _core.bounds
     _core.composing
     _core.contraction
     _core.halves
