@@ -151,7 +151,8 @@ def places(name, way, step=1, first=1):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         states, results = expected(name)
-        assert wrong_around(compiling=compiles(name)) is None  # which also imports what the children need
+        before = wrong_around(compiling=compiles(name))  # which also imports what the children need
+        assert before is None, before
         n = first
         while True:
             for at, found in in_child(name, way, itertools.count(n, step), states, results):

@@ -28,8 +28,9 @@ def scaled(x: Any, factor: Any, name: str = "alpha") -> Any:
 
     The operands of a sum get their common dtype before one of them is scaled: a product in a narrower one would overflow.
     """
-    dtype = x._dtype if isinstance(x, Carrier) else x.dtype
-    if type(factor) is float and dtype.kind == "f":
+    tensor = isinstance(x, Carrier)
+    dtype = x._dtype if tensor else x.dtype
+    if tensor and type(factor) is float and dtype.kind == "f":
         return x * factor  # the operator has less overhead
     kind, given = dtype.kind, category(factor)[0].kind
     if given == "b" and kind != "b":
