@@ -26,7 +26,7 @@ import pullback
 
 PARTLY = ("step of ", "load state dict", "batch norm", "clip grad norm")
 """Operations on several tensors, of which some may be written and others not: docs/how-to/training.md says so."""
-ELSEWHERE = ("numpy", "decimal", "extobj")
+ELSEWHERE = ("numpy", "decimal", "extobj", "format_options")  # the last two are NumPy's
 
 
 def compiles(name):
