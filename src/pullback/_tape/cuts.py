@@ -83,7 +83,10 @@ PREDICATES = {"isnan", "isinf", "isfinite", "isclose", "floor", "ceil", "trunc"}
 
 @contextlib.contextmanager
 def strictly(name: str) -> Iterator[None]:
-    """A block in which an escape is an error that begins with a name, whatever it passes through."""
+    """A block in which an escape is an error that begins with a name, whatever it passes through; none if the name is empty."""
+    if not name:
+        yield
+        return
     with FieldBlock(escapes_refused=name):
         try:
             yield

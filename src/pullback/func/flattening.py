@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import nullcontext
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -206,7 +205,7 @@ class FlatFunction:
     def _tracked(self, x: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
         """The vector as a tensor that requires grad, and f's result for it."""
         flat = self._flat(x).requires_grad_()
-        with FieldBlock(grad=True), strictly(self._strict) if self._strict else nullcontext():
+        with FieldBlock(grad=True), strictly(self._strict):
             output = _tensor(self._output(flat, args))
         if output._node is None:
             raise reasons.no_history(0, output)

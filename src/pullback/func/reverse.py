@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -132,7 +131,7 @@ def _derivative(
         places, taken = chosen(argnums, args)
         with Level() as level:
             given, variables, structures = tracked(level, taken, places)
-            with strictly(strict) if strict else nullcontext():
+            with strictly(strict):
                 value, aux = split(f(*given, **kwargs), has_aux, "grad_and_value(f)(*args)")
             _require_scalar(value, "value_and_grad" if connected else "grad_and_value")
             if connected and not (level.holds(value) and value.requires_grad):
