@@ -433,11 +433,15 @@ Where a function has no derivative, pullback has the same gradient as torch.
 ## What is there
 """
 
+REPLACED = "the samples name places twice: the gradient of a value that another one replaced is 0, torch's is not"
 REASONS = {
     "as_strided_scatter": "torch 2.13 gives the cotangent where the first argument was overwritten, and zero elsewhere",
     "histogramdd": "edges that are not sorted are refused; torch counts with them",
     "nn.functional.batch_norm.without_cudnn": "an entry for CUDA alone",
     "nn.functional.fractional_max_pool3d": "drawn at random, which eight draws of a small sample do not always show",
+    "nn.functional.max_unpool1d": REPLACED,
+    "nn.functional.max_unpool2d": REPLACED,
+    "nn.functional.max_unpool3d": REPLACED,
     "nn.functional.triplet_margin_with_distance_loss": "the samples call torch's own `pairwise_distance` on our tensors",
     "special.bessel_j0": "torch is off by 4e-7, pullback by 1e-14",
     "special.bessel_y1": "torch is off by 9e-7, pullback by 1e-14",

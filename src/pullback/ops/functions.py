@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core import xp as _xp
 from .._core.primitives import SINGLES, elementwise, linear, zero
 
 LN_TWO, LN_TEN = math.log(2), math.log(10)
@@ -54,9 +55,13 @@ def _xlogy(a: Any, b: Any) -> Any:
 
 
 def _fmod_by_divisor(xp: Any, g: Any, a: Any, b: Any) -> Any:
-    """Minus the whole quotient, which that of what is left over shows exactly; of 0 and infinity it is infinite."""
-    rest = xp.fmod(a, b)
-    return -g * xp.where(xp.isnan(rest), xp.trunc(a / b), xp.rint((a - rest) / b))
+    """Minus the whole quotient, which what is left over shows exactly; that by 0, or of infinity, is infinite."""
+    endless = (b == 0) | xp.isinf(a)
+    x, y = (
+        xp.where(endless, 0, a),
+        xp.where(endless, 1, b),
+    )  # no NaN behind a mask: second derivatives would propagate it
+    return -g * xp.where(endless, xp.trunc_quotient(a, b), xp.rint((x - xp.fmod(x, y)) / y))
 
 
 def _trunc_quotient(a: Any, b: Any) -> Any:
@@ -88,10 +93,14 @@ def _logit_pullback(xp: Any, g: Any, x: Any, *, eps: float | None) -> Any:
 
 
 def _angle_slope(xp: Any, g: Any, a: Any, b: Any) -> Any:
-    """g * a / (a^2 + b^2), whose square may be out of range where the quotient is not; 0 at the origin, as in torch."""
+    """g * a / (a^2 + b^2), whose square may be out of range where the quotient is not.
+
+    At the origin it is 0, as in torch: a convention, of which nothing follows for the second derivative.
+    """
     origin = (a == 0) & (b == 0)
     length = xp.hypot(xp.where(origin, 1, a), b)  # no NaN behind a mask: forward mode would propagate it
-    return xp.where(origin, 0, g * (a / length) / length)
+    slopes = xp.where(origin, 0, g * (a / length) / length)
+    return slopes if xp is _xp else slopes + xp.bend(a, origin) + xp.bend(b, origin)
 
 
 def _acosh(xp: Any, g: Any, x: Any) -> Any:
