@@ -179,6 +179,14 @@ def test_messages_spell_the_name_of_the_package_as_the_program_does(name: str) -
             assert not re.search(r"\bpullback(\.[a-zA-Z_]\w*|'s functions)", each.value), f"{name}:{each.lineno}"
 
 
+@every_module
+def test_context_variables_say_whose_they_are(name: str) -> None:
+    """Tests of interruptions look for what is still entered by that word."""
+    for call in nodes(name):
+        if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("ContextVar"):
+            assert ast.literal_eval(call.args[0]).startswith("pullback."), f"{name}:{call.lineno}"
+
+
 def test_there_are_no_more_lines_than_permitted() -> None:
     permitted = tomllib.loads((ROOT / "scripts/lines.toml").read_text(encoding="utf-8"))["permitted"]
     assert sum(map(code_lines, PATHS)) <= permitted, (

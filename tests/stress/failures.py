@@ -26,7 +26,6 @@ import pullback
 
 PARTLY = ("step of ", "load state dict", "batch norm", "clip grad norm")
 """Operations on several tensors, of which some may be written and others not: docs/how-to/training.md says so."""
-ELSEWHERE = ("numpy", "decimal", "extobj", "format_options")  # the last two are NumPy's
 
 
 def compiles(name):
@@ -35,11 +34,11 @@ def compiles(name):
 
 
 def entered():
-    """The context variables of this thread that are not as they are in a new one."""
+    """The context variables of the library that are not as they are in a new thread."""
     new = contextvars.Context()
     found = {}
     for variable in contextvars.copy_context():
-        if not any(word in variable.name for word in ELSEWHERE):
+        if variable.name.startswith("pullback."):
             try:
                 default = new.run(variable.get)
             except LookupError:

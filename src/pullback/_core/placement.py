@@ -17,7 +17,7 @@ TYPES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "hip", "ve", "fpga", "maia", "xl
 """The kinds of devices that torch has names for."""
 
 
-_entered: ContextVar[tuple[FieldBlock, ...]] = ContextVar("meta", default=())  # blocks of the device meta
+_entered: ContextVar[tuple[FieldBlock, ...]] = ContextVar("pullback.meta", default=())  # blocks of the device meta
 
 
 @final

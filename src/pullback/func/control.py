@@ -295,7 +295,7 @@ class Runner:
         return [leaf if leaf is None else blank(leaf, (0, *leaf.shape)) for leaf in outputs]
 
 
-runner: ContextVar[Runner] = ContextVar("runner", default=Runner())  # noqa: B039  # Runner has no state
+runner: ContextVar[Runner] = ContextVar("pullback.runner", default=Runner())  # noqa: B039  # Runner has no state
 
 
 # 4. The functions

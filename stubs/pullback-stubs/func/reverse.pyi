@@ -28,7 +28,6 @@ _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import functools
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Any
 import numpy as np
 from .._core.modes import restoring

@@ -63,7 +63,7 @@ class Further(Level):
         return self.pull(outputs, start, variables, retain_graph=True)
 
 
-active: ContextVar[tuple[Traced, ...]] = ContextVar("active", default=())
+active: ContextVar[tuple[Traced, ...]] = ContextVar("pullback.active", default=())
 """The active runs, the outermost first."""
 
 

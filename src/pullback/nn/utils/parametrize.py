@@ -20,7 +20,7 @@ __all__ = [
     "transfer_parametrizations_and_params", "type_before_parametrizations",
 ]  # fmt: skip
 
-_cache: ContextVar[dict[tuple[int, str], Any] | None] = ContextVar("cache", default=None)
+_cache: ContextVar[dict[tuple[int, str], Any] | None] = ContextVar("pullback.cache", default=None)
 
 
 @contextmanager
