@@ -145,7 +145,7 @@ class Runner:
 
     def _outputs_of_no_steps(self, step: ScanStep, carry: Leaves, columns: Leaves) -> Leaves:
         ...
-runner: ContextVar[Runner] = ContextVar('runner', default=Runner())
+runner: ContextVar[Runner] = ContextVar('pullback.runner', default=Runner())
 
 @_overload
 def cond(pred: _Any, true_fn: _Callable[..., _Tensor | complex], false_fn: _Callable[..., _Tensor | complex], operands: _Any=()) -> _Tensor:
