@@ -339,6 +339,11 @@ DEFINED = {
 }
 
 
+@functools.cache
+def shortened(name):
+    return short(pullback.Tensor, DEFINED[name])
+
+
 @pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.parametrize(
     "name", [name for name, each in DEFINED.items() if len(PRIMITIVES[each].primitive.inputs) == 1]
@@ -347,7 +352,7 @@ def test_functions_that_are_a_primitive_of_one_tensor(name, block):
     for make in TENSORS.values():
         x = make()
         with BLOCKS[block]():
-            both(short(pullback.Tensor, DEFINED[name]), DEFINED[name], [x])
+            both(shortened(name), DEFINED[name], [x])
 
 
 @pytest.mark.parametrize("block", BLOCKS)
@@ -360,7 +365,7 @@ def test_functions_that_are_a_primitive_of_two_tensors(name, block):
         for other in [*several, "cut by no_grad", "made under inference", "float"]:
             operands = [TENSORS[kind](), (TENSORS | OTHERS)[other]()]
             with BLOCKS[block]():
-                both(short(pullback.Tensor, DEFINED[name]), DEFINED[name], operands)
+                both(shortened(name), DEFINED[name], operands)
 
 
 @pytest.mark.parametrize("block", BLOCKS)
