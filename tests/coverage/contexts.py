@@ -3,14 +3,13 @@
 import coverage
 import pytest
 
+running = [""]
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item):
-    if (measured := coverage.Coverage.current()) is not None:
-        measured.switch_context(f"{item.nodeid.partition('::')[0]}::{item.originalname}")
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_runtest_logfinish(nodeid):
-    if (measured := coverage.Coverage.current()) is not None:
-        measured.switch_context("")
+    """Switch where the function is another one: each switch writes what has been measured."""
+    context = f"{item.nodeid.partition('::')[0]}::{item.originalname}"
+    if (measured := coverage.Coverage.current()) is not None and context != running[0]:
+        measured.switch_context(context)
+        running[0] = context

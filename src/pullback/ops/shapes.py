@@ -77,9 +77,8 @@ OVERLAPPING = {"as_strided", "windows"}
 """The views in which an element of memory may occur several times, and which can be written all the same."""
 
 
-def _overwritten(xp: Any, g: Any, *, path: Any) -> Any:
+def written_last(xp: Any, g: Any, taken: Any, path: Any) -> Any:
     """The cotangent of a value written to a view: 0 for elements whose memory a later one of them took."""
-    taken = xp.replay(g, path=path)
     if OVERLAPPING.isdisjoint([primitive.name for primitive, _ in path]):
         return taken
     numbers = _numbers(taken.shape)
@@ -280,7 +279,7 @@ drawn            = general("drawn",           joint=lambda xp, g, *, needs: (g, 
                            inputs=("values", "*parameters"),  title=lambda label: label,  complex="as written",
                            forward=lambda values, *parameters, label: np.array(values))
 overwrite        = jointly_linear("overwrite",   lambda xp, g, *, path: xp.overwrite(g, 0, path=path),
-                                              _overwritten,
+                                              lambda xp, g, *, path: written_last(xp, g, xp.replay(g, path=path), path),
                                inputs=("x", "value"),           title=lambda path, label="CopySlices": label,
                                forward=lambda x, value, *, path, label="": _xp.overwrite(x, value, path=path),
                                complex="as written")
