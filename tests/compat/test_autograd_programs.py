@@ -47,6 +47,23 @@ def test_gradients_are_plain_float64():
     assert scalar == 12
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "close"),
+    [
+        (0.0, 0.9e-6, True),  # less than 1e-6
+        (0.0, 1.1e-6, False),
+        (1.0, 1.0 + 1.9e-6, True),  # less than 1e-6 of their sum
+        (1.0, 1.0 + 2.1e-6, False),
+        (-3e5, -3e5 - 0.5, True),
+        (-3e5, -3e5 - 0.7, False),
+        (float("nan"), 0.0, False),
+    ],
+)
+def test_numbers_that_checks_take_for_equal(a, b, close):
+    scalar_close = facade.module("autograd.test_util").scalar_close
+    assert scalar_close(a, b) is scalar_close(b, a) is close
+
+
 def test_gradients_belong_to_the_caller():
     constant = onp.ones(3)
     g = autograd.grad(lambda x: np.sum(x * constant) + np.sum(x))(VECTOR)

@@ -25,6 +25,10 @@ SAMPLERS = {
     "normal of a size": (lambda t, g: pullback.normal(2.0, 3.0, t.shape, generator=g), 2, 3),
     "rand": (lambda t, g: pullback.rand(t.shape, generator=g), 0.5, 12**-0.5),
     "randn": (lambda t, g: pullback.randn(t.shape, generator=g), 0, 1),
+    "rand, complex": (lambda t, g: pullback.rand(t.shape, generator=g, dtype=pullback.complex64), 0.5 + 0.5j, 6**-0.5),
+    "randn, complex": (lambda t, g: pullback.randn(t.shape, generator=g, dtype=pullback.complex128), 0, 1),
+    "randn_like": (lambda t, g: pullback.randn_like(t.cfloat(), generator=g), 0, 1),
+    "normal_, complex": (lambda t, g: t.cfloat().normal_(2, 3, generator=g), 2, 3),
     "randint": (lambda t, g: pullback.randint(2, 6, t.shape, generator=g), 3.5, 1.118),
     "randperm": (lambda t, g: pullback.randperm(COUNT, generator=g), (COUNT - 1) / 2, COUNT / 12**0.5),
 }
@@ -40,6 +44,14 @@ def test_moments(call, mean, spread):
     found = drawn(call, 3)
     assert found.mean() == pytest.approx(mean, abs=5 * spread / COUNT**0.5)
     assert found.std() == pytest.approx(spread, rel=0.06)
+
+
+@pytest.mark.parametrize("name", [name for name in SAMPLERS if "complex" in name])
+def test_parts_of_complex_numbers_are_alike_and_independent(name):
+    call, mean, spread = SAMPLERS[name]
+    found = (drawn(call, 3) - mean) / spread
+    parts = np.stack([found.real, found.imag])
+    np.testing.assert_allclose(parts @ parts.T / COUNT, [[0.5, 0], [0, 0.5]], atol=0.02)
 
 
 @each_sampler
