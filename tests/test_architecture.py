@@ -187,6 +187,28 @@ def test_context_variables_say_whose_they_are(name: str) -> None:
             assert ast.literal_eval(call.args[0]).startswith("pullback."), f"{name}:{call.lineno}"
 
 
+MODES = {"no_grad", "enable_grad", "inference_mode", "set_grad_enabled"}
+
+
+def entering(tree: ast.AST, around: tuple[ast.FunctionDef, ...] = ()) -> Iterator[tuple[int, tuple[ast.FunctionDef, ...]]]:
+    """The lines of `with` statements that enter a mode, and the functions around each."""
+    if isinstance(tree, ast.FunctionDef):
+        around = (*around, tree)
+    if isinstance(tree, ast.With):
+        calls = [each for item in tree.items for each in ast.walk(item.context_expr) if isinstance(each, ast.Call)]
+        if any(ast.unparse(call.func).rpartition(".")[2] in MODES for call in calls):
+            yield tree.lineno, around
+    for each in ast.iter_child_nodes(tree):
+        yield from entering(each, around)
+
+
+@every_module
+def test_functions_that_enter_a_mode_leave_it_whatever_interrupts_them(name: str) -> None:
+    for line, around in entering(tree(name)):
+        decorators = [ast.unparse(each) for function in around for each in function.decorator_list]
+        assert "restoring" in decorators, f"{name}:{line}: write @restoring above {around[-1].name}, see _core.modes"
+
+
 def test_there_are_no_more_lines_than_permitted() -> None:
     permitted = tomllib.loads((ROOT / "scripts/lines.toml").read_text(encoding="utf-8"))["permitted"]
     assert sum(map(code_lines, PATHS)) <= permitted, (

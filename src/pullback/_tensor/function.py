@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import ops
 from .._core.errors import kind
-from .._core.modes import FieldBlock, losses, mode, no_grad, under
+from .._core.modes import FieldBlock, losses, mode, no_grad, restoring, under
 from .._core.package import package
 from .._core.primitives import Carrier
 from .._core.sites import caller, warn
@@ -658,6 +658,7 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
     tensor([2., 2.])
     """
 
+    @restoring
     @functools.wraps(fn)
     def wrapper(ctx: Any, *args: Any) -> Any:
         run = running.get()

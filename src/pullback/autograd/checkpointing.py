@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from .._core import errors, xp as _xp
-from .._core.modes import FieldBlock, innermost, is_grad_enabled, mode, no_grad, running
+from .._core.modes import FieldBlock, innermost, is_grad_enabled, mode, no_grad, restoring, running
 from .._core.package import package
 from .._core.primitives import Carrier, Function, general
 from .._core.sites import Site, caller, describe
@@ -362,6 +362,7 @@ _REENTRANT = general(
 )
 
 
+@restoring
 def _reentrant(function: Function, args: Any, preserve_rng_state: bool) -> Any:
     call = Call(function, args, {}, preserve_rng_state)
     inputs = [leaf for leaf in flatten(args)[0] if isinstance(leaf, Carrier)]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._core.errors import size
-from .._core.modes import enable_grad
+from .._core.modes import enable_grad, restoring
 from .._core.primitives import Carrier, Function
 from .._tape import backward
 from ..func import jacobians, live
@@ -33,6 +33,7 @@ CONSTANT = (
 )
 
 
+@restoring
 def jacobian(
     func: Function,
     inputs: Any,
@@ -133,6 +134,7 @@ def _require_tracked(found: Sequence[Any]) -> None:
             )
 
 
+@restoring
 def hessian(
     func: Function,
     inputs: Any,
@@ -175,6 +177,7 @@ def hessian(
     return _single(tuple(found), single)
 
 
+@restoring
 def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """(outputs, v @ J): the function's outputs, and its vector-Jacobian product.
 
@@ -194,6 +197,7 @@ def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
     return _finished(outputs, alone, create_graph), _single(found, single)
 
 
+@restoring
 def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """(outputs, J @ v): the function's outputs, and its Jacobian-vector product, computed by two backward passes.
 
@@ -237,6 +241,7 @@ def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
     return _second(func, inputs, v, create_graph, strict, "hvp")
 
 
+@restoring
 def _second(func: Function, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str) -> Any:
     with enable_grad():
         variables, single = _variables(inputs, name, create_graph)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._core.modes import no_grad
+from .._core.modes import no_grad, restoring
 from .._numerics import random
 from .._tensor import creation, sampling
 from ..nn import functional
@@ -52,6 +52,7 @@ class NegativeBinomial(_Counted):
         """The variance."""
         return self.mean / (-self.logits).sigmoid()
 
+    @restoring
     def sample(self, sample_shape: Any = ()) -> Any:
         """Random samples."""
         with no_grad():

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._core.bfloat import finfo
-from .._core.modes import no_grad
+from .._core.modes import no_grad, restoring
 from .._core.shapes import Size
 from .._core.values import holds
 from .._tensor import creation, sampling
@@ -102,6 +102,7 @@ class Bernoulli(OfOdds, ExponentialFamily):
         """The variance."""
         return self.probs * (1 - self.probs)
 
+    @restoring
     def sample(self, sample_shape: Any = ()) -> Any:
         """Random samples."""
         with no_grad():
@@ -154,6 +155,7 @@ class Geometric(OfOdds):
         """The variance."""
         return (1 / self.probs - 1) / self.probs
 
+    @restoring
     def sample(self, sample_shape: Any = ()) -> Any:
         """Random samples."""
         with no_grad():
@@ -195,6 +197,7 @@ class Poisson(ExponentialFamily):
         """The most probable value."""
         return self.rate.floor()
 
+    @restoring
     def sample(self, sample_shape: Any = ()) -> Any:
         """Random samples."""
         with no_grad():
@@ -242,6 +245,7 @@ class Binomial(_Counted):
         """The variance."""
         return self.total_count * self.probs * (1 - self.probs)
 
+    @restoring
     def sample(self, sample_shape: Any = ()) -> Any:
         """Random samples."""
         shape = self._extended_shape(sample_shape)
@@ -323,6 +327,7 @@ class OfChoices(Distribution):
     def _num_events(self) -> int:
         return int(self._param.shape[-1])
 
+    @restoring
     def _drawn(self, sample_shape: Any) -> Any:
         """Random category indices."""
         shape = Size(sample_shape)

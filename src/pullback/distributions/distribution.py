@@ -13,7 +13,7 @@ import numpy as np
 
 from .._core.bfloat import finfo
 from .._core.dtypes import get_default_dtype
-from .._core.modes import enable_grad, no_grad
+from .._core.modes import enable_grad, no_grad, restoring
 from .._core.primitives import Carrier
 from .._core.shapes import Size
 from .._core.values import every, holds
@@ -152,6 +152,7 @@ class Distribution:
         """The standard deviation."""
         return self.variance.sqrt()
 
+    @restoring
     def sample(self, sample_shape: Any = ()) -> Any:
         """Random samples, which cannot be differentiated."""
         with no_grad():
@@ -254,6 +255,7 @@ class ExponentialFamily(Distribution):
     def _log_normalizer(self, *natural_params: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no normalizer of natural parameters")
 
+    @restoring
     def _expected(self) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
         """The natural parameters, A of them, and its gradient, which is the mean of s(x)."""
         with enable_grad():

@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import linalg
 from .._core.bfloat import finfo
-from .._core.modes import no_grad
+from .._core.modes import no_grad, restoring
 from .._core.primitives import Carrier
 from .._core.shapes import Size
 from .._core.sites import warn
@@ -158,6 +158,7 @@ class LKJCholesky(Distribution):
         (self.concentration,) = broadcast_all(concentration)
         super().__init__(self.concentration.shape, (dim, dim), validate_args)
 
+    @restoring
     def sample(self, sample_shape: Any = ()) -> Any:
         """Random samples: each row is a random direction and a length, and the diagonal follows."""
         with no_grad():

@@ -4,7 +4,7 @@ import math
 from typing import Any, ClassVar
 
 from .._core.bfloat import finfo
-from .._core.modes import no_grad
+from .._core.modes import no_grad, restoring
 from .._core.shapes import Size
 from .constraints import (
     Constraint,
@@ -92,6 +92,7 @@ class TransformedDistribution(Distribution):
         more = len(self.event_shape) - last.event_dim
         return independent(last, more) if more > 0 else last
 
+    @restoring
     def sample(self, sample_shape: Any = ()) -> Any:
         """Random samples, which cannot be differentiated."""
         with no_grad():

@@ -251,6 +251,7 @@ def grad(
     return dict(zip(inputs, found, strict=True)) if isinstance(inputs, dict) else found
 
 
+@restoring
 def value_grad_hessian(f: Function, *params: Any) -> tuple[Any, Any, Any]:
     """The value of a scalar function, its gradient and its second derivatives, from one run of the function.
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from .._core.modes import enable_grad, is_grad_enabled
+from .._core.modes import enable_grad, is_grad_enabled, restoring
 from .._core.sites import named
 from .._tape.backward import grad
 from .._tensor.creation import zeros
@@ -12,6 +12,7 @@ from . import functional
 Convolution = Callable[[Any], Any]
 
 
+@restoring
 def _pulled(convolution: Convolution, size: Any, known: Any, grad_output: Any) -> Any:
     """The gradient by one operand of a convolution, given its size only; recorded if the other inputs are."""
     with enable_grad():

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.modes import no_grad
+from .._core.modes import no_grad, restoring
 from .._core.sites import named, warn
 from .._core.values import require_tensor
 from .._tensor.tensor import Tensor
@@ -24,6 +24,7 @@ Initialiser = Callable[..., Any]
 def _unrecorded(initialise: Initialiser) -> Initialiser:
     """A decorator for initialisers: they write to leaves without being recorded, and return the tensor."""
 
+    @restoring
     @functools.wraps(initialise)
     def wrapper(tensor: Any, *args: Any, **options: Any) -> Any:
         require_tensor(initialise.__name__, "tensor", tensor)

@@ -14,7 +14,7 @@ import numpy as np
 from .. import ops
 from .._core import machine, xp as _xp
 from .._core.dtypes import default_numpy
-from .._core.modes import changed, enable_grad, mode, quiet
+from .._core.modes import changed, enable_grad, mode, quiet, restoring
 from .._core.primitives import Carrier
 from .._numerics.blocks import pieces
 from .._tape.memory import protect, written
@@ -132,6 +132,7 @@ class Elementwise(Optimizer):
         """
         raise NotImplementedError(f"{type(self).__name__} defines no rule()")
 
+    @restoring
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters once.
 

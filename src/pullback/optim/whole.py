@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._core.dtypes import default_numpy
-from .._core.modes import enable_grad, no_grad
+from .._core.modes import enable_grad, no_grad, restoring
 from .._core.primitives import Carrier
 from .._tape.views import check_writable
 from .._tensor.creation import zeros
@@ -38,6 +38,7 @@ class Whole(Optimizer):
             )
         check_writable(parameter, "step")
 
+    @restoring
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters once.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import ops
 from .._core import errors, xp as _xp
-from .._core.modes import no_grad
+from .._core.modes import no_grad, restoring
 from .._core.primitives import Carrier
 from .._core.values import concrete, data, every, outside, require_tensor, require_tensors
 from .._tape.views import write
@@ -128,6 +128,7 @@ def _padding(name: str, padding_idx: int | None, rows: int) -> int | None:
     return padding_idx % rows
 
 
+@restoring
 def _limit_norms(weight: Any, numbers: Any, max_norm: float, norm_type: float) -> None:
     """Scale down, in place, the rows selected by `numbers` whose norm exceeds `max_norm`."""
     with no_grad():

@@ -8,7 +8,7 @@ import numpy as np
 from .. import ops
 from .._core import errors
 from .._core.bfloat import finfo
-from .._core.modes import no_grad, quiet
+from .._core.modes import no_grad, quiet, restoring
 from .._core.primitives import Carrier
 from .._core.shapes import parse_sizes
 from .._core.values import data, require_operand, require_tensor
@@ -189,6 +189,7 @@ def _by_running(input: Any, running_mean: Any, running_var: Any, weight: Any, bi
     return ops.scale_and_shift(input, *parts)
 
 
+@restoring
 def _move_running(
     input: Any, running_mean: Any, running_var: Any, axes: tuple[int, ...], known: Known | None, momentum: float
 ) -> None:
@@ -207,6 +208,7 @@ def _move_running(
                 write(running, cast(running * (1 - momentum) + share, running._dtype), "batch_norm")
 
 
+@restoring
 def instance_norm(
     input: Any,
     running_mean: Any = None,

@@ -29,7 +29,7 @@ from typing import Self as _Self
 import math
 from typing import Any, ClassVar
 import numpy as np
-from .._core.modes import no_grad
+from .._core.modes import no_grad, restoring
 from .._numerics import random
 from .._tensor import creation, sampling
 from ..nn import functional
@@ -57,6 +57,7 @@ class NegativeBinomial(_Counted):
     def variance(self) -> _Tensor:
         ...
 
+    @restoring
     def sample(self, sample_shape: Any=()) -> _Tensor:
         ...
 

@@ -29,7 +29,7 @@ from typing import Self as _Self
 from typing import Any, ClassVar
 import numpy as np
 from .._core.bfloat import finfo
-from .._core.modes import no_grad
+from .._core.modes import no_grad, restoring
 from .._core.shapes import Size
 from .._core.values import holds
 from .._tensor import creation, sampling
@@ -88,6 +88,7 @@ class Bernoulli(OfOdds, ExponentialFamily):
     def variance(self) -> _Tensor:
         ...
 
+    @restoring
     def sample(self, sample_shape: Any=()) -> _Tensor:
         ...
 
@@ -119,6 +120,7 @@ class Geometric(OfOdds):
     def variance(self) -> _Tensor:
         ...
 
+    @restoring
     def sample(self, sample_shape: Any=()) -> _Tensor:
         ...
 
@@ -148,6 +150,7 @@ class Poisson(ExponentialFamily):
     def mode(self) -> _Tensor:
         ...
 
+    @restoring
     def sample(self, sample_shape: Any=()) -> _Tensor:
         ...
 
@@ -179,6 +182,7 @@ class Binomial(_Counted):
     def variance(self) -> _Tensor:
         ...
 
+    @restoring
     def sample(self, sample_shape: Any=()) -> _Tensor:
         ...
 
@@ -223,6 +227,7 @@ class OfChoices(Distribution):
     def _num_events(self) -> int:
         ...
 
+    @restoring
     def _drawn(self, sample_shape: Any) -> Any:
         ...
 

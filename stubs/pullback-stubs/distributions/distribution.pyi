@@ -33,7 +33,7 @@ from typing import Any, ClassVar
 import numpy as np
 from .._core.bfloat import finfo
 from .._core.dtypes import get_default_dtype
-from .._core.modes import enable_grad, no_grad
+from .._core.modes import enable_grad, no_grad, restoring
 from .._core.primitives import Carrier
 from .._core.shapes import Size
 from .._core.values import every, holds
@@ -111,6 +111,7 @@ class Distribution:
     def stddev(self) -> _Tensor:
         ...
 
+    @restoring
     def sample(self, sample_shape: Any=()) -> _Tensor:
         ...
 
@@ -166,6 +167,7 @@ class ExponentialFamily(Distribution):
     def _log_normalizer(self, *natural_params: Any) -> Any:
         ...
 
+    @restoring
     def _expected(self) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
         ...
 

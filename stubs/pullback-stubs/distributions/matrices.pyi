@@ -31,7 +31,7 @@ from typing import Any, ClassVar
 import numpy as np
 from .. import linalg
 from .._core.bfloat import finfo
-from .._core.modes import no_grad
+from .._core.modes import no_grad, restoring
 from .._core.primitives import Carrier
 from .._core.shapes import Size
 from .._core.sites import warn
@@ -96,6 +96,7 @@ class LKJCholesky(Distribution):
     def __init__(self, dim: int, concentration: _Tensor | float=1.0, validate_args: bool | None=None) -> None:
         ...
 
+    @restoring
     def sample(self, sample_shape: Any=()) -> _Tensor:
         ...
 

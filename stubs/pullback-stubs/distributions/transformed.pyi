@@ -29,7 +29,7 @@ from typing import Self as _Self
 import math
 from typing import Any, ClassVar
 from .._core.bfloat import finfo
-from .._core.modes import no_grad
+from .._core.modes import no_grad, restoring
 from .._core.shapes import Size
 from .constraints import Constraint, dependent_property, greater_than_eq, independent, nonnegative, positive, real, simplex, unit_interval
 from .continuous import Cauchy, Exponential, Normal, Uniform
@@ -52,6 +52,7 @@ class TransformedDistribution(Distribution):
     def support(self) -> Any:
         ...
 
+    @restoring
     def sample(self, sample_shape: Any=()) -> _Tensor:
         ...
 

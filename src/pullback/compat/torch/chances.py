@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.modes import enable_grad
+from ..._core.modes import enable_grad, restoring
 from ..._tensor import sampling
 from ...distributions.distribution import broadcast_all as broadcast_all, clamped as clamp_probs, summed
 from ...nn import functional
@@ -41,6 +41,7 @@ class lazy_property:
         self.wrapped = wrapped
         self.__doc__ = wrapped.__doc__
 
+    @restoring
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.modes import no_grad
+from ..._core.modes import no_grad, restoring
 from ..._core.primitives import Carrier
 from ..._tensor.creation import from_numpy
 from ...distributed.ranks import Ranks, described, world
@@ -186,6 +186,7 @@ def _collective(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of a group, as one of torch's: by default of all ranks, and of no effect outside of the group."""
     signature = inspect.signature(function)
 
+    @restoring
     @functools.wraps(function)
     def called(*args: Any, async_op: bool = False, **options: Any) -> Any:
         bound = signature.bind(*args, **options)

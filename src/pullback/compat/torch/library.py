@@ -7,7 +7,7 @@ import typing
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..._core.modes import no_grad
+from ..._core.modes import no_grad, restoring
 from ..._core.primitives import Carrier
 from ..._core.trees import flatten, unflatten
 from ..._tensor.function import Function
@@ -88,6 +88,7 @@ class CustomOpDef:
         self.prepare: Callable[..., Any] | None = None
         OPERATORS[name] = self
 
+    @restoring
     def computed(self, args: Sequence[Any], kwargs: Any) -> Any:
         """The result of the kernel, which is not recorded."""
         assert self.function is not None

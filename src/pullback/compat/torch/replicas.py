@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._core import placement
-from ..._core.modes import is_grad_enabled, no_grad
+from ..._core.modes import is_grad_enabled, no_grad, restoring
 from ..._core.primitives import Carrier
 from ..._core.trees import flatten
 from ..._tensor.creation import from_numpy
@@ -54,6 +54,7 @@ class DistributedDataParallel(Module):
         for parameter in self._learning.values():
             parameter.register_post_accumulate_grad_hook(self._arrived)
 
+    @restoring
     def _take(self, tensors: Any, name: str) -> None:
         with no_grad():
             collectives.take(tensors, 0, self.process_group, name)
@@ -85,6 +86,7 @@ class DistributedDataParallel(Module):
                 self._missing, self._begun = None, False
                 self._average()
 
+    @restoring
     def _average(self) -> None:
         """Replace all gradients by their means over the ranks; one that no rank has stays away."""
         learning = [*self._learning.values()]

@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar, Concatenate, ParamSpec
 
-from ..._core.modes import no_grad
+from ..._core.modes import no_grad, restoring
 from ..._core.primitives import Carrier
 from ..uninitialized import UninitializedBuffer, UninitializedParameter, is_lazy
 from . import batchnorm, conv, instancenorm, linear
@@ -98,6 +98,7 @@ class _Learning(LazyModuleMixin):
         if getattr(self, self._learned) != 0 and not self.has_uninitialized_params():
             super().reset_parameters()  # type: ignore[misc]  # that of the class to become
 
+    @restoring
     def initialize_parameters(self, input: Any, *args: Any, **kwargs: Any) -> None:
         """Infer the size from an input, and give shapes and initial values to uninitialized parameters."""
         setattr(self, self._learned, self._size_of(input))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from ..._core import dtypes, placement
-from ..._core.modes import no_grad
+from ..._core.modes import no_grad, restoring
 from ..._core.primitives import Carrier
 from ..._core.sites import warn
 from ..uninitialized import is_lazy
@@ -107,6 +107,7 @@ class Module(State, Calls):
                 else:
                     parameter.grad.detach_().zero_()
 
+    @restoring
     def _apply(self, fn: Callable[[Any], Any], recurse: bool = True) -> Self:
         """Replace the values of parameters, gradients and buffers by the results of a function."""
         for module in self.children() if recurse else ():

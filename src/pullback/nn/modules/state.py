@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._core.errors import size
-from ..._core.modes import no_grad
+from ..._core.modes import no_grad, restoring
 from ..._core.package import package
 from ..._core.primitives import Carrier
 from ..._core.sites import warn
@@ -208,6 +208,7 @@ class State(Members):
         else:
             setattr(self, name, Parameter(value, requires_grad=member.requires_grad))
 
+    @restoring
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
         """Load a state: copied into the parameters and buffers or, with `assign`, replacing them.
 

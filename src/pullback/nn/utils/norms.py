@@ -5,7 +5,7 @@
 
 from typing import Any
 
-from ..._core.modes import no_grad
+from ..._core.modes import no_grad, restoring
 from ..._core.sites import warn
 from ..._tensor.sampling import randn
 from .. import functional as F
@@ -53,6 +53,7 @@ class SpectralNorm:
         self.name, self.dim, self.eps = name, dim, eps
         self.n_power_iterations = n_power_iterations
 
+    @restoring
     def compute_weight(self, module: Any, do_power_iteration: bool) -> Any:
         """The weight, after power iterations if requested."""
         weight, u, v = (getattr(module, self.name + end) for end in ("_orig", "_u", "_v"))
@@ -77,6 +78,7 @@ class SpectralNorm:
             made = F.normalize(randn(size, dtype=weight.dtype), dim=0, eps=self.eps)
             module.register_buffer(self.name + end, made)
 
+    @restoring
     def remove(self, module: Any) -> None:
         """Replace them by an ordinary parameter again."""
         with no_grad():

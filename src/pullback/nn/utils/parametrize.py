@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from copy import deepcopy
 from typing import Any
 
-from ..._core.modes import no_grad
+from ..._core.modes import no_grad, restoring
 from ..._core.primitives import Carrier
 from ..modules.container import ModuleDict, ModuleList
 from ..parameter import Parameter
@@ -65,6 +65,7 @@ class ParametrizationList(ModuleList):
         If there are no modules; or if they change the dtype or shape of the tensor, unless `unsafe`.
     """
 
+    @restoring
     def __init__(self, modules: Sequence[Any], original: Any, unsafe: bool = False) -> None:
         if not modules:
             raise ValueError("ParametrizationList requires one or more modules. It was given none")
@@ -119,6 +120,7 @@ class ParametrizationList(ModuleList):
         names = ["original"] if self.is_tensor else [f"original{place}" for place in range(self.ntensors)]
         return [getattr(self, name) for name in names]
 
+    @restoring
     def right_inverse(self, value: Any) -> None:
         """Set the tensor to `value`: the modules' input is replaced by the right inverse of `value`.
 
@@ -317,6 +319,7 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
     return len(known) > 0 if tensor_name is None else tensor_name in known
 
 
+@restoring
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
     """Make a parametrized tensor a parameter or buffer again, with the value it has; the module is returned.
 

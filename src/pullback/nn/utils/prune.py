@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.modes import no_grad
+from ..._core.modes import no_grad, restoring
 from ..._tensor.creation import ones_like, zeros_like
 from ..._tensor.sampling import rand, rand_like
 from ...vocabulary.shapes import cat
@@ -58,6 +58,7 @@ class BasePruningMethod(ABC):
         return getattr(module, f"{name}_mask").to(dtype=original.dtype) * original
 
     @classmethod
+    @restoring
     def apply(cls, module: Any, name: str, *args: Any, importance_scores: Any = None, **kwargs: Any) -> Any:
         """Prune a parameter of a module; other arguments are those of the method.
 
@@ -101,6 +102,7 @@ class BasePruningMethod(ABC):
         module.register_forward_pre_hook(used)
         return used
 
+    @restoring
     def prune(self, t: Any, default_mask: Any = None, importance_scores: Any = None) -> Any:
         """A pruned copy of a tensor.
 
@@ -461,6 +463,7 @@ def custom_from_mask(module: Any, name: str, mask: Any) -> Any:
     return module
 
 
+@restoring
 def global_unstructured(
     parameters: Iterable[tuple[Any, str]],
     pruning_method: type[BasePruningMethod],
