@@ -13,6 +13,7 @@ import inspect
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -437,6 +438,8 @@ def fields() -> str:
 def main(folder: Path) -> None:
     """Write the sources of the site."""
     shutil.copytree(DOCS, folder)
+    architecture = runpy.run_path(str(ROOT / "scripts" / "rooms"))["completed"]()
+    (folder / "contribute" / "architecture.md").write_text(architecture, encoding="utf-8")
     api = folder / "reference" / "api"
     api.mkdir()
     for name, text in pages().items():

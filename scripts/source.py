@@ -61,11 +61,11 @@ def room(name: str) -> str:
 
 
 @functools.cache
-def code_lines(name: str) -> int:
-    """The lines of a module on which there is code: not docstrings, comments and blank lines."""
-    tokens = tokenize.generate_tokens(io.StringIO(text(name)).readline)
+def code_lines(text: str) -> int:
+    """The lines of a module's text on which there is code: not docstrings, comments and blank lines."""
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     code = {line for token in tokens if token.type not in LAYOUT for line in range(token.start[0], token.end[0] + 1)}
-    for node in nodes(name):
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             code.difference_update(range(node.lineno, (node.end_lineno or 0) + 1))
     return len(code)
