@@ -93,26 +93,22 @@ def places(tree: ast.Module) -> Iterator[ast.AST]:
                 ]
 
 
-def mistakes(path: Path, package: Path) -> Iterator[dict[str, Any]]:
-    """All mistakes that can be drawn from a module: its file, the line, a name, and the whole text with the mistake."""
+def mistaken(path: Path, package: Path, choice: random.Random) -> dict[str, Any] | None:
+    """A mistake drawn from a module: its file, the line, a name, and the whole text with it; None where none was found."""
     source = path.read_text(encoding="utf-8")
     text, tree = Text(source), ast.parse(source)
-    for node in places(tree):
-        for name, mistaken in swaps(text, node):
-            if mistaken is None:
-                continue
-            try:
-                different = ast.dump(ast.parse(mistaken)) != ast.dump(tree)
-            except SyntaxError:
-                continue
-            if different:
-                line = node.lineno  # type: ignore[attr-defined]  # each kind of `swaps` has one
-                yield {
-                    "file": str(path.relative_to(package)),
-                    "line": line,
-                    "name": f"line {line}, {name}: {source.splitlines()[line - 1].strip()}",
-                    "text": mistaken,
-                }
+    several = [(node, name, new) for node in places(tree) for name, new in swaps(text, node) if new is not None]
+    while several:
+        node, name, new = several.pop(choice.randrange(len(several)))
+        try:
+            different = ast.dump(ast.parse(new)) != ast.dump(tree)
+        except SyntaxError:
+            continue
+        if different:
+            line = node.lineno  # type: ignore[attr-defined]  # each kind of `swaps` has one
+            title = f"line {line}, {name}: {source.splitlines()[line - 1].strip()}"
+            return {"file": str(path.relative_to(package)), "line": line, "name": title, "text": new}
+    return None
 
 
 def drawn(package: Path, number: int, seed: int, words: list[str]) -> list[dict[str, Any]]:
@@ -122,9 +118,6 @@ def drawn(package: Path, number: int, seed: int, words: list[str]) -> list[dict[
     sizes = [len(path.read_text(encoding="utf-8")) for path in paths]
     found: dict[tuple[str, str], dict[str, Any]] = {}
     while len(found) < number:
-        path = choice.choices(paths, sizes)[0]
-        several = list(mistakes(path, package))
-        if several:
-            mistake = choice.choice(several)
+        if mistake := mistaken(choice.choices(paths, sizes)[0], package, choice):
             found[mistake["file"], mistake["name"]] = mistake
     return list(found.values())

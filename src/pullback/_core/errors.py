@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -52,13 +53,28 @@ def kind(tensor: Any) -> str:
     node = tensor._node
     if node is None:
         return text
-    return f"{text} made by {operation(node)} at {describe(node.site)}"
+    return f"{text} made by {word(node)} at {describe(node.site)}"
 
 
-def operation(node: Any) -> str:
-    """The user's word for what made a node."""
-    title: str = node.title
-    return "the program" if title == "AccumulateGrad" else title.rstrip("0123456789").removesuffix("Backward")
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])")  # FftR2C is fft_r2c
+
+
+def word(node: Any) -> str:
+    """What made a node, as people call it: `log_softmax` of a LogSoftmaxBackward0; a custom function by its own name."""
+    maker = node.endpoint[0]
+    title: str = maker.title
+    if title == "AccumulateGrad":
+        return "the program"
+    return title.removesuffix("Backward") if maker.foreign else word_of(title, maker.primitive)
+
+
+def word_of(title: str, primitive: Any) -> str:
+    """The word of an operation by the title of its node, which some primitives choose by their parameters."""
+    if title == "CopySlices":
+        return "setitem"
+    name = _WORDS.sub("_", title.rstrip("0123456789").removesuffix("Backward")).lower()
+    own: str = primitive.name
+    return own if own.replace("_", "") == name.replace("_", "") else name  # `deg2rad`, of Deg2RadBackward0
 
 
 def no_tensor(function: str, argument: str, position: int, value: object) -> TypeError:
@@ -115,7 +131,7 @@ def second_backward(node: Any, site: Site, again: Site | None = None, cuts: Sequ
         "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
         "saved tensors after calling backward.\n"
         f"  Freed by the backward at {describe(site)}\n"
-        f"  Needed again: {operation(node)} at {describe(node.site)}\n"
+        f"  Needed again: {word(node)} at {describe(node.site)}\n"
         f"  Fix: {fix}"
     )
 

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core.errors import word, word_of
 from .._core.modes import Mode, ModeBlock, mode
 from .._core.primitives import Primitive
 from .._core.sites import Site, caller, depth, describe, internal
-from .diagnosis import word_of
 from .memory import Cell
 from .node import Node
 from .observers import Observer, passing, pieces
@@ -133,7 +133,7 @@ class _Growth(Observer):
         if isinstance(node.saved, tuple):
             for cell in node.saved:
                 if isinstance(cell, Cell):
-                    self.savers[cell] = word_of(node.title), node.site
+                    self.savers[cell] = word(node), node.site
 
     def _mark(self, array: Any, grown: Grown) -> None:
         key = id(array)
@@ -149,7 +149,7 @@ class _Growth(Observer):
             return
         first, second = (value.shape for value in several)
         axes = _grew(first, array.shape), _grew(second, array.shape)
-        name = word_of(primitive.node_name(params))
+        name = word_of(primitive.node_name(params), primitive)
         self._mark(array, Grown(name, caller(), (first, second), array.shape, axes))
 
     def _follow(self, primitive: Primitive, params: dict[str, Any], source: Any, grown: Grown, array: Any) -> None:
@@ -170,7 +170,7 @@ class _Growth(Observer):
             return
         grown = grown.along(reduced, source.ndim, kept=array.ndim == source.ndim)
         if grown.axes == (None, None):
-            name = word_of(primitive.node_name(params))
+            name = word_of(primitive.node_name(params), primitive)
             self._tell(
                 Broadcast(grown.operation, describe(grown.site), grown.shapes, grown.result, name, describe(caller()))
             )

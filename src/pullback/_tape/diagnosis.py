@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._core import xp as _xp
-from .._core.errors import operation
+from .._core.errors import word
 from .._core.modes import quiet
 from .._core.package import package
 from .._core.primitives import Carrier
@@ -22,17 +21,6 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Index = tuple[int, ...] | None
 
 # 1. Words
-
-
-def word_of(title: str) -> str:
-    """The user's name for the operation of a node: `log_softmax` for a LogSoftmaxBackward0."""
-    name = title.rstrip("0123456789").removesuffix("Backward")
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
-
-
-def word(node: Node) -> str:
-    """The user's name for the operation of a node; for a custom function, its own name."""
-    return operation(node) if node.foreign else word_of(node.title)
 
 
 def made_at(node: Node) -> str:

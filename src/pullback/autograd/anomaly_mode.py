@@ -20,10 +20,11 @@ import numpy as np
 
 from .. import ops
 from .._core import xp as _xp
+from .._core.errors import word, word_of
 from .._core.modes import Computing, ModeBlock, changed, mode, quiet
 from .._core.primitives import Primitive
 from .._core.sites import Site, caller, describe
-from .._tape.diagnosis import Cause, born, cause, made_at, number, word_of
+from .._tape.diagnosis import Cause, born, cause, made_at, number
 from .._tape.faults import begins, fault, kind_of
 from .._tape.ledger import Array, Ledger, arrays, finite, first
 from .._tape.node import Node
@@ -277,7 +278,7 @@ def _birth(primitive: Primitive, params: dict[str, Any], values: Sequence[Any], 
     given = ", ".join(_shown(name, value, array.shape, index, primitive) for name, value in operands.items())
     text = f" from {given}" if given else ""
     new = begins(kind, map(kind_of, operands.values()))
-    return Birth(word_of(primitive.node_name(params)), caller(), index, array[index], text, new)
+    return Birth(word_of(primitive.node_name(params), primitive), caller(), index, array[index], text, new)
 
 
 def _names(primitive: Primitive, count: int) -> list[str]:
@@ -309,7 +310,7 @@ def _pulled(ledger: Ledger, node: Node, index: tuple[int, ...]) -> AnomalyError:
     )
     advice = found.advice()
     error = AnomalyError(f"{text}\n  {advice}" if advice else text)
-    error.operation, error.site = word_of(entry.node.title), describe(entry.node.site)
+    error.operation, error.site = word(entry.node), describe(entry.node.site)
     error.index, error.value = found.at, found.outgoing
     error.gradient, error.factor = found.incoming, found.factor
     error.masked_by = None if found.mask is None else describe(found.mask.node.site)

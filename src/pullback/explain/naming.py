@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType, ModuleType
 from typing import Any, NamedTuple
 
+from .._core.errors import word
 from .._core.primitives import Carrier
 from .._core.sites import internal
 from .._tape.memory import version
@@ -18,8 +19,6 @@ from .sources import Place, Words, shortened, text_of
 SEVERAL = (list, tuple)
 MOST_ELEMENTS = 100
 """The length above which lists and dictionaries are not searched for tensors."""
-WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z])")
-"""The word boundaries in MaxPool2DWithIndices."""
 UNNAMED = re.compile(r"__|_\d*$|_i+$|_o?h$|Out$|In$")
 """The variables that Python and notebooks set: names that nobody gave."""
 CALLERS = 3
@@ -140,18 +139,8 @@ def _held(value: Any) -> Iterator[tuple[Any, str]]:
 
 
 def operation(node: Node) -> str | None:
-    """A node's operation as one word: `pow` for PowBackward0, `setitem` for CopySlices; None for a leaf."""
-    if isinstance(node, AccumulateGrad):
-        return None
-    if isinstance(node, Output):
-        assert node.edges[0] is not None
-        return operation(node.edges[0])
-    if node.title == "CopySlices":
-        return "setitem"
-    title = re.sub(r"Backward\d*$", "", node.title)
-    name = WORD.sub("_", title).lower() or node.title
-    own: str = getattr(getattr(node, "primitive", None), "name", name)
-    return own if own.replace("_", "") == name.replace("_", "") else name  # `deg2rad`, of Deg2RadBackward0
+    """What made a node, as one word; None for a leaf."""
+    return None if isinstance(node, AccumulateGrad) else word(node)
 
 
 def tensor_name(
