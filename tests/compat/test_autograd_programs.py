@@ -123,6 +123,13 @@ def test_a_leaf_that_cannot_be_is_named():
         autograd.grad(lambda p: p["x"])({"x": 1.0, "name": "a"})
 
 
+def test_transposes_and_products_of_several_matrices():
+    linalg, several = facade.module("autograd.numpy.linalg"), onp.arange(12.0).reshape(2, 2, 3)
+    close(linalg.T(several), several.transpose(0, 2, 1))
+    close(autograd.grad(lambda x: np.sum(linalg.T(x)[:, 2]))(several), onp.broadcast_to([0.0, 0.0, 1.0], (2, 2, 3)))
+    close(linalg._dot(several, linalg.T(several)), several @ several.transpose(0, 2, 1))
+
+
 def test_an_output_that_does_not_depend_on_the_input_warns():
     with pytest.warns(UserWarning, match="Output seems independent of input"):
         assert autograd.grad(lambda x: 1.0)(2.0) == 0

@@ -473,6 +473,50 @@ def test_an_archive_of_torch():
     assert pullback.load(io.BytesIO(archive(rebuilt(1, (2, 2), (1, 1))))).tolist() == [[1, 2], [2, 3]]
 
 
+def older(program=None, keys=("0",), count=4, data=NUMBERS, order="little"):
+    """A file of torch's older format: pickles, and behind them the storages, each after the number of its elements."""
+    system = {"protocol_version": 1001, "little_endian": order == "little", "type_sizes": {}}
+    start = b"".join(pickle.dumps(each, 2) for each in (0x1950A86A20F9469CFC6C, 1001, system))
+    program = rebuilt(of=older_storage()) if program is None else program
+    return start + b"\x80\x02" + program + b"." + pickle.dumps([*keys], 2) + count.to_bytes(8, order) + data
+
+
+def older_storage(view=b"N", count=4):
+    return storage(count=count).removesuffix(b"tQ") + view + b"tQ"
+
+
+def test_an_older_file_of_torch():
+    assert pullback.load(io.BytesIO(older())).tolist() == [0, 1, 2, 3]
+    turned = np.arange(4, dtype=">f4").tobytes()
+    assert pullback.load(io.BytesIO(older(data=turned, order="big"))).tolist() == [0, 1, 2, 3]
+    part = b"(" + text("1") + number(1) + number(2) + b"t"
+    of_part = rebuilt(0, (2,), (1,), of=older_storage(part))
+    assert pullback.load(io.BytesIO(older(of_part))).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (older(count=3), "without the 4 elements"),
+        (older(data=NUMBERS[:-1]), "is truncated"),
+        (older(rebuilt(of=older_storage(count=2**30))), "is truncated: its storages have 4294967296 bytes"),
+        (older(keys=("1",)), "other storages"),
+        (older(keys=("0", "0")), "other storages"),
+        (older(keys=(0,)), "no texts"),
+        (
+            older(rebuilt(0, (3,), (1,), of=older_storage(b"(" + text("1") + number(1) + number(2) + b"t"))),
+            "beyond its storage",
+        ),
+        (older(rebuilt(of=older_storage(b"(" + text("1") + number(3) + number(2) + b"t"))), "beyond its storage"),
+        (older(rebuilt(of=older_storage(b"(" + text("1") + number(1) + b"t"))), "no key, offset and length"),
+    ],
+    ids=range(9),
+)
+def test_older_files_that_lie(content, said):
+    with pytest.raises(FileError, match=said):
+        pullback.load(io.BytesIO(content))
+
+
 @pytest.mark.parametrize(
     "hostile",
     [
