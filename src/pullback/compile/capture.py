@@ -577,7 +577,12 @@ def _references(recorder: Recorder) -> int:
 
 def _settle_others(recorder: Recorder) -> None:
     """Have graphs that live on, and aliases made without the tape, hold arrays; this asks every object there is."""
-    alive = [found for found in gc.get_referrers(recorder) if isinstance(found, Recorded)]
+    referring = gc.get_referrers(recorder)
+    if attributes := [
+        found for found in referring if type(found) is dict
+    ]:  # of which objects hold theirs, since Python 3.13
+        referring += gc.get_referrers(*attributes)
+    alive = [found for found in referring if isinstance(found, Recorded)]
     for holder in gc.get_referrers(*alive) if alive else ():
         if isinstance(holder, Attributes) and not isinstance(holder, Recorded):
             settle(holder)
