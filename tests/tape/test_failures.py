@@ -34,7 +34,7 @@ def test_without_memory(name):
 def test_interrupted(name, way):
     """The thread is in nothing that it was not in, a write is whole, and the same call gives the right numbers."""
     found = [*places(name, way, INTERRUPTED[name, way])]
-    assert len(found) > 1  # how many there are depends on the Python, and on what has run before
+    assert found  # how many there are depends on what has run before; 3.13.0 traces few instructions
     assert [each for each in found if each[1]] == []
 
 

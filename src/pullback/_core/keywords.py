@@ -14,7 +14,9 @@ from typing import Any
 
 from .sites import GENERATED, called, internal
 
-_REFUSED = re.compile(r"(?P<function>[\w.<>]+)\(\) got an unexpected keyword argument '(?P<given>\w+)'")
+_REFUSED = re.compile(
+    r"(?P<function>[\w.<>]+)\(\) got an unexpected keyword argument '(?P<given>\w+)'(\. Did you mean '\w+'\?)?"
+)  # from Python 3.13 on it has a guess of its own
 _SPELLINGS = {"axis": "dim", "axes": "dims"}
 """NumPy's words, for those of torch."""
 _PLACES = ("device", "layout", "memory_format", "pin_memory")
