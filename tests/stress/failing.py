@@ -67,6 +67,7 @@ class Signals(Way):
             return None
         if self.only is not None and code.co_name not in self.only:
             return None
+        frame.f_trace = self.goes_on  # before the next line, which Python 3.13 otherwise does not heed
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         outermost = frame.f_back is None or not frame.f_back.f_code.co_filename.startswith(HOME)
         if code.co_name == "__exit__" and outermost:

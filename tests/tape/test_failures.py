@@ -16,7 +16,7 @@ WITHOUT_MEMORY = [
 INTERRUPTED = {
     ("recorded: mul_", "signal"): 17, ("alone: t[1:] =", "signal"): 17, ("compiled first", "signal"): 2999,
     ("func: grad", "block"): 1, ("func: vmap", "block"): 1, ("backward recorded", "block"): 1,
-    ("compiled first", "block"): 61, ("block: no_grad", "block"): 1, ("block: dual_level", "block"): 1,
+    ("compiled first", "block"): 31, ("block: no_grad", "block"): 1, ("block: dual_level", "block"): 1,
     ("block: decorated with no_grad", "block"): 1,
 }  # fmt: skip
 """Operations, and how many places of each are passed over after one that is tried."""
@@ -34,7 +34,7 @@ def test_without_memory(name):
 def test_interrupted(name, way):
     """The thread is in nothing that it was not in, a write is whole, and the same call gives the right numbers."""
     found = [*places(name, way, INTERRUPTED[name, way])]
-    assert found  # how many there are depends on what has run before; 3.13.0 traces few instructions
+    assert len(found) > 3
     assert [each for each in found if each[1]] == []
 
 

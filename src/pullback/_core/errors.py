@@ -65,11 +65,15 @@ def word(node: Any) -> str:
     title: str = maker.title
     if title == "AccumulateGrad":
         return "the program"
-    return title.removesuffix("Backward") if maker.foreign else word_of(title, maker.primitive)
+    return title.removesuffix("Backward") if maker.foreign else _word_of_title(title, maker.primitive)
 
 
-def word_of(title: str, primitive: Any) -> str:
-    """The word of an operation by the title of its node, which some primitives choose by their parameters."""
+def word_of(primitive: Any, params: dict[str, Any]) -> str:
+    """The word of an operation, which some primitives choose by their parameters."""
+    return _word_of_title(primitive.node_name(params), primitive)
+
+
+def _word_of_title(title: str, primitive: Any) -> str:
     if title == "CopySlices":
         return "setitem"
     name = _WORDS.sub("_", title.rstrip("0123456789").removesuffix("Backward")).lower()

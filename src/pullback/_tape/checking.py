@@ -149,7 +149,7 @@ class _Growth(Observer):
             return
         first, second = (value.shape for value in several)
         axes = _grew(first, array.shape), _grew(second, array.shape)
-        name = word_of(primitive.node_name(params), primitive)
+        name = word_of(primitive, params)
         self._mark(array, Grown(name, caller(), (first, second), array.shape, axes))
 
     def _follow(self, primitive: Primitive, params: dict[str, Any], source: Any, grown: Grown, array: Any) -> None:
@@ -170,7 +170,7 @@ class _Growth(Observer):
             return
         grown = grown.along(reduced, source.ndim, kept=array.ndim == source.ndim)
         if grown.axes == (None, None):
-            name = word_of(primitive.node_name(params), primitive)
+            name = word_of(primitive, params)
             self._tell(
                 Broadcast(grown.operation, describe(grown.site), grown.shapes, grown.result, name, describe(caller()))
             )

@@ -278,7 +278,7 @@ def _birth(primitive: Primitive, params: dict[str, Any], values: Sequence[Any], 
     given = ", ".join(_shown(name, value, array.shape, index, primitive) for name, value in operands.items())
     text = f" from {given}" if given else ""
     new = begins(kind, map(kind_of, operands.values()))
-    return Birth(word_of(primitive.node_name(params), primitive), caller(), index, array[index], text, new)
+    return Birth(word_of(primitive, params), caller(), index, array[index], text, new)
 
 
 def _names(primitive: Primitive, count: int) -> list[str]:

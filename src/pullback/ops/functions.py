@@ -57,10 +57,8 @@ def _xlogy(a: Any, b: Any) -> Any:
 def _fmod_by_divisor(xp: Any, g: Any, a: Any, b: Any) -> Any:
     """Minus the whole quotient, which what is left over shows exactly; that by 0, or of infinity, is infinite."""
     endless = (b == 0) | xp.isinf(a)
-    x, y = (
-        xp.where(endless, 0, a),
-        xp.where(endless, 1, b),
-    )  # no NaN behind a mask: second derivatives would propagate it
+    # No NaN behind a mask: second derivatives would propagate it.
+    x, y = xp.where(endless, 0, a), xp.where(endless, 1, b)
     return -g * xp.where(endless, xp.trunc_quotient(a, b), xp.rint((x - xp.fmod(x, y)) / y))
 
 

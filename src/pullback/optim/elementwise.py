@@ -14,7 +14,7 @@ import numpy as np
 from .. import ops
 from .._core import machine, xp as _xp
 from .._core.dtypes import default_numpy
-from .._core.modes import changed, enable_grad, mode, quiet, restoring
+from .._core.modes import changed, enable_grad, mode, quiet
 from .._core.primitives import Carrier
 from .._numerics.blocks import pieces
 from .._tape.memory import protect, written
@@ -132,17 +132,13 @@ class Elementwise(Optimizer):
         """
         raise NotImplementedError(f"{type(self).__name__} defines no rule()")
 
-    @restoring
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters once.
 
         `closure`, if given, computes the loss anew, with its gradients, and returns it; so does `step` then.
         Parameters without a gradient are left alone.
         """
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = None if closure is None else enable_grad()(closure)()
         before = mode.get()
         try:  # around the change, too: the handler of a signal may raise an exception after it
             mode.set(changed(grad=self.defaults["differentiable"]))

@@ -50,10 +50,7 @@ class Whole(Optimizer):
         RuntimeError
             If a parameter is complex. Nothing has changed then.
         """
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = None if closure is None else enable_grad()(closure)()
         with no_grad():
             moving = [(group, p, p.grad) for group in self.param_groups for p in group["params"] if p.grad is not None]
             for group, p, _ in moving:
