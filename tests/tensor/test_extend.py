@@ -67,3 +67,112 @@ def test_the_door_needs_no_other_import():
     program = f"{MODULE}\nprint(softsign(np.array(3.0)))"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout == "0.75\n"
+
+
+DEFINED = """
+from pullback.extend import elementwise
+
+softsign = elementwise(
+    "softsign", lambda xp, g, x: g / xp.square(1 + xp.abs(x)), definition=lambda xp, x: x / (1 + xp.abs(x))
+)
+"""
+
+
+@pytest.fixture
+def defined(tmp_path, monkeypatch):
+    (tmp_path / "defined_operations.py").write_text(DEFINED, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    import defined_operations
+
+    yield defined_operations.softsign
+    del sys.modules["defined_operations"]
+
+
+def test_a_definition_is_enough(defined):
+    test_value_and_derivatives(defined)
+    test_transforms(defined)
+
+
+def test_a_definition_fuses_with_what_is_around_it(defined):
+    pytest.importorskip("llvmlite", reason="llvmlite is not installed: it compiles")
+    compiled = pullback.compile(lambda t: (defined(t * 2) + 1).sum())
+    x = pullback.tensor(VALUES, requires_grad=True)
+    for _ in range(3):
+        x.grad = None
+        compiled(x).backward()
+    np.testing.assert_allclose(x.grad.numpy(), 2 / (1 + np.abs(2 * VALUES)) ** 2, rtol=1e-14)
+    report = compiled.report()
+    assert len(report.kernels) == 1
+    assert not any("softsign" in name for kernel in report.kernels for name in kernel.equations)
+
+
+def test_a_definition_goes_to_other_libraries(defined):
+    strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed: it compares")
+    placed = pullback.compile(lambda t: (defined(t * 2) + 1).sum()).on(strict)
+    expected = np.sum(2 * VALUES / (1 + np.abs(2 * VALUES)) + 1)
+    np.testing.assert_allclose(np.asarray(placed(strict.asarray(VALUES))), expected, rtol=1e-14)
+
+
+def test_a_definition_is_explained(defined):
+    x = pullback.tensor(VALUES, requires_grad=True)
+    derivations = [
+        term.derivation
+        for step in pullback.explain(defined(x).sum()).steps
+        for term in step.terms
+        if step.phase == "backward"
+    ]
+    assert ("y = x/(1 + abs(x))", "dy/dx = 1/square(1 + abs(x))") in [(each.value, each.slope) for each in derivations]
+
+
+def test_a_definition_that_calls_numpy_is_refused_by_name():
+    wrong = pullback.extend.elementwise("wrong", lambda xp, g, x: g, definition=lambda xp, x: np.tanh(x))
+    with pytest.raises(TypeError, match=r"calls numpy\.tanh: it must use the functions of xp"):
+        pullback.compile(lambda t: wrong(t) + 1)(pullback.tensor(VALUES))
+
+
+def test_a_definition_with_parameters_numbers_and_masks():
+    def clipped(xp, x, *, most):
+        return xp.where(xp.abs(x) > most, most * xp.sign(x), x) ** 2 - (x > 0) * 1.0
+
+    made = pullback.extend.elementwise("made", lambda xp, g, x, *, most: g, definition=clipped, complex="refused")
+    expected = np.clip(VALUES, -0.75, 0.75) ** 2 - (VALUES > 0)
+    for function in (lambda t: made(t, most=0.75), pullback.compile(lambda t: made(t, most=0.75))):
+        found = function(pullback.tensor(VALUES))
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-15)
+        assert found.dtype == pullback.float64
+
+
+# Operations with the names of pullback's own, and other meanings
+
+LIKE_OURS = {
+    "relu": {},
+    "exp": {},
+    "abs": {},
+    "softplus": {"beta": 1, "threshold": 20},
+    "sum": {"axis": (1,), "keepdims": False},
+    "softmax": {"axis": 1},
+    "permute_dims": {"axes": (1, 0)},
+    "flip": {"axis": (0,)},
+}
+
+
+@pytest.mark.parametrize("kind", ["elementwise", "linear", "general"])
+@pytest.mark.parametrize(("name", "params"), LIKE_OURS.items(), ids=LIKE_OURS)
+def test_an_operation_is_not_taken_for_pullbacks_own_of_that_name(name, params, kind):
+    tripled = getattr(pullback.extend, kind)(name, lambda xp, g: 3 * g, forward=lambda x, **_: x * 3, inputs=("x",))
+    x = pullback.tensor(np.arange(6.0).reshape(2, 3) - 2.5, requires_grad=True)
+
+    def function(t):
+        return tripled(t * 1.5, **params) + 1
+
+    for form in (function, pullback.compile(function), pullback.compile(function, fuse=False)):
+        for _ in range(2):
+            y = form(x)
+            np.testing.assert_allclose(y.detach().numpy(), x.detach().numpy() * 4.5 + 1, rtol=1e-15)
+            (slope,) = pullback.autograd.grad(y.sum(), x)
+            np.testing.assert_array_equal(slope.numpy(), np.full((2, 3), 4.5))
+    batch = pullback.stack([x.detach(), x.detach() + 1])
+    np.testing.assert_allclose(pullback.func.vmap(function)(batch).numpy(), batch.numpy() * 4.5 + 1, rtol=1e-15)
+    _, moved = pullback.func.jvp(function, (x.detach(),), (pullback.ones(2, 3, dtype=pullback.float64),))
+    np.testing.assert_array_equal(moved.numpy(), np.full((2, 3), 4.5))
+    assert name in [step.op for step in pullback.explain(tripled(x, **params).sum()).steps]

@@ -7,6 +7,7 @@ tape or transform.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack
 
@@ -30,6 +31,11 @@ from .package import package
 # With `halves="as singles"` a primitive computes with float16 in float32, in both passes, and rounds its results once. With
 # bfloat16 all do; rules of those with `halves="as written"` take cotangents as they are.
 # With `view=True` results may lie in the memory of the first input: nothing is computed.
+#
+# `definition(xp, <inputs>, *, <parameters>)` says what a composed primitive computes, in the language of rules. The compiler,
+# engines and `vmap` read it, and eager execution too, unless `forward` says the same in a quicker way. `xp` may stand for
+# arrays, or for values of a program: so a definition uses operators and functions of `xp` alone, depends on shapes, dtypes and
+# parameters but not on values, and may return NotImplemented for a case that only `forward` has.
 
 Function = Callable[..., Any]
 Rule = Function
@@ -43,6 +49,7 @@ class Options(TypedDict, total=False):
     complex: str
     halves: str
     view: bool
+    definition: Function | None
 
 
 class Primitive:
@@ -53,14 +60,14 @@ class Primitive:
 
     __slots__ = (
         "name", "kind", "title", "forward", "inputs", "rules", "joint", "saved", "variadic", "differentiable",
-        "complex", "halves", "outputs", "push", "view", "keeps", "_pull", "_way",
+        "complex", "halves", "outputs", "push", "view", "definition", "defined", "keeps", "_pull", "_way",
     )  # fmt: skip
 
     def __init__(
         self,
         name: str,
         kind: str,
-        forward: Function,
+        forward: Function | None,
         inputs: Sequence[str],
         rules: Sequence[Rule | None] = (),
         *,
@@ -71,11 +78,16 @@ class Primitive:
         outputs: int = 1,
         push: Function | None = None,
         view: bool = False,
+        definition: Function | None = None,
     ) -> None:
-        self.push, self.view = push, view
+        self.push, self.view, self.definition = push, view, definition
+        self.defined = forward is None and definition is not None
+        """True if arrays, too, are computed as the definition says."""
+        if forward is None:
+            forward = getattr(_xp, name) if definition is None else _of_arrays(definition)
         self.complex, self.halves = complex, halves
         self.outputs = outputs
-        self.name, self.kind = name, kind
+        self.name, self.kind = _qualified(name), kind
         self.forward = as_singles(forward) if halves == "as singles" else forward
         self.variadic = inputs[-1].startswith("*")
         self.inputs = tuple(name.lstrip("*") for name in inputs)
@@ -141,6 +153,26 @@ class Primitive:
 Primitive.__call__ = Primitive._way  # type: ignore[method-assign, misc]  # a method would cost 0.5 us more per call
 
 
+def _of_arrays(definition: Function) -> Function:
+    """What a definition computes from arrays."""
+
+    def forward(*arrays: Any, **params: Any) -> Any:
+        return definition(_xp, *arrays, **params)
+
+    return forward
+
+
+def _qualified(name: str) -> str:
+    """The name by which tables know a primitive: that of a custom one begins with the module that defines it.
+
+    So it has none of what is said of the primitive of that name in `ops`.
+    """
+    frame = sys._getframe(2)
+    while (module := frame.f_globals.get("__name__", "")) == __name__ and frame.f_back is not None:
+        frame = frame.f_back
+    return name if module.partition(".")[0] == __name__.partition(".")[0] else f"{module}.{name}"
+
+
 def _saved_names(primitive: Primitive) -> tuple[str, ...]:
     rules = [primitive.joint] if primitive.joint else [rule for rule in primitive.rules if rule is not None]
     if not primitive.joint and primitive.rules and len(primitive.rules) != len(primitive.inputs):
@@ -165,9 +197,9 @@ def _holomorphic(
     joint: Rule | None,
     options: Options,
 ) -> Primitive:
-    """A primitive whose rules are those of a holomorphic function, and whose forward function is by default NumPy's."""
+    """A primitive whose rules are those of a holomorphic function."""
     options.setdefault("complex", "holomorphic")
-    return Primitive(name, kind, forward or getattr(_xp, name), inputs, rules, joint=joint, **options)
+    return Primitive(name, kind, forward, inputs, rules, joint=joint, **options)
 
 
 def elementwise(
@@ -240,7 +272,7 @@ def multilinear(
 def general(
     name: str,
     *rules: Rule | None,
-    forward: Function,
+    forward: Function | None = None,
     inputs: Sequence[str] = ("x",),
     joint: Rule | None = None,
     outputs: int = 1,
@@ -255,7 +287,9 @@ def general(
     return Primitive(name, "general", forward, inputs, rules, joint=joint, outputs=outputs, push=push, **options)
 
 
-def zero(name: str, *, forward: Function | None = None, inputs: Sequence[str] = ("x",)) -> Primitive:
+def zero(
+    name: str, *, forward: Function | None = None, inputs: Sequence[str] = ("x",), definition: Function | None = None
+) -> Primitive:
     """A primitive whose derivative is zero wherever it exists: its results are not tracked.
 
     >>> import numpy
@@ -264,7 +298,7 @@ def zero(name: str, *, forward: Function | None = None, inputs: Sequence[str] = 
     >>> step(tensor([-1.0, 2.0], requires_grad=True))
     tensor([0., 1.])
     """
-    return Primitive(name, "zero", forward or getattr(_xp, name), inputs)
+    return Primitive(name, "zero", forward, inputs, definition=definition)
 
 
 # 2. Carriers and levels

@@ -674,21 +674,6 @@ def select(condition: Any, x: Any) -> Any:
     return bits.view(x.dtype)
 
 
-def modulo(x: Any, *, divisor: float) -> Any:
-    """What is left of x after floor division by a Python number."""
-    return np.remainder(x, divisor)
-
-
 def rsub(a: Any, b: Any) -> Any:
     """b - a."""
     return np.subtract(b, a)
-
-
-def rsqrt(x: Any) -> Any:
-    """1 / sqrt(x)."""
-    return np.reciprocal(np.sqrt(x))
-
-
-def exponential(x: Any, *, base: float) -> Any:
-    """A Python number to the power x."""
-    return np.power(x.dtype.type(base), x)

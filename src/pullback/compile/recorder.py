@@ -658,6 +658,7 @@ class Draw:
     rules = ()
     outputs = 1
     view = False
+    definition = None
 
     def __init__(self, draw: Any, shape: tuple[int, ...], generator: Any) -> None:
         self._draw, self._shape, self._generator = draw, shape, generator

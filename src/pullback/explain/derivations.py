@@ -21,7 +21,7 @@ import numpy as np
 from .._core.primitives import Primitive
 from .._tape.node import SAVED_NAMES, Node
 from .arrays import Array
-from .formulas import as_text, digits, parsed, slope_of
+from .formulas import as_text, digits, parsed, slope_of, value_of
 
 SHOWN, TERMS = 3, 6
 """The most entries of a Jacobian that are shown with their numbers, and the most summands of each."""
@@ -80,6 +80,8 @@ def _derived(primitive: Primitive, index: int, plain: tuple[tuple[str, Any], ...
     if not slope and primitive.kind == "elementwise" and (found := slope_of(primitive, index, params)) is not None:
         slope = f"dy/d{primitive.inputs[index]} = {found}"
     kind = entry.get("kind", primitive.kind)
+    if "value" not in entry and (found := value_of(primitive, params)) is not None:
+        entry = {**entry, "value": f"y = {found}"}
     texts = [entry.get("value"), slope, entry.get("reason")]
     value, slope, reason = (_put(text, shown) if text else None for text in texts)
     place = len(primitive.inputs) - 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partialmethod
 from typing import Any
 
@@ -198,9 +198,23 @@ def slope_of(primitive: Primitive, index: int, params: dict[str, Any]) -> str | 
     if rule is None:
         return None
     names, metadata = signature(rule)
-    values = [Formula(ast.Name(name)) for name in names]
     given = {name: params[name] for name in metadata if name in params}
+    return _written(rule, [Formula(ast.Constant(1)), *_named(names)], given)
+
+
+def value_of(primitive: Primitive, params: dict[str, Any]) -> str | None:
+    """What a primitive computes, by its definition; None if that has no formula."""
+    if primitive.definition is None or primitive.variadic:
+        return None
+    return _written(primitive.definition, _named(primitive.inputs), params)
+
+
+def _named(names: Iterable[str]) -> list[Formula]:
+    return [Formula(ast.Name(name)) for name in names]
+
+
+def _written(function: Callable[..., Any], values: list[Formula], params: dict[str, Any]) -> str | None:
     try:
-        return str(rule(_Symbols(), Formula(ast.Constant(1)), *values, **given))
-    except (TypeError, AttributeError, ValueError):  # a rule that does what a symbol cannot
+        return str(function(_Symbols(), *values, **params))
+    except (TypeError, AttributeError, ValueError):  # it does what a symbol cannot
         return None

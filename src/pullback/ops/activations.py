@@ -33,21 +33,22 @@ def _leaky_factor(x: Any, *, slope: float) -> Any:
 
 
 def _leaky_relu_forward(x: Any, *, slope: float) -> Any:
-    return np.maximum(x, _times(x, slope)) if 0 < slope <= 1 else x * _leaky_factor(x, slope=slope)
+    return np.maximum(x, _scaled(_xp, x, slope)) if 0 < slope <= 1 else x * _leaky_factor(x, slope=slope)
 
 
-def _times(x: Any, factor: float) -> Any:
-    return x if factor == 1 else x * _xp.constant(factor, x.dtype)
-
-
-def _elu_forward(x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
-    zero = _xp.constant(0, x.dtype)
-    below = np.expm1(_times(np.minimum(x, zero), input_scale))
-    return _times(below, alpha * scale) + _times(np.maximum(x, zero), scale)
+def _chosen(xp: Any, condition: Any, x: Any, yes: float, no: float) -> Any:
+    """One number where a condition on x holds, another elsewhere."""
+    return xp.where(condition, xp.constant(yes, x.dtype), xp.constant(no, x.dtype))
 
 
 def _scaled(xp: Any, x: Any, factor: float) -> Any:
     return x if factor == 1 else x * xp.constant(factor, x.dtype)
+
+
+def _elu_itself(xp: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
+    zero = xp.constant(0, x.dtype)
+    below = xp.expm1(_scaled(xp, xp.minimum(x, zero), input_scale))
+    return _scaled(xp, below, alpha * scale) + _scaled(xp, xp.maximum(x, zero), scale)
 
 
 def _elu(xp: Any, g: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
@@ -59,11 +60,11 @@ def _elu(xp: Any, g: Any, x: Any, *, alpha: float, scale: float, input_scale: fl
     return g * xp.where(x > zero, above, _scaled(xp, slope, alpha * scale * input_scale))
 
 
-def _softplus_forward(x: Any, *, beta: float, threshold: float) -> Any:
+def _softplus_itself(xp: Any, x: Any, *, beta: float, threshold: float) -> Any:
     scaled = x if beta == 1 else x * beta
-    limit = _xp.constant(threshold, x.dtype)
-    soft = np.log1p(np.exp(np.minimum(scaled, limit)))
-    return np.where(scaled > limit, x, soft if beta == 1 else soft / beta)
+    limit = xp.constant(threshold, x.dtype)
+    soft = xp.log1p(xp.exp(xp.minimum(scaled, limit)))
+    return xp.where(scaled > limit, x, soft if beta == 1 else soft / beta)
 
 
 def _softplus(xp: Any, g: Any, x: Any, *, beta: float, threshold: float) -> Any:
@@ -87,10 +88,6 @@ def _mish(xp: Any, g: Any, x: Any) -> Any:
     return g * (t + x * s * (4 * f * f / (both * both)))
 
 
-def _mish_forward(x: Any) -> Any:
-    return x * np.tanh(_softplus_forward(x, beta=1, threshold=20))
-
-
 def _gelu(xp: Any, g: Any, x: Any) -> Any:
     """The derivative of GELU: the normal distribution function plus x times the normal density."""
     half = xp.constant(0.5, x.dtype)
@@ -98,10 +95,9 @@ def _gelu(xp: Any, g: Any, x: Any) -> Any:
     return g * (below + x * (xp.exp(-half * x * x) * xp.constant(DENSITY_AT_ZERO, x.dtype)))
 
 
-def _gelu_forward(x: Any) -> Any:
-    below = _xp.erf(x * _xp.constant(ROOT_HALF, x.dtype))
-    below += _xp.constant(1, x.dtype)
-    return below * (x * _xp.constant(0.5, x.dtype))
+def _gelu_itself(xp: Any, x: Any) -> Any:
+    below = xp.erf(x * xp.constant(ROOT_HALF, x.dtype)) + xp.constant(1, x.dtype)
+    return below * (x * xp.constant(0.5, x.dtype))
 
 
 def _inner(x: Any) -> Any:
@@ -113,10 +109,6 @@ def _gelu_tanh(xp: Any, g: Any, x: Any) -> Any:
     twice = 2 * _inner(x)
     inner_slope = x * x * (3 * TANH_SCALE * TANH_CUBE) + TANH_SCALE
     return g * (xp.logistic(twice) * (2 * x * xp.logistic(-twice) * inner_slope + 1))
-
-
-def _gelu_tanh_forward(x: Any) -> Any:
-    return (np.tanh(_inner(x)) + 1) * (x * 0.5)
 
 
 def _softsign(xp: Any, g: Any, x: Any) -> Any:
@@ -133,9 +125,8 @@ def _shrink(xp: Any, g: Any, x: Any, *, bound: float) -> Any:
     return xp.select(xp.beyond(x, bound=bound), g)
 
 
-def _hardsigmoid_forward(x: Any) -> Any:
-    six = _xp.constant(6, x.dtype)
-    return np.minimum(np.maximum(x + _xp.constant(3, x.dtype), _xp.constant(0, x.dtype)), six) / six
+def _hardsigmoid(xp: Any, x: Any) -> Any:
+    return xp.clip(x + xp.constant(3, x.dtype), lower=0, upper=6) / xp.constant(6, x.dtype)
 
 
 def _hardswish(xp: Any, g: Any, x: Any) -> Any:
@@ -153,51 +144,59 @@ REAL: Any = {"complex": "refused"}
 # fmt: off
 #                            name            pullback per input
 leaky_relu   = elementwise("leaky_relu",   lambda xp, g, x, *, slope: g * xp.leaky_factor(x, slope=slope),
+                           definition=lambda xp, x, *, slope: x * xp.leaky_factor(x, slope=slope),
                            forward=_leaky_relu_forward, **REAL)
 prelu        = elementwise("prelu",        lambda xp, g, x, weight: xp.prelu_pullback(g, x, weight),
                                            lambda xp, g, x: xp.select(xp.logical_not(x >= 0), g * x),
-                           forward=lambda x, weight: np.where(x > 0, x, x * weight),
+                           definition=lambda xp, x, weight: xp.where(x > 0, x, x * weight),
                            inputs=("x", "weight"),                          title="PreluKernelBackward0", **REAL)
 # At 0 the first derivative is the weight, and the second is that of the negative side, 0, as in torch.
 prelu_pullback = elementwise("prelu_pullback", lambda xp, g, x, weight: xp.where(x >= 0, g, g * weight),
                                            _flat,
                                            lambda xp, g, given, x: xp.select(xp.logical_not(x >= 0), g * given),
-                           forward=lambda given, x, weight: np.where(x > 0, given, given * weight),
+                           definition=lambda xp, given, x, weight: xp.where(x > 0, given, given * weight),
                            inputs=("given", "x", "weight"),                title="PreluKernelBackwardBackward0", **REAL)
-elu          = elementwise("elu",          _elu,       forward=_elu_forward, **REAL)
-softplus     = elementwise("softplus",     _softplus,  forward=_softplus_forward, **REAL)
-silu         = elementwise("silu",         _silu,      forward=_silu_forward)
-mish         = elementwise("mish",         _mish,      forward=_mish_forward, **REAL)
-gelu         = elementwise("gelu",         _gelu,      forward=_gelu_forward, **REAL)
-gelu_by_tanh = elementwise("gelu_by_tanh", _gelu_tanh, forward=_gelu_tanh_forward, title="GeluBackward0", **REAL)
+elu          = elementwise("elu",          _elu,       definition=_elu_itself, **REAL)
+softplus     = elementwise("softplus",     _softplus,  definition=_softplus_itself, **REAL)
+silu         = elementwise("silu",         _silu,      definition=lambda xp, x: x * xp.sigmoid(x), forward=_silu_forward)
+mish         = elementwise("mish",         _mish,
+                           definition=lambda xp, x: x * xp.tanh(xp.softplus(x, beta=1, threshold=20)), **REAL)
+gelu         = elementwise("gelu",         _gelu,      definition=_gelu_itself, **REAL)
+gelu_by_tanh = elementwise("gelu_by_tanh", _gelu_tanh,
+                           definition=lambda xp, x: (xp.tanh(_inner(x)) + 1) * (x * 0.5), title="GeluBackward0", **REAL)
 logistic     = elementwise("logistic",     lambda xp, g, x: g * (xp.logistic(x) * xp.logistic(-x)),
-                           forward=_xp.sigmoid,                             title="SigmoidBackward0")
+                           definition=lambda xp, x: xp.sigmoid(x),          title="SigmoidBackward0")
 logsigmoid   = elementwise("logsigmoid",   lambda xp, g, x: g * xp.logistic(-x),
-                           forward=lambda x: np.minimum(x, _xp.constant(0, x.dtype)) - np.log1p(np.exp(-np.abs(x))),
+                           definition=lambda xp, x: xp.minimum(x, xp.constant(0, x.dtype)) - xp.log1p(xp.exp(-xp.abs(x))),
                            title="LogSigmoidBackward0", **REAL)
 softsign     = elementwise("softsign",     _softsign,
-                           forward=lambda x: x / (np.abs(x) + 1),           title="DivBackward0", **REAL)
+                           definition=lambda xp, x: x / (xp.abs(x) + 1),    title="DivBackward0", **REAL)
 tanhshrink   = elementwise("tanhshrink",   _tanhshrink,
-                           forward=lambda x: x - np.tanh(x),                title="SubBackward0", **REAL)
+                           definition=lambda xp, x: x - xp.tanh(x),         title="SubBackward0", **REAL)
 hardtanh     = elementwise("hardtanh",     lambda xp, g, x, *, lower, upper: xp.select(xp.not_clipped(x, lower=lower, upper=upper), g),
-                           forward=lambda x, *, lower, upper: _xp.clip(x, lower=lower, upper=upper), **REAL)
+                           definition=lambda xp, x, *, lower, upper: xp.clip(x, lower=lower, upper=upper), **REAL)
 hardsigmoid  = elementwise("hardsigmoid",  lambda xp, g, x: xp.select(xp.within(x, lower=-3, upper=3), g / xp.constant(6, x.dtype)),
-                           forward=_hardsigmoid_forward, **REAL)
+                           definition=_hardsigmoid, **REAL)
 hardswish    = elementwise("hardswish",    _hardswish,
-                           forward=lambda x: x * _hardsigmoid_forward(x), **REAL)
+                           definition=lambda xp, x: x * xp.hardsigmoid(x), **REAL)
 hardshrink   = elementwise("hardshrink",   _shrink,
-                           forward=lambda x, *, bound: np.where(np.abs(x) <= bound, x.dtype.type(0), x), **REAL)
+                           definition=lambda xp, x, *, bound: xp.where(xp.abs(x) <= bound, xp.constant(0, x.dtype), x), **REAL)
 softshrink   = elementwise("softshrink",   _shrink,
-                           forward=lambda x, *, bound: x - _xp.clip(x, lower=-bound, upper=bound), **REAL)
+                           definition=lambda xp, x, *, bound: x - xp.clip(x, lower=-bound, upper=bound), **REAL)
 threshold    = elementwise("threshold",    lambda xp, g, x, *, bound, value: xp.select(xp.above(x, bound=bound), g),
-                           forward=lambda x, *, bound, value: np.where(x <= bound, x.dtype.type(value), x), **REAL)
+                           definition=lambda xp, x, *, bound, value: xp.where(x <= bound, xp.constant(value, x.dtype), x), **REAL)
 
 # Masks and factors of rules. They are recorded, as torch records second derivatives of zero; masks have the dtype of x.
-leaky_factor = elementwise("leaky_factor", _flat, forward=_leaky_factor, **REAL)
-above        = elementwise("above",        _flat, forward=_mask(_xp.above), **REAL)
-within       = elementwise("within",       _flat, forward=_mask(_xp.within), **REAL)
-beyond       = elementwise("beyond",       _flat, forward=_mask(_xp.beyond), **REAL)
-not_clipped  = elementwise("not_clipped",  _flat, forward=_mask(_xp.not_clipped), **REAL)
+leaky_factor = elementwise("leaky_factor", _flat, forward=_leaky_factor,
+                           definition=lambda xp, x, *, slope: _chosen(xp, x > 0, x, 1, slope), **REAL)
+above        = elementwise("above",        _flat, forward=_mask(_xp.above),
+                           definition=lambda xp, x, *, bound: _chosen(xp, x <= bound, x, 0, 1), **REAL)
+within       = elementwise("within",       _flat, forward=_mask(_xp.within),
+                           definition=lambda xp, x, *, lower, upper: _chosen(xp, (x > lower) & (x < upper), x, 1, 0), **REAL)
+beyond       = elementwise("beyond",       _flat, forward=_mask(_xp.beyond),
+                           definition=lambda xp, x, *, bound: _chosen(xp, xp.abs(x) <= bound, x, 0, 1), **REAL)
+not_clipped  = elementwise("not_clipped",  _flat, forward=_mask(_xp.not_clipped),
+                           definition=lambda xp, x, *, lower, upper: _chosen(xp, (x <= lower) | (x >= upper), x, 0, 1), **REAL)
 # fmt: on
 
 machine.COSTLY.update(each.forward for each in (elu, softplus, silu, mish, gelu, gelu_by_tanh, hardswish))

@@ -20,7 +20,7 @@ DEGREE = math.pi / 180
 
 
 def _scipys(
-    name: str, *rules: Rule, inputs: tuple[str, ...] = ("x",), part: int | None = None, **more: Any
+    name: str, *rules: Rule, inputs: tuple[str, ...] = ("x",), part: int | None = None, definition: Any = None
 ) -> Primitive:
     """A primitive that computes a SciPy function, or one output of a SciPy function that returns several."""
 
@@ -31,7 +31,20 @@ def _scipys(
             max((a.dtype for a in arrays), key=_is_float)
         )
 
-    return elementwise(name, *rules, forward=forward, inputs=inputs, **REAL)
+    wide = None if definition is None else _in_doubles(definition)
+    return elementwise(name, *rules, forward=forward, inputs=inputs, definition=wide, **REAL)
+
+
+def _in_doubles(definition: Callable[..., Any]) -> Callable[..., Any]:
+    """A definition that computes in double precision, as SciPy's function does."""
+    double = np.dtype(np.float64)
+
+    def wide(xp: Any, *values: Any) -> Any:
+        own = max((x.dtype for x in values), key=_is_float)
+        found = definition(xp, *[xp.astype(x, dtype=double, source=x.dtype) for x in values])
+        return xp.astype(found, dtype=own, source=double)
+
+    return wide
 
 
 def _is_float(dtype: Any) -> bool:
@@ -64,6 +77,14 @@ def _inverse_by_second(xp: Any, g: Any, a: Any, b: Any, y: Any) -> Any:
 def _pseudo_huber_by_scale(xp: Any, g: Any, d: Any, r: Any) -> Any:
     root = xp.sqrt(1 + (r / d) * (r / d))
     return g * (2 * d * (root - 1) - r * r / (d * root))
+
+
+def _relative(xp: Any, a: Any, b: Any) -> Any:
+    """a log(a / b): 0 where a is 0, infinite where one is negative."""
+    inside, one = (a > 0) & (b > 0), xp.constant(1, a.dtype)
+    found = xp.where(inside, a, one) * xp.log(xp.where(inside, a, one) / xp.where(inside, b, one))
+    outside = xp.where((a == 0) & (b >= 0), xp.constant(0, a.dtype), xp.constant(math.inf, a.dtype))
+    return xp.where(inside, found, xp.where(xp.isnan(a) | xp.isnan(b), xp.constant(math.nan, a.dtype), outside))
 
 
 def _step_down(xp: Any, g: Any, n: Any, x: Any, y: Any) -> Any:
@@ -130,18 +151,25 @@ hyp2f1    = _scipys("hyp2f1",   None, None, None,
 wrightomega = _scipys("wrightomega", lambda xp, g, y: g * (y / (1 + y)))
 
 rel_entr  = _scipys("rel_entr", lambda xp, g, a, b: g * (xp.log(a / b) + 1),
-                                lambda xp, g, a, b: -g * (a / b), inputs=("a", "b"))
+                                lambda xp, g, a, b: -g * (a / b), inputs=("a", "b"), definition=_relative)
 kl_div    = _scipys("kl_div",   lambda xp, g, a, b: g * xp.log(a / b),
-                                lambda xp, g, a, b: g * (1 - a / b), inputs=("a", "b"))
+                                lambda xp, g, a, b: g * (1 - a / b), inputs=("a", "b"),
+                    definition=lambda xp, a, b: xp.rel_entr(a, b) - a + b)
 pseudo_huber = _scipys("pseudo_huber", _pseudo_huber_by_scale,
-                                lambda xp, g, d, r: g * (r / xp.sqrt(1 + (r / d) * (r / d))), inputs=("d", "r"))
-boxcox    = _scipys("boxcox",   lambda xp, g, x, p: g * x ** (p - 1), None, inputs=("x", "p"))
-boxcox1p  = _scipys("boxcox1p", lambda xp, g, x, p: g * (1 + x) ** (p - 1), None, inputs=("x", "p"))
-inv_boxcox   = _scipys("inv_boxcox",   lambda xp, g, p, y: g * y ** (1 - p), None, inputs=("x", "p"))
-inv_boxcox1p = _scipys("inv_boxcox1p", lambda xp, g, p, y: g * (1 + y) ** (1 - p), None, inputs=("x", "p"))
+                                lambda xp, g, d, r: g * (r / xp.sqrt(1 + (r / d) * (r / d))), inputs=("d", "r"),
+                    definition=lambda xp, d, r: d * d * (xp.sqrt(1 + (r / d) * (r / d)) - 1))
+boxcox    = _scipys("boxcox",   lambda xp, g, x, p: g * x ** (p - 1), None, inputs=("x", "p"),
+                    definition=lambda xp, x, p: xp.where(p == 0, xp.log(x), xp.expm1(p * xp.log(x)) / p))
+boxcox1p  = _scipys("boxcox1p", lambda xp, g, x, p: g * (1 + x) ** (p - 1), None, inputs=("x", "p"),
+                    definition=lambda xp, x, p: xp.where(p == 0, xp.log1p(x), xp.expm1(p * xp.log1p(x)) / p))
+inv_boxcox   = _scipys("inv_boxcox",   lambda xp, g, p, y: g * y ** (1 - p), None, inputs=("x", "p"),
+                    definition=lambda xp, x, p: xp.where(p == 0, xp.exp(x), xp.exp(xp.log1p(p * x) / p)))
+inv_boxcox1p = _scipys("inv_boxcox1p", lambda xp, g, p, y: g * (1 + y) ** (1 - p), None, inputs=("x", "p"),
+                    definition=lambda xp, x, p: xp.where(p == 0, xp.expm1(x), xp.expm1(xp.log1p(p * x) / p)))
 cosm1     = _scipys("cosm1",    lambda xp, g, x: -g * xp.sin(x))
 powm1     = _scipys("powm1",    lambda xp, g, x, p: g * (p * x ** (p - 1)),
-                                lambda xp, g, x, p: g * (x ** p * xp.log(x)), inputs=("x", "p"))
+                                lambda xp, g, x, p: g * (x ** p * xp.log(x)), inputs=("x", "p"),
+                    definition=lambda xp, x, p: xp.where(x > 0, xp.expm1(p * xp.log(x)), xp.pow(x, p) - 1))
 sindg     = _scipys("sindg",    lambda xp, g, x: g * (xp.cosdg(x) * DEGREE))
 cosdg     = _scipys("cosdg",    lambda xp, g, x: -g * (xp.sindg(x) * DEGREE))
 tandg     = _scipys("tandg",    lambda xp, g, y: g * ((1 + y * y) * DEGREE))

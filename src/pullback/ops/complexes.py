@@ -64,5 +64,5 @@ complex_of      = elementwise("complex_of", lambda xp, g: xp.real(g),
                                             lambda xp, g: xp.imag(g),
                               forward=_complex_of, inputs=("a", "b"),       title="ComplexBackward0", **WRITTEN)
 angle           = elementwise("angle",      _angle_pullback, forward=_angle, **WRITTEN)
-sgn             = elementwise("sgn",        _sgn_pullback,   forward=lambda x: _xp.sign(x), **WRITTEN)
+sgn             = elementwise("sgn",        _sgn_pullback,   definition=lambda xp, x: xp.sign(x), **WRITTEN)
 # fmt: on

@@ -442,8 +442,8 @@ def _weight_result(xp: Any, g: Any, x: Any, product_shape: Sizes, *, kernel: Siz
     return _fitted(xp, xp.convolve(x, g, window=window), product_shape[2:])
 
 
-def _bias_forward(x: Any, bias: Any) -> Any:
-    return x + bias.reshape(-1, *[1] * (x.ndim - 2))
+def _bias_itself(xp: Any, x: Any, bias: Any) -> Any:
+    return x + xp.reshape(bias, shape=(bias.size, *[1] * (x.ndim - 2)))
 
 
 def _bias(xp: Any, g: Any, bias: Any) -> Any:
@@ -459,9 +459,9 @@ convolve_transpose = multilinear("convolve_transpose", _transpose_result, _trans
 convolve_weight    = multilinear("convolve_weight", _weight_image, _weight_result, inputs=("x", "product"),
                                     forward=_weight_forward, **SINGLES)
 biased                = general("biased", lambda xp, g: g, _bias, inputs=("x", "bias"), complex="holomorphic",
-                                forward=_bias_forward,           title="ConvolutionBackward0")
+                                definition=_bias_itself,         title="ConvolutionBackward0")
 attached              = elementwise("attached", lambda xp, g: g, lambda xp, g: xp.zeros_like(g), inputs=("value", "x"),
-                                    forward=lambda value, x: value, title="ConvolutionBackward0", view=True)
+                                    definition=lambda xp, value, x: value, title="ConvolutionBackward0", view=True)
 window_columns        = linear("window_columns",
                                lambda xp, g, x_shape, *, kernel, window:
                                    xp.window_overlay(g, size=x_shape[2:], kernel=kernel, window=window),

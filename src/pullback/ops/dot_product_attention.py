@@ -258,6 +258,19 @@ def _again(
     ]
 
 
+def _means(xp: Any, query: Any, key: Any, value: Any, mask: Any = None, *, scale: float, known: Any = None) -> Any:
+    return xp.matmul(_weights(xp, query, key, mask, scale), value)
+
+
+def _slopes_of_all(
+    xp: Any, given: Any, query: Any, key: Any, value: Any, mask: Any = None, *, scale: float, known: Any = None
+) -> tuple[Any, Any, Any]:
+    weights, slopes, _ = _slopes(xp, given, query, key, value, mask, scale)
+    turned = xp.matrix_transpose
+    to_query, to_key = xp.matmul(slopes, key) * scale, xp.matmul(turned(slopes), query * scale)
+    return to_query, to_key, xp.matmul(turned(weights), given)
+
+
 def _pullback(xp: Any, g: Any, given: Any, query: Any, key: Any, value: Any, *, scale: float) -> Any:
     return _again(xp, g, given, query, key, value, scale=scale)[:4]
 
@@ -266,11 +279,15 @@ def _pullback(xp: Any, g: Any, given: Any, query: Any, key: Any, value: Any, *, 
 WHOLE, MASKED = ("query", "key", "value"), ("query", "key", "value", "mask")
 #                                     name                         pullback
 attention                 = general("attention",                 joint=_attention, forward=_attention_forward, inputs=WHOLE,
+                                    definition=_means,
                                     title="ScaledDotProductFlashAttentionForCpuBackward0")
 masked_attention          = general("masked_attention",          joint=_masked_attention, forward=_attention_forward,
+                                    definition=_means,
                                     inputs=MASKED, title="ScaledDotProductFlashAttentionForCpuBackward0")
 attention_pullback        = general("attention_pullback",        joint=_pullback, forward=_pullback_forward,
+                                    definition=_slopes_of_all,
                                     inputs=("given", *WHOLE), outputs=3)
 masked_attention_pullback = general("masked_attention_pullback", joint=_again, forward=_pullback_forward,
+                                    definition=_slopes_of_all,
                                     inputs=("given", *MASKED), outputs=3)
 # fmt: on

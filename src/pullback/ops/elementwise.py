@@ -53,10 +53,10 @@ def _clip(xp: Any, g: Any, x: Any, *, lower: float | None, upper: float | None) 
     return g if inside is None else xp.select(inside, g)
 
 
-def _clip_forward(x: Any, *, lower: float | None, upper: float | None) -> Any:
+def _clipped(xp: Any, x: Any, *, lower: float | None, upper: float | None) -> Any:
     if lower is not None:
-        x = _xp.maximum(x, np.array(lower, x.dtype))
-    return x if upper is None else _xp.minimum(x, np.array(upper, x.dtype))
+        x = xp.maximum(x, xp.constant(lower, x.dtype))
+    return x if upper is None else xp.minimum(x, xp.constant(upper, x.dtype))
 
 
 REAL: Any = {"complex": "refused"}
@@ -77,7 +77,8 @@ multiply   = elementwise("multiply",    lambda xp, g, b: g * b,
                                         lambda xp, g, a: g * a,                        title="MulBackward0")
 divide     = elementwise("divide",      lambda xp, g, b: g / b,
                                         lambda xp, g, b, y: -g * (y / b),              title="DivBackward0")
-modulo     = elementwise("modulo",      lambda xp, g: g,                               title="RemainderBackward0", **REAL)
+modulo     = elementwise("modulo",      lambda xp, g: g,                               title="RemainderBackward0", **REAL,
+                         definition=lambda xp, x, *, divisor: xp.remainder(x, divisor))
 remainder  = elementwise("remainder",   lambda xp, g: g,
                                         lambda xp, g, a, b: -g * xp.floor_quotient(a, b),      title="RemainderBackward1", **REAL)
 pow        = elementwise("pow",         _pow_base,
@@ -91,13 +92,14 @@ where      = elementwise("where",       None,
                                         lambda xp, g, condition: xp.select(xp.logical_not(condition), g))
 select     = elementwise("select",      lambda xp, g: xp.zeros_like(g),
                                         lambda xp, g, condition: xp.select(condition, g), inputs=("condition", "x"),
-                         title="WhereBackward0")
+                         title="WhereBackward0", forward=_xp.select,
+                         definition=lambda xp, condition, x: xp.where(condition, x, xp.constant(0, x.dtype)))
 
 negative   = elementwise("negative",    lambda xp, g: -g,                              title="NegBackward0")
 reciprocal = elementwise("reciprocal",  lambda xp, g, y: -g * y * y)
 square     = elementwise("square",      lambda xp, g, x: g * (x + x),                  title="PowBackward0")
 sqrt       = elementwise("sqrt",        lambda xp, g, y: g / (2 * y))
-rsqrt      = elementwise("rsqrt",       lambda xp, g, y: g * y * y * y / -2)
+rsqrt      = elementwise("rsqrt",       lambda xp, g, y: g * y * y * y / -2, definition=lambda xp, x: xp.reciprocal(xp.sqrt(x)))
 abs        = elementwise("abs",         _abs,                                           complex="as written")
 conj       = elementwise("conj",        lambda xp, g: xp.conj(g),                        complex="as written")
 exp        = elementwise("exp",         lambda xp, g, y: g * y)
@@ -111,14 +113,16 @@ sinh       = elementwise("sinh",        lambda xp, g, x: g * xp.cosh(x))
 cosh       = elementwise("cosh",        lambda xp, g, x: g * xp.sinh(x))
 tanh       = elementwise("tanh",        lambda xp, g, y: xp.tanh_pullback(g, y))
 sigmoid    = elementwise("sigmoid",     lambda xp, g, y: xp.sigmoid_pullback(g, y))
-relu       = elementwise("relu",        lambda xp, g, y: xp.select(y, g), **REAL)
+relu       = elementwise("relu",        lambda xp, g, y: xp.select(y, g), forward=_xp.relu,
+                         definition=lambda xp, x: xp.maximum(x, xp.constant(0, x.dtype)), **REAL)
 power      = elementwise("power",       _power,                                        title="PowBackward0")
-exponential = elementwise("exponential", _exponential,                                 title="PowBackward2")
-clip       = elementwise("clip",        _clip, forward=_clip_forward,                  title="ClampBackward1", **REAL)
+exponential = elementwise("exponential", _exponential,                                 title="PowBackward2",
+                         definition=lambda xp, x, *, base: xp.pow(xp.constant(base, x.dtype), x))
+clip       = elementwise("clip",        _clip, definition=_clipped,                    title="ClampBackward1", **REAL)
 clip_by    = elementwise("clip_by",     lambda xp, g, x, a, b: xp.where((x >= a) & (x <= b), g, 0),
                                         lambda xp, g, x, a, b: xp.where(((a < b) | (a == math.inf)) & (x < a), g, 0),
                                         lambda xp, g, x, a, b: xp.where((x > b) | (b < a), g, 0),
-                         forward=lambda x, a, b: _xp.minimum(_xp.maximum(x, a), b),
+                         definition=lambda xp, x, a, b: xp.minimum(xp.maximum(x, a), b),
                          inputs=("x", "a", "b"),                                       title="ClampBackward0", **REAL)
 floor      = elementwise("floor",       lambda xp, g: xp.zeros_like(g), **REAL)
 ceil       = elementwise("ceil",        lambda xp, g: xp.zeros_like(g), **REAL)
@@ -126,17 +130,18 @@ rint       = elementwise("rint",        lambda xp, g: xp.zeros_like(g),         
 trunc      = elementwise("trunc",       lambda xp, g: xp.zeros_like(g), **REAL)
 sign       = elementwise("sign",        lambda xp, g: xp.zeros_like(g), **REAL)
 bend       = elementwise("bend",        lambda xp, g, there: xp.select(there, xp.where(g != 0, math.nan, xp.zeros_like(g))),
-                         None, inputs=("x", "there"), forward=lambda x, there: np.zeros(np.broadcast_shapes(np.shape(x), np.shape(there)), x.dtype), title="ZeroBackward0")
+                         None, inputs=("x", "there"), definition=lambda xp, x, there: xp.broadcast_to(xp.constant(0, x.dtype), shape=tuple(x.shape)),
+                         forward=lambda x, there: np.zeros(np.broadcast_shapes(np.shape(x), np.shape(there)), x.dtype), title="ZeroBackward0")
 zeros_like = elementwise("zeros_like",  lambda xp, g: xp.zeros_like(g),                title="ZeroBackward0")
 
 # Pullbacks that are primitives themselves, as in torch: their derivatives take half the operations.
 tanh_pullback    = elementwise("tanh_pullback",    lambda xp, g, t: xp.tanh_pullback(g, t),
                                                    lambda xp, g, given, t: g * given * t * -2,
-                               inputs=("given", "t"), forward=lambda given, t: given - given * t * t,
+                               inputs=("given", "t"), definition=lambda xp, given, t: given - given * t * t,
                                title="TanhBackwardBackward0")
 sigmoid_pullback = elementwise("sigmoid_pullback", lambda xp, g, s: xp.sigmoid_pullback(g, s),
                                                    lambda xp, g, given, s: g * given * (1 - 2 * s),
-                               inputs=("given", "s"), forward=lambda given, s: (given - given * s) * s,
+                               inputs=("given", "s"), definition=lambda xp, given, s: (given - given * s) * s,
                                title="SigmoidBackwardBackward0")
 
 isnan, isinf, isfinite, logical_not = map(zero, ("isnan", "isinf", "isfinite", "logical_not"))

@@ -280,23 +280,69 @@ def _by_scores(xp: Any, g: Any, given: Any, x: Any, *, reduction: str, known: An
     return xp.softmax_pullback(g, _shares(xp, x, known), axis=1)
 
 
+def _powers(xp: Any, x: Any, axis: int) -> tuple[Any, Any, Any]:
+    """x less its maximum along an axis, the exponentials of that, and their sums."""
+    shifted = x - xp.amax(x, axis=(axis,), keepdims=True)
+    powers = xp.exp(shifted)
+    return shifted, powers, xp.sum(powers, axis=(axis,), keepdims=True)
+
+
+def _shares_of(xp: Any, x: Any, *, axis: int) -> Any:
+    _, powers, sums = _powers(xp, x, axis)
+    return powers * xp.reciprocal(sums)
+
+
+def _logs_of(xp: Any, x: Any, *, axis: int) -> Any:
+    shifted, _, sums = _powers(xp, x, axis)
+    return shifted - xp.log(sums)
+
+
+def _shares_back(xp: Any, given: Any, shares: Any, *, axis: int, known: Any = None) -> Any:
+    if given.shape != shares.shape:
+        return NotImplemented
+    return (given - xp.sum(given * shares, axis=(axis,), keepdims=True)) * shares
+
+
+def _logs_back(xp: Any, given: Any, logs: Any, *, axis: int, known: Any = None) -> Any:
+    if given.shape != logs.shape:
+        return NotImplemented
+    return given - xp.exp(logs) * xp.sum(given, axis=(axis,), keepdims=True)
+
+
+def _entropies(xp: Any, x: Any, indices: Any, *, reduction: str, known: Any) -> Any:
+    shifted, _, sums = _powers(xp, x, 1)
+    losses = xp.reshape(xp.log(sums), shape=x.shape[:1]) - xp.take_rows(shifted, indices)
+    if reduction == "none":
+        return losses
+    total = xp.sum(losses, axis=(0,), keepdims=False)
+    return total if reduction == "sum" else total / x.shape[0]
+
+
+def _entropies_back(xp: Any, given: Any, x: Any, indices: Any, *, reduction: str, known: Any) -> Any:
+    _, powers, sums = _powers(xp, x, 1)
+    slopes = given / x.shape[0] if reduction == "mean" else given
+    column = xp.reshape(slopes, shape=(x.shape[0], 1)) if reduction == "none" else slopes
+    of_rows = xp.broadcast_to(slopes, shape=x.shape[:1])
+    return powers * (column / sums) - xp.put_rows(of_rows, indices, shape=tuple(x.shape))
+
+
 _softmax_forward = _in_blocks(_softmax_part, "softmax", "x")
 _softmax_pullback_forward = _in_blocks(_softmax_pullback_part, "softmax_pullback", "given", "shares")
 _log_softmax_forward = _in_blocks(_log_softmax_part)
 
 # fmt: off
 #                              name                    pullback per input
-softmax              = general("softmax",              _softmax,     forward=_softmax_forward, **SINGLES)
-log_softmax          = general("log_softmax",          _log_softmax, forward=_log_softmax_forward,
+softmax              = general("softmax",              _softmax,     forward=_softmax_forward, definition=_shares_of, **SINGLES)
+log_softmax          = general("log_softmax",          _log_softmax, forward=_log_softmax_forward, definition=_logs_of,
                                title="LogSoftmaxBackward0", **SINGLES)
-softmax_pullback     = general("softmax_pullback",     _by_cotangent, _by_shares, forward=_softmax_pullback_forward,
+softmax_pullback     = general("softmax_pullback",     _by_cotangent, _by_shares, forward=_softmax_pullback_forward, definition=_shares_back,
                                inputs=("given", "shares"), title="SoftmaxBackwardDataBackward0", **SINGLES)
 log_softmax_pullback = general("log_softmax_pullback", _by_log_cotangent, _by_logs,
-                               forward=_in_blocks(_log_softmax_pullback_part),
+                               forward=_in_blocks(_log_softmax_pullback_part), definition=_logs_back,
                                inputs=("given", "logs"), title="LogSoftmaxBackwardDataBackward0", **SINGLES)
-cross_entropy = general("cross_entropy", _cross_entropy, None, forward=_cross_entropy_forward,
+cross_entropy = general("cross_entropy", _cross_entropy, None, forward=_cross_entropy_forward, definition=_entropies,
                                inputs=("x", "indices"), title="NllLossBackward0", **SINGLES)
 cross_entropy_pullback = general("cross_entropy_pullback", _by_loss_cotangent, _by_scores, None,
-                               forward=_cross_entropy_pullback_forward,
+                               forward=_cross_entropy_pullback_forward, definition=_entropies_back,
                                inputs=("given", "x", "indices"), title="NllLossBackwardBackward0", **SINGLES)
 # fmt: on

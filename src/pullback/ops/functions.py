@@ -14,16 +14,24 @@ LN_TWO, LN_TEN = math.log(2), math.log(10)
 # 1. Forward functions
 
 
-def _sinc(x: Any) -> Any:
-    turned = x * x.dtype.type(math.pi)
-    return np.where(x == 0, x.dtype.type(1), np.sin(turned) / turned)
+def _sinc(xp: Any, x: Any) -> Any:
+    turned = x * xp.constant(math.pi, x.dtype)
+    return xp.where(x == 0, xp.constant(1, x.dtype), xp.sin(turned) / turned)
 
 
-def _logit(x: Any, *, eps: float | None) -> Any:
-    one = x.dtype.type(1)
+def _logit(xp: Any, x: Any, *, eps: float | None) -> Any:
     if eps is not None:
-        x = np.minimum(np.maximum(x, x.dtype.type(eps)), x.dtype.type(1 - eps))
-    return np.log(x / (one - x))
+        x = xp.minimum(xp.maximum(x, xp.constant(eps, x.dtype)), xp.constant(1 - eps, x.dtype))
+    return xp.log(x / (xp.constant(1, x.dtype) - x))
+
+
+def _nan_to_num(xp: Any, x: Any, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
+    if x.dtype.kind != "f":
+        return NotImplemented
+    most = float(np.finfo(x.dtype).max)
+    above, below = most if posinf is None else posinf, -most if neginf is None else neginf
+    nan, above, below = (xp.constant(number, x.dtype) for number in (nan, above, below))
+    return xp.where(xp.isnan(x), nan, xp.where(x == math.inf, above, xp.where(x == -math.inf, below, x)))
 
 
 def _round_to(x: Any, *, decimals: int) -> Any:
@@ -40,18 +48,23 @@ def _logaddexp(a: Any, b: Any) -> Any:
     return np.where((top == low) & np.isinf(top.real), top, top + np.log1p(np.exp(low - top)))
 
 
-def _lerp(a: Any, b: Any, weight: Any) -> Any:
+def _lerp(xp: Any, a: Any, b: Any, weight: Any) -> Any:
     """Linear interpolation from the nearer end, so that both ends are reproduced exactly."""
-    way = b - a
-    near = np.abs(weight) < 0.5
+    way, one = b - a, xp.constant(1, weight.dtype)
+    return xp.where(xp.abs(weight) < 0.5, a + weight * way, b - way * (one - weight))
+
+
+def _lerp_of_arrays(a: Any, b: Any, weight: Any) -> Any:
+    """Of a single weight, only the end that it is nearer to."""
     if weight.ndim:
-        return np.where(near, a + weight * way, b - way * (weight.dtype.type(1) - weight))
-    return a + weight * way if near else b - way * (weight.dtype.type(1) - weight)
+        return _lerp(_xp, a, b, weight)
+    way = b - a
+    return a + weight * way if np.abs(weight) < 0.5 else b - way * (weight.dtype.type(1) - weight)
 
 
-def _xlogy(a: Any, b: Any) -> Any:
-    product = a * np.log(b)
-    return np.where((a == 0) & ~np.isnan(b), product.dtype.type(0), product)
+def zero_times(xp: Any, a: Any, b: Any, product: Any) -> Any:
+    """A product with a function of b that is 0 where a is, except for NaN."""
+    return xp.where((a == 0) & xp.logical_not(xp.isnan(b)), xp.constant(0, a.dtype), product)
 
 
 def _fmod_by_divisor(xp: Any, g: Any, a: Any, b: Any) -> Any:
@@ -66,8 +79,8 @@ def _trunc_quotient(a: Any, b: Any) -> Any:
     return np.trunc(a / b) if a.dtype.kind == "f" else (a - np.fmod(a, b)) // b
 
 
-def _heaviside(a: Any, b: Any) -> Any:
-    return np.where(a == 0, b, np.greater(a, 0).astype(a.dtype))
+def _heaviside(xp: Any, a: Any, b: Any) -> Any:
+    return xp.where(a == 0, b, xp.where(a > 0, xp.constant(1, b.dtype), xp.constant(0, b.dtype)))
 
 
 # 2. Pullbacks
@@ -127,13 +140,16 @@ cbrt        = elementwise("cbrt",        lambda xp, g, y: g / (3 * y * y),      
 exp2        = elementwise("exp2",        lambda xp, g, y: g * y * LN_TWO,                     forward=np.exp2)
 log2        = elementwise("log2",        lambda xp, g, x: g / x / LN_TWO,                     forward=np.log2)
 log10       = elementwise("log10",       lambda xp, g, x: g / x / LN_TEN,                     forward=np.log10)
-deg2rad     = elementwise("deg2rad",     lambda xp, g: xp.deg2rad(g),                         forward=np.deg2rad, **REAL)
-rad2deg     = elementwise("rad2deg",     lambda xp, g: xp.rad2deg(g),                         forward=np.rad2deg, **REAL)
-frac        = elementwise("frac",        lambda xp, g: g,            forward=lambda x: x - np.trunc(x), **REAL)
+deg2rad     = elementwise("deg2rad",     lambda xp, g: xp.deg2rad(g),  **REAL,
+                          definition=lambda xp, x: x * xp.constant(math.pi / 180, x.dtype))
+rad2deg     = elementwise("rad2deg",     lambda xp, g: xp.rad2deg(g),  **REAL,
+                          definition=lambda xp, x: x * xp.constant(180 / math.pi, x.dtype))
+frac        = elementwise("frac",        lambda xp, g: g,            definition=lambda xp, x: x - xp.trunc(x), **REAL)
 round_to    = elementwise("round_to",    lambda xp, g: xp.zeros_like(g), forward=_round_to, title="RoundBackward1", **REAL)
-sinc        = elementwise("sinc",        _sinc_pullback,                                      forward=_sinc)
-logit       = elementwise("logit",       _logit_pullback,                                     forward=_logit, **REAL)
-nan_to_num  = elementwise("nan_to_num",  lambda xp, g, x: xp.select(xp.isfinite(x), g),       forward=np.nan_to_num, **REAL)
+sinc        = elementwise("sinc",        _sinc_pullback,                                      definition=_sinc)
+logit       = elementwise("logit",       _logit_pullback,                                     definition=_logit, **REAL)
+nan_to_num  = elementwise("nan_to_num",  lambda xp, g, x: xp.select(xp.isfinite(x), g),       forward=np.nan_to_num,
+                          definition=_nan_to_num, **REAL)
 
 atan2       = elementwise("atan2",       lambda xp, g, a, b: _angle_slope(xp, g, b, a),
                                          lambda xp, g, a, b: _angle_slope(xp, -g, a, b),      forward=np.arctan2, **REAL)
@@ -163,19 +179,20 @@ logaddexp2  = elementwise("logaddexp2",  lambda xp, g, a, b: g * xp.logistic((a 
                                          lambda xp, g, a, b: g * xp.logistic((b - a) * LN_TWO),
                                                                                               forward=np.logaddexp2, **REAL)
 xlogy       = elementwise("xlogy",       lambda xp, g, a, b: xp.where((a == 0) & (b <= 0), 0, xp.xlogy(g, b)),
-                                         lambda xp, g, a, b: g * (a / b),                     forward=_xlogy, **REAL)
+                                         lambda xp, g, a, b: g * (a / b),                     **REAL,
+                          definition=lambda xp, a, b: zero_times(xp, a, b, a * xp.log(b)))
 lerp        = elementwise("lerp",        lambda xp, g, weight: g * (1 - weight),
                                          lambda xp, g, weight: g * weight,
                                          lambda xp, g, a, b: g * (b - a),
-                          forward=_lerp, inputs=("a", "b", "weight"), title="LerpBackward1",  **SINGLES)
+                          definition=_lerp, forward=_lerp_of_arrays, inputs=("a", "b", "weight"), title="LerpBackward1",  **SINGLES)
 ldexp       = linear("ldexp",            lambda xp, g, exponent: xp.ldexp(g, exponent),       forward=np.ldexp,
                      inputs=("x", "exponent"),                                                title="FrexpBackward0")
 
 exponent    = zero("exponent",    forward=lambda x: np.frexp(x)[1])
 signbit     = zero("signbit",     forward=np.signbit)
-isposinf    = zero("isposinf",    forward=lambda x: x == np.inf)
-isneginf    = zero("isneginf",    forward=lambda x: x == -np.inf)
-heaviside   = zero("heaviside",   forward=_heaviside,   inputs=("a", "b"))
+isposinf    = zero("isposinf",    definition=lambda xp, x: x == math.inf)
+isneginf    = zero("isneginf",    definition=lambda xp, x: x == -math.inf)
+heaviside   = zero("heaviside",   definition=_heaviside, inputs=("a", "b"))
 gcd         = zero("gcd",         forward=np.gcd,         inputs=("a", "b"))
 lcm         = zero("lcm",         forward=np.lcm,         inputs=("a", "b"))
 isclose     = zero("isclose",     forward=np.isclose,     inputs=("a", "b"))

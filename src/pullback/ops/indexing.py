@@ -5,6 +5,7 @@ element's own. It may be shorter there than the array. The values written have t
 """
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -101,8 +102,27 @@ def _triu(x: Any, *, k: int) -> Any:
     return _xp.in_order(kept)
 
 
+LARGEST_MASK = 1 << 16
+"""Elements of a mask that a program has as a constant."""
+
+
+def _masked_by(triangle: Any) -> Any:
+    """A definition of what is left of matrices by a mask."""
+
+    def definition(xp: Any, x: Any, *, k: int) -> Any:
+        if math.prod(x.shape[-2:]) > LARGEST_MASK:
+            return NotImplemented
+        return xp.where(xp.asarray(triangle(np.ones(x.shape[-2:], bool), k)), x, xp.constant(0, x.dtype))
+
+    return definition
+
+
 def _masked_fill(x: Any, mask: Any, value: Any, *, label: str = "") -> Any:
     return _xp.in_order(np.where(mask, value, x))
+
+
+def _masked_filled(xp: Any, x: Any, mask: Any, value: Any, *, label: str = "") -> Any:
+    return xp.where(mask, value, x) if x.dtype == value.dtype else NotImplemented
 
 
 REDUCED = _places("ScatterReduceBackward0")
@@ -124,7 +144,7 @@ masked_fill  = general("masked_fill",  lambda xp, g, mask: xp.select(xp.logical_
                                        None,
                                        lambda xp, g, mask: xp.select(mask, g),
                        inputs=("x", "mask", "value"),  title=lambda label="MaskedFillBackward0": label,
-                       forward=_masked_fill,                   **REAL_MATRIX)
-tril         = linear("tril",          lambda xp, g, *, k: xp.tril(g, k=k),  forward=_tril,                  **REAL_MATRIX)
-triu         = linear("triu",          lambda xp, g, *, k: xp.triu(g, k=k),  forward=_triu,                  **REAL_MATRIX)
+                       forward=_masked_fill, definition=_masked_filled, **REAL_MATRIX)
+tril         = linear("tril",          lambda xp, g, *, k: xp.tril(g, k=k),  forward=_tril, definition=_masked_by(np.tril), **REAL_MATRIX)
+triu         = linear("triu",          lambda xp, g, *, k: xp.triu(g, k=k),  forward=_triu, definition=_masked_by(np.triu), **REAL_MATRIX)
 # fmt: on

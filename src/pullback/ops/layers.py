@@ -21,6 +21,14 @@ def _project_forward(x: Any, weight: Any, bias: Any = None) -> Any:
     return out if x.ndim == 2 else out.reshape(*x.shape[:-1], len(weight))
 
 
+def _projected(xp: Any, x: Any, weight: Any, *bias: Any) -> Any:
+    if any(each.dtype != x.dtype for each in (weight, *bias)):
+        return NotImplemented
+    flat = xp.reshape(x, shape=(math.prod(x.shape[:-1]), x.shape[-1]))
+    out = xp.matmul(flat, xp.permute_dims(weight, axes=(1, 0)))
+    return xp.reshape(out + bias[0] if bias else out, shape=(*x.shape[:-1], weight.shape[0]))
+
+
 def _project(xp: Any, g: Any, x: Any, weight: Any, *, needs: Any) -> Any:
     flat = _flat(xp, g)
     to_x = xp.matmul(flat, weight) if needs[0] else None
@@ -67,8 +75,10 @@ def _scatter_rows_forward(g: Any, indices: Any, *, rows: int) -> Any:
 # fmt: off
 #                        name            pullback
 project      = general("project",      joint=_project, forward=_project_forward, inputs=("x", "weight"),
+                       definition=_projected,
                        title="MmBackward0",            complex="holomorphic")
 affine       = general("affine",       joint=_project, forward=_project_forward, inputs=("x", "weight", "bias"),
+                       definition=_projected,
                        title="AddmmBackward0",         complex="holomorphic")
 embedding    = linear("embedding",     _embedding,     forward=_embedding_forward, inputs=("x", "indices"))
 scatter_rows = linear("scatter_rows",  lambda xp, g, indices: xp.embedding(g, indices, padding=None, by_frequency=False),

@@ -2,25 +2,19 @@
 
 from typing import Any
 
-import numpy as np
-
 from .._core import xp as _xp
 from .._core.primitives import elementwise, linear
 
 LOWEST_LOG = -100  # torch's floor for the logarithms of a probability of zero
 
 
-def _binary_forward(x: Any, target: Any) -> Any:
-    floor = x.dtype.type(LOWEST_LOG)
-    return (target - 1) * np.maximum(np.log1p(-x), floor) - target * np.maximum(np.log(x), floor)
+def _binary_itself(xp: Any, x: Any, target: Any) -> Any:
+    floor = xp.constant(LOWEST_LOG, x.dtype)
+    return (target - 1) * xp.maximum(xp.log1p(-x), floor) - target * xp.maximum(xp.log(x), floor)
 
 
 def _binary(xp: Any, g: Any, x: Any, target: Any) -> Any:
     return g * (x - target) / xp.clip(x * (1 - x), lower=1e-12, upper=None)
-
-
-def _logits_forward(x: Any, target: Any) -> Any:
-    return (1 - target) * x - (np.minimum(x, _xp.constant(0, x.dtype)) - np.log1p(np.exp(-np.abs(x))))
 
 
 def _logits(xp: Any, g: Any, x: Any, target: Any) -> Any:
@@ -34,9 +28,9 @@ def _binary_target(xp: Any, g: Any, x: Any) -> Any:
     return g * (xp.clip(failure, lower=LOWEST_LOG, upper=None) - xp.clip(success, lower=LOWEST_LOG, upper=None))
 
 
-def _huber_forward(x: Any, *, delta: float) -> Any:
-    size = np.abs(x)
-    near = np.minimum(size, x.dtype.type(delta))
+def _huber_itself(xp: Any, x: Any, *, delta: float) -> Any:
+    size = xp.abs(x)
+    near = xp.minimum(size, xp.constant(delta, x.dtype))
     return near * (size - near * 0.5)
 
 
@@ -53,13 +47,13 @@ def _pick(xp: Any, g: Any, x: Any, indices: Any, weights: Any) -> Any:
 
 # fmt: off
 #                                  name                    pullback per input
-binary_cross_entropy = elementwise("binary_cross_entropy", _binary, _binary_target, forward=_binary_forward,
+binary_cross_entropy = elementwise("binary_cross_entropy", _binary, _binary_target, definition=_binary_itself,
                                    inputs=("x", "target"), complex="refused")
 binary_cross_entropy_of_logits = elementwise("binary_cross_entropy_of_logits", _logits, lambda xp, g, x: -g * x,
-                                   forward=_logits_forward, inputs=("x", "target"), complex="refused",
+                                   definition=lambda xp, x, target: (1 - target) * x - xp.logsigmoid(x), inputs=("x", "target"), complex="refused",
                                    title="BinaryCrossEntropyWithLogitsBackward0")
 huber    = elementwise("huber",    _huber,
-                       forward=_huber_forward,             title="HuberLossBackward0", complex="refused")
-weighed_nll = linear("weighed_nll", _pick, forward=lambda x, indices, weights: _xp.take_rows(x, indices) * -weights,
+                       definition=_huber_itself,           title="HuberLossBackward0", complex="refused")
+weighed_nll = linear("weighed_nll", _pick, definition=lambda xp, x, indices, weights: xp.take_rows(x, indices) * -weights,
                      inputs=("x", "indices", "weights"), title="NllLossBackward0", complex="refused")
 # fmt: on

@@ -475,21 +475,45 @@ def _rms(xp: Any, g: Any, x: Any, *, axis: tuple[int, ...], eps: float) -> Any:
     return g * scale - x * share
 
 
+def _standardized(xp: Any, x: Any, *, axis: tuple[int, ...], eps: float, known: Any = None) -> Any:
+    centred, scale = _centred(xp, x, axis, eps, None)
+    return centred * scale
+
+
+def _standardized_affine(
+    xp: Any, x: Any, weight: Any, bias: Any, *, axis: tuple[int, ...], eps: float, known: Any = None
+) -> Any:
+    return _standardized(xp, x, axis=axis, eps=eps) * weight + bias
+
+
+def _standardized_back(xp: Any, given: Any, x: Any, *, axis: tuple[int, ...], eps: float, known: Any = None) -> Any:
+    if given.shape != x.shape:
+        return NotImplemented
+    centred, scale = _centred(xp, x, axis, eps, None)
+    number = max(count(x.shape, axis), 1)
+    along = xp.total(given * centred, axis=axis) / number * (scale * scale)
+    return (given - xp.total(given, axis=axis) / number - centred * along) * scale
+
+
 # fmt: off
 # `tied` is its first input, recorded as if it depended on the second, whose cotangent is zero: torch records biases so.
 #                                name                 pullback
 tied               = linear("tied",               lambda xp, g: g,  forward=lambda x, other: x, inputs=("x", "other"),
                              view=True)
 total              = linear("total",              _total,       title="SumBackward1",
-                             forward=lambda x, *, axis: inner(axis, x))
-standardize        = general("standardize",        _standardize, forward=_standardize_forward,
+                             forward=lambda x, *, axis: inner(axis, x),
+                             definition=lambda xp, x, *, axis: xp.sum(x, axis=axis, keepdims=True))
+standardize        = general("standardize",        _standardize, forward=_standardize_forward, definition=_standardized,
                              title="NativeLayerNormBackward0")
 standardize_pullback = general("standardize_pullback", _standardize, _by_values, forward=_standardize_pullback_forward,
+                             definition=_standardized_back,
                              inputs=("given", "x"),              title="NativeLayerNormBackwardBackward0")
-standardize_affine = general("standardize_affine", joint=_affine, forward=_affine_forward,
+standardize_affine = general("standardize_affine", joint=_affine, forward=_affine_forward, definition=_standardized_affine,
                              inputs=("x", "weight", "bias"),     title="NativeLayerNormBackward0")
 scale_and_shift    = general("scale_and_shift",    joint=_scaled, forward=lambda x, scale, shift: _xp.in_order(x * scale + shift),
+                             definition=lambda xp, x, scale, shift: x * scale + shift,
                              inputs=("x", "scale", "shift"),     title="NativeBatchNormBackward0")
 rms_normalize      = general("rms_normalize",      _rms, forward=lambda x, *, axis, eps: _xp.in_order(x * _root_mean_square(_xp, x, axis, eps)),
+                             definition=lambda xp, x, *, axis, eps: x * _root_mean_square(xp, x, axis, eps),
                              title="RmsNormBackward0", complex="holomorphic")
 # fmt: on

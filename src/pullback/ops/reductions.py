@@ -321,6 +321,66 @@ def _prod_forward(x: Any, *, axis: int, keepdims: bool) -> Any:
     return made if x.ndim < 3 or x.flags.c_contiguous else _xp.in_order(made)
 
 
+def _prod_itself(xp: Any, x: Any, *, axis: int, keepdims: bool) -> Any:
+    """In double precision: partial products may be out of the range of single precision."""
+    single, double = x.dtype, np.dtype(np.float64)
+    if single.char != "f":
+        return NotImplemented
+    product = xp.prod(xp.astype(x, dtype=double, source=single), axis=axis, keepdims=keepdims)
+    return xp.astype(product, dtype=single, source=double)
+
+
+def _mean_itself(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool, given: bool = True, label: str = "") -> Any:
+    return (
+        xp.sum(x, axis=axis, keepdims=keepdims) / _xp.length(x.shape, axis) if x.dtype.kind == "f" else NotImplemented
+    )
+
+
+def _variance_itself(xp: Any, x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
+    centred = x - xp.mean(x, axis=axis, keepdims=True)
+    squares = xp.sum(centred * centred, axis=axis, keepdims=keepdims)
+    return squares / max(_xp.length(x.shape, axis) - correction, 0)
+
+
+def _deviation_itself(xp: Any, x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
+    centred = x - xp.mean(x, axis=axis, keepdims=True)
+    return _root_of_squares(xp, centred, axis, keepdims, max(_xp.length(x.shape, axis) - correction, 0))
+
+
+def _logsumexp_itself(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    top = xp.amax(x, axis=axis, keepdims=True)
+    most = float(np.finfo(x.dtype).max)  # so that beside inf, exponentials of large numbers are finite
+    shift = xp.minimum(xp.maximum(top, -most), most)
+    logs = xp.log(xp.sum(xp.exp(x - shift), axis=axis, keepdims=True)) + shift
+    kept = tuple([size for i, size in enumerate(x.shape) if i not in axis])
+    return logs if keepdims else xp.reshape(logs, shape=kept)
+
+
+def _norm_itself(xp: Any, x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool) -> Any:
+    if abs(order) == math.inf:
+        return (xp.amax if order > 0 else xp.amin)(xp.abs(x), axis=axis, keepdims=keepdims)
+    if order == 1:
+        return xp.sum(xp.abs(x), axis=axis, keepdims=keepdims)
+    return _root_of_squares(xp, x, axis, keepdims) if order == 2 else NotImplemented
+
+
+def _root_of_squares(xp: Any, x: Any, axis: tuple[int, ...], keepdims: bool, count: float | None = None) -> Any:
+    """The root of the sum of squares, or of their mean: what is too large or too small to be squared is scaled before."""
+    dtype, factor = x.dtype, None
+    if dtype.itemsize < 8:
+        wide = xp.astype(x, dtype=np.dtype(np.float64), source=dtype)
+    else:
+        top = xp.amax(xp.abs(x), axis=axis, keepdims=True)
+        down, up, one = (xp.constant(number, dtype) for number in (2.0**-600, 2.0**700, 1))
+        factor = xp.where(top > 2.0**500, down, xp.where(top < 2.0**-450, up, one))
+        wide = x * factor
+    squares = xp.sum(wide * wide, axis=axis, keepdims=keepdims)
+    root = xp.sqrt(squares if count is None else squares / count)
+    if factor is None:
+        return xp.astype(root, dtype=dtype, source=root.dtype)
+    return root / xp.reshape(factor, shape=root.shape)
+
+
 def _by_axis(name: str) -> Any:
     """torch numbers the variants of node names: 0 reduces everything, 1 some axes."""
     titles = f"{name}Backward0", f"{name}Backward1"
@@ -330,17 +390,21 @@ def _by_axis(name: str) -> Any:
 # fmt: off
 #                         name         pullback
 sum         = linear("sum",         _sum,      forward=_sum_forward,                    title=_by_axis("Sum"))
-mean        = linear("mean",        _mean,     forward=_mean_forward,                   title=_by_axis("Mean"), **SINGLES)
-prod        = general("prod",       _prod,     forward=_prod_forward,              complex="holomorphic", **SINGLES)
-var         = general("var",        _variance, forward=_variance_forward,          complex="as written", **SINGLES)
+mean        = linear("mean",        _mean,     forward=_mean_forward, definition=_mean_itself, title=_by_axis("Mean"), **SINGLES)
+prod        = general("prod",       _prod,     forward=_prod_forward, definition=_prod_itself, complex="holomorphic", **SINGLES)
+var         = general("var",        _variance, forward=_variance_forward, definition=_variance_itself,
+                      complex="as written", **SINGLES)
 std         = general("std",        _deviation,                                    complex="as written",
-                      forward=_deviation_forward, push=_pushed(_deviation), **SINGLES)
+                      forward=_deviation_forward, definition=_deviation_itself, push=_pushed(_deviation), **SINGLES)
 amax        = general("amax",       _ties,     forward=_extreme_by(np.maximum, "largest"))
 amin        = general("amin",       _ties,     forward=_extreme_by(np.minimum, "smallest"))
-largest     = general("largest",    _extreme,  forward=_extreme_by(np.maximum, "largest"),    title="MaxBackward1")
-smallest    = general("smallest",   _extreme,  forward=_extreme_by(np.minimum, "smallest"),    title="MinBackward1")
-logsumexp   = general("logsumexp",  _logsumexp,   forward=_logsumexp_forward,      complex="holomorphic", **SINGLES)
-vector_norm = general("vector_norm", _norm,        forward=_norm_forward,          title="LinalgVectorNormBackward0",
+largest     = general("largest",    _extreme,  forward=_extreme_by(np.maximum, "largest"),  title="MaxBackward1",
+                      definition=lambda xp, x, *, axis, keepdims: xp.amax(x, axis=axis, keepdims=keepdims))
+smallest    = general("smallest",   _extreme,  forward=_extreme_by(np.minimum, "smallest"), title="MinBackward1",
+                      definition=lambda xp, x, *, axis, keepdims: xp.amin(x, axis=axis, keepdims=keepdims))
+logsumexp   = general("logsumexp",  _logsumexp,   forward=_logsumexp_forward, definition=_logsumexp_itself,
+                      complex="holomorphic", **SINGLES)
+vector_norm = general("vector_norm", _norm,        forward=_norm_forward, definition=_norm_itself, title="LinalgVectorNormBackward0",
                       push=_pushed(_norm),
                       complex="as written", **SINGLES)
 cumsum      = linear("cumsum",      lambda xp, g, *, axis: xp.flip(xp.cumsum(xp.flip(g, axis=axis), axis=axis), axis=axis))

@@ -92,6 +92,10 @@ def _filled(x: Any, value: Any) -> Any:
     return out
 
 
+def _filled_with(xp: Any, x: Any, value: Any) -> Any:
+    return xp.broadcast_to(xp.astype(value, dtype=x.dtype, source=value.dtype), shape=x.shape)
+
+
 def _single(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
     """A shape with an axis of length 1."""
     return (*shape[:axis], 1, *shape[axis + 1 :])
@@ -139,6 +143,22 @@ def _flip(x: Any, *, axis: Any) -> Any:
     view = _xp.flip(x, axis=axis)
     made = machine.copied(view)
     return view.copy() if made is None else made
+
+
+def _rolled(xp: Any, x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
+    for shift, axis in zip(shifts, axes, strict=True):
+        moved = shift % max(x.shape[axis], 1)
+        cut, before = x.shape[axis] - moved, (slice(None),) * axis
+        ends = [xp.getitem(x, index=(*before, part, ...)) for part in (slice(cut, None), slice(None, cut))]
+        x = xp.concat(*ends, axis=axis, sizes=(moved, cut)) if moved else x
+    return x
+
+
+def _tiled(xp: Any, x: Any, *, repeats: tuple[int, ...]) -> Any:
+    full = (1,) * (len(repeats) - x.ndim) + tuple(x.shape)
+    apart = xp.reshape(x, shape=tuple([length for size in full for length in (1, size)]))
+    wide = xp.broadcast_to(apart, shape=_interleaved(repeats, x.shape))
+    return xp.reshape(wide, shape=tuple([count * size for count, size in zip(repeats, full, strict=True)]))
 
 
 def _roll(x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
@@ -224,8 +244,8 @@ flip             = linear("flip",             lambda xp, g, *, axis: xp.flip(g, 
                           forward=_flip)
 roll             = linear("roll",             lambda xp, g, *, shifts, axes:
                               xp.roll(g, shifts=tuple([-shift for shift in shifts]), axes=axes),
-                          forward=_roll)
-tile             = linear("tile",             _tile_pullback, forward=_tile,                          title="RepeatBackward0")
+                          forward=_roll, definition=_rolled)
+tile             = linear("tile",             _tile_pullback, forward=_tile, definition=_tiled,       title="RepeatBackward0")
 windows          = linear("windows",          lambda xp, g, x_shape, *, axis, size, step:
                               xp.fold_windows(g, axis=axis, size=size, step=step, shape=x_shape),
                           forward=_windows,                   title="UnfoldBackward0", view=True)
@@ -272,9 +292,9 @@ astype           = linear("astype",           lambda xp, g, *, dtype, source: xp
                           title="ToCopyBackward0", complex="as written", halves="as written")
 clone            = linear("clone",            lambda xp, g: g,                   forward=_xp.clone)
 copy             = elementwise("copy",        lambda xp, g: xp.zeros_like(g),
-                                              lambda xp, g: g,  forward=_filled, title="CopyBackwards")
+                                              lambda xp, g: g,  forward=_filled, definition=_filled_with, title="CopyBackwards")
 fill             = elementwise("fill",        lambda xp, g: xp.zeros_like(g),
-                                              lambda xp, g: g,  forward=_filled)
+                                              lambda xp, g: g,  forward=_filled, definition=_filled_with)
 drawn            = general("drawn",           joint=lambda xp, g, *, needs: (g, *[xp.zeros_like(g)] * (len(needs) - 1)),
                            inputs=("values", "*parameters"),  title=lambda label: label,  complex="as written",
                            forward=lambda values, *parameters, label: np.array(values))

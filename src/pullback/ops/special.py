@@ -15,6 +15,7 @@ from .._core import machine, xp as _xp
 from .._core.primitives import Function, elementwise
 from .._numerics import blocks, error_functions, gamma_functions, incomplete_functions, polynomials, scipy
 from .._numerics.incomplete_functions import moment
+from .functions import zero_times
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -66,12 +67,9 @@ def _erf(x: Array) -> Any:
     return np.asarray(error_functions.erf_of_singles(x.astype(np.float32))).astype(x.dtype)
 
 
-def _entr(x: Array) -> Any:
-    return np.where(x < 0, -np.inf, np.where(x == 0, 0, -x * np.log(x))).astype(x.dtype)
-
-
-def _xlog1py(a: Array, b: Array) -> Any:
-    return np.where((a == 0) & ~np.isnan(b), 0, a * np.log1p(b)).astype(a.dtype)
+def _entr(xp: Any, x: Any) -> Any:
+    zero, least = xp.constant(0, x.dtype), xp.constant(-math.inf, x.dtype)
+    return xp.where(x < 0, least, xp.where(x == 0, zero, -x * xp.log(x)))
 
 
 # Bessel functions. The derivative is half the signed sum of the functions of the adjacent orders n - 1 and n + 1.
@@ -238,10 +236,10 @@ ndtri    = elementwise("ndtri",    lambda xp, g, y: g * (xp.exp(y * y / 2) * ROO
 log_ndtr = elementwise("log_ndtr", _log_ndtr,
                        forward=_double(error_functions.log_ndtr), title="SpecialLogNdtrBackward0", **REAL)
 entr     = elementwise("entr",     lambda xp, g, x: g * (-1 - xp.log(x)),
-                       forward=_entr, title="SpecialEntrBackward0", **REAL)
+                       definition=_entr, title="SpecialEntrBackward0", **REAL)
 xlog1py  = elementwise("xlog1py",  lambda xp, g, a, b: xp.where((a == 0) & (b <= -1), 0, xp.xlog1py(g, b)),
                                    lambda xp, g, a, b: g * (a / (b + 1)),
-                       forward=_xlog1py, title="SpecialXlog1PyBackward0", **REAL)
+                       definition=lambda xp, a, b: zero_times(xp, a, b, a * xp.log1p(b)), title="SpecialXlog1PyBackward0", **REAL)
 
 lgamma    = elementwise("lgamma",    lambda xp, g, x: g * xp.digamma(x),
                         forward=_double(gamma_functions.lgamma, gamma_functions.lgamma_of_singles), **REAL)

@@ -190,23 +190,6 @@ def _sign(x: Word) -> Word:
     return (x > 0).select(x.like(1), (x < 0).select(x.like(-1), x.like(0)))
 
 
-def _logit(x: Word, *, eps: float | None) -> Word:
-    if eps is not None:
-        x = minimum(maximum(x, x.like(eps)), x.like(1 - eps))
-    return call("log", x / (1 - x))
-
-
-def _log_or_zero(a: Word, b: Word, logarithm: Word) -> Word:
-    return ((a == 0) & ~b.isnan()).select(a.like(0), a * logarithm)
-
-
-def _nan_to_num(x: Word, *, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Word:
-    info = np.finfo(np.float32 if x.kind == "f" else np.float64)
-    above, below = (float(info.max) if posinf is None else posinf), (float(info.min) if neginf is None else neginf)
-    finite = (x == math.inf).select(x.like(above), (x == -math.inf).select(x.like(below), x))
-    return x.isnan().select(x.like(nan), finite)
-
-
 def _logical(a: Word, b: Word, sign: str) -> Word:
     a, b = truth(a), truth(b)
     return a & b if sign == "&" else a | b if sign == "|" else a ^ b
@@ -216,29 +199,23 @@ def _logical(a: Word, b: Word, sign: str) -> Word:
 _add("result", 1, add=plus, multiply=times, maximum=maximum, minimum=minimum,
      subtract=lambda a, b: a - b, rsub=lambda a, b: b - a, negative=lambda x: -x,
      abs=lambda x: abs(x) if x.kind in REALS else (x < 0).select(-x, x) if x.kind[0] == "i" else x,
-     square=lambda x: x * x, conj=lambda x: x, sign=_sign, scale_and_shift=lambda x, scale, shift: x * scale + shift,
+     square=lambda x: x * x, conj=lambda x: x, sign=_sign,
      zeros_like=lambda x: x.like(0), copy=lambda x, value: value, fill=lambda x, value: value,
-     bitwise_and=lambda a, b: a & b, bitwise_or=lambda a, b: a | b, bitwise_xor=lambda a, b: a ^ b,
-     heaviside=lambda a, b: (a == 0).select(b, (a > 0).select(a.like(1), a.like(0))))
+     bitwise_and=lambda a, b: a & b, bitwise_or=lambda a, b: a | b, bitwise_xor=lambda a, b: a ^ b)
 _add("result", 1, True, floor=Word.floor, ceil=Word.ceil, rint=Word.rint, trunc=Word.trunc,
      fmax=lambda a, b: ((a >= b) | b.isnan()).select(a, b), fmin=lambda a, b: ((a <= b) | b.isnan()).select(a, b),
-     copysign=lambda a, b: a.copysign(b), frac=lambda x: x - x.trunc(), nan_to_num=_nan_to_num,
-     deg2rad=lambda x: x * (math.pi / 180), rad2deg=lambda x: x * (180 / math.pi))
+     copysign=lambda a, b: a.copysign(b))
 _add("result", 4, True, divide=lambda a, b: a / b, reciprocal=lambda x: 1 / x, sqrt=Word.sqrt,
-     rsqrt=lambda x: 1 / x.sqrt(), trunc_quotient=lambda a, b: (a / b).trunc())
-_add("result", 20, True, power=_power, logit=_logit,
-     xlogy=lambda a, b: _log_or_zero(a, b, call("log", b)),
-     xlog_one_py=lambda a, b: _log_or_zero(a, b, call("log1p", b)),
-     entr=lambda x: (x < 0).select(x.like(-math.inf), (x == 0).select(x.like(0), -x * call("log", x))),
+     trunc_quotient=lambda a, b: (a / b).trunc())
+_add("result", 20, True, power=_power,
      polygamma=lambda x, *, n: gamma.polygamma(x.to("d"), n).to(x.kind) if n else call("digamma", x))
-ELEMENTS["xlog1py"] = ELEMENTS.pop("xlog_one_py")
 
 _add("common", 1, equal=lambda a, b: a == b, not_equal=lambda a, b: a != b, less=lambda a, b: a < b,
      less_equal=lambda a, b: a <= b, greater=lambda a, b: a > b, greater_equal=lambda a, b: a >= b)
 _add("own", 1, logical_not=lambda x: ~truth(x), logical_and=lambda a, b: _logical(a, b, "&"),
      logical_or=lambda a, b: _logical(a, b, "|"), logical_xor=lambda a, b: _logical(a, b, "^"))
 _add("own", 1, True, isnan=Word.isnan, isinf=lambda x: abs(x) == math.inf, isfinite=lambda x: abs(x) < math.inf,
-     isposinf=lambda x: x == math.inf, isneginf=lambda x: x == -math.inf, signbit=lambda x: x.bits() < 0)
+     signbit=lambda x: x.bits() < 0)
 _add("condition", 1, where=lambda condition, a, b: truth(condition).select(a, b))
 _add("own", 1, astype=lambda x, *, dtype, source=None: cast(x, KINDS[np.dtype(dtype)]))
 
@@ -252,7 +229,7 @@ for _name, _ufunc in {
 }.items():
     ELEMENTS[_name] = Element(functools.partial(call, _ufunc), 20, "result", reals=True)
 
-NO_BOOLS = {"subtract", "rsub", "negative", "sign", "square", "heaviside"}
+NO_BOOLS = {"subtract", "rsub", "negative", "sign", "square"}
 
 
 def lowers(name: str, inputs: tuple[np.dtype[Any], ...], output: np.dtype[Any], params: dict[str, Any]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,6 @@ from ... import ops
 from ..._core import xp as _xp
 from ..passes.building import Builder, Table
 from ..passes.dead import without_dead_code
-from ..passes.layers import decomposed
 from ..passes.rules import Rules, joined
 from ..program import Equation, Program, Value
 from .elements import ELEMENTS, KINDS
@@ -33,8 +31,8 @@ def lowered(program: Program) -> Program:
     Guards that indices are in range are added after those of the program.
     """
     program = _guarded_by_bools(without_dead_code(program))
-    rules = joined(indexed.table, windowed.table, _elementary())
-    if any(equation.name in rules for equation in program.equations):
+    rules = joined(indexed.table, windowed.table)
+    if any(equation.name in rules or _codeless(equation) for equation in program.equations):
         builder = Checking(program, rules)
         program = builder.rewrite()
         guards = (*program.guards, *[(value, True) for value in builder.inside])
@@ -42,14 +40,14 @@ def lowered(program: Program) -> Program:
     return distinct(program)
 
 
-@functools.cache
-def _elementary() -> Table:
-    """The decompositions of elementwise operations that have no code of their own."""
-    return {
-        name: rules
-        for name, rules in decomposed.table.items()
-        if getattr(ops, name).kind == "elementwise" and name not in ELEMENTS
-    }
+def _codeless(equation: Equation) -> bool:
+    """Whether a definition is the only way to machine code for an elementwise operation."""
+    primitive = equation.primitive
+    return (
+        primitive.definition is not None
+        and primitive.kind in {"elementwise", "zero"}
+        and primitive.name not in ELEMENTS
+    )
 
 
 def _guarded_by_bools(program: Program) -> Program:
@@ -70,7 +68,9 @@ class Checking(Builder):
     """A builder that collects the conditions under which indices are valid, and diagonals can be divided by."""
 
     def __init__(self, program: Program, rules: Table) -> None:
-        super().__init__(program, rules, strict=False, fold=False, share=True, inner=lambda body: body)
+        super().__init__(
+            program, rules, strict=False, fold=False, share=True, inner=lambda body: body, defined=_codeless
+        )
         self.inside: list[Value] = []
         self._checked: set[tuple[Value, int]] = set()
 

@@ -18,7 +18,7 @@ from .dead import without_dead_code
 from .identities import exact
 from .layouts import shapes
 from .pieces import side_by_side
-from .recurrence import DECOMPOSITIONS as DECOMPOSITIONS, decomposed
+from .recurrence import decomposed
 from .rounding import rounded
 from .rules import joined
 
@@ -31,6 +31,7 @@ class Pass(NamedTuple):
     exact: bool = True
     fold: bool = False
     share: bool = False
+    define: bool = False
     function: Callable[[Program], Program] | None = None
 
     def __call__(self, program: Program) -> Program:
@@ -45,7 +46,7 @@ PASSES = {
         Pass("pieces", {}, exact=False, function=side_by_side),
         Pass("identities", exact.table),
         Pass("shapes", shapes.table),
-        Pass("decompositions", decomposed.table, exact=False),
+        Pass("decompositions", decomposed.table, exact=False, define=True),
         Pass("rounding identities", rounded.table, exact=False),
         Pass("contractions", contracted.table, exact=False),
         Pass("constant folding", {}, fold=True),
@@ -69,7 +70,8 @@ def _apply(passes: Collection[Pass], program: Program, *, strict: bool) -> Progr
     rules = _rules(tuple([each.name for each in sweeping]))
     fold, share = any(each.fold for each in sweeping), any(each.share for each in sweeping)
     inner = functools.partial(_apply, passes, strict=strict)
-    program = Builder(program, rules, strict=strict, fold=fold, share=share, inner=inner).rewrite()
+    defined = (lambda _: True) if any(each.define for each in sweeping) else None
+    program = Builder(program, rules, strict=strict, fold=fold, share=share, inner=inner, defined=defined).rewrite()
     for function in functions:
         program = function(program)
     return program

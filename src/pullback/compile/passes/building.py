@@ -20,6 +20,7 @@ from ..._core.modes import quiet
 from ..._core.sites import Site
 from .. import keys
 from ..program import LOOPS, Array, Equation, Program, Value, effectful
+from .definitions import read
 from .inference import infer
 
 Rule = Callable[["Builder", Equation], "Value | tuple[Value, ...] | None"]
@@ -56,8 +57,8 @@ class Builder:
     """A program in the making.
 
     `strict` holds everything to the last bit. Which sums NumPy rounds how depends on the order of elements in memory, so
-    a value may then take the place of another only if it has that order too: see `plain` and `dense`. `inner` is what is
-    done to programs within the program.
+    a value may then take the place of another only if it has that order too: see `plain` and `dense`. `defined` says which
+    equations are written as the definition of their primitive, and `inner` is what is done to programs within the program.
     """
 
     def __init__(
@@ -69,8 +70,9 @@ class Builder:
         fold: bool,
         share: bool,
         inner: Callable[[Program], Program],
+        defined: Callable[[Equation], bool] | None = None,
     ) -> None:
-        self.program, self.rules, self.inner = program, rules, inner
+        self.program, self.rules, self.inner, self.defined = program, rules, inner, defined
         self.strict, self.fold, self.share = strict, fold, share
         self.equations: list[Equation] = []
         self.makers: dict[Value, Equation] = {}
@@ -181,6 +183,9 @@ class Builder:
             found = rule(self, equation)
             if found is not None:
                 return found if type(found) is tuple else (found,)  # type: ignore[return-value]  # then it is a value
+        written = self.defined is not None and equation.primitive.definition is not None and self.defined(equation)
+        if written and (parts := read(self, equation)) is not None:
+            return parts
         if self.fold and (folded := self._folded(equation)):
             return folded
         if self.share and not effectful(equation):

@@ -13,8 +13,9 @@ from typing import Any
 from ..loops import SCAN, Scan
 from ..program import Equation, Program, Value
 from .building import Builder
-from .layers import DECOMPOSITIONS as DECOMPOSITIONS, decomposed as decomposed
+from .rules import Rules
 
+decomposed = Rules()
 Step = Callable[..., tuple[Sequence[Value], Sequence[Value]]]
 """From a builder, the step's rows, the states and what all steps share: the new states, and what is kept of the step."""
 
