@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 from pullback import ops
 from pullback.compile.passes import PASSES, simplify
-from pullback.compile.passes.inference import RULES, infer
+from pullback.compile.inference import RULES, infer
 from pullback.compile.program import Equation, Program, Value, check, run
 
 from .. import samples

@@ -30,7 +30,10 @@ from .package import package
 #
 # With `halves="as singles"` a primitive computes with float16 in float32, in both passes, and rounds its results once. With
 # bfloat16 all do; rules of those with `halves="as written"` take cotangents as they are.
-# With `view=True` results may lie in the memory of the first input: nothing is computed.
+# With `view=True` results may lie in the memory of the first input: nothing is computed. With `commutes=True` two real operands
+# may be exchanged, and no bit of the result changes. `cost` is about how many additions and multiplications it takes, for each
+# element of the largest result or input; that of a definition follows from it, and linear operations only move elements if
+# nothing is said.
 #
 # `definition(xp, <inputs>, *, <parameters>)` says what a composed primitive computes, in the language of rules. The compiler,
 # engines and `vmap` read it, and eager execution too, unless `forward` says the same in a quicker way. `xp` may stand for
@@ -50,6 +53,8 @@ class Options(TypedDict, total=False):
     halves: str
     view: bool
     definition: Function | None
+    commutes: bool
+    cost: int | None
 
 
 class Primitive:
@@ -60,7 +65,7 @@ class Primitive:
 
     __slots__ = (
         "name", "kind", "title", "forward", "inputs", "rules", "joint", "saved", "variadic", "differentiable",
-        "complex", "halves", "outputs", "push", "view", "definition", "defined", "keeps", "_pull", "_way",
+        "complex", "halves", "outputs", "push", "view", "definition", "defined", "commutes", "cost", "keeps", "_pull", "_way",
     )  # fmt: skip
 
     def __init__(
@@ -79,8 +84,11 @@ class Primitive:
         push: Function | None = None,
         view: bool = False,
         definition: Function | None = None,
+        commutes: bool = False,
+        cost: int | None = None,
     ) -> None:
-        self.push, self.view, self.definition = push, view, definition
+        self.push, self.view, self.definition, self.commutes = push, view, definition, commutes
+        self.cost = int("linear" not in kind or kind == "multilinear") if cost is None and definition is None else cost
         self.defined = forward is None and definition is not None
         """True if arrays, too, are computed as the definition says."""
         if forward is None:
@@ -288,7 +296,12 @@ def general(
 
 
 def zero(
-    name: str, *, forward: Function | None = None, inputs: Sequence[str] = ("x",), definition: Function | None = None
+    name: str,
+    *,
+    forward: Function | None = None,
+    inputs: Sequence[str] = ("x",),
+    definition: Function | None = None,
+    commutes: bool = False,
 ) -> Primitive:
     """A primitive whose derivative is zero wherever it exists: its results are not tracked.
 
@@ -298,7 +311,7 @@ def zero(
     >>> step(tensor([-1.0, 2.0], requires_grad=True))
     tensor([0., 1.])
     """
-    return Primitive(name, "zero", forward, inputs, definition=definition)
+    return Primitive(name, "zero", forward, inputs, definition=definition, commutes=commutes)
 
 
 # 2. Carriers and levels

@@ -10,26 +10,8 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
+from .definitions import Parts, read
 from .program import Equation, Program, Value, sizes_of_labels
-
-PER_ELEMENT = {
-    **dict.fromkeys("divide reciprocal sqrt modulo remainder floor_divide".split(), 4),
-    **dict.fromkeys("rsqrt power".split(), 8),
-    **dict.fromkeys("exp expm1 exp2 log log1p log2 log10 sin cos".split(), 16),
-    **dict.fromkeys("tanh sigmoid silu tan sinh cosh atan asin acos logsigmoid softplus cbrt".split(), 24),
-    **dict.fromkeys("pow exponential erf erfc gelu gelu_by_tanh mish atan2 logaddexp elu".split(), 32),
-    **dict.fromkeys("copy fill zeros_like attached conj".split(), 0),
-}
-"""For each element of the result; other elementwise operations take one."""
-
-PER_INPUT = {
-    "sum": 1, "total": 1, "mean": 1, "amax": 1, "amin": 1, "largest": 1, "smallest": 1, "argmax": 1, "argmin": 1, "prod": 1,
-    "cumsum": 1, "var": 4, "std": 4, "logsumexp": 19, "vector_norm": 2, "all": 1, "any": 1, "softmax": 24, "log_softmax": 20,
-    "softmax_pullback": 4, "log_softmax_pullback": 19, "cross_entropy": 20, "standardize": 6, "standardize_affine": 8,
-    "standardize_pullback": 12, "rms_normalize": 4, "scale_and_shift": 2, "cross_entropy_pullback": 22, "index_add": 1,
-    "scatter_add": 1,
-}  # fmt: skip
-"""For each element of the largest input."""
 
 
 def _attention(e: Equation) -> int:
@@ -61,22 +43,26 @@ _COUNTED: dict[str, Callable[[Equation], int]] = {
 }
 
 
-_COMPARISONS = set(
-    """equal not_equal less less_equal greater greater_equal isnan isinf isfinite logical_and logical_or logical_xor
-    logical_not""".split()
-)
-
-
 def flops(equation: Equation) -> int:
     """How many additions and multiplications an equation takes, about."""
-    name = equation.name
-    if name in _COUNTED:
-        return _COUNTED[name](equation)
-    if name in PER_INPUT:
-        return PER_INPUT[name] * max([value.size for value in equation.inputs], default=0)
-    if equation.primitive.kind == "elementwise" or name in _COMPARISONS:
-        return PER_ELEMENT.get(name, 1) * sum(value.size for value in equation.outputs)
-    return 0
+    if equation.name in _COUNTED:
+        return _COUNTED[equation.name](equation)
+    cost = equation.primitive.cost
+    if cost is None:
+        parts = _parts(equation)
+        if parts is not None:
+            return sum(map(flops, parts))
+        cost = 1
+    results = sum([value.size for value in equation.outputs])
+    if equation.primitive.kind == "elementwise":
+        return int(cost * results)
+    return int(cost * max([results, *[value.size for value in equation.inputs]]))
+
+
+def _parts(equation: Equation) -> list[Equation] | None:
+    """The equations that an equation is by the definition of its primitive; None if that leaves it as it is."""
+    parts = Parts()
+    return None if read(parts, equation) is None else parts.equations
 
 
 def moved(equation: Equation) -> tuple[int, int]:

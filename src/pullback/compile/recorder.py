@@ -659,6 +659,8 @@ class Draw:
     outputs = 1
     view = False
     definition = None
+    commutes = False
+    cost = 0
 
     def __init__(self, draw: Any, shape: tuple[int, ...], generator: Any) -> None:
         self._draw, self._shape, self._generator = draw, shape, generator

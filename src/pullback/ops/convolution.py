@@ -468,5 +468,5 @@ window_columns        = linear("window_columns",
                                forward=_columns_forward,         title="Im2ColBackward0")
 window_overlay        = linear("window_overlay",
                                lambda xp, g, *, size, kernel, window: xp.window_columns(g, kernel=kernel, window=window),
-                               forward=_overlay_forward,         title="Col2ImBackward0")
+                               forward=_overlay_forward,         title="Col2ImBackward0", cost=1)
 # fmt: on

@@ -68,21 +68,21 @@ REAL: Any = {"complex": "refused"}
 # fmt: off
 #                             name         pullback per input
 add        = elementwise("add",         lambda xp, g: g,
-                                        lambda xp, g: g)
+                                        lambda xp, g: g, commutes=True)
 subtract   = elementwise("subtract",    lambda xp, g: g,
                                         lambda xp, g: -g,                              title="SubBackward0")
 rsub       = elementwise("rsub",        lambda xp, g: -g,
                                         lambda xp, g: g,                               title="RsubBackward1")
 multiply   = elementwise("multiply",    lambda xp, g, b: g * b,
-                                        lambda xp, g, a: g * a,                        title="MulBackward0")
+                                        lambda xp, g, a: g * a,                        title="MulBackward0", commutes=True)
 divide     = elementwise("divide",      lambda xp, g, b: g / b,
-                                        lambda xp, g, b, y: -g * (y / b),              title="DivBackward0")
+                                        lambda xp, g, b, y: -g * (y / b),              title="DivBackward0", cost=4)
 modulo     = elementwise("modulo",      lambda xp, g: g,                               title="RemainderBackward0", **REAL,
                          definition=lambda xp, x, *, divisor: xp.remainder(x, divisor))
 remainder  = elementwise("remainder",   lambda xp, g: g,
-                                        lambda xp, g, a, b: -g * xp.floor_quotient(a, b),      title="RemainderBackward1", **REAL)
+                                        lambda xp, g, a, b: -g * xp.floor_quotient(a, b),      title="RemainderBackward1", **REAL, cost=4)
 pow        = elementwise("pow",         _pow_base,
-                                        _pow_exponent, forward=_pow,                   title="PowBackward1")
+                                        _pow_exponent, forward=_pow,                   title="PowBackward1", cost=32)
 maximum    = elementwise("maximum",     lambda xp, g, a, b: xp.where(a < b, 0, xp.where(a == b, g / 2, g)),
                                         lambda xp, g, a, b: xp.where(a > b, 0, xp.where(a == b, g / 2, g)), **REAL)
 minimum    = elementwise("minimum",     lambda xp, g, a, b: xp.where(a > b, 0, xp.where(a == b, g / 2, g)),
@@ -96,26 +96,26 @@ select     = elementwise("select",      lambda xp, g: xp.zeros_like(g),
                          definition=lambda xp, condition, x: xp.where(condition, x, xp.constant(0, x.dtype)))
 
 negative   = elementwise("negative",    lambda xp, g: -g,                              title="NegBackward0")
-reciprocal = elementwise("reciprocal",  lambda xp, g, y: -g * y * y)
+reciprocal = elementwise("reciprocal",  lambda xp, g, y: -g * y * y, cost=4)
 square     = elementwise("square",      lambda xp, g, x: g * (x + x),                  title="PowBackward0")
-sqrt       = elementwise("sqrt",        lambda xp, g, y: g / (2 * y))
+sqrt       = elementwise("sqrt",        lambda xp, g, y: g / (2 * y), cost=4)
 rsqrt      = elementwise("rsqrt",       lambda xp, g, y: g * y * y * y / -2, definition=lambda xp, x: xp.reciprocal(xp.sqrt(x)))
 abs        = elementwise("abs",         _abs,                                           complex="as written")
 conj       = elementwise("conj",        lambda xp, g: xp.conj(g),                        complex="as written")
-exp        = elementwise("exp",         lambda xp, g, y: g * y)
-expm1      = elementwise("expm1",       lambda xp, g, x: g * xp.exp(x))
-log        = elementwise("log",         lambda xp, g, x: g / x)
-log1p      = elementwise("log1p",       lambda xp, g, x: g / (x + 1))
-sin        = elementwise("sin",         lambda xp, g, x: g * xp.cos(x))
-cos        = elementwise("cos",         lambda xp, g, x: g * -xp.sin(x))
-tan        = elementwise("tan",         lambda xp, g, y: g * (1 + y * y))
-sinh       = elementwise("sinh",        lambda xp, g, x: g * xp.cosh(x))
-cosh       = elementwise("cosh",        lambda xp, g, x: g * xp.sinh(x))
-tanh       = elementwise("tanh",        lambda xp, g, y: xp.tanh_pullback(g, y))
-sigmoid    = elementwise("sigmoid",     lambda xp, g, y: xp.sigmoid_pullback(g, y))
+exp        = elementwise("exp",         lambda xp, g, y: g * y, cost=16)
+expm1      = elementwise("expm1",       lambda xp, g, x: g * xp.exp(x), cost=16)
+log        = elementwise("log",         lambda xp, g, x: g / x, cost=16)
+log1p      = elementwise("log1p",       lambda xp, g, x: g / (x + 1), cost=16)
+sin        = elementwise("sin",         lambda xp, g, x: g * xp.cos(x), cost=16)
+cos        = elementwise("cos",         lambda xp, g, x: g * -xp.sin(x), cost=16)
+tan        = elementwise("tan",         lambda xp, g, y: g * (1 + y * y), cost=24)
+sinh       = elementwise("sinh",        lambda xp, g, x: g * xp.cosh(x), cost=24)
+cosh       = elementwise("cosh",        lambda xp, g, x: g * xp.sinh(x), cost=24)
+tanh       = elementwise("tanh",        lambda xp, g, y: xp.tanh_pullback(g, y), cost=24)
+sigmoid    = elementwise("sigmoid",     lambda xp, g, y: xp.sigmoid_pullback(g, y), cost=24)
 relu       = elementwise("relu",        lambda xp, g, y: xp.select(y, g), forward=_xp.relu,
                          definition=lambda xp, x: xp.maximum(x, xp.constant(0, x.dtype)), **REAL)
-power      = elementwise("power",       _power,                                        title="PowBackward0")
+power      = elementwise("power",       _power,                                        title="PowBackward0", cost=8)
 exponential = elementwise("exponential", _exponential,                                 title="PowBackward2",
                          definition=lambda xp, x, *, base: xp.pow(xp.constant(base, x.dtype), x))
 clip       = elementwise("clip",        _clip, definition=_clipped,                    title="ClampBackward1", **REAL)
@@ -132,7 +132,7 @@ sign       = elementwise("sign",        lambda xp, g: xp.zeros_like(g), **REAL)
 bend       = elementwise("bend",        lambda xp, g, there: xp.select(there, xp.where(g != 0, math.nan, xp.zeros_like(g))),
                          None, inputs=("x", "there"), definition=lambda xp, x, there: xp.broadcast_to(xp.constant(0, x.dtype), shape=tuple(x.shape)),
                          forward=lambda x, there: np.zeros(np.broadcast_shapes(np.shape(x), np.shape(there)), x.dtype), title="ZeroBackward0")
-zeros_like = elementwise("zeros_like",  lambda xp, g: xp.zeros_like(g),                title="ZeroBackward0")
+zeros_like = elementwise("zeros_like",  lambda xp, g: xp.zeros_like(g),                title="ZeroBackward0", cost=0)
 
 # Pullbacks that are primitives themselves, as in torch: their derivatives take half the operations.
 tanh_pullback    = elementwise("tanh_pullback",    lambda xp, g, t: xp.tanh_pullback(g, t),
@@ -145,11 +145,11 @@ sigmoid_pullback = elementwise("sigmoid_pullback", lambda xp, g, s: xp.sigmoid_p
                                title="SigmoidBackwardBackward0")
 
 isnan, isinf, isfinite, logical_not = map(zero, ("isnan", "isinf", "isfinite", "logical_not"))
-equal, not_equal, less, less_equal, greater, greater_equal = (
-    zero(name, inputs=("a", "b")) for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"))
-logical_and, logical_or, logical_xor, bitwise_and, bitwise_or, bitwise_xor = (
-    zero(name, inputs=("a", "b"))
-    for name in ("logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor"))
+less, less_equal, greater, greater_equal = (
+    zero(name, inputs=("a", "b")) for name in ("less", "less_equal", "greater", "greater_equal"))
+equal, not_equal, logical_and, logical_or, logical_xor, bitwise_and, bitwise_or, bitwise_xor = (
+    zero(name, inputs=("a", "b"), commutes=True)
+    for name in ("equal", "not_equal", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor"))
 floor_divide = zero("floor_divide", inputs=("a", "b"))
 left_shift = zero("left_shift", forward=np.left_shift, inputs=("a", "b"))
 right_shift = zero("right_shift", forward=np.right_shift, inputs=("a", "b"))

@@ -57,7 +57,7 @@ def _irfft(xp: Any, g: Any, x_shape: tuple[int, ...], *, n: int, axis: int, scal
 
 # fmt: off
 fft   = linear("fft",   lambda xp, g, *, axes, inverse, scale: xp.fft(g, axes=axes, inverse=not inverse, scale=scale),
-               forward=_fft_forward,   title="FftC2CBackward0", complex="as written")
-rfft  = linear("rfft",  _rfft,  forward=_rfft_forward,  title="FftR2CBackward0", complex="as written")
-irfft = linear("irfft", _irfft, forward=_irfft_forward, title="FftC2RBackward0", complex="as written")
+               forward=_fft_forward,   title="FftC2CBackward0", complex="as written", cost=20)
+rfft  = linear("rfft",  _rfft,  forward=_rfft_forward,  title="FftR2CBackward0", complex="as written", cost=20)
+irfft = linear("irfft", _irfft, forward=_irfft_forward, title="FftC2RBackward0", complex="as written", cost=20)
 # fmt: on

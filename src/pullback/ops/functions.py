@@ -130,16 +130,16 @@ REAL: Any = {"complex": "refused"}
 
 # fmt: off
 #                            name           pullback per input
-acos        = elementwise("acos",        lambda xp, g, x: -g / xp.sqrt(1 - x * x),            forward=np.arccos)
+acos        = elementwise("acos",        lambda xp, g, x: -g / xp.sqrt(1 - x * x),            forward=np.arccos, cost=24)
 acosh       = elementwise("acosh",       _acosh,                                              forward=np.arccosh)
-asin        = elementwise("asin",        lambda xp, g, x: g / xp.sqrt(1 - x * x),             forward=np.arcsin)
+asin        = elementwise("asin",        lambda xp, g, x: g / xp.sqrt(1 - x * x),             forward=np.arcsin, cost=24)
 asinh       = elementwise("asinh",       _asinh,                                              forward=np.arcsinh)
-atan        = elementwise("atan",        lambda xp, g, x: g / (x * x + 1),                    forward=np.arctan)
+atan        = elementwise("atan",        lambda xp, g, x: g / (x * x + 1),                    forward=np.arctan, cost=24)
 atanh       = elementwise("atanh",       lambda xp, g, x: g / (1 - x * x),                    forward=np.arctanh)
-cbrt        = elementwise("cbrt",        lambda xp, g, y: g / (3 * y * y),                    forward=np.cbrt, **REAL)
-exp2        = elementwise("exp2",        lambda xp, g, y: g * y * LN_TWO,                     forward=np.exp2)
-log2        = elementwise("log2",        lambda xp, g, x: g / x / LN_TWO,                     forward=np.log2)
-log10       = elementwise("log10",       lambda xp, g, x: g / x / LN_TEN,                     forward=np.log10)
+cbrt        = elementwise("cbrt",        lambda xp, g, y: g / (3 * y * y),                    forward=np.cbrt, **REAL, cost=24)
+exp2        = elementwise("exp2",        lambda xp, g, y: g * y * LN_TWO,                     forward=np.exp2, cost=16)
+log2        = elementwise("log2",        lambda xp, g, x: g / x / LN_TWO,                     forward=np.log2, cost=16)
+log10       = elementwise("log10",       lambda xp, g, x: g / x / LN_TEN,                     forward=np.log10, cost=16)
 deg2rad     = elementwise("deg2rad",     lambda xp, g: xp.deg2rad(g),  **REAL,
                           definition=lambda xp, x: x * xp.constant(math.pi / 180, x.dtype))
 rad2deg     = elementwise("rad2deg",     lambda xp, g: xp.rad2deg(g),  **REAL,
@@ -152,7 +152,7 @@ nan_to_num  = elementwise("nan_to_num",  lambda xp, g, x: xp.select(xp.isfinite(
                           definition=_nan_to_num, **REAL)
 
 atan2       = elementwise("atan2",       lambda xp, g, a, b: _angle_slope(xp, g, b, a),
-                                         lambda xp, g, a, b: _angle_slope(xp, -g, a, b),      forward=np.arctan2, **REAL)
+                                         lambda xp, g, a, b: _angle_slope(xp, -g, a, b),      forward=np.arctan2, **REAL, cost=32)
 hypot       = elementwise("hypot",       lambda xp, g, a, y: g * (a / y),
                                          lambda xp, g, b, y: g * (b / y),                     forward=np.hypot, **REAL)
 copysign    = elementwise("copysign",    lambda xp, g, a, y: xp.where(a == 0, 0, g * (y / xp.where(a == 0, 1, a))),
@@ -174,7 +174,7 @@ trunc_quotient = elementwise("trunc_quotient", lambda xp, g: xp.zeros_like(g),
 nextafter   = elementwise("nextafter",   lambda xp, g, a, b: xp.select(a != b, g),
                                          lambda xp, g: xp.zeros_like(g),                      forward=np.nextafter, **REAL)
 logaddexp   = elementwise("logaddexp",   lambda xp, g, a, b: g * xp.logistic(a - b),
-                                         lambda xp, g, a, b: g * xp.logistic(b - a),          forward=_logaddexp)
+                                         lambda xp, g, a, b: g * xp.logistic(b - a),          forward=_logaddexp, cost=32)
 logaddexp2  = elementwise("logaddexp2",  lambda xp, g, a, b: g * xp.logistic((a - b) * LN_TWO),
                                          lambda xp, g, a, b: g * xp.logistic((b - a) * LN_TWO),
                                                                                               forward=np.logaddexp2, **REAL)
@@ -186,7 +186,7 @@ lerp        = elementwise("lerp",        lambda xp, g, weight: g * (1 - weight),
                                          lambda xp, g, a, b: g * (b - a),
                           definition=_lerp, forward=_lerp_of_arrays, inputs=("a", "b", "weight"), title="LerpBackward1",  **SINGLES)
 ldexp       = linear("ldexp",            lambda xp, g, exponent: xp.ldexp(g, exponent),       forward=np.ldexp,
-                     inputs=("x", "exponent"),                                                title="FrexpBackward0")
+                     inputs=("x", "exponent"),                                                title="FrexpBackward0", cost=1)
 
 exponent    = zero("exponent",    forward=lambda x: np.frexp(x)[1])
 signbit     = zero("signbit",     forward=np.signbit)

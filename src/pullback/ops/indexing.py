@@ -136,7 +136,7 @@ scatter      = general("scatter",      lambda xp, g, indices, *, axis: xp.scatte
                                        None,           forward=_scatter_forward,       **_places("ScatterBackward0"), **REAL_MATRIX)
 scatter_add  = general("scatter_add",  lambda xp, g: g,
                                        lambda xp, g, indices, *, axis: xp.take_along_axis(g, indices, axis=axis),
-                                       None,           forward=_combined(np.add),      **_places("ScatterAddBackward0"), **REAL_MATRIX)
+                                       None,           forward=_combined(np.add),      **_places("ScatterAddBackward0"), **REAL_MATRIX, cost=1)
 scatter_prod = general("scatter_prod", joint=_prod,    forward=_combined(np.multiply), **REDUCED, complex="holomorphic")
 scatter_amax = general("scatter_amax", joint=_extreme, forward=_combined(np.maximum),  **REDUCED)
 scatter_amin = general("scatter_amin", joint=_extreme, forward=_combined(np.minimum),  **REDUCED)

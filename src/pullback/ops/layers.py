@@ -82,6 +82,6 @@ affine       = general("affine",       joint=_project, forward=_project_forward,
                        title="AddmmBackward0",         complex="holomorphic")
 embedding    = linear("embedding",     _embedding,     forward=_embedding_forward, inputs=("x", "indices"))
 scatter_rows = linear("scatter_rows",  lambda xp, g, indices: xp.embedding(g, indices, padding=None, by_frequency=False),
-                      forward=_scatter_rows_forward,   inputs=("x", "indices"), title="EmbeddingDenseBackwardBackward0")
+                      forward=_scatter_rows_forward,   inputs=("x", "indices"), title="EmbeddingDenseBackwardBackward0", cost=1)
 index_counts = zero("index_counts",    forward=_index_counts, inputs=("indices",))
 # fmt: on

@@ -453,16 +453,16 @@ def _named(text: str) -> Any:
 
 # fmt: off
 #                           name              pullback
-window_mean      = linear("window_mean",      _mean,   forward=_mean_forward,   title=_named("AvgPool{}DBackward0"), **SINGLES)
-window_spread    = linear("window_spread",    _spread, forward=_spread_forward, title=_named("AvgPool{}DBackwardBackward0"), **SINGLES)
+window_mean      = linear("window_mean",      _mean,   forward=_mean_forward,   title=_named("AvgPool{}DBackward0"), **SINGLES, cost=1)
+window_spread    = linear("window_spread",    _spread, forward=_spread_forward, title=_named("AvgPool{}DBackwardBackward0"), **SINGLES, cost=1)
 max_pool         = general("max_pool",        _max_pool, forward=_max_forward,  title=_named("MaxPool{}DWithIndicesBackward0"))
 max_spread       = linear("max_spread",       _max_spread, forward=_max_spread_forward, inputs=("given", "x", "highest"),
-                          title=_named("MaxPool{}DWithIndicesBackwardBackward0"))
+                          title=_named("MaxPool{}DWithIndicesBackwardBackward0"), cost=1)
 gather           = linear("gather",           lambda xp, g, x, indices:
                               xp.attached(xp.accumulate(g, indices, size=x.shape[-1], apart=False), x),
                           inputs=("x", "indices"),      forward=_gather_forward)
 accumulate       = linear("accumulate",       lambda xp, g, indices: xp.gather(g, indices),
-                          inputs=("x", "indices"),      forward=_accumulate_forward)
+                          inputs=("x", "indices"),      forward=_accumulate_forward, cost=1)
 put              = linear("put",              lambda xp, g, indices: remaining_along(xp, g, xp.gather(g, indices), indices, 2),
                           inputs=("x", "indices"),      forward=_put_forward, title="MaxUnpoolBackward0")
 max_places       = zero("max_places",         inputs=("x", "y"),       forward=_max_places_forward)

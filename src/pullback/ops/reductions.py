@@ -389,15 +389,15 @@ def _by_axis(name: str) -> Any:
 
 # fmt: off
 #                         name         pullback
-sum         = linear("sum",         _sum,      forward=_sum_forward,                    title=_by_axis("Sum"))
+sum         = linear("sum",         _sum,      forward=_sum_forward,                    title=_by_axis("Sum"), cost=1)
 mean        = linear("mean",        _mean,     forward=_mean_forward, definition=_mean_itself, title=_by_axis("Mean"), **SINGLES)
-prod        = general("prod",       _prod,     forward=_prod_forward, definition=_prod_itself, complex="holomorphic", **SINGLES)
+prod        = general("prod",       _prod,     forward=_prod_forward, definition=_prod_itself, complex="holomorphic", **SINGLES, cost=1)
 var         = general("var",        _variance, forward=_variance_forward, definition=_variance_itself,
                       complex="as written", **SINGLES)
 std         = general("std",        _deviation,                                    complex="as written",
                       forward=_deviation_forward, definition=_deviation_itself, push=_pushed(_deviation), **SINGLES)
-amax        = general("amax",       _ties,     forward=_extreme_by(np.maximum, "largest"))
-amin        = general("amin",       _ties,     forward=_extreme_by(np.minimum, "smallest"))
+amax        = general("amax",       _ties,     forward=_extreme_by(np.maximum, "largest"), cost=1)
+amin        = general("amin",       _ties,     forward=_extreme_by(np.minimum, "smallest"), cost=1)
 largest     = general("largest",    _extreme,  forward=_extreme_by(np.maximum, "largest"),  title="MaxBackward1",
                       definition=lambda xp, x, *, axis, keepdims: xp.amax(x, axis=axis, keepdims=keepdims))
 smallest    = general("smallest",   _extreme,  forward=_extreme_by(np.minimum, "smallest"), title="MinBackward1",
@@ -407,7 +407,7 @@ logsumexp   = general("logsumexp",  _logsumexp,   forward=_logsumexp_forward, de
 vector_norm = general("vector_norm", _norm,        forward=_norm_forward, definition=_norm_itself, title="LinalgVectorNormBackward0",
                       push=_pushed(_norm),
                       complex="as written", **SINGLES)
-cumsum      = linear("cumsum",      lambda xp, g, *, axis: xp.flip(xp.cumsum(xp.flip(g, axis=axis), axis=axis), axis=axis))
+cumsum      = linear("cumsum",      lambda xp, g, *, axis: xp.flip(xp.cumsum(xp.flip(g, axis=axis), axis=axis), axis=axis), cost=1)
 all         = zero("all",    forward=_reduced_by(np.logical_and))
 any         = zero("any",    forward=_reduced_by(np.logical_or))
 argmax      = zero("argmax", forward=lambda x, *, axis, keepdims=False: _xp.long(x.argmax(axis, keepdims=keepdims)))

@@ -107,5 +107,5 @@ def _along_forward(x: Any, *, axis: int, taps: Taps) -> Any:
 # fmt: off
 #              name       pullback
 resample = linear("resample",   lambda xp, g, x, *, axis, taps: xp.attached(xp.resample(g, axis=axis, taps=taps.transposed), x),
-               forward=_along_forward)
+               forward=_along_forward, cost=4)
 # fmt: on

@@ -251,20 +251,20 @@ windows          = linear("windows",          lambda xp, g, x_shape, *, axis, si
                           forward=_windows,                   title="UnfoldBackward0", view=True)
 fold_windows     = linear("fold_windows",     lambda xp, g, *, axis, size, step:
                               xp.windows(g, axis=axis, size=size, step=step),
-                          forward=_fold_windows,              title="UnfoldBackwardBackward0")
+                          forward=_fold_windows,              title="UnfoldBackwardBackward0", cost=1)
 as_strided       = linear("as_strided",       lambda xp, g, x_shape, *, size, stride, offset:
                               xp.add_strided(g, size=size, stride=stride, offset=offset, shape=x_shape),
                           forward=_as_strided, view=True)
 add_strided      = linear("add_strided",      lambda xp, g, *, size, stride, offset:
                               xp.as_strided(g, size=size, stride=stride, offset=offset),
-                          forward=_add_strided)
+                          forward=_add_strided, cost=1)
 getitem          = linear("getitem",          lambda xp, g, x_shape, *, index: xp.scatter_slice(g, shape=x_shape, index=index),
                           title=_index_title, view=True)
 scatter_slice    = linear("scatter_slice",    lambda xp, g, *, index: xp.getitem(g, index=index))
 index            = linear("index",            _index,         inputs=("x", "*arrays"),
                           title=lambda spec, label="IndexBackward0": label,
                           forward=lambda x, *arrays, spec, label="": _xp.index_in_order(x, *arrays, spec=spec))
-index_add        = linear("index_add",        _index_add,     inputs=("x", "*arrays"))
+index_add        = linear("index_add",        _index_add,     inputs=("x", "*arrays"), cost=1)
 take_along_axis  = linear("take_along_axis",  lambda xp, g, x_shape, indices, *, axis:
                               xp.put_along_axis(g, indices, axis=axis, shape=x_shape),
                           inputs=("x", "indices"),            title=lambda axis, label="GatherBackward0": label,
@@ -276,7 +276,7 @@ take_rows        = linear("take_rows",        lambda xp, g, x_shape, indices: xp
 put_rows         = linear("put_rows",         lambda xp, g, indices, *, shape: xp.take_rows(g, indices),
                           inputs=("x", "indices"))
 put_along_axis   = linear("put_along_axis",   lambda xp, g, indices, *, axis: xp.take_along_axis(g, indices, axis=axis),
-                          inputs=("x", "indices"))
+                          inputs=("x", "indices"), cost=1)
 diagonal         = linear("diagonal",         lambda xp, g, x_shape, *, axes: xp.scatter_diagonal(g, axes=axes, shape=x_shape),
                           view=True)
 scatter_diagonal = linear("scatter_diagonal", lambda xp, g, *, axes: xp.diagonal(g, axes=axes), title="DiagEmbedBackward0")

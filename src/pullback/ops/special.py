@@ -220,9 +220,9 @@ def _log_ndtr(xp: Any, g: Any, x: Any) -> Any:
 # fmt: off
 #                         name         pullback per input
 erf      = elementwise("erf",      lambda xp, g, x: g * (xp.exp(-x * x) * (2 / ROOT_PI)),
-                       forward=_erf, **REAL)
+                       forward=_erf, **REAL, cost=32)
 erfc     = elementwise("erfc",     lambda xp, g, x: g * (xp.exp(-x * x) * (-2 / ROOT_PI)),
-                       forward=_double(error_functions.erfc, error_functions.erfc_of_singles), **REAL)
+                       forward=_double(error_functions.erfc, error_functions.erfc_of_singles), **REAL, cost=32)
 erfcx    = elementwise("erfcx",    lambda xp, g, x: g * xp.erfcx_slope(x),
                        forward=_double(error_functions.erfcx), title="SpecialErfcxBackward0", **REAL)
 erfcx_slope = elementwise("erfcx_slope", lambda xp, g, x, y: g * (2 * (xp.erfcx(x) + x * y)),

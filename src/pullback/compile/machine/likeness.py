@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Sequence
 from typing import Any, NamedTuple
 
-from ..passes.building import COMMUTATIVE
+from ... import ops
 from ..program import Value
 from .fusion import Product
 from .loops import partial
 from .nests import MEMORY, Layout, Node, Root
 from .products import form
 
-SORTED = COMMUTATIVE | {"maximum", "minimum"}
-"""Operations whose operands may be exchanged where code is compared."""
+EXTREMES = {"maximum", "minimum"}
+"""Operations whose operands may be exchanged where code is compared, besides those that commute to the bit."""
 
 
 class Likeness(NamedTuple):
@@ -131,7 +131,7 @@ class _Comparison:
 
     def _sides(self, node: Node) -> list[Node]:
         """The operands of a node; sorted by what they are if the operation is commutative."""
-        if node.kind == "apply" and node.data[0] in SORTED:
+        if node.kind == "apply" and (node.data[0] in EXTREMES or getattr(ops, node.data[0]).commutes):
             return sorted(node.operands, key=lambda operand: self.looks[id(operand)])
         return list(node.operands)
 

@@ -19,9 +19,9 @@ from ... import ops
 from ..._core.modes import quiet
 from ..._core.sites import Site
 from .. import keys
+from ..definitions import read
+from ..inference import infer
 from ..program import LOOPS, Array, Equation, Program, Value, effectful
-from .definitions import read
-from .inference import infer
 
 Rule = Callable[["Builder", Equation], "Value | tuple[Value, ...] | None"]
 """What is the same as the output of an equation, or the outputs; None where the rule has nothing to say."""
@@ -33,9 +33,6 @@ FOLDED = 1 << 10
 
 RESHAPING = {"reshape", "permute_dims", "matrix_transpose", "expand_dims", "squeeze"}
 """Changes of shape that leave no gaps between the elements."""
-
-COMMUTATIVE = {"add", "multiply", "equal", "not_equal", "logical_and", "logical_or", "logical_xor"}
-
 
 UNFOLDED = {"broadcast_to", *LOOPS}
 """Operations whose results are not computed in advance: one is a view, the others take time."""
@@ -211,8 +208,7 @@ class Builder:
 
     def _shared(self, equation: Equation) -> tuple[Value, ...]:
         inputs: Any = equation.inputs
-        name = equation.primitive.name
-        if name in COMMUTATIVE and inputs[0].dtype.kind != "c" and id(inputs[0]) > id(inputs[1]):
+        if equation.primitive.commutes and inputs[0].dtype.kind != "c" and id(inputs[0]) > id(inputs[1]):
             inputs = (inputs[1], inputs[0])
         key = (id(equation.primitive), inputs, keys.of_metadata(equation.params))
         known = self._known.get(key)

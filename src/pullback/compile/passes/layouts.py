@@ -7,10 +7,10 @@ it, and so decides in which order it is summed later: such a one goes only where
 from __future__ import annotations
 
 from .. import keys
+from ..inference import together
 from ..program import Equation, Value
 from .building import Builder
 from .identities import stands
-from .inference import together
 from .rules import Rules
 
 shapes = Rules()

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..inference import reduced, together
 from ..program import Equation, Value
 from .building import Builder
 from .identities import is_real, stands
-from .inference import reduced, together
 from .layouts import SPREADING
 from .rules import Rules
 

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops
-from ..._core.primitives import Primitive
-from ..program import Equation, Value
+from .. import ops
+from .._core.primitives import Primitive
+from .inference import infer
+from .program import Equation, Value
 
 OPERATORS = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "mod": "remainder", "and": "logical_and",
@@ -147,6 +148,35 @@ def _as(build: Any, value: Any, dtype: np.dtype[Any]) -> Value:
         return build.scalar(value, dtype)  # type: ignore[no-any-return]  # a value
     value = build.constant(value) if isinstance(value, np.ndarray) else value
     return value if value.dtype == dtype else build.astype(value, dtype=dtype, source=value.dtype)
+
+
+class Parts:
+    """The least that a definition needs of a builder: the equations, as they come."""
+
+    def __init__(self) -> None:
+        self.equations: list[Equation] = []
+
+    def apply(self, primitive: Primitive, values: tuple[Value, ...], params: dict[str, Any]) -> tuple[Value, ...]:
+        """The outputs of a new equation."""
+        outputs = tuple([Value(shape, dtype) for shape, dtype in infer(primitive, values, params)])
+        self.equations.append(Equation(primitive, values, params, outputs))
+        return outputs
+
+    def constant(self, array: Any) -> Value:
+        """An array that is known."""
+        return Value(array.shape, array.dtype)
+
+    def scalar(self, number: Any, dtype: np.dtype[Any]) -> Value:
+        """A number that is known."""
+        return Value((), dtype)
+
+    def astype(self, value: Value, **params: Any) -> Value:
+        """A value in another dtype."""
+        return self.apply(ops.astype, (value,), params)[0]
+
+    def not_equal(self, value: Value, number: Any) -> Value:
+        """Where a value is not a number."""
+        return self.apply(ops.not_equal, (value, self.scalar(number, value.dtype)), {})[0]
 
 
 def read(build: Any, e: Equation) -> tuple[Value, ...] | None:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._core import xp as _xp
-from ..._core.modes import quiet
-from ..program import Value, sizes_of_labels
+from .._core import xp as _xp
+from .._core.modes import quiet
+from .program import Value, sizes_of_labels
 
 Kind = tuple[tuple[int, ...], np.dtype[Any]]
 
