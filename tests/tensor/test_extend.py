@@ -176,3 +176,25 @@ def test_an_operation_is_not_taken_for_pullbacks_own_of_that_name(name, params, 
     _, moved = pullback.func.jvp(function, (x.detach(),), (pullback.ones(2, 3, dtype=pullback.float64),))
     np.testing.assert_array_equal(moved.numpy(), np.full((2, 3), 4.5))
     assert name in [step.op for step in pullback.explain(tripled(x, **params).sum()).steps]
+
+
+@pytest.fixture
+def always():
+    before = pullback.get_machine_code()
+    pullback.set_machine_code("always")
+    yield
+    pullback.set_machine_code(before)
+
+
+@pytest.mark.parametrize("name", ["relu", "exp", "tanh", "softsign"])
+def test_nor_where_arrays_are_large(name, always):
+    x = np.linspace(-3, 3, 70_000)
+    tripled = pullback.extend.elementwise(name, lambda xp, g, x: 3 * g, forward=lambda x: x * 3)
+    again = pullback.extend.elementwise(name, lambda xp, g, x: 4 * g, definition=lambda xp, x: x * 4 + 0)
+    for operation, factor in ((tripled, 3), (again, 4)):
+        t = pullback.tensor(x, requires_grad=True)
+        for _ in range(3):
+            y = operation(t)
+            np.testing.assert_allclose(y.detach().numpy(), x * factor, rtol=1e-15)
+        y.sum().backward()
+        np.testing.assert_array_equal(t.grad.numpy(), np.full(70_000, float(factor)))

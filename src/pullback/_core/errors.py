@@ -77,7 +77,7 @@ def _word_of_title(title: str, primitive: Any) -> str:
     if title == "CopySlices":
         return "setitem"
     name = _WORDS.sub("_", title.rstrip("0123456789").removesuffix("Backward")).lower()
-    own: str = primitive.name.rpartition(".")[2]  # without the module of a custom one
+    own: str = primitive.word
     return own if own.replace("_", "") == name.replace("_", "") else name  # `deg2rad`, of Deg2RadBackward0
 
 

@@ -61,10 +61,11 @@ class Primitive:
     """An operation with its derivative: what `bind` interprets.
 
     Calling it dispatches: plain arrays are computed at once, boxed values go to the interpreter of the highest level.
+    `word` is the name that it was given, for people, and `name` the one for tables: a custom one has its module in front.
     """
 
     __slots__ = (
-        "name", "kind", "title", "forward", "inputs", "rules", "joint", "saved", "variadic", "differentiable",
+        "name", "word", "kind", "title", "forward", "inputs", "rules", "joint", "saved", "variadic", "differentiable",
         "complex", "halves", "outputs", "push", "view", "definition", "defined", "commutes", "cost", "keeps", "_pull", "_way",
     )  # fmt: skip
 
@@ -95,7 +96,7 @@ class Primitive:
             forward = getattr(_xp, name) if definition is None else _of_arrays(definition)
         self.complex, self.halves = complex, halves
         self.outputs = outputs
-        self.name, self.kind = _qualified(name), kind
+        self.name, self.word, self.kind = _qualified(name), name, kind
         self.forward = as_singles(forward) if halves == "as singles" else forward
         self.variadic = inputs[-1].startswith("*")
         self.inputs = tuple(name.lstrip("*") for name in inputs)
@@ -116,7 +117,7 @@ class Primitive:
         return self._way(*args, **params)
 
     def __repr__(self) -> str:
-        return f"<primitive {self.name} ({self.kind})>"
+        return f"<primitive {self.word} ({self.kind})>"
 
     def node_name(self, params: dict[str, Any]) -> str:
         """The name torch shows for this operation's node."""
@@ -171,10 +172,7 @@ def _of_arrays(definition: Function) -> Function:
 
 
 def _qualified(name: str) -> str:
-    """The name by which tables know a primitive: that of a custom one begins with the module that defines it.
-
-    So it has none of what is said of the primitive of that name in `ops`.
-    """
+    """The name for tables. With its module in front, a custom primitive is not taken for one of pullback's of the same name."""
     frame = sys._getframe(2)
     while (module := frame.f_globals.get("__name__", "")) == __name__ and frame.f_back is not None:
         frame = frame.f_back
@@ -184,13 +182,13 @@ def _qualified(name: str) -> str:
 def _saved_names(primitive: Primitive) -> tuple[str, ...]:
     rules = [primitive.joint] if primitive.joint else [rule for rule in primitive.rules if rule is not None]
     if not primitive.joint and primitive.rules and len(primitive.rules) != len(primitive.inputs):
-        raise TypeError(f"{primitive.name} has {len(primitive.inputs)} inputs and {len(primitive.rules)} rules")
+        raise TypeError(f"{primitive.word} has {len(primitive.inputs)} inputs and {len(primitive.rules)} rules")
     shapes = {f"{name}_shape" for name in primitive.inputs}
     saved: dict[str, None] = {}
     for rule in rules:
         for name in signature(rule)[0]:
             if name not in primitive.inputs and name != "y" and name not in shapes:
-                raise TypeError(f"the rule of {primitive.name} names {name!r}: not an input, 'y' or '<input>_shape'")
+                raise TypeError(f"the rule of {primitive.word} names {name!r}: not an input, 'y' or '<input>_shape'")
             if name not in shapes:
                 saved[name] = None
     return tuple(sorted(saved, key=("y", *primitive.inputs).index))

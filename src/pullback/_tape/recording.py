@@ -53,7 +53,7 @@ class Tape(Interpreter):
                 value: Any = arg
                 if arg.level == level:
                     if not isinstance(arg.interpreter, Tape):
-                        raise RuntimeError(errors.leaked(primitive.name))
+                        raise RuntimeError(errors.leaked(primitive.word))
                     value = arg._array
                     node = arg._node
                     if node is not None:

@@ -169,7 +169,7 @@ class Batch(Interpreter):
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The operation on all examples."""
         if not self._around:
-            raise RuntimeError(errors.leaked(primitive.name))
+            raise RuntimeError(errors.leaked(primitive.word))
         given = []
         batched = False
         for arg in args:
