@@ -116,7 +116,7 @@ def test_a_constant_of_a_body_is_handed_over():
 
 def test_an_effect_within_is_an_effect():
     class Dice:
-        name, kind = "dice", "effect"
+        name, kind, definition = "dice", "effect", None
 
         @staticmethod
         def forward():

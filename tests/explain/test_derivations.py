@@ -68,7 +68,7 @@ def arguments(primitive, random):
 
 
 def forward_of(primitive, params):
-    own = inspect.isfunction(inspect.unwrap(primitive.forward))  # NumPy's are not
+    own = primitive.defined or inspect.isfunction(inspect.unwrap(primitive.forward))  # NumPy's are not
     named = inspect.signature(primitive.forward).parameters if own else {}
     needs = {name for rule in primitive.rules if rule is not None for name in signature(rule)[1]}
     given = {key: size for key, size in params.items() if key in named or (key in needs and "metadata" in named)}

@@ -228,8 +228,11 @@ def _leaves(result):
     return [result]
 
 
-def _near(found, expected, where):
-    """Compare two results, leaf by leaf; the number of comparisons."""
+def _near(found, expected, where, *, parts=False):
+    """Compare two results, leaf by leaf; the number of comparisons.
+
+    With `parts` numbers may be the real parts of complex ones, whose rounding is that of the whole.
+    """
     lefts, rights = _leaves(found), _leaves(expected)
     assert len(lefts) == len(rights), f"{where}: {found} for {expected}"
     for left, right in zip(lefts, rights, strict=True):
@@ -251,7 +254,9 @@ def _near(found, expected, where):
                 a.astype(wide),
                 b.astype(wide),
                 rtol=64 * eps,
-                atol=float(pullback.finfo(left.dtype).tiny),
+                atol=64 * eps * np.abs(b.astype(wide)).max(initial=1)
+                if parts
+                else float(pullback.finfo(left.dtype).tiny),
                 err_msg=where,
             )
         else:
@@ -295,9 +300,11 @@ def check(rng):
         where = f"{name}, k = {k!r} ({kind}, {place}), x = {x!r}, {inside} inside, {outside} outside, {options}, call {turn}"
         if isinstance(failed, CaptureError) and kind.startswith("tensor"):
             continue
+        if raised is None and "compiled function, which freed the graph" in str(failed):
+            continue  # eager looks at what the graph keeps, which may be nothing: see docs/how-to/compile.md
         if raised is not None or failed is not None:
             assert type(raised) is type(failed), f"{where}: raises {failed!r} for {raised!r}, {expected}"
             compared += 1
         else:
-            compared += _near(found, expected, where)
+            compared += _near(found, expected, where, parts="complex" in kind)
     return compared

@@ -14,7 +14,10 @@ from ..samples import makers
 
 PRIMITIVES = ops.tables()
 WITHOUT_DERIVATIVE = [
-    *((name, [makers.reals(3, 4), makers.reals(3, 4)], {}) for name in ("equal", "less", "logical_and", "floor_divide")),
+    *(
+        (name, [makers.reals(3, 4), makers.reals(3, 4)], {})
+        for name in ("equal", "less", "logical_and", "floor_divide")
+    ),
     *((name, [makers.reals(3, 4)], {"axis": 1, "keepdims": True}) for name in ("argmax", "argmin", "all", "any")),
     *((name, [makers.reals(3, 4)], {}) for name in ("isnan", "isfinite", "logical_not", "signbit", "exponent")),
 ]

@@ -1,6 +1,7 @@
 """Comparisons of arrays with numbers that stand in the code, and such numbers in a dtype."""
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,16 @@ import numpy as np
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-@functools.lru_cache(maxsize=256)
 def constant(value: float, dtype: np.dtype[Any]) -> Array:
     """A number that stands in the code, in a dtype: an operation on a hundred numbers takes half as long with it."""
+    kind = type(value)
+    if (kind is int or kind is float) and (value or math.copysign(1, value) > 0):
+        return _known(value, dtype)
+    return np.array(value, dtype)  # -0.0 is equal to 0, and a number of a compiled function to what it is in this run
+
+
+@functools.lru_cache(maxsize=256)
+def _known(value: float, dtype: np.dtype[Any]) -> Array:
     array = np.array(value, dtype)
     array.flags.writeable = False
     return array

@@ -7,15 +7,16 @@ tape or transform.
 
 from __future__ import annotations
 
-import sys
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack
 
 from . import bfloat, xp as _xp
-from .composing import composed, signature
+from .composing import composed, saved_names, signature
 from .halves import as_singles, pulled_as_singles
 from .modes import ValuesBlock, innermost, quiet
 from .package import package
+from .sites import qualified
 
 # 1. Primitives and kinds
 #
@@ -30,15 +31,12 @@ from .package import package
 #
 # With `halves="as singles"` a primitive computes with float16 in float32, in both passes, and rounds its results once. With
 # bfloat16 all do; rules of those with `halves="as written"` take cotangents as they are.
-# With `view=True` results may lie in the memory of the first input: nothing is computed. With `commutes=True` two real operands
-# may be exchanged, and no bit of the result changes. `cost` is about how many additions and multiplications it takes, for each
-# element of the largest result or input; that of a definition follows from it, and linear operations only move elements if
-# nothing is said.
 #
-# `definition(xp, <inputs>, *, <parameters>)` says what a composed primitive computes, in the language of rules. The compiler,
-# engines and `vmap` read it, and eager execution too, unless `forward` says the same in a quicker way. `xp` may stand for
-# arrays, or for values of a program: so a definition uses operators and functions of `xp` alone, depends on shapes, dtypes and
-# parameters but not on values, and may return NotImplemented for a case that only `forward` has.
+# `definition(xp, <inputs>, *, <parameters>)` says what a composed primitive computes, in the language of rules; it may return
+# NotImplemented for a case that only `forward` has. The compiler, engines and explain read it, and eager execution too, unless
+# `forward` says the same in a quicker way. With `view=True` results may lie in the memory of the first input. With
+# `commutes=True` two real operands may be exchanged without changing a bit. `cost` is about how many additions and
+# multiplications an element of the largest array takes; a definition costs what its parts do.
 
 Function = Callable[..., Any]
 Rule = Function
@@ -90,20 +88,19 @@ class Primitive:
     ) -> None:
         self.push, self.view, self.definition, self.commutes = push, view, definition, commutes
         self.cost = int("linear" not in kind or kind == "multilinear") if cost is None and definition is None else cost
-        self.defined = forward is None and definition is not None
-        """True if arrays, too, are computed as the definition says."""
+        self.defined = forward is None and definition is not None  # arrays, too, are computed as the definition says
         if forward is None:
-            forward = getattr(_xp, name) if definition is None else _of_arrays(definition)
+            forward = getattr(_xp, name) if definition is None else functools.partial(definition, _xp)
         self.complex, self.halves = complex, halves
         self.outputs = outputs
-        self.name, self.word, self.kind = _qualified(name), name, kind
+        self.name, self.word, self.kind = qualified(name, __name__), name, kind
         self.forward = as_singles(forward) if halves == "as singles" else forward
         self.variadic = inputs[-1].startswith("*")
         self.inputs = tuple(name.lstrip("*") for name in inputs)
         self.rules, self.joint = tuple(rules), joint
         self.title = title or "".join(word.title() for word in name.split("_")) + "Backward0"
         self.differentiable = joint is not None or any(rule is not None for rule in rules)
-        self.saved = {name: self._place(name) for name in _saved_names(self)}
+        self.saved = {name: self._place(name) for name in saved_names(self)}
         self.keeps = [(place, self.users(name)) for name, place in self.saved.items()]
         self._pull: Callable[..., Any] | None = None
         self._way: Callable[..., Any] = self._first
@@ -160,38 +157,6 @@ class Primitive:
 
 
 Primitive.__call__ = Primitive._way  # type: ignore[method-assign, misc]  # a method would cost 0.5 us more per call
-
-
-def _of_arrays(definition: Function) -> Function:
-    """What a definition computes from arrays."""
-
-    def forward(*arrays: Any, **params: Any) -> Any:
-        return definition(_xp, *arrays, **params)
-
-    return forward
-
-
-def _qualified(name: str) -> str:
-    """The name for tables. With its module in front, a custom primitive is not taken for one of pullback's of the same name."""
-    frame = sys._getframe(2)
-    while (module := frame.f_globals.get("__name__", "")) == __name__ and frame.f_back is not None:
-        frame = frame.f_back
-    return name if module.partition(".")[0] == __name__.partition(".")[0] else f"{module}.{name}"
-
-
-def _saved_names(primitive: Primitive) -> tuple[str, ...]:
-    rules = [primitive.joint] if primitive.joint else [rule for rule in primitive.rules if rule is not None]
-    if not primitive.joint and primitive.rules and len(primitive.rules) != len(primitive.inputs):
-        raise TypeError(f"{primitive.word} has {len(primitive.inputs)} inputs and {len(primitive.rules)} rules")
-    shapes = {f"{name}_shape" for name in primitive.inputs}
-    saved: dict[str, None] = {}
-    for rule in rules:
-        for name in signature(rule)[0]:
-            if name not in primitive.inputs and name != "y" and name not in shapes:
-                raise TypeError(f"the rule of {primitive.word} names {name!r}: not an input, 'y' or '<input>_shape'")
-            if name not in shapes:
-                saved[name] = None
-    return tuple(sorted(saved, key=("y", *primitive.inputs).index))
 
 
 def _holomorphic(
@@ -294,12 +259,7 @@ def general(
 
 
 def zero(
-    name: str,
-    *,
-    forward: Function | None = None,
-    inputs: Sequence[str] = ("x",),
-    definition: Function | None = None,
-    commutes: bool = False,
+    name: str, *, forward: Function | None = None, inputs: Sequence[str] = ("x",), **options: Unpack[Options]
 ) -> Primitive:
     """A primitive whose derivative is zero wherever it exists: its results are not tracked.
 
@@ -309,7 +269,7 @@ def zero(
     >>> step(tensor([-1.0, 2.0], requires_grad=True))
     tensor([0., 1.])
     """
-    return Primitive(name, "zero", forward, inputs, definition=definition, commutes=commutes)
+    return Primitive(name, "zero", forward, inputs, **options)
 
 
 # 2. Carriers and levels

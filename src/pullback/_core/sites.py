@@ -63,6 +63,17 @@ def wanted_by(skip: int = 2) -> Site:
     return frame.f_code, frame.f_lasti
 
 
+def qualified(name: str, maker: str) -> str:
+    """A name with the module in front whose code asks `maker`, another module, for something; the name alone for pullback's own.
+
+    So a custom primitive is not taken for the one of pullback's that has its name.
+    """
+    frame = sys._getframe(2)
+    while (module := frame.f_globals.get("__name__", "")) == maker and frame.f_back is not None:
+        frame = frame.f_back
+    return name if module.partition(".")[0] == maker.partition(".")[0] else f"{module}.{name}"
+
+
 def depth() -> int:
     """The `stacklevel` with which a warning names the innermost line outside pullback."""
     frame, level = sys._getframe(1), 1

@@ -140,9 +140,9 @@ cbrt        = elementwise("cbrt",        lambda xp, g, y: g / (3 * y * y),      
 exp2        = elementwise("exp2",        lambda xp, g, y: g * y * LN_TWO,                     forward=np.exp2, cost=16)
 log2        = elementwise("log2",        lambda xp, g, x: g / x / LN_TWO,                     forward=np.log2, cost=16)
 log10       = elementwise("log10",       lambda xp, g, x: g / x / LN_TEN,                     forward=np.log10, cost=16)
-deg2rad     = elementwise("deg2rad",     lambda xp, g: xp.deg2rad(g),  **REAL,
+deg2rad     = elementwise("deg2rad",     lambda xp, g: g * (math.pi / 180), **REAL,
                           definition=lambda xp, x: x * xp.constant(math.pi / 180, x.dtype))
-rad2deg     = elementwise("rad2deg",     lambda xp, g: xp.rad2deg(g),  **REAL,
+rad2deg     = elementwise("rad2deg",     lambda xp, g: g * (180 / math.pi), **REAL,
                           definition=lambda xp, x: x * xp.constant(180 / math.pi, x.dtype))
 frac        = elementwise("frac",        lambda xp, g: g,            definition=lambda xp, x: x - xp.trunc(x), **REAL)
 round_to    = elementwise("round_to",    lambda xp, g: xp.zeros_like(g), forward=_round_to, title="RoundBackward1", **REAL)
