@@ -25,7 +25,6 @@ FACTS = {
     "its Jacobian's structure": ("pullback.sparsity.structures", "STRUCTURES"),
     "its flops": ("pullback.compile.costs", "_COUNTED"),
     "its poles": ("pullback._tape.diagnosis", "POLES"),
-    "its poles, in short": ("pullback._tape.reasons", "POLES"),
 }
 """Tables of rooms by what they say of an operation."""
 

@@ -5,7 +5,6 @@ import pytest
 
 import pullback
 
-
 WHOLE = [0, 0.0, -0.0, 1, 1.0, True]
 NUMBERS = [*WHOLE, float("nan"), float("inf"), 0.1, np.float32(0.1)]
 

@@ -161,7 +161,8 @@ def in_range(name, arrays, factor, dtype):
     """Whether the operands, and value * tensor1 and end - input, which are computed on the way as in torch, are in range."""
     largest = float(np.finfo(dtype if dtype.itemsize > 2 else "float32").max)
     a, b, *rest = (each.astype(float) for each in arrays)
-    way = (b - a) * max(1, abs(1 - factor)) if name == "lerp" else b * factor if rest else b
+    with np.errstate(invalid="ignore"):
+        way = (b - a) * max(1, abs(1 - factor)) if name == "lerp" else b * factor if rest else b
     return (
         all(np.isfinite(each).all() for each in arrays)
         and (abs(way) <= largest).all()

@@ -9,6 +9,7 @@ import keyword
 import linecache
 import re
 import sys
+import warnings
 
 import pullback
 
@@ -65,7 +66,8 @@ def displayed(expression):
     """The lines that Python displays for an expression that a program evaluates."""
     linecache.cache[FILE] = (len(expression), None, [f"{expression}\n"], FILE)
     shown = io.StringIO()
-    with contextlib.redirect_stderr(shown):
+    with contextlib.redirect_stderr(shown), warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # of deprecated names, which comes first
         try:
             eval(compile(expression, FILE, "eval"), {"pb": pullback})
         except Exception as error:

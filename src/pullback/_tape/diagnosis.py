@@ -87,12 +87,33 @@ def clean(value: Any, index: Index) -> bool:
 # 3. What an entry did
 
 
+class Pole(NamedTuple):
+    """Where an operation, or its derivative, is infinite, and what to do about it."""
+
+    where: str
+    fix: str = ""
+
+    def __str__(self) -> str:
+        return f"The {self.where}: {self.fix}" if self.fix else ""
+
+
+DIVISOR = Pole("divisor is 0", "add a small number to it, or leave such elements out")
 POLES = {
-    "sqrt": "The derivative of sqrt at 0 is inf: for a length use norm, whose gradient is 0 there, or add a small number",
-    "log": "The derivative of log at 0 is inf: add a small number, or use log_softmax, log1p or xlogy where they fit",
-    "divide": "The divisor is 0: add a small number to it, or leave such elements out",
-    "reciprocal": "The divisor is 0: add a small number to it, or leave such elements out",
+    "sqrt": Pole(
+        "derivative of sqrt at 0 is inf", "for a length use norm, whose gradient is 0 there, or add a small number"
+    ),
+    "rsqrt": Pole("value of rsqrt at 0 is inf"),
+    "log": Pole(
+        "derivative of log at 0 is inf", "add a small number, or use log_softmax, log1p or xlogy where they fit"
+    ),
+    "divide": DIVISOR,
+    "reciprocal": DIVISOR,
+    "power": Pole("base may be 0"),
+    "pow": Pole("base may be 0"),
+    "exp": Pole("exponential may overflow"),
+    "vector_norm": Pole("derivatives of some norms at 0 are no numbers"),
 }
+"""By the name of a primitive."""
 
 
 class Cause(NamedTuple):
@@ -127,7 +148,7 @@ class Cause(NamedTuple):
             )
         if self.mask is None:
             pole = self.factor is not None and not np.isfinite(self.factor)
-            return POLES.get(self.entry.node.primitive.name, "") if pole else ""
+            return str(POLES.get(self.entry.node.primitive.name, "")) if pole else ""
         node = self.mask.node
         place = "" if not self.at else f" at index {self.at}"
         if node.primitive.name != "where":

@@ -20,7 +20,7 @@ from .._core.primitives import Carrier
 from .._core.sites import Site, describe, user_frame
 from .._core.values import require_tensors
 from .cuts import HIDING, Cut, recent
-from .diagnosis import Cause, above, born, cause, made_at, vanishes
+from .diagnosis import POLES, Cause, above, born, cause, made_at, vanishes
 from .faults import kind_of
 from .ledger import Entry, Ledger, first, replayed
 from .lines import gradient_before
@@ -458,17 +458,6 @@ def _because(found: Cause) -> str:
 
 
 COMMON = {"multiply", "matmul", "abs", "divide"}  # in nearly every program
-POLES = {
-    "sqrt": "at 0 its derivative is inf",
-    "rsqrt": "at 0 it is inf",
-    "log": "at 0 its derivative is inf",
-    "divide": "0 as a divisor",
-    "reciprocal": "0 as a divisor",
-    "power": "a base of 0",
-    "pow": "a base of 0",
-    "exp": "overflow",
-    "vector_norm": "some norms at 0",
-}
 
 
 def _guessed(way: Sequence[Node], site: Site, kind: str) -> Found:
@@ -477,7 +466,7 @@ def _guessed(way: Sequence[Node], site: Site, kind: str) -> Found:
         f"the graph was freed by the pass at {describe(site)}, so its numbers are gone; with retain_graph=True there, why can "
         "say what it was"
     )
-    known = ZEROS if kind == "0" else POLES
+    known = ZEROS if kind == "0" else {name: pole.where for name, pole in POLES.items()}
     suspects = [node for node in way if node.primitive.name in known]
     suspects.sort(key=lambda node: node.primitive.name in COMMON)
     if not suspects:

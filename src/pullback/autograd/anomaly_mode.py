@@ -48,7 +48,7 @@ FLAGGED: set[str] = {"add", "divide", "multiply", "reciprocal", "rsub", "rsqrt",
 Matrix products are excluded, since their threads have flags of their own; and so are sums, which may be computed as
 such products.
 """
-POLES = {"exp": (2e4,), "expm1": (2e4,), "log": (0, -1), "log1p": (-1, -2)}
+PROBES = {"exp": (2e4,), "expm1": (2e4,), "log": (0, -1), "log1p": (-1, -2)}
 """Functions that NumPy may compute without raising flags, which `calm` tests, with arguments that give NaN or inf."""
 ALL_SEEN: frozenset[Primitive] = frozenset()
 
@@ -70,7 +70,7 @@ def calm() -> frozenset[Primitive]:
         return bool(heard or np.isfinite(result).all())
 
     tries = list(itertools.product("efdgFDG", (0, 33, 66), (1, 2)))
-    told = {name for name, poles in POLES.items() if all(raises(name, pole, *one) for pole in poles for one in tries)}
+    told = {name for name, poles in PROBES.items() if all(raises(name, pole, *one) for pole in poles for one in tries)}
     flagged = FLAGGED if raises("sqrt", -1, "d", 0, 1) else set()  # WebAssembly has no flags
     return frozenset(getattr(ops, name) for name in TAME | flagged | told)
 

@@ -34,8 +34,8 @@ TWICE = {
 BIRTHS = {
     "log": "log of 0 is -inf, and of less nan: add a small number, or use log_softmax, log1p or xlogy where they fit",
     "sqrt": "sqrt of a negative number is nan: clamp its argument at 0",
-    "div": POLES["divide"],
-    "reciprocal": POLES["reciprocal"],
+    "div": str(POLES["divide"]),
+    "reciprocal": str(POLES["reciprocal"]),
     "exp": "exp overflows: subtract the largest first, or use softmax, logsumexp or softplus",
     "softmax": "all of a row is -inf: the mask has to leave one position of each row, and may be the wrong way round",
 }
@@ -140,7 +140,7 @@ def _backward(call: Call) -> list[Finding]:
                 continue
             finding = Finding(bad, "backward", step, term.to, term.marks.element, _born_backward(step, term, bad))
             if step.outputs[0].marks.bad is None:
-                finding.fix = POLES.get("divide" if step.op == "div" else step.op or "", "")
+                finding.fix = str(POLES.get("divide" if step.op == "div" else step.op or "", ""))
             births[term.to] = finding
             found.append(finding)
     ends = {births[leaf.tensor] for leaf in call.leaves if leaf.tensor in births}
