@@ -52,7 +52,9 @@ def main() -> None:
     for number in sorted(counts):
         print(f"  {number} places: {counts[number]}")
     quicker = sum(each.definition is not None and not each.defined for each in tables.values())
-    print(f"{sum(each.definition is not None for each in tables.values())} have a definition, {quicker} a quicker way beside")
+    print(
+        f"{sum(each.definition is not None for each in tables.values())} have a definition, {quicker} a quicker way beside"
+    )
     for place in ("loops", "libraries", "text", "rule"):
         print(f"  {place}: {sum(place in each for each in places.values())}")
     print("facts at the definition: view, commutes, cost, complex, halves; in tables of rooms:")

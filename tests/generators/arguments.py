@@ -254,7 +254,7 @@ def _near(found, expected, where, *, parts=False):
                 a.astype(wide),
                 b.astype(wide),
                 rtol=64 * eps,
-                atol=64 * eps * np.abs(b[np.isfinite(b)]).max(initial=1) if parts else tiny,
+                atol=64 * eps * np.nan_to_num(np.abs(b[np.isfinite(b)].astype(wide))).max(initial=1) if parts else tiny,
                 err_msg=where,
             )
         else:

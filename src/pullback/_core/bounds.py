@@ -9,7 +9,7 @@ import numpy as np
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def constant(value: float, dtype: np.dtype[Any]) -> Array:
+def constant(value: Any, dtype: np.dtype[Any]) -> Array:
     """A number that stands in the code, in a dtype: an operation on a hundred numbers takes half as long with it."""
     kind = type(value)
     if (kind is int or kind is float) and (value or math.copysign(1, value) > 0):

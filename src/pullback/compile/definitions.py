@@ -146,8 +146,8 @@ def _in_common(build: Any, values: Sequence[Any], *, alike: bool) -> list[Value]
 def _as(build: Any, value: Any, dtype: np.dtype[Any]) -> Value:
     if not isinstance(value, (Value, np.ndarray)):
         return build.scalar(value, dtype)  # type: ignore[no-any-return]  # a value
-    value = build.constant(value) if isinstance(value, np.ndarray) else value
-    return value if value.dtype == dtype else build.astype(value, dtype=dtype, source=value.dtype)
+    known: Value = build.constant(value) if isinstance(value, np.ndarray) else value
+    return known if known.dtype == dtype else build.astype(known, dtype=dtype, source=known.dtype)
 
 
 class Parts:
