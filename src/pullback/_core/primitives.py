@@ -31,7 +31,6 @@ from .sites import qualified
 #
 # With `halves="as singles"` a primitive computes with float16 in float32, in both passes, and rounds its results once. With
 # bfloat16 all do; rules of those with `halves="as written"` take cotangents as they are.
-#
 # `definition(xp, <inputs>, *, <parameters>)` says what a composed primitive computes, in the language of rules; it may return
 # NotImplemented for a case that only `forward` has. The compiler, engines and explain read it, and eager execution too, unless
 # `forward` says the same in a quicker way. With `view=True` results may lie in the memory of the first input. With
@@ -59,7 +58,7 @@ class Primitive:
     """An operation with its derivative: what `bind` interprets.
 
     Calling it dispatches: plain arrays are computed at once, boxed values go to the interpreter of the highest level.
-    `word` is the name that it was given, for people, and `name` the one for tables: a custom one has its module in front.
+    `word` is the name that it was given, and `name` the one for tables: a custom one has its module in front.
     """
 
     __slots__ = (
@@ -89,11 +88,12 @@ class Primitive:
         self.push, self.view, self.definition, self.commutes = push, view, definition, commutes
         self.cost = int("linear" not in kind or kind == "multilinear") if cost is None and definition is None else cost
         self.defined = forward is None and definition is not None  # arrays, too, are computed as the definition says
-        if forward is None:
-            forward = getattr(_xp, name) if definition is None else functools.partial(definition, _xp)
-        self.complex, self.halves = complex, halves
-        self.outputs = outputs
         self.name, self.word, self.kind = qualified(name, __name__), name, kind
+        if forward is None:
+            if definition is None and self.name != name:
+                raise TypeError(f"{name} needs forward= or definition=")
+            forward = getattr(_xp, name) if definition is None else functools.partial(definition, _xp)
+        self.complex, self.halves, self.outputs = complex, halves, outputs
         self.forward = as_singles(forward) if halves == "as singles" else forward
         self.variadic = inputs[-1].startswith("*")
         self.inputs = tuple(name.lstrip("*") for name in inputs)

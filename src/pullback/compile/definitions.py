@@ -2,7 +2,7 @@
 
 A definition is called with values that know the operators of arrays, and with a namespace that has the functions of rules.
 Both place equations; numbers take the dtype of what they are combined with, and operands of several dtypes the common one,
-as NumPy has it.
+as NumPy has it. What only arrays can do, such as an `if` on their values, leaves the operation to its forward function.
 """
 
 from __future__ import annotations
@@ -13,17 +13,32 @@ from typing import Any
 import numpy as np
 
 from .. import ops
+from .._core.modes import quiet
 from .._core.primitives import Primitive
-from .inference import infer
+from .inference import REDUCED, infer
 from .program import Equation, Value
 
-OPERATORS = {
-    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "mod": "remainder", "and": "logical_and",
-    "or": "logical_or", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal",
-    "ne": "not_equal",
+ARITHMETIC = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide", "mod": "remainder",
+    "pow": "pow", "matmul": "matmul", "lshift": "left_shift", "rshift": "right_shift",
 }  # fmt: skip
-"""Python's operators, and the primitives that they mean. Of masks, & and | are those of logic."""
-SINGLE = np.dtype(np.float32)
+COMPARISONS = {
+    "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal",
+}  # fmt: skip
+MASKS = {"and": "and", "or": "or", "xor": "xor"}
+"""Python's operators, and the primitives that they mean; the last are logical_and or bitwise_and, and so on, by dtype."""
+SINGLE, BOOL = np.dtype(np.float32), np.dtype(bool)
+
+
+class LeftError(Exception):
+    """A definition does what only arrays can: the operation is left as it is."""
+
+
+def _only_arrays(what: str) -> Callable[..., Any]:
+    def refused(*_: Any, **__: Any) -> Any:
+        raise LeftError(f"it {what}")
+
+    return refused
 
 
 class Symbol:
@@ -55,6 +70,9 @@ class Symbol:
         """The dtype of the elements."""
         return self.value.dtype
 
+    def __pos__(self) -> Any:
+        return self
+
     def __neg__(self) -> Any:
         return _placed(self.build, ops.negative, (self,), {})
 
@@ -62,37 +80,62 @@ class Symbol:
         return _placed(self.build, ops.abs, (self,), {})
 
     def __invert__(self) -> Any:
-        return _placed(self.build, ops.logical_not, (self,), {})
+        if self.dtype == BOOL:
+            return _placed(self.build, ops.logical_not, (self,), {})
+        return self ^ np.asarray(-1).astype(self.dtype)
 
     def __pow__(self, exponent: Any) -> Any:
-        if isinstance(exponent, Symbol):
-            return _placed(self.build, ops.pow, (self, exponent), {})
-        return _placed(self.build, ops.power, (self,), {"exponent": exponent})
-
-    def __matmul__(self, other: Any) -> Any:
-        return _placed(self.build, ops.matmul, (self, other), {})
+        if isinstance(exponent, (int, float)):
+            return _placed(self.build, ops.power, (self,), {"exponent": exponent})
+        return _placed(self.build, ops.pow, (self, exponent), {})
 
     def __getitem__(self, index: Any) -> Any:
-        return _placed(self.build, ops.getitem, (self,), {"index": index if isinstance(index, tuple) else (index,)})
+        entries = index if isinstance(index, tuple) else (index,)
+        if not all(each is None or each is Ellipsis or isinstance(each, (int, slice)) for each in entries):
+            raise LeftError("it takes elements by an array")
+        return _placed(self.build, ops.getitem, (self,), {"index": entries})
 
-    def __array_ufunc__(self, function: Any, *_: Any, **__: Any) -> Any:
-        raise TypeError(f"a definition calls numpy.{function.__name__}: it must use the functions of xp")
+    def __array_ufunc__(self, function: Any, method: str, *operands: Any, **options: Any) -> Any:
+        primitive = getattr(ops, function.__name__, None)
+        if method != "__call__" or options or primitive is None:
+            raise LeftError(f"it calls numpy.{function.__name__}")
+        return _placed(self.build, primitive, operands, {})
 
     def __array_function__(self, function: Any, *_: Any) -> Any:
-        raise TypeError(f"a definition calls numpy.{function.__name__}: it must use the functions of xp")
+        raise LeftError(f"it calls numpy.{function.__name__}")
+
+    __bool__ = __int__ = __float__ = __index__ = __complex__ = _only_arrays("asks for the value of an array")
+    __len__ = __iter__ = __contains__ = _only_arrays("goes through the elements of an array")
+    __setitem__ = _only_arrays("writes to an array")
 
 
-def _operator(primitive: Primitive, *, swapped: bool) -> Callable[[Symbol, Any], Any]:
+def _operator(name: str, *, swapped: bool) -> Callable[[Symbol, Any], Any]:
+    primitive = getattr(ops, name)
+
     def method(self: Symbol, other: Any) -> Any:
         return _placed(self.build, primitive, (other, self) if swapped else (self, other), {})
 
     return method
 
 
-for _name, _word in OPERATORS.items():
-    setattr(Symbol, f"__{_name}__", _operator(getattr(ops, _word), swapped=False))
-    if _name[0] not in "lgen":  # comparisons have no swapped form
-        setattr(Symbol, f"__r{_name}__", _operator(getattr(ops, _word), swapped=True))
+def _masking(word: str) -> Callable[[Symbol, Any], Any]:
+    def method(self: Symbol, other: Any) -> Any:
+        masks = self.dtype == BOOL and (isinstance(other, bool) or getattr(other, "dtype", None) == BOOL)
+        return _placed(self.build, getattr(ops, f"{'logical' if masks else 'bitwise'}_{word}"), (self, other), {})
+
+    return method
+
+
+for _name, _word in ARITHMETIC.items():
+    setattr(Symbol, f"__r{_name}__", _operator(_word, swapped=True))
+    setattr(Symbol, f"__i{_name}__", _only_arrays("writes to an array"))
+    if _name != "pow":
+        setattr(Symbol, f"__{_name}__", _operator(_word, swapped=False))
+for _name, _word in COMPARISONS.items():
+    setattr(Symbol, f"__{_name}__", _operator(_word, swapped=False))
+for _name, _word in MASKS.items():
+    setattr(Symbol, f"__{_name}__", _masking(_word))
+    setattr(Symbol, f"__r{_name}__", _masking(_word))
 
 
 class Namespace:
@@ -124,27 +167,67 @@ class Namespace:
 def _placed(build: Any, primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]) -> Any:
     """What a primitive gives for symbols, arrays and numbers."""
     values = [each.value if isinstance(each, Symbol) else each for each in operands]
+    values = [np.asarray(each) if isinstance(each, np.generic) else each for each in values]
     first = int(primitive.inputs[0] == "condition")
-    if first and isinstance(values[0], Value) and values[0].dtype.kind != "b":
+    if first and isinstance(values[0], Value) and values[0].dtype != BOOL:
         values[0] = build.not_equal(values[0], 0)
-    if len(values) - first > 1 or not all(isinstance(each, Value) for each in values):
-        values[first:] = _in_common(build, values[first:], alike=primitive.kind != "linear")
-    made = build.apply(primitive, tuple(values), params)
+    alike = primitive.kind in ALIKE or primitive.name in JOINED
+    if alike or not all(isinstance(each, Value) for each in values):
+        values[first:] = _in_common(build, primitive, values[first:], params, alike=alike)
+    if primitive.name in REDUCED and values[0].dtype.kind in "iub":
+        values[0] = _as(
+            build, values[0], _result(primitive, [np.zeros((1,), values[0].dtype)], {"axis": (0,), "keepdims": True})
+        )
+    made = build.apply(primitive, tuple(values), _counted(primitive, values, params))
     return Symbol(build, made[0]) if len(made) == 1 else tuple([Symbol(build, each) for each in made])
 
 
-def _in_common(build: Any, values: Sequence[Any], *, alike: bool) -> list[Value]:
-    """Operands as values; of one dtype, if they are to be alike."""
-    dtypes = {value.dtype for value in values if isinstance(value, (Value, np.ndarray))}
+ALIKE, JOINED = {"elementwise", "zero", "multilinear"}, {"concat", "stack"}
+"""Kinds of primitives whose operands are cast to one dtype, and others."""
+
+
+def _result(primitive: Primitive, arrays: Sequence[Any], params: dict[str, Any]) -> np.dtype[Any]:
+    """The dtype that a primitive gives for small arrays."""
+    return np.asarray(quiet.run(primitive.forward, *arrays, **params)).dtype
+
+
+def _counted(primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters as callers of primitives pass them: axes counted from the front, and shapes as tuples."""
+    made = {name: tuple(value) if isinstance(value, list) else value for name, value in params.items()}
+    axis = made.get("axis")
+    if axis is None or primitive.name == "cross":  # counted from the end
+        return made
+    rank = len(values[0].shape) + (primitive.name in {"stack", "expand_dims"})
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    if not all(isinstance(each, int) and -rank <= each < rank for each in axes):
+        raise LeftError(f"it has no axis {axis}")
+    counted = tuple([each % rank for each in axes])
+    return {**made, "axis": counted if isinstance(axis, tuple) or primitive.name in REDUCED else counted[0]}
+
+
+def _in_common(
+    build: Any, primitive: Primitive, values: Sequence[Any], params: dict[str, Any], *, alike: bool
+) -> list[Value]:
+    """Operands as values; of one dtype, if they are to be alike: that in which NumPy computes."""
+    dtypes = [value.dtype for value in values if isinstance(value, (Value, np.ndarray))]
     numbers = [value for value in values if not isinstance(value, (Value, np.ndarray))]
-    if not alike or (len(dtypes) == 1 and not numbers):
-        return [build.constant(value) if isinstance(value, np.ndarray) else value for value in values]
+    if not all(isinstance(number, (bool, int, float, complex)) for number in numbers):
+        raise LeftError(f"it passes something that is no array to {primitive.word}")
     common = np.result_type(*dtypes, *numbers)
+    if not alike:
+        return [
+            _as(build, value, value.dtype if isinstance(value, (Value, np.ndarray)) else common) for value in values
+        ]
+    if primitive.kind == "elementwise" and primitive.inputs[0] != "condition" and common.kind in "iub":
+        made = _result(primitive, [np.ones((1,), common)] * len(values), params)
+        common = made if made.kind == "f" else common
     return [_as(build, value, common) for value in values]
 
 
 def _as(build: Any, value: Any, dtype: np.dtype[Any]) -> Value:
     if not isinstance(value, (Value, np.ndarray)):
+        if dtype.kind in "iu" and not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
+            raise LeftError(f"{value} is no {dtype}")
         return build.scalar(value, dtype)  # type: ignore[no-any-return]  # a value
     known: Value = build.constant(value) if isinstance(value, np.ndarray) else value
     return known if known.dtype == dtype else build.astype(known, dtype=dtype, source=known.dtype)
@@ -155,6 +238,7 @@ class Parts:
 
     def __init__(self) -> None:
         self.equations: list[Equation] = []
+        self.unread: list[tuple[Equation, Exception]] = []
 
     def apply(self, primitive: Primitive, values: tuple[Value, ...], params: dict[str, Any]) -> tuple[Value, ...]:
         """The outputs of a new equation."""
@@ -194,7 +278,11 @@ def read(build: Any, e: Equation) -> tuple[Value, ...] | None:
     if half and not wide and e.primitive.kind != "elementwise":
         return None
     values = [_as(build, each, SINGLE) if wide and each.dtype.char == "e" else each for each in e.inputs]
-    found = e.primitive.definition(Namespace(build), *[Symbol(build, value) for value in values], **e.params)
+    try:
+        found = e.primitive.definition(Namespace(build), *[Symbol(build, value) for value in values], **e.params)
+    except Exception as error:  # noqa: BLE001  # whatever it does, arrays may know how
+        build.unread.append((e, error))
+        return None
     made = [each.value for each in (found if isinstance(found, tuple) else (found,)) if isinstance(each, Symbol)]
     if wide:
         made = [_as(build, each, out.dtype) for each, out in zip(made, e.outputs, strict=False)]

@@ -19,11 +19,13 @@ from ..._core.machine import ENOUGH, FEW, always, counts
 from ..._core.modes import NO_GRAD, mode
 from ..._core.primitives import Primitive
 from ..._tensor.tensor import Tensor
+from ..keys import of_metadata
 from ..passes import simplify
 from ..program import Array, Program
 from ..recorder import CaptureError, Recorder, RefusedError
 from . import callables, library, native, pool
 from .callables import CONTIGUOUS, ROW, Body
+from .elements import KINDS
 from .linking import Module
 from .lowering import lowered
 from .streaming import PART, StreamWriter, streams
@@ -84,11 +86,13 @@ def _method() -> Any:
 Function = Callable[..., Any]
 
 
-SAMPLE = (3,)
-"""The shape of the recorded operands; the loop takes any length."""
+SAMPLE, OTHER = (3,), (5, 7)
+"""Shapes of the recorded operands; the loop takes any length, if it is the same for both."""
 
 
-def _recorded(function: Function, arrays: Sequence[Array], *, whole: bool) -> Program | None:
+def _recorded(
+    function: Function, arrays: Sequence[Array], *, whole: bool, sample: tuple[int, ...] = SAMPLE
+) -> Program | None:
     """A function of tensors, recorded for arrays of these dtypes; None unless it is elementwise.
 
     `whole` keeps the recorded operations as they are, without simplification.
@@ -98,7 +102,9 @@ def _recorded(function: Function, arrays: Sequence[Array], *, whole: bool) -> Pr
     try:
         mode.set(NO_GRAD)
         with recorder:
-            given = [tape.wrap(recorder.input(np.ones(SAMPLE[: array.ndim], array.dtype)), None) for array in arrays]
+            given = [
+                tape.wrap(recorder.input(np.ones(sample if array.ndim else (), array.dtype)), None) for array in arrays
+            ]
             values = [recorder.value_of(function(*given)._array)]
     except (CaptureError, RefusedError, IndexError, ValueError):  # the last two: of axes that the sample does not have
         return None
@@ -106,14 +112,24 @@ def _recorded(function: Function, arrays: Sequence[Array], *, whole: bool) -> Pr
         mode.set(before)
     program = recorder.program(values, ())
     program = lowered(program if whole else simplify(program))
-    return program if values[0].shape == SAMPLE and streams(program) else None
+    known = all(value.dtype in KINDS for value in program.inputs)
+    return program if values[0].shape == sample and known and streams(program) else None
 
 
-def _compiled(known: str, function: Function, arrays: Sequence[Array], *, whole: bool) -> Function | None:
+def _text(program: Program | None) -> str:
+    """A program for arrays of the other sample, as if it were for those of the first."""
+    return str(program).replace(str([*OTHER]), str([*SAMPLE])).replace(str(OTHER), str(SAMPLE))
+
+
+def _compiled(
+    known: str, function: Function, arrays: Sequence[Array], *, whole: bool, custom: bool = False
+) -> Function | None:
     """A function as a built-in one, which returns None for operands of other dtypes or shapes."""
     method, program = _method(), _recorded(function, arrays, whole=whole)
     if method is None or program is None:
         return None
+    if custom and str(program) != _text(_recorded(function, arrays, whole=whole, sample=OTHER)):
+        return None  # it depends on the shape
     operands = [(value.dtype, bool(value.shape)) for value in program.inputs]
     out = program.outputs[0].dtype
     code = native.Code(native.kept(f"{known}: {program}", StreamWriter(program).write))
@@ -139,7 +155,7 @@ def function(
     there is any.
     """
     try:
-        key = (primitive, place, *params.items(), *[(array.dtype, array.ndim == 0) for array in arrays])
+        key = (primitive, place, of_metadata(params), *[(array.dtype, array.ndim == 0) for array in arrays])
         if key in _functions:
             return _functions[key]
     except TypeError:  # metadata that cannot be looked up
@@ -154,5 +170,5 @@ def function(
     known = f"large {primitive.name} {place} {params}"
     rule: Any = primitive if place is None else primitive.rules[place]
     of = partial(rule, **params) if place is None else partial(rule, ops, **params)
-    made = _functions[key] = _compiled(known, of, arrays, whole=place is None)
+    made = _functions[key] = _compiled(known, of, arrays, whole=place is None, custom=primitive.name != primitive.word)
     return made

@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
+from ..._core.sites import warn
 from ..program import Program
 from .building import Builder, Table
 from .contractions import contracted
@@ -71,7 +72,12 @@ def _apply(passes: Collection[Pass], program: Program, *, strict: bool) -> Progr
     fold, share = any(each.fold for each in sweeping), any(each.share for each in sweeping)
     inner = functools.partial(_apply, passes, strict=strict)
     defined = (lambda _: True) if any(each.define for each in sweeping) else None
-    program = Builder(program, rules, strict=strict, fold=fold, share=share, inner=inner, defined=defined).rewrite()
+    builder = Builder(program, rules, strict=strict, fold=fold, share=share, inner=inner, defined=defined)
+    program = builder.rewrite()
+    for equation, error in builder.unread:
+        warn(
+            f"compile: {equation.primitive.word} is computed as a whole, as its definition cannot be read as a program: {error}"
+        )
     for function in functions:
         program = function(program)
     return program
