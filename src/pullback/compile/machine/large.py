@@ -19,7 +19,7 @@ from ..._core.machine import ENOUGH, FEW, always, counts
 from ..._core.modes import NO_GRAD, mode
 from ..._core.primitives import Primitive
 from ..._tensor.tensor import Tensor
-from ..keys import of_metadata
+from ..keys import of_entry
 from ..passes import simplify
 from ..program import Array, Program
 from ..recorder import CaptureError, Recorder, RefusedError
@@ -148,6 +148,10 @@ _functions: dict[Any, Function | None] = {}
 _held: list[native.Code] = []
 
 
+def _unknown(entry: Any) -> Any:
+    raise TypeError(f"metadata that cannot be compared: {entry!r}")
+
+
 def function(
     primitive: Primitive, place: int | None, arrays: Sequence[Any], params: dict[str, Any], elements: int
 ) -> Function | None:
@@ -155,7 +159,7 @@ def function(
     there is any.
     """
     try:
-        key = (primitive, place, of_metadata(params), *[(array.dtype, array.ndim == 0) for array in arrays])
+        key = (primitive, place, of_entry(params, _unknown), *[(array.dtype, array.ndim == 0) for array in arrays])
         if key in _functions:
             return _functions[key]
     except TypeError:  # metadata that cannot be looked up
