@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
+import pullback
 from pullback import ops
 from pullback.compile.inference import RULES, infer
 from pullback.compile.passes import PASSES, simplify
@@ -158,6 +159,27 @@ def test_definitions_send_special_numbers_where_eager_does(name, params, array, 
     (found,) = conforms(simplify(program), [array])
     (expected,) = run(program, [array])
     np.testing.assert_allclose(found, expected, rtol=8 * np.finfo(dtype).eps, atol=np.finfo(dtype).tiny)
+
+
+OF_AXES = {
+    "sum": lambda x: ops.sum(x, axis=(-1,), keepdims=True),
+    "softmax": lambda x: ops.softmax(x, axis=-1),
+    "logsumexp": lambda x: ops.logsumexp(x, axis=(-1,), keepdims=False),
+    "amax": lambda x: ops.amax(x, axis=(-2, -1), keepdims=True),
+    "flip": lambda x: ops.flip(x, axis=(-1,)),
+    "cumsum": lambda x: ops.cumsum(x, axis=-1),
+    "concat": lambda x: ops.concat(x, x, axis=-1, sizes=(3, 3)),
+}
+
+
+@pytest.mark.parametrize("name", OF_AXES)
+def test_axes_may_be_counted_from_the_end(name):
+    x = pullback.tensor([[1.0, -2.0, 3.0], [0.5, 7.0, -1.0]])
+    expected = OF_AXES[name](x.numpy()) * 2.0
+    for fuse in (True, False):
+        compiled = pullback.compile(lambda t: OF_AXES[name](t) * 2.0, fuse=fuse)
+        for _ in range(2):
+            np.testing.assert_allclose(compiled(x).numpy(), expected, rtol=1e-6)
 
 
 # What is left of given programs

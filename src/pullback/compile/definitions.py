@@ -178,7 +178,7 @@ def _placed(build: Any, primitive: Primitive, operands: Sequence[Any], params: d
         values[0] = _as(
             build, values[0], _result(primitive, [np.zeros((1,), values[0].dtype)], {"axis": (0,), "keepdims": True})
         )
-    made = build.apply(primitive, tuple(values), _counted(primitive, values, params))
+    made = build.apply(primitive, tuple(values), counted(primitive, values[0], params))
     return Symbol(build, made[0]) if len(made) == 1 else tuple([Symbol(build, each) for each in made])
 
 
@@ -191,18 +191,17 @@ def _result(primitive: Primitive, arrays: Sequence[Any], params: dict[str, Any])
     return np.asarray(quiet.run(primitive.forward, *arrays, **params)).dtype
 
 
-def _counted(primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> dict[str, Any]:
-    """Parameters as callers of primitives pass them: axes counted from the front, and shapes as tuples."""
-    made = {name: tuple(value) if isinstance(value, list) else value for name, value in params.items()}
-    axis = made.get("axis")
+def counted(primitive: Primitive, first: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters for operands of which that is the first, as programs have them: axes counted from the front, tuples for lists."""
+    axis = params.get("axis")
     if axis is None or primitive.name == "cross":  # counted from the end
-        return made
-    rank = len(values[0].shape) + (primitive.name in {"stack", "expand_dims"})
-    axes = axis if isinstance(axis, tuple) else (axis,)
+        return params
+    rank = len(first.shape) + (primitive.name in {"stack", "expand_dims"})
+    axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     if not all(isinstance(each, int) and -rank <= each < rank for each in axes):
-        raise LeftError(f"it has no axis {axis}")
-    counted = tuple([each % rank for each in axes])
-    return {**made, "axis": counted if isinstance(axis, tuple) or primitive.name in REDUCED else counted[0]}
+        return params
+    made = tuple([each % rank for each in axes])
+    return {**params, "axis": made if axis is not axes[0] or primitive.name in REDUCED else made[0]}
 
 
 def _in_common(

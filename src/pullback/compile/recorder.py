@@ -35,6 +35,7 @@ from .._tape.views import pieces
 from .._tensor.tensor import Tensor
 from ..interpreters import Boxed, Interpreter
 from .deferred import LARGE, Deferred, begins, foreseen
+from .definitions import counted
 from .layouts import overlaps
 from .numbers import Number
 from .parameters import composed, stand_ins
@@ -456,6 +457,8 @@ class Recorder(Interpreter):
             )
         if any(type(arg) in NUMBERS for arg in args):
             args = _typed(primitive, args)
+        if "axis" in params:
+            params = counted(primitive, args[0], params)
         made = self._put_off(primitive, args, params)
         if made is not None:
             return made
