@@ -1,6 +1,7 @@
 import importlib.util
 import os
 import re
+import signal
 import sys
 import tempfile
 import tracemalloc
@@ -20,6 +21,11 @@ settings.load_profile("pullback")
 machine.met[0] = machine.ENOUGH
 machine._multiplied[0] = machine.PRODUCTS
 machine.PORTION = sys.maxsize
+
+
+# A shell starts jobs in the background with SIGINT ignored, and tests raise it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # What there is not here, and the words in which a test that needs it fails: it is skipped instead.

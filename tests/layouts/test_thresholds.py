@@ -49,6 +49,7 @@ OTHERS = {
     "func.live": "MEMORY",
     "ops.convolution": "ADDITION LAID NARROWEST SHARES TABLE",
     "ops.dot_product_attention": "SEVERAL",
+    "ops.indexing": "LARGEST_MASK",
     "ops.losses": "LOWEST_LOG",
     "ops.recurrent": "STEP",
     "ops.special": "FAR FLAT TERMS WORK",

@@ -197,11 +197,12 @@ def counted(primitive: Primitive, first: Any, params: dict[str, Any]) -> dict[st
     if axis is None or primitive.name == "cross":  # counted from the end
         return params
     rank = len(first.shape) + (primitive.name in {"stack", "expand_dims"})
-    axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    several = isinstance(axis, (tuple, list))
+    axes = tuple(axis) if several else (axis,)
     if not all(isinstance(each, int) and -rank <= each < rank for each in axes):
         return params
     made = tuple([each % rank for each in axes])
-    return {**params, "axis": made if axis is not axes[0] or primitive.name in REDUCED else made[0]}
+    return {**params, "axis": made if several or primitive.name in REDUCED else made[0]}
 
 
 def _in_common(
@@ -237,7 +238,7 @@ class Parts:
 
     def __init__(self) -> None:
         self.equations: list[Equation] = []
-        self.unread: list[tuple[Equation, Exception]] = []
+        self.unread: list[tuple[Primitive, Exception]] = []
 
     def apply(self, primitive: Primitive, values: tuple[Value, ...], params: dict[str, Any]) -> tuple[Value, ...]:
         """The outputs of a new equation."""
@@ -280,7 +281,7 @@ def read(build: Any, e: Equation) -> tuple[Value, ...] | None:
     try:
         found = e.primitive.definition(Namespace(build), *[Symbol(build, value) for value in values], **e.params)
     except Exception as error:  # noqa: BLE001  # whatever it does, arrays may know how
-        build.unread.append((e, error))
+        build.unread.append((e.primitive, error))
         return None
     made = [each.value for each in (found if isinstance(found, tuple) else (found,)) if isinstance(each, Symbol)]
     if wide:

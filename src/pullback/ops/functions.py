@@ -80,7 +80,7 @@ def _trunc_quotient(a: Any, b: Any) -> Any:
 
 
 def _heaviside(xp: Any, a: Any, b: Any) -> Any:
-    return xp.where(a == 0, b, xp.where(a > 0, xp.constant(1, b.dtype), xp.constant(0, b.dtype)))
+    return xp.where(a == 0, b, xp.where(a > 0, xp.constant(1, a.dtype), xp.constant(0, a.dtype)))
 
 
 # 2. Pullbacks

@@ -74,10 +74,11 @@ def _apply(passes: Collection[Pass], program: Program, *, strict: bool) -> Progr
     defined = (lambda _: True) if any(each.define for each in sweeping) else None
     builder = Builder(program, rules, strict=strict, fold=fold, share=share, inner=inner, defined=defined)
     program = builder.rewrite()
-    for equation, error in builder.unread:
-        warn(
-            f"compile: {equation.primitive.word} is computed as a whole, as its definition cannot be read as a program: {error}"
-        )
+    for primitive, error in builder.unread:
+        if primitive.name != primitive.word:  # a custom one
+            warn(
+                f"compile: {primitive.word} is computed as a whole, as its definition cannot be read as a program: {error}"
+            )
     for function in functions:
         program = function(program)
     return program

@@ -75,7 +75,7 @@ class Builder:
         self.makers: dict[Value, Equation] = {}
         self.constants: dict[Value, Array] = {}
         self.numbers: dict[Value, Value] = {}
-        self.unread: list[tuple[Equation, Exception]] = []
+        self.unread: list[tuple[Any, Exception]] = []
         self.site: Site | None = None
         self._known: dict[Hashable, Any] = {}
         self._plain: set[Value] = set()
