@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -111,6 +112,41 @@ def test_a_definition_goes_to_other_libraries(defined):
     placed = pullback.compile(lambda t: (defined(t * 2) + 1).sum()).on(strict)
     expected = np.sum(2 * VALUES / (1 + np.abs(2 * VALUES)) + 1)
     np.testing.assert_allclose(np.asarray(placed(strict.asarray(VALUES))), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["relu", "rsqrt", "deg2rad", "softplus", "logsigmoid", "frac"])
+def test_so_it_does_without_elements(name):
+    strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed: it compares")
+    function = getattr(pullback, name, None) or getattr(pullback.nn.functional, name)
+    placed = pullback.compile(lambda t: function(t) * 2).on(strict)
+    assert placed(strict.zeros((0, 3))).shape == (0, 3)
+
+
+EMPTY = {
+    "a layer": (lambda x: pullback.nn.functional.linear(x, pullback.ones(2, 4), pullback.ones(2)), (0, 4)),
+    "a softmax of no rows": (lambda x: pullback.softmax(x, 1), (0, 4)),
+    "a softmax of nothing": (lambda x: pullback.softmax(x, 1), (3, 0)),
+    "a logarithm of no exponentials": (lambda x: pullback.logsumexp(x, 1), (3, 0)),
+    "a mean": (lambda x: x.mean(), (0, 4)),
+    "a deviation": (lambda x: x.std(0), (0, 4)),
+    "a norm": (lambda x: x.norm(), (0, 4)),
+    "a normalisation": (lambda x: pullback.nn.functional.layer_norm(x, (4,)), (0, 4)),
+    "a loss": (lambda x: pullback.nn.functional.cross_entropy(x, pullback.zeros(0, dtype=pullback.int64)), (0, 4)),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+@pytest.mark.parametrize("dtype", [pullback.float32, pullback.float64])
+def test_nor_do_compositions_need_elements(name, dtype):
+    function, shape = EMPTY[name]
+    if dtype == pullback.float64 and name == "a layer":
+        return  # its weights are single
+    x = pullback.zeros(*shape, dtype=dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of degrees of freedom
+        expected = function(x)
+        found = pullback.compile(function)(x)
+    np.testing.assert_array_equal(found.numpy(), expected.numpy())
 
 
 def test_a_definition_is_explained(defined):

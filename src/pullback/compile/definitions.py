@@ -25,7 +25,7 @@ ARITHMETIC = {
 COMPARISONS = {
     "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal",
 }  # fmt: skip
-MASKS = {"and": "and", "or": "or", "xor": "xor"}
+MASKS = ("and", "or", "xor")
 """Python's operators, and the primitives that they mean; the last are logical_and or bitwise_and, and so on, by dtype."""
 SINGLE, BOOL = np.dtype(np.float32), np.dtype(bool)
 
@@ -133,9 +133,9 @@ for _name, _word in ARITHMETIC.items():
         setattr(Symbol, f"__{_name}__", _operator(_word, swapped=False))
 for _name, _word in COMPARISONS.items():
     setattr(Symbol, f"__{_name}__", _operator(_word, swapped=False))
-for _name, _word in MASKS.items():
-    setattr(Symbol, f"__{_name}__", _masking(_word))
-    setattr(Symbol, f"__r{_name}__", _masking(_word))
+for _name in MASKS:
+    setattr(Symbol, f"__{_name}__", _masking(_name))
+    setattr(Symbol, f"__r{_name}__", _masking(_name))
 
 
 class Namespace:
@@ -178,6 +178,8 @@ def _placed(build: Any, primitive: Primitive, operands: Sequence[Any], params: d
         values[0] = _as(
             build, values[0], _result(primitive, [np.zeros((1,), values[0].dtype)], {"axis": (0,), "keepdims": True})
         )
+    if primitive.name in {"amax", "amin"} and not values[0].size:
+        raise LeftError("it looks for the largest or smallest of no elements")
     made = build.apply(primitive, tuple(values), counted(primitive, values[0], params))
     return Symbol(build, made[0]) if len(made) == 1 else tuple([Symbol(build, each) for each in made])
 
@@ -266,12 +268,12 @@ class Parts:
 def read(build: Any, e: Equation) -> tuple[Value, ...] | None:
     """The outputs of an equation by the definition of its primitive; None for a case that is left as it is.
 
-    Those are arrays without elements, complex numbers where a forward function has a way of its own, and what the definition
+    Those are the largest of no elements, complex numbers where a forward function has a way of its own, and what the definition
     returns NotImplemented for. A primitive that computes with halves in single precision does so here; sums of halves are left
     to its forward function.
     """
     kinds = "fiubc" if e.primitive.defined and e.primitive.complex != "refused" else "fiub"
-    if any(value.dtype.kind not in kinds or not value.size for value in e.inputs):
+    if any(value.dtype.kind not in kinds for value in e.inputs):
         return None
     half = any(value.dtype.char == "e" for value in e.inputs)
     wide = half and e.primitive.halves == "as singles"
