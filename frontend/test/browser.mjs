@@ -40,6 +40,13 @@ const press = async (page, key, times = 1) => {
     await settled(page);
   }
 };
+/** Waits until the address, which follows the page after a while, ends as a pattern says. */
+const addressed = async (page, { source }) => {
+  await page.waitForFunction((wanted) => new RegExp(wanted).test(location.href), source, { polling: 50 }).catch(async (error) => {
+    error.message += `: the address is ${await page.evaluate(() => location.href)}, not /${source}/`;
+    throw error;
+  });
+};
 const grad = (page) => page.$eval('table[aria-label="x.grad"]', (table) => table.innerText.split(/\s+/).filter(Boolean).map(Number));
 const text = (page, selector) => page.$eval(selector, (element) => element.innerText);
 const dashed = (page) =>
@@ -129,7 +136,7 @@ check("14: the address restores step and v; a frame of its own page makes no exc
   await page.goto(page.url().replace(/#.*/, "#step=29&v=0,1,0"));
   await settled(page);
   assert.deepEqual(await grad(page), [2, 24]);
-  await page.waitForTimeout(250);
+  await addressed(page, /#step=29&v=0,1,0$/);
   await page.reload();
   await page.waitForSelector("#picture .box");
   assert.deepEqual(await grad(page), [2, 24]);
@@ -698,8 +705,7 @@ check("why this rule: formulas, the reason and the step's numbers, at every step
   await page.fill('[data-v="0"]', "2");
   await settled(page);
   assert.equal((await sets()).length, 3, "v @ J is of the recorded v");
-  await page.waitForTimeout(250);
-  assert.match(page.url(), /why=1/);
+  await addressed(page, /why=1/);
   await closed(page);
 });
 
@@ -753,9 +759,9 @@ check("quiz: results are hidden until they are answered; advice, giving up and t
   for (let left = 16; left > 0; left--) {
     if (!(await page.$(".ask"))) await page.click(".quiz .primary");
     await page.waitForSelector(".ask");
-    const position = Number(/step=(\d+)/.exec(await page.evaluate(() => new Promise((done) => setTimeout(() => done(location.hash), 200))))[1]);
+    const [, phase, nth] = /(forward|backward) (\d+)/.exec(await text(page, "#position"));
     const open = await page.$$eval(".term", (all) => all.findIndex((one) => one.querySelector(".ask")));
-    const step = call.steps[position - 1];
+    const step = call.steps.filter((one) => one.phase === phase)[nth - 1];
     const numbers = step.op === null ? call.leaves[0].grad.data : step.terms[open].out.data;
     await type(...numbers.map(String));
   }
@@ -781,23 +787,22 @@ check("a link has the call, the step, what is open, and the views; of other text
   assert.equal(await text(page, "#position"), "backward 4 of 4");
   assert.ok(await page.isVisible(".table-view"));
   assert.equal(await page.getAttribute("html", "data-theme"), "dark");
-  await page.waitForTimeout(250);
-  assert.match(page.url(), /#call=1&step=7&view=table&why=1&theme=dark$/);
+  await addressed(page, /#call=1&step=7&view=table&why=1&theme=dark$/);
   await page.evaluate(() => void (location.hash = "#call=2&step=6"));
   await page.waitForFunction(() => document.querySelector(".calls select").value === "1");
   assert.equal(await text(page, "#position"), "backward 3 of 4");
   await press(page, "ArrowRight");
-  await page.waitForTimeout(250);
-  assert.match(page.url(), /#step=7&theme=dark$/);
+  await addressed(page, /#step=7&theme=dark$/);
   await closed(page);
   const started = await open("started");
   assert.equal(await text(started, "#position"), "backward 8 of 15");
   await closed(started);
   const folded = await open("deep");
   const count = () => folded.$$eval(".box", (all) => all.length);
+  const before = await count();
   await folded.click(".box .plus");
-  await settled(folded);
-  await folded.waitForTimeout(250);
+  await addressed(folded, /open=/);
+  await folded.waitForFunction((old) => document.querySelectorAll(".box").length > old, before);
   const boxes = await count();
   await folded.reload();
   await folded.waitForSelector("#picture .box");
@@ -817,7 +822,6 @@ check("a link has the call, the step, what is open, and the views; of other text
   assert.match(await text(run, ".slide"), /step 120/);
   assert.deepEqual(await run.$$eval(".find select", (all) => all.map((one) => one.value)), ["zeros", "1"]);
   await run.fill(".slide input", "7");
-  await run.waitForTimeout(250);
-  assert.match(run.url(), /#step=7&show=zeros&sort=largest$/);
+  await addressed(run, /#step=7&show=zeros&sort=largest$/);
   await closed(run);
 });

@@ -363,6 +363,15 @@ def test_an_operator_that_writes():
     with pytest.raises(RuntimeError, match="requires grad"):
         clear(w)
 
+    @library.custom_op("tried::wipe", mutates_args="unknown")
+    def wipe(x: pullback.Tensor, y: pullback.Tensor) -> None:
+        y.numpy()[...] = 0
+
+    kept = (w * (x := pullback.ones(2))).sum()
+    wipe(pullback.ones(1), x)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        kept.backward()
+
 
 @pytest.mark.usefixtures("operators")
 def test_a_library_of_operators():

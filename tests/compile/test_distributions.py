@@ -73,3 +73,11 @@ def test_entropies_and_divergences():
 
     for mine, theirs in zip(pullback.compile(told, fullgraph=True)(A), told(A), strict=True):
         np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=2e-5)
+
+
+@pytest.mark.parametrize("dtype", [pullback.float32, pullback.float64])
+def test_certain_probabilities_have_finite_logits(dtype):
+    """Clamped to [eps, 1 - eps] as in torch."""
+    eps = pullback.finfo(dtype).eps
+    logits = d.Bernoulli(pullback.tensor([0.0, 1.0], dtype=dtype)).logits
+    np.testing.assert_allclose(logits.numpy(), [np.log(eps / (1 - eps)), np.log((1 - eps) / eps)], rtol=1e-6)

@@ -340,6 +340,15 @@ def test_the_oldest_go_when_there_is_no_room(place, monkeypatch):
     assert store.get("too large") is None
 
 
+def test_a_file_of_today_is_left_as_it_is(place):
+    store.put("key", b"data")
+    (path,) = place.iterdir()
+    os.utime(path, (time.time() - 3600,) * 2)
+    before = path.stat().st_mtime_ns
+    assert store.get("key") == b"data"
+    assert path.stat().st_mtime_ns == before
+
+
 def test_a_full_store_is_looked_through_now_and_then(place, monkeypatch):
     monkeypatch.setattr(store, "LARGEST", 1_000_000)
     looks, trim = [], store._trim

@@ -1106,6 +1106,33 @@ pb.autograd.grad(g.sum(), x)
         "RuntimeError: element 0 of tensors does not require grad and does not",
         "pb.autograd.grad at mistake.py:3. Pass create_graph=True to it",
     ),
+    "second derivative of a linear function": Mistake(
+        """\
+x = pb.tensor([2.0], requires_grad=True)
+(g,) = pb.autograd.grad((3 * x).sum(), x, create_graph=True)
+pb.autograd.grad(g.sum(), x, materialize_grads=True)
+""",
+        "RuntimeError: element 0 of tensors does not require grad and does not",
+        "a gradient that does not depend on the inputs, at mistake.py:3: (g,) = pb.autograd.grad((3 * x).sum(), x, create_graph=True). "
+        "Its function is linear there: the second derivative is zero",
+    ),
+    "second derivative of a linear function in one line": Mistake(
+        """\
+x = pb.tensor([2.0], requires_grad=True)
+pb.autograd.grad(pb.autograd.grad((3 * x).sum(), x, create_graph=True)[0].sum(), x)
+""",
+        "RuntimeError: element 0 of tensors does not require grad and does not",
+        "Its function is linear there: the second derivative is zero",
+    ),
+    "second derivative of a linear function by backward": Mistake(
+        """\
+x = pb.tensor([2.0], requires_grad=True)
+(3 * x).sum().backward(create_graph=True)
+x.grad.sum().backward()
+""",
+        "RuntimeError: element 0 of tensors does not require grad and does not",
+        "at mistake.py:3: (3 * x).sum().backward(create_graph=True). Its function is linear there",
+    ),
     "tensor of a loss": Mistake(
         """\
 w = pb.ones(2, requires_grad=True)
@@ -1320,6 +1347,27 @@ net(pb.ones(2))
         "nn.Linear(2, 2).load_state_dict('model.pt')",
         "TypeError: Expected state_dict to be dict-like, got <class 'str'>.",
         "load_state_dict(pullback.load('model.pt'))",
+    ),
+    "state of an optimizer's file": Mistake(
+        "pb.optim.SGD([pb.ones(2, requires_grad=True)]).load_state_dict('file.pt')",
+        "TypeError: Expected state_dict to be dict-like, got <class 'str'>.",
+        "load_state_dict(pullback.load('file.pt'))",
+    ),
+    "state of a schedule's file": Mistake(
+        """\
+sgd = pb.optim.SGD([pb.ones(2, requires_grad=True)])
+pb.optim.lr_scheduler.LambdaLR(sgd, lambda epoch: 1.0).load_state_dict('file.pt')
+""",
+        "TypeError: Expected state_dict to be dict-like, got <class 'str'>.",
+        "load_state_dict(pullback.load('file.pt'))",
+    ),
+    "state of an optimizer": Mistake(
+        """\
+sgd = pb.optim.SGD([pb.ones(2, requires_grad=True)])
+sgd.load_state_dict(sgd)
+""",
+        "TypeError: Expected state_dict to be dict-like, got a SGD. Pass its",
+        "other.state_dict()",
     ),
     "state of a module": Mistake(
         "nn.Linear(2, 2).load_state_dict(nn.Linear(2, 2))",

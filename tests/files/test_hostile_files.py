@@ -76,6 +76,37 @@ def test_what_is_trusted_is_called_and_nothing_else():
     assert storing.load(io.BytesIO(content), weights_only=False) == "a/b"
 
 
+class Names(list):
+    """A list of a program's own, which a pickle fills by APPENDS."""
+
+    def append(self, value):
+        super().append(value.upper())
+
+    extend = None
+
+
+def test_a_trusted_list_is_filled_by_its_own_method():
+    content = HEADER + pickle.dumps(Names(["a", "b"]), protocol=2)
+    with storing.safe_globals([Names]):
+        found = storing.load(io.BytesIO(content))
+    assert type(found) is Names
+    assert found == ["A", "B"]
+    with pytest.raises(UnsafeFileError, match="Names"):
+        storing.load(io.BytesIO(content))
+
+
+@pytest.mark.parametrize(
+    ("written", "right"), [("'a'", "a"), ('"bc"', "bc"), ("''", ""), ("'", None), ("a'", None), ("'a\"", None)]
+)
+def test_texts_of_the_oldest_protocol(written, right):
+    content = HEADER + b"S" + written.encode() + b"\n."
+    if right is not None:
+        assert storing.load(io.BytesIO(content)) == right
+        return
+    with pytest.raises(FileError, match="no quotes"):
+        storing.load(io.BytesIO(content))
+
+
 def test_files_of_torch_run_nothing_whatever_the_arguments():
     content = archive(name("os", "system") + b"(" + text("exit 3") + b"tR")
     for options in ({}, {"weights_only": True}, {"weights_only": False}):

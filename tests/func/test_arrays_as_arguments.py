@@ -204,6 +204,17 @@ def test_a_number_that_leaves_is_an_error_with_its_line(f):
                 assert function(x)[1][0] == 0
 
 
+def test_numbers_that_are_let_go_without_a_word():
+    """What the docs of allow_escapes say: conversions that Python asks for warn, `item` and `tolist` do not."""
+    for f in (ESCAPES["item"], lambda t: t.tolist()[0] * t[1]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert pb.value_and_grad(f, allow_escapes=True)(np.array([1.5, 2.5]))[1][0] == 0
+    with pytest.raises(RuntimeError) as refused:
+        pb.value_and_grad(ESCAPES["item"])(np.array([1.5, 2.5]))
+    assert str(refused.value).endswith("; allow_escapes=True lets it go")
+
+
 def test_questions_leave_a_function_as_they_are():
     def f(t):
         if t[0] > 0 and not math.isnan(t[1]) and math.floor(t[0]) == 1:

@@ -630,6 +630,8 @@ X = pullback.ones(3, 2)
         (RuntimeError, r"calling \.item\(\) on a Tensor", lambda: vmap(lambda x: [1, 2][x[0].long()])(X)),
         (RuntimeError, "Cannot access data pointer", lambda: vmap(np.asarray)(X)),
         (RuntimeError, "dynamic shape. Attempted to vmap over aten::nonzero", lambda: vmap(lambda x: x.nonzero())(X)),
+        (RuntimeError, "dynamic shape. Attempted to vmap over aten::bincount",
+         lambda: vmap(lambda x: x.long().bincount(minlength=5))(X)),
         (RuntimeError, "dynamic shape. Attempted to vmap over aten::_unique2", lambda: vmap(lambda x: x.unique())(X)),
         (RuntimeError, "indexing with a boolean mask", lambda: vmap(lambda x: x[x > 0])(X)),
         (RuntimeError, "indexing with a boolean mask", lambda: vmap(lambda x: x.masked_select(x > 0))(X)),
@@ -711,3 +713,16 @@ def test_sizes_are_those_of_one_example():
     x = pullback.zeros(4, 2, 3)
     pullback.func.vmap(lambda row: (seen.append((row.size(), row.size(0), int(row.size), row.shape)), row)[1])(x)
     assert seen == [((2, 3), 2, 6, (2, 3))]
+
+
+def test_counts_in_bins_are_those_of_each_example():
+    x = pullback.tensor([[1.0, 2.0, 3.0, 4.0], [0.0, 0.0, 0.0, 3.5]])
+    given = pullback.tensor([[0.0, 1.0, 1.0, 2.0], [3.0, 0.0, 0.0, 1.0]])
+    counted = lambda row: pullback.histc(row, 4, 0.0, 4.0)
+    assert vmap(counted)(x).tolist() == given.tolist()
+    assert vmap(lambda row: row.histc(3))(x).tolist() == [x[0].histc(3).tolist(), x[1].histc(3).tolist()]
+    assert vmap(vmap(counted))(pullback.stack([x, x])).tolist() == [given.tolist()] * 2
+    assert vmap(grad(lambda row: (counted(row) * row).sum()))(x).tolist() == given.tolist()
+    assert grad(lambda x: (vmap(counted)(x) * x).sum())(x).tolist() == given.tolist()
+    assert vmap(lambda row: vmap(counted)(x))(x).tolist() == [given.tolist()] * 2
+    assert vmap(counted)(pullback.zeros(0, 4)).shape == (0, 4)

@@ -1,5 +1,6 @@
 """numpy_programs: programs that know nothing of pullback, their gradients beside differences, and what is undone."""
 
+import contextlib
 import importlib
 import math
 import operator
@@ -8,8 +9,11 @@ import threading
 
 import numpy as np
 import pytest
+from tests.stress.failing import InterruptionError, Signals
 
 import pullback
+from pullback._core.modes import RECORD, mode
+from pullback._numpy.programs import _entered
 
 from .theirs import arrays
 
@@ -295,3 +299,54 @@ def test_compiled_modules_of_a_package_keep_their_own_names():
         assert all(vars(compiled)[name] is value for name, value in before.items())
         with pytest.raises(RuntimeError, match="hold no gradients"):
             interpolate.LinearNDInterpolator(points.requires_grad_(), values)
+
+
+def root_of_what_is_refused(optimize, x, *, clear):
+    """SciPy's compiled code does not look whether its function's result is a number, and goes on from the refusal."""
+
+    def function(s):
+        clear()  # Python looks methods up again, at which it loses the refusal of the call before
+        return s**2 - x
+
+    return optimize.brentq(function, 0.0, 3.0)
+
+
+@pytest.mark.skipif(not hasattr(sys, "_clear_type_cache"), reason="Python's table of methods cannot be cleared")
+def test_the_refusal_that_compiled_code_went_on_from_is_what_is_raised():
+    optimize = pytest.importorskip("scipy.optimize")
+    x = pullback.tensor(2.0, dtype=pullback.float64, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"^no_escapes: _zeros\._brentq at"), pullback.numpy_programs(NAME):
+        root_of_what_is_refused(optimize, x, clear=sys._clear_type_cache)
+
+
+def test_an_error_after_a_refusal_that_was_caught_stays_what_it_is():
+    optimize = pytest.importorskip("scipy.optimize")
+    x = pullback.tensor(2.0, dtype=pullback.float64, requires_grad=True)
+
+    def called(function, argument):
+        return function(argument)
+
+    refused = []
+    with pytest.raises(ValueError, match="different signs"), pullback.numpy_programs(NAME):
+        for wanted in (math.exp, lambda _: optimize.brentq(lambda s: s**2 + 1, 0.0, 3.0)):
+            try:
+                called(wanted, x)
+            except RuntimeError as error:
+                refused.append(str(error))
+    assert [text.partition(" ")[0] for text in refused] == ["no_escapes:"]
+
+
+class Around(Signals):
+    only = ("__enter__", "__exit__")
+
+
+def test_an_interruption_while_it_is_entered_or_left_leaves_the_mode():
+    for n in range(1, 100):
+        way = Around(n)
+        with contextlib.suppress(InterruptionError), way, pullback.numpy_programs(NAME):
+            pass
+        assert mode.get() is RECORD
+        _entered.leave([*_entered.entered])  # where it came right before that
+        if not way.came:
+            break
+    assert 5 < n < 99

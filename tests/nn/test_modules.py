@@ -454,6 +454,11 @@ def test_gradients_of_convolutions_by_name(dims: int) -> None:
         assert pullback.allclose(a, b)
         assert a.requires_grad
     assert not by_input(x.shape, w.detach(), g, **options).requires_grad
+    w = w.detach()[:, :1].repeat(1, 4, *[1] * dims).requires_grad_()
+    y = getattr(nn.functional, f"conv{dims}d")(x, w)
+    plain = by_input(x.shape, w, pullback.ones_like(y)), by_weight(x, w.shape, pullback.ones_like(y))
+    for a, b in zip(plain, pullback.autograd.grad(y.sum(), (x, w)), strict=True):
+        assert pullback.allclose(a, b)
 
 
 def test_named_tuples_stay_named_through_backward_hooks() -> None:
@@ -492,6 +497,8 @@ def test_tables_of_whole_numbers_and_padding() -> None:
             nn.functional.embedding_bag(*args)
     with pytest.raises(RuntimeError, match="within the number of embeddings, -3 through 2, but got 3"):
         nn.functional.embedding_bag(pullback.tensor([[1, 2]]), w, padding_idx=3)
+    first = nn.functional.embedding_bag(pullback.tensor([[0, 2]]), w * pullback.arange(3.0)[:, None], padding_idx=-3)
+    assert first.tolist() == [[2, 2]]  # the mean of one
 
 
 def test_samples_of_fractional_poolings_are_checked() -> None:

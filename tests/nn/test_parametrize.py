@@ -184,11 +184,18 @@ def test_spectral_norm(make):
     module = make().double()
     axis = 1 if isinstance(module, nn.ConvTranspose1d) else 0
     weight = module.weight.detach().clone().movedim(axis, 0).flatten(1).numpy()
+    ndim = module.weight.ndim
     parametrizations.spectral_norm(module, n_power_iterations=300)
     made = module.weight.detach().movedim(axis, 0).flatten(1).numpy()
     np.testing.assert_allclose(made, weight / np.linalg.norm(weight, 2), rtol=1e-6)
     kept = module.eval().weight
     assert pullback.equal(kept, module.weight)
+    for dim, fits in ((-ndim, True), (ndim - 1, True), (-ndim - 1, False), (ndim, False)):
+        if fits:
+            assert parametrizations.spectral_norm(make(), dim=dim).weight.isfinite().all()
+            continue
+        with pytest.raises(IndexError, match="Dimension out of range"):
+            parametrizations.spectral_norm(make(), dim=dim)
     module = nn.utils.spectral_norm(make().double(), n_power_iterations=2)
     assert {"weight_orig", "weight_u", "weight_v"} <= module.state_dict().keys()
     x = pullback.randn(2, module.weight_orig.shape[0 if axis else 1], *[5] * (module.weight_orig.ndim - 2)).double()

@@ -16,6 +16,8 @@ def with_zeros(*shape: int) -> Maker:
 ROWS: list[Row] = [
     *(("cumprod", [make(*shape)], {"axis": axis, "exclusive": exclusive}) for make in (reals, complexes, with_zeros)
       for shape, axis in (((5,), 0), ((3, 4), 0), ((2, 3, 2), 1), ((1,), 0)) for exclusive in (False, True)),
+    *(("product_of_others", [make(*shape)], {"axis": axis}) for make in (reals, complexes, with_zeros)
+      for shape, axis in (((5,), 0), ((3, 4), 0), ((2, 3, 2), 1), ((1,), 0))),
     *(("logcumsumexp", [make(*shape)], {"axis": axis}) for make in (reals, complexes)
       for shape, axis in (((7,), 0), ((3, 4), 0), ((2, 3, 2), 1), ((1,), 0))),
 ]

@@ -17,7 +17,8 @@ INTERRUPTED = {
     ("recorded: mul_", "signal"): 17, ("alone: t[1:] =", "signal"): 17, ("compiled first", "signal"): 2999,
     ("func: grad", "block"): 1, ("func: vmap", "block"): 1, ("backward recorded", "block"): 1,
     ("compiled first", "block"): 31, ("block: no_grad", "block"): 1, ("block: dual_level", "block"): 1,
-    ("block: decorated with no_grad", "block"): 1,
+    ("block: decorated with no_grad", "block"): 1, ("block: detect_anomaly", "block"): 1, ("block: check", "block"): 1,
+    ("save", "signal"): 1,
 }  # fmt: skip
 """Operations, and how many places of each are passed over after one that is tried."""
 

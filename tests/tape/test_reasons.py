@@ -577,3 +577,18 @@ def test_an_input_that_was_cut_off_itself():
         pullback.autograd.grad(x.sum(), h)
     assert "It was cut off by detach() at test_reasons.py" in str(caught.value)
     assert "# HERE" in str(caught.value)
+
+
+@pytest.mark.parametrize("outputs", [[], (), {}])
+def test_no_outputs_depend_on_nothing(outputs):
+    x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    assert pullback.autograd.grad(outputs, x, allow_unused=True) == (None,)
+    assert pullback.autograd.grad(outputs, x, materialize_grads=True)[0].tolist() == [0.0, 0.0]
+    with pytest.raises(
+        RuntimeError, match=r"index 0 appears to not have been used in the graph.* there are no outputs"
+    ):
+        pullback.autograd.grad(outputs, x)
+    with pytest.raises(RuntimeError, match="got 0 tensors and 1 gradients"):
+        pullback.autograd.grad(outputs, x, [x], allow_unused=True)
+    pullback.autograd.backward(list(outputs))
+    assert x.grad is None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pullback
-from pullback import nn
+from pullback import func, nn
 from pullback.autograd import grad
 
 INF, NAN = math.inf, math.nan
@@ -67,6 +67,65 @@ def test_products(factors, value, others):
     y = x.prod()
     np.testing.assert_allclose(y.item(), value, rtol=1e-6)
     np.testing.assert_allclose(grad(y, x)[0].numpy(), others, rtol=1e-6)
+
+
+WAYS = {
+    "the tape": lambda f, x: grad(f(x.requires_grad_()), x)[0],
+    "grad": lambda f, x: func.grad(f)(x),
+    "compiled": lambda f, x: pullback.compile(func.grad(f))(x),
+    "batched": lambda f, x: func.vmap(func.grad(f))(x[None])[0],
+    "forwards": lambda f, x: func.jacfwd(f)(x),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("factors", "others"),
+    [
+        ([1e200, 1e200, 1e-200, 1e-200], [1e-200, 1e-200, 1e200, 1e200]),
+        ([1e-200, 1e200, 1e200, 1e-200], [1e200, 1e-200, 1e-200, 1e200]),
+        ([1e200, 1e200, 0.0, 1e-200], [0.0, 0.0, 1e200, 0.0]),
+        ([1e200, 1e200, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]),
+    ],
+)
+def test_products_in_double_precision(factors, others, way):
+    """In every way of differentiating: a partial product is out of range, the gradient is not."""
+    x = pullback.tensor(factors, dtype=pullback.float64)
+    np.testing.assert_allclose(WAYS[way](lambda x: x.prod(), x).detach().numpy(), others, rtol=1e-12)
+
+
+TWICE = {
+    "reverse of forward": lambda f: func.jacrev(func.jacfwd(f)),
+    "forward of forward": lambda f: func.jacfwd(func.jacfwd(f)),
+    "forward of reverse": func.hessian,
+    "reverse of reverse": lambda f: func.jacrev(func.jacrev(f)),
+    "compiled": lambda f: pullback.compile(func.hessian(f)),
+}
+SIZES = {
+    "abs": lambda z: z.abs().sum(),
+    "order 1": lambda z: pullback.linalg.vector_norm(z, 1),
+    "order 2": pullback.linalg.vector_norm,
+    "order 3": lambda z: pullback.linalg.vector_norm(z, 3),
+    "largest": lambda z: pullback.linalg.vector_norm(z, INF),
+    "of a matrix": lambda z: pullback.linalg.matrix_norm(z[None], 1),
+}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("way", TWICE)
+def test_squared_sizes_of_a_complex_number(way, size):
+    """Of x + iy, x ** 2 + y ** 2: second derivatives are 2 each, and at 0, where the first one is a convention, NaN."""
+    hessian = TWICE[way](lambda x: SIZES[size](pullback.complex(x[:1], x[1:])) ** 2)
+    right = {(3.0, 4.0): 2 * np.eye(2), (0.0, -2.0): 2 * np.eye(2), (0.0, 0.0): np.full((2, 2), NAN)}
+    for point, wanted in right.items():
+        found = hessian(pullback.tensor(point, dtype=pullback.float64)).numpy()
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("way", TWICE)
+def test_the_angle_of_zero(way):
+    hessian = TWICE[way](lambda x: pullback.complex(x[0], x[1]).angle() ** 2)
+    assert np.isnan(hessian(pullback.zeros(2, dtype=pullback.float64)).numpy()).all()
 
 
 def test_log_of_a_sum_of_large_powers():

@@ -6,7 +6,8 @@ import math
 import numbers
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -344,6 +345,18 @@ def tracked_numpy(tensor: Any, call: str) -> RuntimeError:
     )
 
 
+def require_state(given: Any) -> None:
+    """Raise unless what is to be loaded is a state: not the name of its file, nor the object whose state it should be."""
+    if isinstance(given, Mapping):
+        return
+    found, fix = str(type(given)), ""
+    if isinstance(given, (str, PathLike)):
+        fix = f" Read the file first: load_state_dict({package}.load({str(given)!r}))."
+    elif hasattr(given, "load_state_dict"):
+        found, fix = f"a {type(given).__name__}", " Pass its state: load_state_dict(other.state_dict())."
+    raise TypeError(f"Expected state_dict to be dict-like, got {found}.{fix}")
+
+
 def keeping() -> str:
     """How a program that leaves tensors keeps its gradients."""
     return (
@@ -360,7 +373,7 @@ def escaped(tensor: Any, call: str, refused_by: str) -> RuntimeError:
         keep = f"To keep it, write {package}.{name} for math.{name}"
     else:
         keep = f"To keep it, leave {plain}() out" if plain in {"float", "item", "tolist"} else keeping()
-    allowed = "" if refused_by == "no_escapes" else "; allow_escapes=True lets it go, with a warning"
+    allowed = "" if refused_by == "no_escapes" else "; allow_escapes=True lets it go"
     return RuntimeError(
         f"{refused_by}: {asking} takes, by {call}, the values of a {kind(tensor)}, and its gradient would be lost. {keep}. For "
         f"the value alone, write x.detach(){allowed}"

@@ -48,6 +48,7 @@ class Options(TypedDict, total=False):
     title: str | Callable[..., str] | None
     complex: str
     halves: str
+    push: Function | None
     view: bool
     definition: Function | None
     commutes: bool
@@ -247,7 +248,6 @@ def general(
     inputs: Sequence[str] = ("x",),
     joint: Rule | None = None,
     outputs: int = 1,
-    push: Function | None = None,
     **options: Unpack[Options],
 ) -> Primitive:
     """Any other differentiable primitive: one rule for each input, or a joint rule; `y` is a list if there are several outputs.
@@ -255,7 +255,7 @@ def general(
     `push(xp, primals, tangents, y, **parameters)` is the forward-mode derivative, if it is not the transposed rule, for which
     it may return NotImplemented.
     """
-    return Primitive(name, "general", forward, inputs, rules, joint=joint, outputs=outputs, push=push, **options)
+    return Primitive(name, "general", forward, inputs, rules, joint=joint, outputs=outputs, **options)
 
 
 def zero(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -115,3 +116,13 @@ def holds(condition: Any) -> bool:
 def concrete(value: Any, operation: str) -> Any:
     """The elements as an array, for an operation whose output shape depends on values; raises where examples of a batch differ."""
     return value._concrete(operation) if isinstance(value, Carrier) else value
+
+
+def each(value: Any, function: Callable[[Any], Any], operation: str) -> Any:
+    """What a function without a derivative makes of the elements, an array of a known shape: under vmap of each example's."""
+    own = getattr(value, "_each", None)
+    if own is not None:
+        return own(function, operation)
+    if isinstance(value._array, Carrier):
+        return each(value._array, function, operation)
+    return value.interpreter.wrap(function(concrete(value, operation)), None)

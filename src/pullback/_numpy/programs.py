@@ -6,15 +6,16 @@ import contextlib
 import functools
 import linecache
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.machinery import ExtensionFileLoader
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from .._core import forks
 from .._core.dtypes import expect_programs
 from .._core.modes import FieldBlock, ModeBlock, mode
 from .._core.sites import called, describe
+from .._tape.cuts import refusals
 from . import manners
 from .facades import belongs, facade
 
@@ -127,6 +128,40 @@ def _first(error: BaseException) -> BaseException:
     return error
 
 
+def _gone_on_from(error: Exception) -> Exception | None:
+    """The refusal that compiled code went on in spite of until it raised an error of its own; None if that is not certain.
+
+    The error has come out of the very call that met the refusal, and the refusal never did: so nobody can have caught it.
+    """
+    places = {*_passed(error)}
+    for refusal, frame, at in list(refusals):
+        if (frame, at) in places and all(frame is not each for each, _ in _passed(refusal)):
+            return None if _follows(error, refusal) else refusal
+    return None
+
+
+def _passed(error: BaseException) -> Iterator[tuple[FrameType, int]]:
+    """The frames that an error has come through, with the instructions that they were at."""
+    at = error.__traceback__
+    while at is not None:
+        yield at.tb_frame, at.tb_lasti
+        at = at.tb_next
+
+
+def _follows(error: BaseException, first: BaseException) -> bool:
+    """True if an error is another, or was raised because of it or while it was handled."""
+    waiting: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while waiting:
+        each = waiting.pop()
+        if each is first:
+            return True
+        if each is not None and id(each) not in seen:
+            seen.add(id(each))
+            waiting += [each.__cause__, each.__context__]
+    return False
+
+
 class numpy_programs(ModeBlock):
     r"""A block in which the named packages compute on tensors, although they were written for NumPy's arrays.
 
@@ -183,22 +218,31 @@ class numpy_programs(ModeBlock):
         return type(self)(*self._programs)
 
     def __enter__(self) -> Any:
+        before = mode.get()
         try:
             _entered.enter(self._programs)
-            return super().__enter__()
+            super().__enter__()
         except BaseException:  # the handler of a signal may raise it in between
+            mode.set(before)
             _entered.leave(self._programs)
             raise
+        return self
 
     def __exit__(self, *exc: object) -> None:
         try:
-            super().__exit__(*exc)
+            mode.set(self._around[-1])
             if isinstance(exc[1], SystemError) and (first := _first(exc[1])) is not exc[1]:
                 raise first.with_traceback(exc[1].__traceback__) from None
             if isinstance(exc[1], Exception):
+                if (refusal := _gone_on_from(exc[1])) is not None:
+                    raise refusal.with_traceback(exc[1].__traceback__)
                 self._tell(exc[1])
         finally:
-            _entered.leave(self._programs)
+            try:  # not in the class above, whose method might be interrupted before its first instruction
+                mode.set(self._around.pop())
+            finally:
+                _entered.leave(self._programs)
+                refusals.clear()  # they hold frames
 
     def _tell(self, error: Exception) -> None:
         """Note the call in which compiled code has raised an error, which itself may name neither."""

@@ -17,10 +17,12 @@ from .. import ops
 from .._core import errors
 from .._core.lazy import provider
 from .._core.primitives import Carrier
+from .._core.sites import caller
+from .cuts import Cut
 from .node import AccumulateGrad, Node, hooks_of, tape_of
 from .recording import Tape
 from .seeds import GradientEdge, as_carrier, cotangent, place_of
-from .walk import commit, pull_back
+from .walk import Pass, commit, pull_back
 
 ndarray = np.ndarray
 
@@ -94,7 +96,7 @@ def backward(
     if gradients is None and inputs is None and isinstance(tensors, Carrier) and tensors._node is not None:
         tape = tensors.interpreter
         roots = [(tensors._node, cotangent(tape, tensors, None, 0, create_graph))]
-        commit(pull_back(tape, roots, retain_graph=keep_graph, create_graph=create_graph), roots)
+        _write(pull_back(tape, roots, retain_graph=keep_graph, create_graph=create_graph), roots, create_graph)
         return
     outputs = _listed("tensors", "backward", tensors, single=(Carrier, GradientEdge))
     if not outputs:
@@ -119,7 +121,7 @@ def backward(
                 )
     tape, roots = _roots(outputs, given, create_graph)
     if targets is None:
-        commit(pull_back(tape, roots, retain_graph=keep_graph, create_graph=create_graph), roots)
+        _write(pull_back(tape, roots, retain_graph=keep_graph, create_graph=create_graph), roots, create_graph)
         return
     places = [place_of(target) for target in targets]
     outcome = pull_back(tape, roots, targets=places, retain_graph=keep_graph, create_graph=create_graph)
@@ -127,10 +129,26 @@ def backward(
         if isinstance(target, Carrier) and not isinstance(place, AccumulateGrad) and place in outcome.found:
             outcome.retained.append((target, outcome.found[place]))
     outcome.leaves = [(leaf, g) for leaf, g in outcome.leaves if leaf in places]
-    commit(outcome, roots)
+    _write(outcome, roots, create_graph)
     for target in targets:
         if isinstance(target, Carrier) and not target.is_leaf:
             retain_grad(target)
+
+
+def _write(outcome: Pass, roots: Sequence[tuple[Node, Any]], create_graph: bool) -> None:
+    """Write what a pass has found into `.grad`."""
+    commit(outcome, roots)
+    if create_graph and not outcome.foreign:
+        _note_constants([leaf.grad for leaf, _ in outcome.leaves], ())
+
+
+def _note_constants(gradients: Sequence[Any], others: Sequence[Any]) -> None:
+    """Say of gradients that have no history in spite of `create_graph` why they have none; not of others, as the user's own."""
+    for g in gradients:
+        if g is None or g.requires_grad or any(g is each for each in others):
+            continue
+        if g._cut is None:
+            g._cut = Cut("linear", caller())
 
 
 def _gradients(gradients: Any, outputs: Sequence[Any], tensors: Any) -> list[Any]:
@@ -193,10 +211,10 @@ def grad(
     places = check_inputs(targets, materialize_grads, allow_unused)
     given = _gradients(grad_outputs, results, outputs)
     keep_graph = create_graph if retain_graph is None else retain_graph
-    once = _batched if is_grads_batched else _grad_once
+    once = _none if not results else _batched if is_grads_batched else _grad_once
     answers = once(results, targets, places, given, keep_graph, create_graph, allow_unused or materialize_grads)
     if materialize_grads:
-        _fill(targets, answers, (given[0].shape[0],) if is_grads_batched else ())
+        _fill(targets, answers, (given[0].shape[0],) if is_grads_batched and given else (), create_graph)
     return dict(zip(inputs, answers, strict=True)) if isinstance(inputs, dict) else tuple(answers)
 
 
@@ -230,6 +248,15 @@ def check_inputs(targets: Sequence[Any], materialize: bool, allow_unused: bool |
             raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
         places.append(place_of(target))
     return places
+
+
+def _none(outputs: Sequence[Any], targets: Sequence[Any], _: Any, gradients: Sequence[Any], *options: Any) -> list[Any]:
+    """The gradients of no outputs."""
+    _roots(outputs, gradients, create_graph=False)
+    *_, allow_unused = options
+    if not allow_unused:
+        raise _reasons().unused(0, targets[0], outputs)
+    return [None] * len(targets)
 
 
 def _grad_once(
@@ -268,6 +295,8 @@ def _grad_once(
         elif not allow_unused:
             raise _reasons().unused(len(answers), target, outputs)
         answers.append(g)
+    if create_graph and not outcome.foreign:
+        _note_constants(answers, gradients)
     return answers
 
 
@@ -316,11 +345,13 @@ def _batched(outputs: Sequence[Any], targets: Any, places: Any, gradients: Seque
     return answers
 
 
-def _fill(targets: Sequence[Any], answers: list[Any], batch: tuple[int, ...]) -> None:
+def _fill(targets: Sequence[Any], answers: list[Any], batch: tuple[int, ...], create_graph: bool) -> None:
     """Replace the missing gradients of unused inputs by zeros."""
     for index, (target, answer) in enumerate(zip(targets, answers, strict=True)):
         if answer is None:
             answers[index] = target.interpreter.wrap(np.zeros((*batch, *target.shape), target._dtype), None)
+            if create_graph:
+                _note_constants(answers[index : index + 1], ())
 
 
 def retain_grad(tensor: Any) -> None:

@@ -245,7 +245,10 @@ class check(ModeBlock):
         return {**self._observers[-1].fields(), "copied": self._copied}
 
     def __exit__(self, *exc: object) -> None:
-        super().__exit__(*exc)
+        try:  # as in the class above, whose method might be interrupted before its first instruction
+            mode.set(self._around[-1])
+        finally:
+            mode.set(self._around.pop())
         self._observers.pop()
 
     def _copied(self, cell: Cell) -> None:

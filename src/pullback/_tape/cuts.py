@@ -11,6 +11,7 @@ import contextlib
 import functools
 from collections.abc import Iterator, Sequence
 from sys import _getframe
+from types import FrameType
 from typing import Any
 from weakref import ref
 
@@ -19,7 +20,7 @@ import numpy as np
 from .._core import errors, xp as _xp
 from .._core.modes import FieldBlock, losses, mode
 from .._core.primitives import Carrier, Primitive
-from .._core.sites import Site, caller, internal
+from .._core.sites import Site, caller, internal, user_frame
 from .node import Node, count
 
 HIDING = {"detach", "data", "no_grad", "inference_mode", "numpy"}
@@ -50,6 +51,10 @@ recent: collections.deque[Cut] = collections.deque(maxlen=1024)
 """The latest cuts, for `reasons`: the value itself may no longer exist when its gradient is found to be missing."""
 
 
+refusals: collections.deque[tuple[Exception, FrameType, int]] = collections.deque(maxlen=8)
+"""The latest refusals inside `numpy_programs`, with the frame that asked and the instruction that it was at; cleared at the end."""
+
+
 def cut(reason: str, tensors: Sequence[Any], asked: int = 0) -> Cut:
     """A cut at the current line of the user, for a value that was computed from these tensors."""
     made = Cut(reason, caller(asked + 2), next(count), _origins(tensors))
@@ -73,7 +78,11 @@ def escape(reason: str, tensor: Any, call: str) -> Cut | None:
     if not tensor._followed:
         return None
     if refused() and not _constant(tensor._node) and errors.asking_function() not in PREDICATES:
-        raise errors.escaped(tensor, call, mode.get().escapes_refused)
+        error = errors.escaped(tensor, call, mode.get().escapes_refused)
+        if mode.get().programs:
+            frame = user_frame(_getframe(1))
+            refusals.append((error, frame, frame.f_lasti))
+        raise error
     return cut(reason, (tensor,), asked=1)
 
 

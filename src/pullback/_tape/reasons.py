@@ -62,8 +62,8 @@ def why(x: Any, loss: Any, *, gradient: Any = None, optimizer: Any = None) -> Re
 
     - The chain is broken: `'detach'`, `'data'`, `'no_grad'`, `'inference_mode'`, `'numpy'` (a copy through NumPy),
       `'item'` and `'tolist'` (through Python numbers), `'tensor'` (a copy by `pullback.tensor`), `'create_graph'` (computed from a
-      gradient, whose pass kept no graph), `'astype'` (an integer
-      or bool cast), the name of an operation without a derivative (`'greater'`, `'argmax'`), `'constant'`, `'unused'`, `'made later'` (the name was
+      gradient, whose pass kept no graph), `'linear'` (computed from the gradient of a linear function, a constant),
+      `'astype'` (an integer or bool cast), the name of an operation without a derivative (`'greater'`, `'argmax'`), `'constant'`, `'unused'`, `'made later'` (the name was
       bound to a new tensor after the loss was computed), `'another leaf'` (on the same memory), `'requires_grad'`.
     - The chain is whole, and `.grad` is None: `'not a leaf'`, `'backward not run'`, `'freed'` (an earlier pass has freed
       a part of the graph), `'cleared'` (a pass has run, and there is no `.grad`).
@@ -175,6 +175,8 @@ CUTS = {
     "tensor": "was copied by {package}.tensor at {}, which records nothing. Use x.clone()",
     "item": "went through a Python number at {}, which records nothing. Join tensors with {package}.stack",
     "tolist": "went through Python numbers at {}, which record nothing",
+    "linear": "was computed from a gradient that does not depend on the inputs, at {}. Its function is linear there: the "
+    "second derivative is zero",
 }
 
 
@@ -213,6 +215,8 @@ def _at_cut(made: Cut, what: str) -> Found:
 
 def cut_between(x: Any, outputs: Sequence[Any]) -> Found | None:
     """Why no output depends on x as far as the tape knows; None if one does."""
+    if not outputs:
+        return Found("outputs", "there are no outputs")
     if x._node is None:
         if x._cut is None and x._leaf is None and x._dtype.kind in "fc":
             return Found("requires_grad", "x does not require grad. Call x.requires_grad_() before computing with it")

@@ -280,7 +280,7 @@ def pull_back(
     if plain:
         quiet.copy().run(walk, order, pending, wanted, needed)
     else:
-        walker.targeted = targets is not None
+        walker.targeted, walker.foreign = targets is not None, foreign
         walker.announced(walk, order, pending, wanted, needed, foreign)
     return walker
 

@@ -396,7 +396,10 @@ class detect_anomaly(ModeBlock):
         return type(self)(check_nan, policy=policy)
 
     def __exit__(self, *exc: object) -> None:
-        super().__exit__(*exc)
+        try:  # as in the class above, whose method might be interrupted before its first instruction
+            mode.set(self._around[-1])
+        finally:
+            mode.set(self._around.pop())
         observer = self._observers.pop()
         if exc[0] is None:
             observer.settle()

@@ -160,12 +160,12 @@ def _replacing(path: str) -> Iterator[BinaryIO]:
     temporary = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(8)}")
     # The permissions of an old file are kept; a new one gets the system's default.
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    try:
-        descriptor = os.open(temporary, flags, 0o666 if mode is None else stat.S_IMODE(mode) & 0o777)
-    except OSError as error:
-        error.filename = path
-        raise
-    try:
+    try:  # from before it is opened: the handler of a signal may raise an exception as soon as it is
+        try:
+            descriptor = os.open(temporary, flags, 0o666 if mode is None else stat.S_IMODE(mode) & 0o777)
+        except OSError as error:
+            error.filename = path
+            raise
         with os.fdopen(descriptor, "wb") as stream:
             yield stream
             stream.flush()

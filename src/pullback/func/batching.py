@@ -19,6 +19,7 @@ from .._core.package import package
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import Size, size_of
 from .._core.sites import caller, describe
+from .._core.values import each
 from .._numerics.random import Moment, sampled_within
 from ..interpreters import Boxed, Interpreter
 from .arguments import Argument, raised, whole
@@ -93,6 +94,19 @@ class BatchedTensor(Boxed):
         if self.batched:
             raise _here(DYNAMIC.format(name=operation, package=package))
         return super()._concrete(operation)
+
+    def _each(self, function: Callable[[Any], Any], operation: str) -> Any:
+        """What a function makes of each example, see `values.each`."""
+        if not self.batched:
+            return each(tensor_of(self._array), function, operation)
+
+        def rows(array: Any) -> Any:
+            if not len(array):
+                return function(np.ones(array.shape[1:], array.dtype))[None][:0]
+            return np.stack([function(row) for row in array])
+
+        examples = tensor_of(self.interpreter.spread(self)._array)
+        return self.interpreter.box(inner(each(examples, rows, operation)))
 
     def item(self) -> Any:
         """The value of a shared scalar; refused if the value differs between the examples."""

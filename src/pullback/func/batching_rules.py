@@ -138,7 +138,7 @@ RULES: dict[str, Rule] = {
         "argsort flip expand_dims squeeze unbind split concat stack take_along_axis select_along windows "
         "arglast argtop argkth argmode argmedian put_along_axis fold_windows reshape permute_dims getitem scatter_slice "
         "roll diagonal scatter_diagonal softmax_pullback log_softmax_pullback logcumsumexp resample fft rfft irfft total "
-        "standardize standardize_pullback rms_normalize median",
+        "standardize standardize_pullback rms_normalize median product_of_others",
     ),
     **_named(scattered, "scatter scatter_add scatter_prod scatter_amax scatter_amin"),
     **_named(

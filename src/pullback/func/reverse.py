@@ -80,9 +80,9 @@ def value_and_grad(f: Function, argnums: int | tuple[int, ...] = 0, *, allow_esc
     argnums
         The positional argument to differentiate; for a tuple the gradient is a tuple.
     allow_escapes
-        If true, f may turn a tensor into a number that has no gradient, with a warning, as it may in other transforms.
-        By default that is an error, as inside `no_escapes`: what f returns depends on the number, and its gradient
-        would be wrong.
+        If true, f may turn a tensor into a number that has no gradient, as it may in other transforms: `float(x)`,
+        `math.exp(x)` and `a[0] = x` warn, `x.item()` and `x.tolist()` do so without a word. By default that is an
+        error, as inside `no_escapes`: what f returns depends on the number, and its gradient would be wrong.
 
     Raises
     ------

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._core import xp as _xp
 from .._core.primitives import elementwise, linear
+from .elementwise import pushed_at_zero
 
 
 def _complex_of(real: Any, imag: Any) -> Any:
@@ -63,6 +64,6 @@ view_as_complex = linear("view_as_complex", lambda xp, g: xp.view_as_real(g), fo
 complex_of      = elementwise("complex_of", lambda xp, g: xp.real(g),
                                             lambda xp, g: xp.imag(g),
                               forward=_complex_of, inputs=("a", "b"),       title="ComplexBackward0", **WRITTEN)
-angle           = elementwise("angle",      _angle_pullback, forward=_angle, **WRITTEN)
+angle           = elementwise("angle",      _angle_pullback, forward=_angle, push=pushed_at_zero(_angle_pullback), **WRITTEN)
 sgn             = elementwise("sgn",        _sgn_pullback,   definition=lambda xp, x: xp.sign(x), **WRITTEN)
 # fmt: on

@@ -46,6 +46,25 @@ def _abs(xp: Any, g: Any, x: Any) -> Any:
     return g * xp.sgn(x) + xp.bend(x, x == 0)
 
 
+def _unsettled(xp: Any, g: Any, there: Any) -> Any:
+    nan = complex(math.nan, math.nan) if xp.is_complex(g) else math.nan
+    return xp.select(there, xp.where(g != 0, nan, xp.zeros_like(g)))
+
+
+def pushed_at_zero(rule: Any) -> Any:
+    """Forward mode for a function of complex numbers that is itself differentiated: see `reductions._pushed`."""
+
+    def push(xp: Any, primals: Any, tangents: Any, y: Any) -> Any:
+        (x,), (moved,) = primals, tangents
+        if isinstance(x, np.ndarray) or not xp.is_complex(x):
+            return NotImplemented
+        bends = (x == 0) & (moved != 0)
+        unsettled = xp.sqrt(xp.where(bends, 0 * xp.abs(x), 1))  # the slope of sqrt at 0 times 0 is NaN
+        return xp.real(xp.conj(rule(xp, xp.zeros_like(y) + 1, x)) * moved) + xp.select(bends, unsettled)
+
+    return push
+
+
 def _clip(xp: Any, g: Any, x: Any, *, lower: float | None, upper: float | None) -> Any:
     above = None if lower is None else x >= xp.constant(lower, x.dtype)
     below = None if upper is None else x <= xp.constant(upper, x.dtype)
@@ -100,7 +119,7 @@ reciprocal = elementwise("reciprocal",  lambda xp, g, y: -g * y * y, cost=4)
 square     = elementwise("square",      lambda xp, g, x: g * (x + x),                  title="PowBackward0")
 sqrt       = elementwise("sqrt",        lambda xp, g, y: g / (2 * y), cost=4)
 rsqrt      = elementwise("rsqrt",       lambda xp, g, y: g * y * y * y / -2, definition=lambda xp, x: xp.reciprocal(xp.sqrt(x)))
-abs        = elementwise("abs",         _abs,                                           complex="as written")
+abs        = elementwise("abs",         _abs, push=pushed_at_zero(_abs),                complex="as written")
 conj       = elementwise("conj",        lambda xp, g: xp.conj(g),                        complex="as written")
 exp        = elementwise("exp",         lambda xp, g, y: g * y, cost=16)
 expm1      = elementwise("expm1",       lambda xp, g, x: g * xp.exp(x), cost=16)
@@ -129,7 +148,7 @@ ceil       = elementwise("ceil",        lambda xp, g: xp.zeros_like(g), **REAL)
 rint       = elementwise("rint",        lambda xp, g: xp.zeros_like(g),                title="RoundBackward0", **REAL)
 trunc      = elementwise("trunc",       lambda xp, g: xp.zeros_like(g), **REAL)
 sign       = elementwise("sign",        lambda xp, g: xp.zeros_like(g), **REAL)
-bend       = elementwise("bend",        lambda xp, g, there: xp.select(there, xp.where(g != 0, math.nan, xp.zeros_like(g))),
+bend       = elementwise("bend",        _unsettled,
                          None, inputs=("x", "there"), definition=lambda xp, x, there: xp.broadcast_to(xp.constant(0, x.dtype), shape=tuple(x.shape)),
                          forward=lambda x, there: np.zeros(np.broadcast_shapes(np.shape(x), np.shape(there)), x.dtype), title="ZeroBackward0")
 zeros_like = elementwise("zeros_like",  lambda xp, g: xp.zeros_like(g),                title="ZeroBackward0", cost=0)

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._core import machine, xp as _xp
 from .._core.primitives import SINGLES, general, linear, zero
+from .scans import out_of_range
 
 
 def _aligned(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -241,7 +242,7 @@ def _pushed(rule: Any) -> Any:
 
 
 def _prod(xp: Any, g: Any, x: Any, *, axis: int, keepdims: bool) -> Any:
-    """Each slope is the product of the elements before and after, computed without division, so zeros are allowed."""
+    """Each slope is the product of all other elements."""
     if xp is _xp and (code := machine.totals("product_pullback", x, (axis,))) is not None:
         slopes = code.product_pullback(g, x)
         if slopes is not None:
@@ -250,13 +251,7 @@ def _prod(xp: Any, g: Any, x: Any, *, axis: int, keepdims: bool) -> Any:
     widened = getattr(x, "_dtype", None) is single
     if widened:  # partial products in single precision may be out of its range
         x = xp.astype(x, dtype=double, source=single)
-    before = xp.cumprod(x, axis=axis, exclusive=True)
-    behind = xp.flip(xp.cumprod(xp.flip(x, axis=axis), axis=axis, exclusive=True), axis=axis)
-    slopes = before * behind
-    if xp is _xp and x.dtype.kind == "f":
-        zeros = np.equal(x, 0)
-        if _out_of_range(slopes, np.sum(zeros, axis=axis, keepdims=True) > zeros):
-            slopes = _products().others(x, axis)
+    slopes = xp.product_of_others(x, axis=axis)
     if widened:
         slopes = xp.astype(slopes, dtype=single, source=double)
     return _spread(xp, g, x.shape, (axis,), keepdims) * slopes
@@ -297,15 +292,6 @@ def _extreme_by(ufunc: Any, name: str) -> Any:
 _multiply: Any = np.multiply.reduce  # (x, axis, dtype, out, keepdims)
 
 
-def _products() -> Any:
-    return importlib.import_module("pullback._numerics.products")  # when it is first needed
-
-
-def _out_of_range(product: Any, vanishes: Any) -> bool:
-    """Whether products are infinite, NaN, or 0 without a factor 0: partial products may have been so on the way."""
-    return not np.all(np.isfinite(product) & ((product != 0) | vanishes))
-
-
 def _prod_forward(x: Any, *, axis: int, keepdims: bool) -> Any:
     if (code := machine.totals("product", x, (axis,))) is not None:
         return code.product(x, keepdims=keepdims)
@@ -314,10 +300,10 @@ def _prod_forward(x: Any, *, axis: int, keepdims: bool) -> Any:
     if (
         not usual
         and x.dtype.kind == "f"
-        and _out_of_range(made, False)
-        and _out_of_range(made, ~np.all(x, axis, keepdims=keepdims))
+        and out_of_range(made, False)
+        and out_of_range(made, ~np.all(x, axis, keepdims=keepdims))
     ):
-        made = _products().product(x, axis, keepdims)
+        made = importlib.import_module("pullback._numerics.products").product(x, axis, keepdims)
     return made if x.ndim < 3 or x.flags.c_contiguous else _xp.in_order(made)
 
 

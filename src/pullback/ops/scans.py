@@ -5,6 +5,7 @@ log2(n) steps over the whole axis (Hillis and Steele, "Data parallel algorithms"
 division and can itself be differentiated.
 """
 
+import importlib
 import math
 from typing import Any
 
@@ -49,6 +50,35 @@ def _cumprod(xp: Any, g: Any, x: Any, *, axis: int, exclusive: bool) -> Any:
     return xp.cumprod(x, axis=axis, exclusive=True) * following
 
 
+def out_of_range(product: Any, vanishes: Any) -> bool:
+    """True if a product is infinite or NaN, or 0 without a factor 0: a partial product may have been, and be the reason."""
+    return not np.all(np.isfinite(product) & ((product != 0) | vanishes))
+
+
+def _others_forward(x: Any, *, axis: int) -> Any:
+    made = _of_others(_xp, x, axis)
+    if x.dtype.kind == "f":
+        zeros = np.equal(x, 0)
+        if out_of_range(made, np.sum(zeros, axis=axis, keepdims=True) > zeros):
+            return importlib.import_module("pullback._numerics.products").others(x, axis)
+    return made
+
+
+def _of_others(xp: Any, x: Any, axis: int) -> Any:
+    """The product of the elements before, times that of the elements after: no division, so zeros are allowed."""
+    behind = xp.flip(xp.cumprod(xp.flip(x, axis=axis), axis=axis, exclusive=True), axis=axis)
+    return xp.cumprod(x, axis=axis, exclusive=True) * behind
+
+
+def _others(xp: Any, g: Any, x: Any, *, axis: int) -> Any:
+    """The pullbacks of both cumulative products."""
+    turned = xp.flip(x, axis=axis)
+    before = xp.cumprod(x, axis=axis, exclusive=True)
+    behind = xp.flip(xp.cumprod(turned, axis=axis, exclusive=True), axis=axis)
+    of_behind = _cumprod(xp, xp.flip(g * before, axis=axis), turned, axis=axis, exclusive=True)
+    return _cumprod(xp, g * behind, x, axis=axis, exclusive=True) + xp.flip(of_behind, axis=axis)
+
+
 def _logcumsumexp_forward(x: Any, *, axis: int) -> Any:
     if x.dtype.kind == "f":
         return _xp.running(np.logaddexp, x, axis)
@@ -76,6 +106,7 @@ def _logcumsumexp(xp: Any, g: Any, x: Any, y: Any, *, axis: int) -> Any:
 
 
 # fmt: off
-cumprod      = general("cumprod",      _cumprod,      forward=_cumprod_forward,      complex="holomorphic", **SINGLES)
-logcumsumexp = general("logcumsumexp", _logcumsumexp, forward=_logcumsumexp_forward, complex="holomorphic", **SINGLES)
+cumprod           = general("cumprod",           _cumprod,      forward=_cumprod_forward,      complex="holomorphic", **SINGLES)
+product_of_others = general("product_of_others", _others,       forward=_others_forward,       complex="holomorphic", **SINGLES)
+logcumsumexp      = general("logcumsumexp",      _logcumsumexp, forward=_logcumsumexp_forward, complex="holomorphic", **SINGLES)
 # fmt: on

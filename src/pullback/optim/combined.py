@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
+from .._core.errors import require_state
 from .optimizer import Optimizer
 from .plateau import ReduceLROnPlateau
 from .schedule import LRScheduler, set_option, values_of
@@ -37,6 +38,7 @@ class _Combined(LRScheduler):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore a state that `state_dict` returned."""
+        require_state(state_dict)
         super().load_state_dict({name: value for name, value in state_dict.items() if name != "_schedulers"})
         for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
             scheduler.load_state_dict(state)

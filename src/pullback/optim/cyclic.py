@@ -5,6 +5,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from .._core.errors import require_state
 from .optimizer import Group, Optimizer
 from .schedule import LRScheduler, per_group, require_optimizer, set_option
 
@@ -125,6 +126,7 @@ class CyclicLR(_WithMomentum):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore a state that `state_dict` returned; `scale_fn` itself stays."""
+        require_state(state_dict)
         super().load_state_dict({name: value for name, value in state_dict.items() if name != "_scale_fn_custom"})
         if state_dict["_scale_fn_custom"] is not None:
             vars(self._scale_fn_custom).update(state_dict["_scale_fn_custom"])

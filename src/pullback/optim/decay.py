@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from .._core.errors import require_state
 from .optimizer import Optimizer
 from .schedule import LRScheduler, values_of
 
@@ -38,6 +39,7 @@ class _Functions(LRScheduler):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore a state that `state_dict` returned; the functions themselves stay."""
+        require_state(state_dict)
         super().load_state_dict({name: value for name, value in state_dict.items() if name != "lr_lambdas"})
         for function, attributes in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
             if attributes is not None:

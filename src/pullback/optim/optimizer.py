@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from .._core.errors import require_state
 from .._core.primitives import Carrier
 from .._core.sites import warn
 from .._tensor.creation import as_tensor
@@ -334,9 +335,12 @@ class Optimizer:
 
         Raises
         ------
+        TypeError
+            If the state is not a mapping.
         ValueError
             If it has other groups than this optimizer, or groups of other sizes. Nothing has changed then.
         """
+        require_state(state_dict)
         state_dict = dict(state_dict)
         for hook in self._optimizer_load_state_dict_pre_hooks.values():
             answer = hook(self, state_dict)

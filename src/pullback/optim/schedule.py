@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
+from .._core.errors import require_state
 from .._core.package import package
 from .._core.primitives import Carrier
 from .._core.sites import warn
@@ -113,6 +114,7 @@ class LRScheduler:
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore a state that `state_dict` returned."""
+        require_state(state_dict)
         self.__dict__.update(state_dict)
 
     def get_last_lr(self) -> list[Any]:

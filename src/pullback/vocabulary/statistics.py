@@ -12,7 +12,7 @@ from .._core.modes import quiet
 from .._core.primitives import Carrier
 from .._core.shapes import normalize_axis
 from .._core.sites import warn
-from .._core.values import concrete, every, require_operand, require_tensor
+from .._core.values import concrete, each, every, require_operand, require_tensor
 from . import arithmetic, functions, of_tensor, products, reductions, shapes, sorting
 from .promotion import cast, category, inexact, overflow
 from .sorting import Selection
@@ -286,15 +286,18 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
     for bound in (min, max):
         if input._dtype.kind == "f" and float(finfo(input._dtype).max) < abs(bound) < math.inf:
             raise overflow(bound, input._dtype)
-    values = concrete(input, "histc")
-    if min == max and values.size:
-        min, max = values.min().item(), values.max().item()
-    if min == max:
-        min, max = min - 1, max + 1
-    if not (math.isfinite(min) and math.isfinite(max)):
-        raise RuntimeError(f"histc(): range of [{min}, {max}] is not finite")
-    counts = np.histogram(values, bins, (min, max))[0]
-    return input.interpreter.wrap(counts.astype(input._dtype), None)
+    return each(input, lambda values: _in_bins(values, bins, min, max).astype(input._dtype), "histc")
+
+
+def _in_bins(values: Any, bins: int, low: float, high: float) -> Any:
+    """The number of values in each bin; over their own range if the bounds are equal."""
+    if low == high and values.size:
+        low, high = values.min().item(), values.max().item()
+    if low == high:
+        low, high = low - 1, high + 1
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"histc(): range of [{low}, {high}] is not finite")
+    return np.histogram(values, bins, (low, high))[0]
 
 
 def histogram(

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..._core.errors import require_state
 from ..._core.sites import warn
 from .notes import note
 
@@ -162,6 +163,7 @@ class GradScaler:
         """Restore a result of `state_dict`."""
         if not self._enabled:
             return
+        require_state(state_dict)
         if not state_dict:
             raise RuntimeError(
                 "The source state dict is empty, possibly because it was saved from a disabled GradScaler."

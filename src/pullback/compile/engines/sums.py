@@ -108,6 +108,12 @@ def _cumprod(w: Any, e: Any, x: Any, *, axis: int, exclusive: bool) -> Any:
     return w.xp.cumulative_prod(x, axis=axis)
 
 
+@word("product_of_others")
+def _product_of_others(w: Any, e: Any, x: Any, *, axis: int) -> Any:
+    behind = w.xp.flip(_cumprod(w, e, w.xp.flip(x, axis=axis), axis=axis, exclusive=True), axis=axis)
+    return _cumprod(w, e, x, axis=axis, exclusive=True) * behind
+
+
 @word("logcumsumexp")
 def _logcumsumexp(w: Any, e: Any, x: Any, *, axis: int) -> Any:
     return running(w, lambda a, b: WORDS["logaddexp"](w, e, a, b), x, axis, -math.inf)

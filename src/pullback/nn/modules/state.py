@@ -7,14 +7,12 @@ writes are done only if no error was found.
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._core.errors import size
+from ..._core.errors import require_state, size
 from ..._core.modes import no_grad, restoring
-from ..._core.package import package
 from ..._core.primitives import Carrier
 from ..._core.sites import warn
 from ..._core.texts import printable
@@ -227,14 +225,7 @@ class State(Members):
         >>> nn.Linear(2, 1).load_state_dict({"weight": pullback.ones(1, 2), "bias": pullback.zeros(1)})
         <All keys matched successfully>
         """
-        other: Any = state_dict
-        if not isinstance(other, Mapping):
-            given, fix = str(type(other)), ""
-            if isinstance(other, (str, PathLike)):
-                fix = f" Read the file first: load_state_dict({package}.load({str(state_dict)!r}))."
-            elif isinstance(other, State):
-                given, fix = f"a {type(state_dict).__name__}", " Pass its state: load_state_dict(other.state_dict())."
-            raise TypeError(f"Expected state_dict to be dict-like, got {given}.{fix}")
+        require_state(state_dict)
         for key in state_dict:
             if not isinstance(key, str):
                 raise TypeError(f"the keys of a state_dict are strings, got {key!r}, a {type(key).__name__}")
