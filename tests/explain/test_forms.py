@@ -87,6 +87,13 @@ def test_calls_of_functions_and_modules_are_folded():
     assert ex.to_dot().count("label=<") < 400
 
 
+def test_a_step_names_itself():
+    step = recorded("seed").steps[-1]
+    assert repr(step).startswith("<backward step 15: ")
+    assert repr(step).endswith(f", line {step.line}>" if step.line else ">")
+    assert ", line 6>" in repr(next(step for step in recorded("seed").steps if step.line == 6))
+
+
 def test_one_step_as_text():
     from pullback.explain.text import step_text
 

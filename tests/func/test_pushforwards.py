@@ -78,3 +78,25 @@ def test_the_tangent_of_a_gradient_is_the_gradient_of_a_tangent(name, makers, pa
 def test_every_kind_is_among_the_samples():
     kinds = {ops.tables()[row[0]].kind for row in samples.rows()}
     assert kinds == {"elementwise", "linear", "jointly linear", "multilinear", "general"}
+
+
+def test_a_function_with_outputs_that_have_no_tangent():
+    """Its jvp returns one for each output, None for integers and for what is no tensor."""
+
+    class Parts(pullback.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 3, (x * 2).int(), "text", x > 0, x * 1
+
+        @staticmethod
+        def jvp(ctx, tangent):
+            return tangent * 3, None, None, None, tangent
+
+    with pullback.autograd.forward_ad.dual_level():
+        x = pullback.autograd.forward_ad.make_dual(pullback.tensor([1.0, 2.0]), pullback.tensor([1.0, 10.0]))
+        first, whole, text, truth, last = Parts.apply(x)
+        assert text == "text"
+        found = [pullback.autograd.forward_ad.unpack_dual(each).tangent for each in (first, whole, truth, last)]
+    assert found[0].tolist() == [3.0, 30.0]
+    assert found[1:3] == [None, None]
+    assert found[3].tolist() == [1.0, 10.0]
