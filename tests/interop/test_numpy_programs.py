@@ -301,22 +301,18 @@ def test_compiled_modules_of_a_package_keep_their_own_names():
             interpolate.LinearNDInterpolator(points.requires_grad_(), values)
 
 
-def root_of_what_is_refused(optimize, x, *, clear):
-    """SciPy's compiled code does not look whether its function's result is a number, and goes on from the refusal."""
-
-    def function(s):
-        clear()  # Python looks methods up again, at which it loses the refusal of the call before
-        return s**2 - x
-
-    return optimize.brentq(function, 0.0, 3.0)
-
-
 @pytest.mark.skipif(not hasattr(sys, "_clear_type_cache"), reason="Python's table of methods cannot be cleared")
 def test_the_refusal_that_compiled_code_went_on_from_is_what_is_raised():
+    """SciPy's brentq does not look whether the result of its function is a number, and ends in an error of its own."""
     optimize = pytest.importorskip("scipy.optimize")
     x = pullback.tensor(2.0, dtype=pullback.float64, requires_grad=True)
+
+    def function(s):
+        sys._clear_type_cache()  # Python looks methods up again, at which it loses the refusal of the call before
+        return s**2 - x
+
     with pytest.raises(RuntimeError, match=r"^no_escapes: _zeros\._brentq at"), pullback.numpy_programs(NAME):
-        root_of_what_is_refused(optimize, x, clear=sys._clear_type_cache)
+        optimize.brentq(function, 0.0, 3.0)
 
 
 def test_an_error_after_a_refusal_that_was_caught_stays_what_it_is():

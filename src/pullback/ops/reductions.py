@@ -12,7 +12,6 @@ import numpy as np
 
 from .._core import machine, xp as _xp
 from .._core.primitives import SINGLES, general, linear, zero
-from .scans import out_of_range
 
 
 def _aligned(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -290,6 +289,11 @@ def _extreme_by(ufunc: Any, name: str) -> Any:
 
 
 _multiply: Any = np.multiply.reduce  # (x, axis, dtype, out, keepdims)
+
+
+def out_of_range(product: Any, vanishes: Any) -> bool:
+    """True if a product is infinite or NaN, or 0 without a factor 0: a partial product may have been, and be the reason."""
+    return not np.all(np.isfinite(product) & ((product != 0) | vanishes))
 
 
 def _prod_forward(x: Any, *, axis: int, keepdims: bool) -> Any:

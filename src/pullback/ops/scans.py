@@ -13,6 +13,7 @@ import numpy as np
 
 from .._core import xp as _xp
 from .._core.primitives import SINGLES, general
+from .reductions import out_of_range
 
 
 def _shift(xp: Any, x: Any, step: int, axis: int) -> Any:
@@ -48,11 +49,6 @@ def _cumprod(xp: Any, g: Any, x: Any, *, axis: int, exclusive: bool) -> Any:
         g = _shift(xp, g, 1, axis)
     following = _accumulated(xp, g, _shift(xp, x, 1, axis), axis)
     return xp.cumprod(x, axis=axis, exclusive=True) * following
-
-
-def out_of_range(product: Any, vanishes: Any) -> bool:
-    """True if a product is infinite or NaN, or 0 without a factor 0: a partial product may have been, and be the reason."""
-    return not np.all(np.isfinite(product) & ((product != 0) | vanishes))
 
 
 def _others_forward(x: Any, *, axis: int) -> Any:

@@ -11,8 +11,7 @@ from .._core.shapes import normalize_axes
 from .._core.values import require_tensor
 from .decompositions import constant, eigvalsh, require_inexact, require_matrices, require_square, svdvals
 from .equations import bounds, counted, inv_ex
-from .promotion import cast
-from .reductions import norm_of
+from .promotion import cast, sizes
 
 Dim = int | tuple[int, ...] | list[int] | None
 
@@ -68,7 +67,7 @@ def vector_norm(x: Any, ord: float = 2, dim: Dim = None, keepdim: bool = False, 
                     f"{name} cannot compute the {float(ord)} norm on the dimension {axis} because this dimension is empty "
                     "and the operation does not have an identity"
                 )
-    return norm_of(x, float(ord), axes, keepdim)
+    return ops.vector_norm(sizes(x, float(ord)), order=float(ord), axis=axes, keepdims=keepdim)
 
 
 def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None) -> Any:
@@ -101,7 +100,7 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
     if ord == "nuc" or abs(ord) == 2:
         return _of_singular_values(A, ord, axes, keepdim)
     summed, kept = (first, second) if abs(ord) == 1 else (second, first)
-    sums = norm_of(A, 1.0, (summed,), keepdim=True)
+    sums = ops.vector_norm(sizes(A, 1.0), order=1.0, axis=(summed,), keepdims=True)
     result = _extreme(name, ord, sums, kept, keepdims=True)
     return result if keepdim else ops.reshape(result, shape=_without(A, axes))
 

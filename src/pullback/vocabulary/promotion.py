@@ -163,6 +163,11 @@ def inexact(operand: Any) -> Any:
     return operand if source.kind in "fc" else cast(operand, dtypes.default_numpy())
 
 
+def sizes(operand: Any, order: float) -> Any:
+    """The operand of a norm: absolute values of complex numbers, where the norm takes no power that makes these smooth."""
+    return ops.abs(operand) if operand._dtype.kind == "c" and order in (1, np.inf, -np.inf) else operand
+
+
 def once(function: Callable[..., Any]) -> Callable[..., Any]:
     """A decorator for a function made of several operations: with halves it computes in float32, and rounds its result once."""
 

@@ -9,7 +9,7 @@ from .. import ops
 from .._core import dtypes
 from .._core.shapes import normalize_axes, normalize_axis
 from . import arithmetic, in_both_spellings, load, of_tensor, shapes
-from .promotion import cast, inexact
+from .promotion import cast, inexact, sizes
 
 Dim = int | tuple[int, ...] | list[int] | None
 
@@ -446,13 +446,6 @@ def _truth(primitive: Any, input: Any, dim: Dim, keepdims: bool) -> Any:
     return cast(result, input._dtype) if input._dtype == np.uint8 else result
 
 
-def norm_of(x: Any, order: float, axes: tuple[int, ...], keepdim: bool) -> Any:
-    """The norm of vectors along axes; where it is not smooth at complex elements of 0, it is a norm of their sizes."""
-    if x._dtype.kind == "c" and order in (1, math.inf, -math.inf):
-        x = ops.abs(x)
-    return ops.vector_norm(x, order=order, axis=axes, keepdims=keepdim)
-
-
 def norm(input: Any, p: Any = 2, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The p-norm of all elements or along axes: p a number, inf, -inf or 'fro' (2); its slope at 0 is 0.
 
@@ -479,7 +472,7 @@ def norm(input: Any, p: Any = 2, dim: Dim = None, keepdim: bool = False, *, dtyp
         raise RuntimeError(f"linalg.vector_norm: Expected a non-complex scalar as the order of norm. Got {p}")
     if input.numel() == 0 and (p < 0 or p == math.inf) and math.prod(input.shape[i] for i in axes) == 0:
         raise RuntimeError(f"linalg.vector_norm cannot compute the {p} norm on an empty tensor: it has no identity")
-    return norm_of(input, float(p), axes, keepdim)
+    return ops.vector_norm(sizes(input, float(p)), order=float(p), axis=axes, keepdims=keepdim)
 
 
 def _check_matrix_norm(order: str, ndim: int, axes: tuple[int, ...], *, given: bool) -> None:
