@@ -36,10 +36,12 @@ from .. import ops
 from .._core import errors
 from .._core.lazy import provider
 from .._core.primitives import Carrier
+from .._core.sites import caller
+from .cuts import Cut
 from .node import AccumulateGrad, Node, hooks_of, tape_of
 from .recording import Tape
 from .seeds import GradientEdge, as_carrier, cotangent, place_of
-from .walk import commit, pull_back
+from .walk import Pass, commit, pull_back
 ndarray = np.ndarray
 
 def _reasons() -> Any:
@@ -55,6 +57,12 @@ def _listed(name: str, function: str, values: Any, *, single: tuple[type, ...]) 
     ...
 
 def backward(tensors: Any, gradients: Any=None, *, retain_graph: bool | None=None, create_graph: bool=False, inputs: Any=None) -> None:
+    ...
+
+def _write(outcome: Pass, roots: Sequence[tuple[Node, Any]], create_graph: bool) -> None:
+    ...
+
+def _note_constants(gradients: Sequence[Any], others: Sequence[Any]) -> None:
     ...
 
 def _gradients(gradients: Any, outputs: Sequence[Any], tensors: Any) -> list[Any]:
@@ -82,6 +90,9 @@ def _warn_of_only_inputs() -> None:
 def check_inputs(targets: Sequence[Any], materialize: bool, allow_unused: bool | None) -> list[Node]:
     ...
 
+def _none(outputs: Sequence[Any], targets: Sequence[Any], _: Any, gradients: Sequence[Any], *options: Any) -> list[Any]:
+    ...
+
 def _grad_once(outputs: Sequence[Any], targets: Sequence[Any], places: Sequence[Node], gradients: Sequence[Any], retain_graph: bool, create_graph: bool, allow_unused: bool | None) -> list[Any]:
     ...
 
@@ -91,7 +102,7 @@ def _laid_out(g: Any, target: Any) -> Any:
 def _batched(outputs: Sequence[Any], targets: Any, places: Any, gradients: Sequence[Any], *options: Any) -> list[Any]:
     ...
 
-def _fill(targets: Sequence[Any], answers: list[Any], batch: tuple[int, ...]) -> None:
+def _fill(targets: Sequence[Any], answers: list[Any], batch: tuple[int, ...], create_graph: bool) -> None:
     ...
 
 def retain_grad(tensor: Any) -> None:
