@@ -224,6 +224,14 @@ class ModeBlock:
             mode.set(self._around[-1])
         finally:  # if that was interrupted
             mode.set(self._around.pop())
+        if self._left is not None:
+            self._left(exc[0])
+
+    _left: Callable[[Any], None] | None = None
+    """What is done after the mode has been left, with the type of the exception, if there was one.
+
+    A subclass defines it instead of `__exit__`, which would be open to an interruption before its first instruction.
+    """
 
     def __call__(self, function: Function) -> Function:
         if isinstance(function, type):

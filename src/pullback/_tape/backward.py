@@ -42,8 +42,8 @@ def check_output(index: int, output: Any) -> None:
         raise _reasons().no_history(index, output)
 
 
-def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool) -> tuple[Tape, list[Any]]:
-    """The outermost tape of the outputs, and each output's node with its cotangent."""
+def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool) -> tuple[Any, list[Any]]:
+    """The outermost tape of the outputs, None without outputs, and each output's node with its cotangent."""
     tape: Any = None
     places = []
     for index, output in enumerate(outputs):
@@ -211,7 +211,7 @@ def grad(
     places = check_inputs(targets, materialize_grads, allow_unused)
     given = _gradients(grad_outputs, results, outputs)
     keep_graph = create_graph if retain_graph is None else retain_graph
-    once = _none if not results else _batched if is_grads_batched else _grad_once
+    once = _batched if is_grads_batched and results else _grad_once
     answers = once(results, targets, places, given, keep_graph, create_graph, allow_unused or materialize_grads)
     if materialize_grads:
         _fill(targets, answers, (given[0].shape[0],) if is_grads_batched and given else (), create_graph)
@@ -250,15 +250,6 @@ def check_inputs(targets: Sequence[Any], materialize: bool, allow_unused: bool |
     return places
 
 
-def _none(outputs: Sequence[Any], targets: Sequence[Any], _: Any, gradients: Sequence[Any], *options: Any) -> list[Any]:
-    """The gradients of no outputs."""
-    _roots(outputs, gradients, create_graph=False)
-    *_, allow_unused = options
-    if not allow_unused:
-        raise _reasons().unused(0, targets[0], outputs)
-    return [None] * len(targets)
-
-
 def _grad_once(
     outputs: Sequence[Any],
     targets: Sequence[Any],
@@ -271,7 +262,7 @@ def _grad_once(
     """The gradient for each target, in its dtype; None if the outputs do not depend on it."""
     tape, roots = _roots(outputs, gradients, create_graph)
     outcome = pull_back(
-        tape,
+        tape_of(places[0]) if tape is None else tape,  # without outputs, that of an input
         roots,
         targets=places,
         refuse_unused=None if allow_unused else lambda index: _reasons().unused(index, targets[index], outputs),

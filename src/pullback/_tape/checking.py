@@ -244,11 +244,7 @@ class check(ModeBlock):
         self._observers.append(_Growth(mode.get(), self.broadcasts))
         return {**self._observers[-1].fields(), "copied": self._copied}
 
-    def __exit__(self, *exc: object) -> None:
-        try:  # as in the class above, whose method might be interrupted before its first instruction
-            mode.set(self._around[-1])
-        finally:
-            mode.set(self._around.pop())
+    def _left(self, error: Any) -> None:
         self._observers.pop()
 
     def _copied(self, cell: Cell) -> None:

@@ -395,13 +395,9 @@ class detect_anomaly(ModeBlock):
         check_nan, policy = self._options
         return type(self)(check_nan, policy=policy)
 
-    def __exit__(self, *exc: object) -> None:
-        try:  # as in the class above, whose method might be interrupted before its first instruction
-            mode.set(self._around[-1])
-        finally:
-            mode.set(self._around.pop())
+    def _left(self, error: Any) -> None:
         observer = self._observers.pop()
-        if exc[0] is None:
+        if error is None:
             observer.settle()
 
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core import xp as _xp
 from .._core.primitives import elementwise, linear
-from .elementwise import pushed_at_zero
+from .elementwise import bent, pushed_at_zero
 
 
 def _complex_of(real: Any, imag: Any) -> Any:
@@ -41,7 +40,7 @@ def _angle_pullback(xp: Any, g: Any, x: Any) -> Any:
         return xp.zeros_like(g)
     length = xp.where(x == 0, 1, xp.abs(x))  # no NaN behind a mask: forward mode would propagate it
     slopes = xp.where(x == 0, 0, g * (x / length * 1j) / length)
-    return slopes if xp is _xp else slopes + xp.bend(x, x == 0)
+    return bent(xp, slopes, x, x == 0)
 
 
 def _sgn_pullback(xp: Any, g: Any, x: Any, y: Any) -> Any:

@@ -41,12 +41,21 @@ def _exponential(xp: Any, g: Any, y: Any, *, base: float) -> Any:
 
 
 def _abs(xp: Any, g: Any, x: Any) -> Any:
-    if xp is _xp or not xp.is_complex(x):
-        return g * xp.sgn(x)
-    return g * xp.sgn(x) + xp.bend(x, x == 0)
+    slopes = g * xp.sgn(x)
+    return slopes if xp is _xp or not xp.is_complex(x) else bent(xp, slopes, x, x == 0)
 
 
-def _unsettled(xp: Any, g: Any, there: Any) -> Any:
+def bent(xp: Any, slopes: Any, x: Any, bends: Any) -> Any:
+    """Slopes, of which those where x `bends` have a convention for their value, and a derivative that they do not tell."""
+    return slopes if xp is _xp else slopes + xp.bend(x, bends)
+
+
+def unsettled(xp: Any, bends: Any, size: Any) -> Any:
+    """What forward mode adds to the tangent of a size that `bends`: 0 without a derivative, as the slope of sqrt at 0 times 0 is NaN."""
+    return xp.select(bends, xp.sqrt(xp.where(bends, 0 * size, 1)))
+
+
+def _bend(xp: Any, g: Any, there: Any) -> Any:
     nan = complex(math.nan, math.nan) if xp.is_complex(g) else math.nan
     return xp.select(there, xp.where(g != 0, nan, xp.zeros_like(g)))
 
@@ -59,8 +68,7 @@ def pushed_at_zero(rule: Any) -> Any:
         if isinstance(x, np.ndarray) or not xp.is_complex(x):
             return NotImplemented
         bends = (x == 0) & (moved != 0)
-        unsettled = xp.sqrt(xp.where(bends, 0 * xp.abs(x), 1))  # the slope of sqrt at 0 times 0 is NaN
-        return xp.real(xp.conj(rule(xp, xp.zeros_like(y) + 1, x)) * moved) + xp.select(bends, unsettled)
+        return xp.real(xp.conj(rule(xp, xp.zeros_like(y) + 1, x)) * moved) + unsettled(xp, bends, xp.abs(x))
 
     return push
 
@@ -148,7 +156,7 @@ ceil       = elementwise("ceil",        lambda xp, g: xp.zeros_like(g), **REAL)
 rint       = elementwise("rint",        lambda xp, g: xp.zeros_like(g),                title="RoundBackward0", **REAL)
 trunc      = elementwise("trunc",       lambda xp, g: xp.zeros_like(g), **REAL)
 sign       = elementwise("sign",        lambda xp, g: xp.zeros_like(g), **REAL)
-bend       = elementwise("bend",        _unsettled,
+bend       = elementwise("bend",        _bend,
                          None, inputs=("x", "there"), definition=lambda xp, x, there: xp.broadcast_to(xp.constant(0, x.dtype), shape=tuple(x.shape)),
                          forward=lambda x, there: np.zeros(np.broadcast_shapes(np.shape(x), np.shape(there)), x.dtype), title="ZeroBackward0")
 zeros_like = elementwise("zeros_like",  lambda xp, g: xp.zeros_like(g),                title="ZeroBackward0", cost=0)

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._core import machine, xp as _xp
 from .._core.primitives import SINGLES, general, linear, zero
+from .elementwise import bent, unsettled
 
 
 def _aligned(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -99,7 +100,7 @@ def _deviation(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, correction: float,
     g = xp.where(level, 0, g / xp.where(level, 1, 2 * y))
     slopes = _variance(xp, g, x, axis=axis, correction=correction, keepdims=keepdims)
     centred = x if xp is _xp else x - xp.mean(x, axis=axis, keepdims=True)
-    return _bent(xp, slopes, centred, _aligned(xp, level, x.shape, axis, keepdims))
+    return bent(xp, slopes, centred, _aligned(xp, level, x.shape, axis, keepdims))
 
 
 def _extreme(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
@@ -208,15 +209,10 @@ def _norm(xp: Any, g: Any, x: Any, y: Any, *, order: float, axis: Any, keepdims:
     y = _aligned(xp, y, x.shape, axis, keepdims)
     size = xp.where(y == 0, 1, y)  # no NaN behind a mask: forward mode would propagate it
     if order == 2:
-        return _bent(xp, xp.where(y == 0, 0, g) * (x / size), x, y == 0)
+        return bent(xp, xp.where(y == 0, 0, g) * (x / size), x, y == 0)
     slope = _direction(xp, x) * xp.power(xp.abs(xp.where(x == 0, 1, x)) / size, exponent=order - 1)
     slope = xp.where((x == 0) | (y == 0), 0, g * slope)
-    return _bent(xp, slope, x, (x == 0) if order < 2 else (y == 0))
-
-
-def _bent(xp: Any, slopes: Any, x: Any, bends: Any) -> Any:
-    """Slopes, of which those where x `bends` have a convention for their value, and a derivative that they do not tell."""
-    return slopes if xp is _xp else slopes + xp.bend(x, bends)
+    return bent(xp, slope, x, (x == 0) if order < 2 else (y == 0))
 
 
 def _pushed(rule: Any) -> Any:
@@ -232,10 +228,9 @@ def _pushed(rule: Any) -> Any:
         options = {"axis": params["axis"], "keepdims": params["keepdims"]}
         products = rule(xp, xp.zeros_like(y) + 1, x, y, **params) * (xp.conj(moved) if xp.is_complex(moved) else moved)
         bends = (y == 0) & (xp.sum(xp.abs(moved), **options) != 0)
-        unsettled = xp.sqrt(
-            xp.where(bends, 0 * xp.sum(xp.abs(x), **options), 1)
-        )  # the slope of sqrt at 0 times 0 is NaN
-        return xp.sum(xp.real(products) if xp.is_complex(x) else products, **options) + xp.select(bends, unsettled)
+        return xp.sum(xp.real(products) if xp.is_complex(x) else products, **options) + unsettled(
+            xp, bends, xp.sum(xp.abs(x), **options)
+        )
 
     return push
 

@@ -51,8 +51,16 @@ def _cumprod(xp: Any, g: Any, x: Any, *, axis: int, exclusive: bool) -> Any:
     return xp.cumprod(x, axis=axis, exclusive=True) * following
 
 
+def _before_and_behind(xp: Any, x: Any, axis: int) -> tuple[Any, Any]:
+    """The products of the elements before each one, and of those after it."""
+    behind = xp.flip(xp.cumprod(xp.flip(x, axis=axis), axis=axis, exclusive=True), axis=axis)
+    return xp.cumprod(x, axis=axis, exclusive=True), behind
+
+
 def _others_forward(x: Any, *, axis: int) -> Any:
-    made = _of_others(_xp, x, axis)
+    """The product of all other elements: no division, so zeros are allowed."""
+    before, behind = _before_and_behind(_xp, x, axis)
+    made = before * behind
     if x.dtype.kind == "f":
         zeros = np.equal(x, 0)
         if out_of_range(made, np.sum(zeros, axis=axis, keepdims=True) > zeros):
@@ -60,18 +68,10 @@ def _others_forward(x: Any, *, axis: int) -> Any:
     return made
 
 
-def _of_others(xp: Any, x: Any, axis: int) -> Any:
-    """The product of the elements before, times that of the elements after: no division, so zeros are allowed."""
-    behind = xp.flip(xp.cumprod(xp.flip(x, axis=axis), axis=axis, exclusive=True), axis=axis)
-    return xp.cumprod(x, axis=axis, exclusive=True) * behind
-
-
 def _others(xp: Any, g: Any, x: Any, *, axis: int) -> Any:
     """The pullbacks of both cumulative products."""
-    turned = xp.flip(x, axis=axis)
-    before = xp.cumprod(x, axis=axis, exclusive=True)
-    behind = xp.flip(xp.cumprod(turned, axis=axis, exclusive=True), axis=axis)
-    of_behind = _cumprod(xp, xp.flip(g * before, axis=axis), turned, axis=axis, exclusive=True)
+    before, behind = _before_and_behind(xp, x, axis)
+    of_behind = _cumprod(xp, xp.flip(g * before, axis=axis), xp.flip(x, axis=axis), axis=axis, exclusive=True)
     return _cumprod(xp, g * behind, x, axis=axis, exclusive=True) + xp.flip(of_behind, axis=axis)
 
 

@@ -125,6 +125,7 @@ class ModeBlock:
 
     def __exit__(self, *exc: object) -> None:
         ...
+    _left: Callable[[Any], None] | None = None
 
     def __call__(self, function: Function) -> Function:
         ...

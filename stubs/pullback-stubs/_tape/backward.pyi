@@ -50,7 +50,7 @@ def _reasons() -> Any:
 def check_output(index: int, output: Any) -> None:
     ...
 
-def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool) -> tuple[Tape, list[Any]]:
+def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool) -> tuple[Any, list[Any]]:
     ...
 
 def _listed(name: str, function: str, values: Any, *, single: tuple[type, ...]) -> list[Any]:
@@ -88,9 +88,6 @@ def _warn_of_only_inputs() -> None:
     ...
 
 def check_inputs(targets: Sequence[Any], materialize: bool, allow_unused: bool | None) -> list[Node]:
-    ...
-
-def _none(outputs: Sequence[Any], targets: Sequence[Any], _: Any, gradients: Sequence[Any], *options: Any) -> list[Any]:
     ...
 
 def _grad_once(outputs: Sequence[Any], targets: Sequence[Any], places: Sequence[Node], gradients: Sequence[Any], retain_graph: bool, create_graph: bool, allow_unused: bool | None) -> list[Any]:
