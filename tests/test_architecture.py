@@ -273,6 +273,52 @@ def test_names(name: str) -> None:
         assert allowed or not re.search(r"\d", word), f"{name}: {word} has a digit, and is not in NAMES_WITH_DIGITS"
 
 
+# Classes that have the name of another one, since torch has both: of pruning, of torch.fx and modules, and what programs that
+# import pullback as torch find in place of pullback's own. All others have their own: in a room; everywhere if users have it.
+MIRRORS = {
+    "compat.torch.backends": "cpu cuda mps",
+    "compat.torch.fx.interpreter": "Interpreter Transformer",
+    "compat.torch.fx.node": "Node",
+    "compat.torch.sampling": "DistributedSampler",
+    "compat.torch.top": "finfo",
+    "nn.utils.prune": "Identity",
+}
+
+
+def _offered(name: str) -> set[str]:
+    """The names that a module offers to users: in `__all__`, in the tables given to `index`, or imported `as` themselves."""
+    found = set()
+    for node in nodes(name):
+        match node:
+            case ast.Call(func=ast.Name(id="index" | "_index") | ast.Attribute(attr="index")):
+                tables = node.args
+            case ast.Assign(targets=[ast.Name(id="__all__" | "INDEX" | "_INDEX" | "_others")]):
+                tables = [node.value]
+            case ast.ImportFrom(names=names):
+                found |= {each.name for each in names if each.name == each.asname}
+                continue
+            case _:
+                continue
+        texts = [each.value for table in tables for each in ast.walk(table) if isinstance(each, ast.Constant)]
+        found |= {word for text in texts if isinstance(text, str) for word in text.split()}
+    return found
+
+
+def test_names_of_classes_are_their_own() -> None:
+    offered = set().union(*map(_offered, PATHS))
+    places: dict[str, list[str]] = {}
+    for name in PATHS:
+        for node in nodes(name):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(name)
+    for name, shared in places.items():
+        own = [each for each in shared if name not in MIRRORS.get(each, "").split()]
+        several = own if name in offered else [*map(room, own)]
+        assert len(several) == 1 or (name not in offered and len({*several}) == len(several)), f"{name}: {shared}"
+    mirrored = {(name, module) for module, names in MIRRORS.items() for name in names.split()}
+    assert all(module in places[name] and len(places[name]) > 1 for name, module in mirrored), "MIRRORS has too many"
+
+
 def test_every_public_name_exists_and_is_documented() -> None:
     import pullback
 

@@ -16,7 +16,7 @@ import numpy as np
 from ._core import errors
 from ._core.modes import entered, innermost, mode, within
 from ._core.package import package
-from ._core.primitives import Carrier, Interpreter as _Interpreter, Primitive as Primitive
+from ._core.primitives import BaseInterpreter, Carrier, Primitive as Primitive
 from ._numerics.random import sampled_within
 from ._tape.node import new
 from ._tape.recording import Tape
@@ -114,7 +114,7 @@ class Boxed(Tensor):
         )
 
 
-class Interpreter(_Interpreter):
+class Interpreter(BaseInterpreter):
     """An interpretation of a program, entered with `with`; subclasses define `process(primitive, args, params)`.
 
     `args` are the operation's arrays, some of them boxed here; `params` is its metadata. Calling `primitive(*args,

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from pullback._core import machine
-from pullback.compile.naming import Names, number
+from pullback.compile.naming import Identifiers, number
 from pullback.compile.passes import simplify
 from pullback.compile.program import DepartedError, Equation, Program, Value, run
 from pullback.compile.references import UnwritableError
@@ -234,7 +234,7 @@ def test_lines_of_users_are_comments_and_their_names_are_kept():
     ],
 )  # fmt: skip
 def test_names_are_identifiers_that_clash_with_nothing(hint, name):
-    names = Names({"constants"})
+    names = Identifiers({"constants"})
     first, second = names.new(hint), names.new(hint)
     if name != "x_\u0661":
         assert first == name
@@ -243,7 +243,7 @@ def test_names_are_identifiers_that_clash_with_nothing(hint, name):
 
 
 def test_names_that_python_takes_for_one_are_told_apart():
-    names = Names()
+    names = Identifiers()
     assert len({names.new(hint) for hint in ("ſ", "s", "S", "ﬁ", "fi")}) == 5
 
 

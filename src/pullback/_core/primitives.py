@@ -319,7 +319,7 @@ def bind(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> A
 # `examples/printing_tracer.py`.
 
 
-class Interpreter(ValuesBlock):
+class BaseInterpreter(ValuesBlock):
     """An object that processes the operations on the values that it has boxed."""
 
     level: int = 0

@@ -17,7 +17,7 @@ from .. import ops
 from .._core import errors
 from .._core.bfloat import BFloatArray
 from .._core.modes import FieldBlock, Mode, mode, quiet
-from .._core.primitives import Carrier, Interpreter, Primitive, bind
+from .._core.primitives import BaseInterpreter, Carrier, Primitive, bind
 from .._core.shapes import sum_to
 from .._core.sites import Site
 from .cuts import Cut, cut, cut_off, flat
@@ -31,7 +31,7 @@ ndarray = np.ndarray
 # The tape is the interpreter of level 0, and of each level that a transform enters.
 
 
-class Tape(Interpreter):
+class Tape(BaseInterpreter):
     """The interpreter that records operations: its carriers are tensors, boxed by `wrap`."""
 
     boxes: ClassVar[Any] = None

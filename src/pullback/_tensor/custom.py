@@ -35,7 +35,7 @@ ndarray = np.ndarray
 
 # 1. Calls
 #
-# The primitive's arguments are the tensors among the user's arguments. A `Call` holds the other arguments and, after
+# The primitive's arguments are the tensors among the user's arguments. A `CustomCall` holds the other arguments and, after
 # the first run, the structure of the outputs. It is passed as a parameter.
 
 
@@ -55,7 +55,7 @@ class Meta(NamedTuple):
         return Tensor.interpreter.wrap(np.zeros(self.shape, self.dtype), None)
 
 
-class Call:
+class CustomCall:
     """One call: the arguments that are not tensors, and the structure of the outputs once it is known."""
 
     __slots__ = ("constants", "places", "template", "single", "aliases", "dirty", "context", "pushed", "rule")
@@ -105,7 +105,7 @@ def tensor_of(value: Any) -> Any:
 
 
 class Custom(Primitive):
-    """A primitive with a user-defined derivative; it takes tensors and the `Call`, and returns a tuple of tensors.
+    """A primitive with a user-defined derivative; it takes tensors and the `CustomCall`, and returns a tuple of tensors.
 
     Interpreters recognise it by its kind, "custom".
     """
@@ -114,7 +114,7 @@ class Custom(Primitive):
         super().__init__(f"custom.{name}", "custom", self.computed, ("*tensors",), title=title)
         self.differentiable = True
 
-    def __call__(self, *args: Any, call: Call) -> Any:
+    def __call__(self, *args: Any, call: CustomCall) -> Any:
         """The tensors among the outputs, computed by the interpreter of the highest level among the arguments."""
         top = max((arg for arg in args if isinstance(arg, Carrier)), key=attrgetter("level"), default=None)
         if top is None:
@@ -131,11 +131,11 @@ class Custom(Primitive):
                     results[number] = args[place]
         return tuple(results)
 
-    def computed(self, *arrays: Any, call: Call) -> tuple[Any, ...]:
+    def computed(self, *arrays: Any, call: CustomCall) -> tuple[Any, ...]:
         """The outputs for plain arrays, as arrays."""
         raise NotImplementedError
 
-    def recorded(self, tape: Tape, args: Sequence[Any], call: Call) -> Sequence[Any]:
+    def recorded(self, tape: Tape, args: Sequence[Any], call: CustomCall) -> Sequence[Any]:
         """The outputs on a tape, with their histories."""
         raise NotImplementedError
 
@@ -170,7 +170,7 @@ def edges_of(tape: Tape, args: Sequence[Any]) -> tuple[Node | None, ...]:
     return tuple(arg._node if isinstance(arg, Carrier) and arg.level == tape.level else None for arg in args)
 
 
-def beneath(primitive: Custom, tape: Tape, args: Sequence[Any], call: Call) -> Sequence[Any]:
+def beneath(primitive: Custom, tape: Tape, args: Sequence[Any], call: CustomCall) -> Sequence[Any]:
     """The outputs, computed one level further in."""
     values = [arg._array if isinstance(arg, Carrier) and arg.level == tape.level else arg for arg in args]
     results: Sequence[Any] = tape.beneath(primitive, values, {"call": call})
@@ -202,7 +202,7 @@ def slot(tape: Tape, tensor: Any, source: Node | int | None, lost: Cut | None = 
     return Slot(keep(tensor, tape.level, is_output=type(source) is int), source, lost)
 
 
-class Run:
+class RuleRun:
     """One run of a user's rule: its node, the saved values, and the histories that were lost."""
 
     def __init__(self, node: CustomNode, slots: Sequence[Slot | None], connected: bool) -> None:
@@ -240,7 +240,7 @@ class Run:
         return tensor
 
 
-running: contextvars.ContextVar[Run | None] = contextvars.ContextVar("pullback.run", default=None)
+running: contextvars.ContextVar[RuleRun | None] = contextvars.ContextVar("pullback.run", default=None)
 
 # 3. The node
 
@@ -280,7 +280,7 @@ class CustomNode(Node):
     context: Any
     primitive: Any
 
-    def gradients(self, run: Run, g: Sequence[Any]) -> Any:
+    def gradients(self, run: RuleRun, g: Sequence[Any]) -> Any:
         """The result of the user's code for one cotangent per output; None where none has arrived."""
         raise NotImplementedError
 
@@ -302,7 +302,7 @@ class CustomNode(Node):
             if saved
             else any(isinstance(g, Carrier) and g.level == self.tape.level for g in given)
         )
-        run = Run(self, saved[0].array if saved else (), raw or recorded)
+        run = RuleRun(self, saved[0].array if saved else (), raw or recorded)
         cotangents = [None if each is None else tensor_of(each) for each in given]
         if raw:
             with FieldBlock(grad=False), among(()):
@@ -318,7 +318,7 @@ class CustomNode(Node):
             for edge, r in zip(edges, answers, strict=True)
         ]
 
-    def _answers(self, run: Run, cotangents: Sequence[Any]) -> list[Any]:
+    def _answers(self, run: RuleRun, cotangents: Sequence[Any]) -> list[Any]:
         """The results of the user's code, checked: a tensor or None for each tensor among the arguments."""
         return list(checked(self, under(running, run, self.gradients, run, cotangents)))
 
@@ -335,7 +335,7 @@ def record(
     tape: Tape,
     args: Sequence[Any],
     edges: tuple[Node | None, ...],
-    call: Call,
+    call: CustomCall,
     outs: Sequence[Any],
 ) -> CustomNode:
     """The node of a call whose outputs are these tensors."""
@@ -440,7 +440,7 @@ def _at(node: Node) -> str:
 # forward had computed as an intermediate; or its result is not zero and yet does not depend on the gradient passed in.
 
 
-def guarded(run: Run, cotangents: Sequence[Any], answers: Sequence[Any]) -> list[Any]:
+def guarded(run: RuleRun, cotangents: Sequence[Any], answers: Sequence[Any]) -> list[Any]:
     """The results of a recorded run; a result whose history is lost refuses to be differentiated."""
     node = run.node
     tracked = [each for each in (*cotangents, *run.handed) if each is not None and each._node is not None]

@@ -26,12 +26,12 @@ from .._tape.node import AccumulateGrad, Node
 from .._tape.recording import Obstacle, Tape
 from .._tape.views import rebase, view
 from .custom import (
-    Call,
     Custom,
+    CustomCall,
     CustomNode,
     CustomView,
     Kept,
-    Run,
+    RuleRun,
     Slot,
     among,
     beneath,
@@ -228,9 +228,9 @@ class FunctionNode(CustomNode):
         """The tensors that forward saved."""
         if isinstance(self.saved, Obstacle):
             raise self.saved.error(self)
-        return Run(self, self.saved[0].array, connected=True).saved() if self.saved else ()
+        return RuleRun(self, self.saved[0].array, connected=True).saved() if self.saved else ()
 
-    def gradients(self, run: Run, g: Sequence[Any]) -> Any:
+    def gradients(self, run: RuleRun, g: Sequence[Any]) -> Any:
         """The result of backward, or vjp."""
         ctx = self.context
         rule = backward_of(self._forward_cls)
@@ -298,7 +298,7 @@ class FunctionPrimitive(Custom):
         super().__init__(function.__name__, f"{function.__name__}Backward")
         self.function = function
 
-    def computed(self, *arrays: Any, call: Call) -> tuple[Any, ...]:
+    def computed(self, *arrays: Any, call: CustomCall) -> tuple[Any, ...]:
         """The outputs of forward for plain arrays, as arrays."""
         ctx = FunctionCtx()
         ctx.needs_input_grad = (False,) * len(call.constants)
@@ -306,7 +306,7 @@ class FunctionPrimitive(Custom):
         outs = self._forward(ctx, tensors, call)
         return tuple(out._array if not out.level and out._node is None else out for out in outs)
 
-    def recorded(self, tape: Tape, args: Sequence[Any], call: Call) -> Sequence[Any]:
+    def recorded(self, tape: Tape, args: Sequence[Any], call: CustomCall) -> Sequence[Any]:
         """The outputs of forward, with backward as their history."""
         edges = edges_of(tape, args)
         args = list(map(tensor_of, args))
@@ -331,7 +331,7 @@ class FunctionPrimitive(Custom):
         if not has_context(self.function):
             raise RuntimeError(OLD_FORM.format(name=self.function.__name__))
 
-    def _forward(self, ctx: FunctionCtx, tensors: Sequence[Any], call: Call) -> list[Any]:
+    def _forward(self, ctx: FunctionCtx, tensors: Sequence[Any], call: CustomCall) -> list[Any]:
         """One unrecorded run of forward: the tensors among its outputs."""
         function = self.function
         args = call.filled(tensors)
@@ -359,7 +359,7 @@ class FunctionPrimitive(Custom):
         call.pushed = ctx._saved if ctx._for_forward is None else ctx._for_forward
         return outs
 
-    def _require_returned(self, ctx: FunctionCtx, tensors: Sequence[Any], call: Call) -> None:
+    def _require_returned(self, ctx: FunctionCtx, tensors: Sequence[Any], call: CustomCall) -> None:
         for dirty in ctx._dirty:
             place = next((place for place, tensor in enumerate(tensors) if tensor is dirty), None)
             if place is None:
@@ -376,7 +376,7 @@ class FunctionPrimitive(Custom):
         args: Sequence[Any],
         edges: tuple[Node | None, ...],
         outs: Sequence[Any],
-        call: Call,
+        call: CustomCall,
         noted: Sequence[Cut],
     ) -> list[Any]:
         """The outputs as they are returned to the caller."""
@@ -409,7 +409,7 @@ class FunctionPrimitive(Custom):
         ctx: FunctionCtx,
         args: Sequence[Any],
         out: Any,
-        call: Call,
+        call: CustomCall,
         number: int,
         place: Node | None,
         before: Sequence[Any],
@@ -454,7 +454,7 @@ class FunctionPrimitive(Custom):
         edges: Sequence[Node | None],
         results: Sequence[Any],
         places: Sequence[Any],
-        call: Call,
+        call: CustomCall,
         noted: Sequence[Cut],
     ) -> Slot | None:
         """The slot of one saved tensor: that of an output, an input, or a value of its own."""
@@ -571,7 +571,7 @@ class Function:
                     f"forward() of {cls.__name__} got keyword-only arguments {sorted(bound.kwargs)}: its arguments must be "
                     "positional, because backward returns a gradient for each of them, in order"
                 )
-        call = Call(args)
+        call = CustomCall(args)
         primitive = cls._backward_cls.primitive
         return call.assembled(primitive(*[args[place] for place in call.places], call=call))
 

@@ -71,7 +71,7 @@ class Kept:
         return made
 
 
-class Call:
+class RepeatableCall:
     """A call that can be repeated under the modes and with the random numbers of the first run."""
 
     def __init__(self, function: Function, args: Any, kwargs: Any, preserve_rng_state: bool) -> None:
@@ -154,7 +154,7 @@ Recomputed = weakref.WeakKeyDictionary[Place, Kept]
 class Block:
     """A checkpointed call: the placeholders for the values it saves, and the means to recompute them."""
 
-    def __init__(self, call: Call, around: Any, *, early_stop: bool, compare: bool, debug: bool) -> None:
+    def __init__(self, call: RepeatableCall, around: Any, *, early_stop: bool, compare: bool, debug: bool) -> None:
         self.call = call
         self.around = around
         self.early_stop = early_stop
@@ -305,7 +305,7 @@ class SecondRun:
 class Reentrant:
     """A call that was run without recording, as its node stores it."""
 
-    def __init__(self, call: Call, structure: Structure, tracked: Sequence[int]) -> None:
+    def __init__(self, call: RepeatableCall, structure: Structure, tracked: Sequence[int]) -> None:
         self.call = call
         self.structure = structure
         self.tracked = tracked  # the leaves of the outputs that have a gradient
@@ -364,7 +364,7 @@ _REENTRANT = general(
 
 @restoring
 def _reentrant(function: Function, args: Any, preserve_rng_state: bool) -> Any:
-    call = Call(function, args, {}, preserve_rng_state)
+    call = RepeatableCall(function, args, {}, preserve_rng_state)
     inputs = [leaf for leaf in flatten(args)[0] if isinstance(leaf, Carrier)]
     for tensor in inputs:
         if tensor.level:
@@ -457,10 +457,10 @@ def checkpoint(
         _check_reentrant(kwargs, context_fn, debug)
         return _reentrant(function, args, preserve)
     options = _options(context_fn, determinism_check, debug, early_stop)
-    return _blocked(Call(function, args, kwargs, preserve), args, kwargs, context_fn(), options)
+    return _blocked(RepeatableCall(function, args, kwargs, preserve), args, kwargs, context_fn(), options)
 
 
-def _blocked(call: Call, args: Any, kwargs: Any, contexts: tuple[Any, Any], options: dict[str, bool]) -> Any:
+def _blocked(call: RepeatableCall, args: Any, kwargs: Any, contexts: tuple[Any, Any], options: dict[str, bool]) -> Any:
     """The result of a call made as a checkpointed block."""
     first, second = contexts
     block = Block(call, second, **options)

@@ -25,7 +25,7 @@ class GradcheckError(RuntimeError):
     """Raised for a derivative that does not agree with finite differences."""
 
 
-class Limits(NamedTuple):
+class Tolerances(NamedTuple):
     """The step of the differences, and the tolerance: atol + rtol * abs(numeric)."""
 
     eps: float
@@ -71,7 +71,7 @@ def gradcheck(
     """
     given = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
     _check_arguments(given)
-    limits = Limits(eps, atol, rtol)
+    limits = Tolerances(eps, atol, rtol)
     checks: list[Callable[[], None]] = []
     if check_backward_ad:
         checks.append(lambda: _compare_derivatives(func, given, limits, _compare_one if fast_mode else _compare_all))
@@ -250,7 +250,7 @@ def _pulled(output: Any, target: Any, cotangent: Array) -> Array:
 # 2. Comparison
 
 
-def _compare_derivatives(func: Function, inputs: Sequence[Any], limits: Limits, compare: Function) -> None:
+def _compare_derivatives(func: Function, inputs: Sequence[Any], limits: Tolerances, compare: Function) -> None:
     outputs = _outputs(func, inputs)
     for place, value in enumerate(inputs):
         if _is_tracked(value):
@@ -263,11 +263,11 @@ def _slopes(func: Function, inputs: Sequence[Any], place: int, direction: Array,
     return [(a - b) / (2 * eps) for a, b in zip(ahead, behind, strict=True)]
 
 
-def _close(analytic: Array, numeric: Array, limits: Limits) -> bool:
+def _close(analytic: Array, numeric: Array, limits: Tolerances) -> bool:
     return np.allclose(analytic, numeric, limits.rtol, limits.atol)
 
 
-def _compare_all(func: Function, inputs: Sequence[Any], place: int, outputs: Sequence[Any], limits: Limits) -> None:
+def _compare_all(func: Function, inputs: Sequence[Any], place: int, outputs: Sequence[Any], limits: Tolerances) -> None:
     """Compare the full Jacobian of every output with respect to one input."""
     size = _reals(inputs[place]._array).size
     columns = [_slopes(func, inputs, place, direction, limits.eps) for direction in np.eye(size)]
@@ -280,7 +280,7 @@ def _compare_all(func: Function, inputs: Sequence[Any], place: int, outputs: Seq
             raise GradcheckError(_mismatch(func, inputs, place, outputs, which, analytic, numeric, limits))
 
 
-def _compare_one(func: Function, inputs: Sequence[Any], place: int, outputs: Sequence[Any], limits: Limits) -> None:
+def _compare_one(func: Function, inputs: Sequence[Any], place: int, outputs: Sequence[Any], limits: Tolerances) -> None:
     """Compare one random combination of the Jacobian's entries for every output."""
     rng = np.random.default_rng(0)
     direction = rng.standard_normal(_reals(inputs[place]._array).size)
@@ -300,7 +300,7 @@ def _compare_one(func: Function, inputs: Sequence[Any], place: int, outputs: Seq
             )
 
 
-def _compare_forward(func: Function, inputs: Sequence[Any], limits: Limits, *, fast: bool) -> None:
+def _compare_forward(func: Function, inputs: Sequence[Any], limits: Tolerances, *, fast: bool) -> None:
     """Compare the tangents of dual tensors along every direction of each input, or one random direction."""
     for place, value in enumerate(inputs):
         if not _is_tracked(value):
@@ -339,7 +339,7 @@ def _mismatch(
     which: int,
     analytic: Array,
     numeric: Array,
-    limits: Limits,
+    limits: Tolerances,
 ) -> str:
     """The message for two Jacobians that differ: torch's words, then the worst entry."""
     excess = np.abs(analytic - numeric) - limits.rtol * np.abs(numeric)
@@ -424,7 +424,7 @@ def _check_dtypes(func: Function, inputs: Sequence[Any]) -> None:
             )
 
 
-def _check_batched(func: Function, inputs: Sequence[Any], limits: Limits) -> None:
+def _check_batched(func: Function, inputs: Sequence[Any], limits: Tolerances) -> None:
     targets = [value for value in inputs if _is_tracked(value)]
     rng = np.random.default_rng(0)
     for output in _outputs(func, inputs):

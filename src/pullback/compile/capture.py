@@ -35,11 +35,11 @@ from . import records
 from .answers import Answer, Answers
 from .holders import PLAIN, Asked, Holder, Mapping, attached
 from .layouts import clash, order
-from .loops import Recording
+from .loops import LoopRecorder
 from .numbers import DOUBLE, Escaped, Number, Root
 from .outside import Outside, registered
 from .program import Program, Value
-from .recorder import RANDOM, Memory, Recorded, Recorder, RefusedError
+from .recorder import RANDOM, MemoryBlock, Recorded, Recorder, RefusedError
 from .records import Place, Record, set_grad, signature
 from .state import State, hooks_on
 
@@ -48,7 +48,7 @@ RATED = {"params", "lr"}
 """The entries by which an optimizer's group of parameters is known."""
 
 
-class Run:
+class CapturedRun:
     """One run of a function, recorded."""
 
     def __init__(
@@ -69,7 +69,7 @@ class Run:
         if self.state.asks_types:
             self.constant |= {("argument", i) for i, leaf in enumerate(leaves) if type(leaf) is float}
         self.places: list[Place] = []
-        self.memories: list[Memory | None] = []
+        self.memories: list[MemoryBlock | None] = []
         self.rates: list[tuple[Holder, Number]] = []
         self.signatures: list[tuple[Place, Any]] = []
         self.known: dict[int, tuple[Any, Place]] = {}
@@ -135,7 +135,7 @@ class Run:
         watch = sys.getprofile()
         try:
             with Outside(self.recorder) as outside:
-                result = under(runner, Recording(), functools.partial(self.function, *args, **kwargs))
+                result = under(runner, LoopRecorder(), functools.partial(self.function, *args, **kwargs))
         finally:  # if leaving the block was interrupted
             sys.setprofile(watch)
         for refusal in self.recorder.refusals:
@@ -374,7 +374,7 @@ class Run:
             )
         return "plain", leaf
 
-    def _place_of(self, memory: Memory) -> Place:
+    def _place_of(self, memory: MemoryBlock) -> Place:
         return next(place for place, known in zip(self.places, self.memories, strict=True) if known is memory)
 
     def _rebound(self) -> str:

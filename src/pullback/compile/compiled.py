@@ -27,7 +27,7 @@ from .._tape.views import alias, view
 from .._tape.walk import pull_back
 from .._tensor.tensor import Tensor
 from ..nn.modules.module import Module
-from .capture import Run
+from .capture import CapturedRun
 from .costs import peak, works
 from .holders import meaning
 from .layouts import clash, order, overlaps
@@ -388,7 +388,7 @@ class Compiled:
         """A run of the function, with floats that are constant where they cannot be traced."""
         constant = self._constant.get(key, frozenset())
         while True:
-            run = Run(self.function, leaves, structure, constant)
+            run = CapturedRun(self.function, leaves, structure, constant)
             try:
                 made = run.make()
             except Escaped as escaped:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .definitions import Parts, read
+from .definitions import EquationList, read
 from .program import Equation, Program, Value, sizes_of_labels
 
 
@@ -61,7 +61,7 @@ def flops(equation: Equation) -> int:
 
 def _parts(equation: Equation) -> list[Equation] | None:
     """The equations that an equation is by the definition of its primitive; None if that leaves it as it is."""
-    parts = Parts()
+    parts = EquationList()
     return None if read(parts, equation) is None else parts.equations
 
 

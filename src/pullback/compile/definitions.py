@@ -235,7 +235,7 @@ def _as(build: Any, value: Any, dtype: np.dtype[Any]) -> Value:
     return known if known.dtype == dtype else build.astype(known, dtype=dtype, source=known.dtype)
 
 
-class Parts:
+class EquationList:
     """The least that a definition needs of a builder: the equations, as they come."""
 
     def __init__(self) -> None:

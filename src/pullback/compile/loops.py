@@ -31,7 +31,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Leaves = list[Any]
 
 
-class Body(NamedTuple):
+class RecordedBody(NamedTuple):
     """A recorded body: `given` are the values of its arguments, `results` of what it returns.
 
     `lifted` are values from outside, each with what it is there. `forward` and `backward` are its equations; the way
@@ -59,7 +59,7 @@ class Body(NamedTuple):
         return [value for value, _ in self.lifted]
 
 
-def recorded_body(around: Recorder, function: Callable[[Leaves], Leaves], samples: Sequence[Array]) -> Body:
+def recorded_body(around: Recorder, function: Callable[[Leaves], Leaves], samples: Sequence[Array]) -> RecordedBody:
     """The body that a function of leaves is, with the way back if gradients are recorded."""
     recorder = Recorder(around)
     tape: Any = Tensor.interpreter
@@ -78,7 +78,7 @@ def recorded_body(around: Recorder, function: Callable[[Leaves], Leaves], sample
         back = _way_back(recorder, arguments, results, start)
     if recorder.guards:
         raise RefusedError("a loop or a branch checks its values")
-    return Body(
+    return RecordedBody(
         given, values, list(recorder.lifted.values()), recorder.constants, forward,
         tuple(recorder.equations[len(forward) :]), *back,
     )  # fmt: skip
@@ -133,7 +133,7 @@ def _plain(leaves: Sequence[Any]) -> Recorder | None:
     return recorder if fit else None
 
 
-def _outside(bodies: Sequence[Body]) -> tuple[list[Any], list[Any], list[Any]]:
+def _outside(bodies: Sequence[RecordedBody]) -> tuple[list[Any], list[Any], list[Any]]:
     """What bodies use from outside, as tensors; the nodes they reach, and tensors that stand for those."""
     tape: Any = Tensor.interpreter
     lifted = [tape.wrap(held, None) for body in bodies for _, held in body.lifted]
@@ -202,7 +202,7 @@ class Halves(NamedTuple):
     back: tuple[Equation, ...]
 
 
-def _halves(body: Body, carries: int) -> Halves:
+def _halves(body: RecordedBody, carries: int) -> Halves:
     """A body cut in two; small steps also compute what is dear on the way back, where that needs no gradient."""
     small = all(value.size <= SMALL for equation in body.forward for value in equation.outputs)
     again = small and not any(equation.primitive.kind == "effect" for equation in body.forward)
@@ -222,7 +222,7 @@ def _halves(body: Body, carries: int) -> Halves:
     return Halves([value for value, kept in seen.items() if kept], tuple(there), (*redone, *late))
 
 
-def _parted(body: Body) -> tuple[list[Equation], list[Equation]]:
+def _parted(body: RecordedBody) -> tuple[list[Equation], list[Equation]]:
     """The equations of the way back that need no gradient, and the others."""
     early: list[Equation] = []
     late: list[Equation] = []
@@ -238,7 +238,7 @@ def _is_cheap(equation: Equation) -> bool:
     return len(equation.outputs) > 1 or flops(equation) < DEAR * equation.output.size
 
 
-def _back_of(body: Body, halves: Halves, carries: int, columns: int, count: int, reverse: bool) -> Any:
+def _back_of(body: RecordedBody, halves: Halves, carries: int, columns: int, count: int, reverse: bool) -> Any:
     """The way back through a loop, as a function of cotangents, inputs and outputs."""
     kept, equations = halves.kept, [*halves.back]
     moving = [i for i in range(carries) if body.cotangents[i] is not None or body.gradients[i] is not None]
@@ -313,7 +313,7 @@ REPEAT.outputs = 2
 # 4. The runner
 
 
-class Recording(Runner):
+class LoopRecorder(Runner):
     """Writes down loops and branches, where their leaves are recorded; others run step by step."""
 
     def truths(self, array: Any) -> Any:
@@ -422,7 +422,11 @@ def _guarded(predicate: Any) -> Any:
 
 
 def _alone(
-    body: Body, bodies: list[Body], equations: Sequence[Equation], more: Sequence[Value], outputs: Sequence[Value]
+    body: RecordedBody,
+    bodies: list[RecordedBody],
+    equations: Sequence[Equation],
+    more: Sequence[Value],
+    outputs: Sequence[Value],
 ) -> Program:
     """A program of one side of a branch, which is given what both take from outside."""
     inputs: list[Value] = [*body.given]
@@ -431,7 +435,7 @@ def _alone(
     return body.program([*inputs, *more], equations, outputs)
 
 
-def _branch_way(bodies: list[Body], nodes: list[Any], count: int) -> Any:
+def _branch_way(bodies: list[RecordedBody], nodes: list[Any], count: int) -> Any:
     """The way back through a branch, as a function of cotangents and inputs: the side that was taken, once more."""
     shapes = bodies[0].results
     tracked = [i for i in range(len(shapes)) if any(body.cotangents[i] is not None for body in bodies)]
@@ -467,7 +471,7 @@ def _or_zero(value: Value | None, like: Value, constants: dict[Value, Array]) ->
     return value
 
 
-def _at(bodies: list[Body], node: Any) -> Value:
+def _at(bodies: list[RecordedBody], node: Any) -> Value:
     return next(value for body in bodies for other, value in body.reached if other is node)
 
 

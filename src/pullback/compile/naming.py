@@ -15,7 +15,7 @@ MODULES = "cmath dataclasses fractions functools importlib itertools math operat
 RESERVED = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *MODULES, "np", "xp"}
 
 
-class Names:
+class Identifiers:
     """The identifiers of a text: each is given once."""
 
     def __init__(self, taken: set[str] | None = None) -> None:

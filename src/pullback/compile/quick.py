@@ -40,7 +40,7 @@ def quick(prepared: Any, leaves: list[Any], spent: Callable[[Any], Any]) -> Call
     record = prepared.record
     if record.way is not None or mode.get() not in (RECORD, NO_GRAD):
         return None
-    text = _Text(prepared, leaves)
+    text = _FunctionText(prepared, leaves)
     try:
         text.write()
     except NotImplementedError:
@@ -51,7 +51,7 @@ def quick(prepared: Any, leaves: list[Any], spent: Callable[[Any], Any]) -> Call
     return call
 
 
-class _Text:
+class _FunctionText:
     """The lines of the function, and what they name."""
 
     def __init__(self, prepared: Any, leaves: list[Any]) -> None:

@@ -91,7 +91,7 @@ def unknown(what: str) -> CaptureError:
 # 1. Memory
 
 
-class Memory:
+class MemoryBlock:
     """A block of memory: the array, and the value it holds now.
 
     `outside` is the caller's own array. It is never written during the run: the first write copies the block, so that a
@@ -110,8 +110,8 @@ class Memory:
         self.outside = outside
         self.form = form
         self.lent = False
-        self.chosen: tuple[ref[Memory], ...] = ()
-        self.origin: Memory | None = None
+        self.chosen: tuple[ref[MemoryBlock], ...] = ()
+        self.origin: MemoryBlock | None = None
 
     def writable(self) -> Array:
         """The array, after it has been copied if it is the caller's, or lent."""
@@ -145,7 +145,7 @@ class Recorded(Boxed):
 
     __slots__ = ("_memory", "steps", "_held_of", "_view", "_seen")
 
-    _memory: Memory
+    _memory: MemoryBlock
     steps: tuple[tuple[Primitive, dict[str, Any]], ...]
     _held_of: Array
     _view: Array
@@ -348,9 +348,9 @@ class Recorder(Interpreter):
         """A recorded value in a block of its own."""
         if is_bfloat(array):
             raise RefusedError("it computes with bfloat16, which no engine has: convert with .float() first")
-        return self._handle(Memory(array, value, outside), (), array)
+        return self._handle(MemoryBlock(array, value, outside), (), array)
 
-    def _handle(self, memory: Memory, steps: tuple[Any, ...], view: Array) -> Recorded:
+    def _handle(self, memory: MemoryBlock, steps: tuple[Any, ...], view: Array) -> Recorded:
         made: Any = object.__new__(Recorded)
         made._memory, made.steps = memory, steps
         made._held_of, made._view = memory.shaped, view
@@ -511,7 +511,7 @@ class Recorder(Interpreter):
 
     def _waiting(self, value: Value) -> Recorded:
         """A recorded value whose numbers are put off."""
-        memory = Memory(None, value, form=np.empty(value.shape, value.dtype))
+        memory = MemoryBlock(None, value, form=np.empty(value.shape, value.dtype))
         self.deferred.memories.add(memory)
         return self._handle(memory, (), memory.form)
 

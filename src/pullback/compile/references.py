@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .naming import Names, digits, number
+from .naming import Identifiers, digits, number
 
 LARGEST = 4096
 """The most elements of an array that is written as a literal."""
@@ -26,7 +26,7 @@ class UnwritableError(RuntimeError):
 class References:
     """The imports that the expressions of a text need."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Identifiers) -> None:
         self.names = names
         self._imports: dict[tuple[str, str], str] = {}
 

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core.modes import quiet
-from .naming import Names
+from .naming import Identifiers
 from .program import Array, DepartedError, Program, Value
 from .references import References, UnwritableError as UnwritableError
 from .statements import Statements, described, indented
 
 
-class Source(NamedTuple):
+class SourceText(NamedTuple):
     """A program as text, and the arrays that its function takes as `constants`, by name."""
 
     text: str
@@ -27,7 +27,7 @@ class Source(NamedTuple):
     constants: dict[str, Array]
 
 
-def write(program: Program, name: str = "compiled", inputs: Sequence[str] = ()) -> Source:
+def write(program: Program, name: str = "compiled", inputs: Sequence[str] = ()) -> SourceText:
     """The program as a Python module with one function.
 
     Its parameters are the program's inputs in their order, with names like those given: arrays of the recorded shapes and
@@ -39,7 +39,7 @@ def write(program: Program, name: str = "compiled", inputs: Sequence[str] = ()) 
     UnwritableError
         If an operation draws random numbers, or cannot be imported by a name.
     """
-    names = Names({"constants"})
+    names = Identifiers({"constants"})
     name = names.new(name)
     references = References(names)
     statements = Statements(program, names, references, inputs, described=described)
@@ -50,7 +50,7 @@ def write(program: Program, name: str = "compiled", inputs: Sequence[str] = ()) 
     lines += ['with np.errstate(all="ignore"):', *indented(body), *ends]
     function = "\n".join([f"def {name}({', '.join([*statements.arguments, *more])}):", *indented(lines)])
     text = "\n\n\n".join([references.text(), *statements.definitions, function])
-    return Source("\n".join(line.rstrip() for line in text.split("\n")) + "\n", name, statements.large)
+    return SourceText("\n".join(line.rstrip() for line in text.split("\n")) + "\n", name, statements.large)
 
 
 def _documentation(program: Program, statements: Statements) -> list[str]:
@@ -135,7 +135,7 @@ def _roots(program: Program) -> dict[Value, frozenset[Value]]:
 class _Bound:
     """Objects bound to names, for text that is executed in this process and so imports nothing."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Identifiers) -> None:
         self.names = names
         self.scope: dict[str, Any] = {"np": np, "DepartedError": DepartedError}
         self._known: dict[int, str] = {}
@@ -156,7 +156,7 @@ def compile_source(program: Program) -> Callable[..., list[Array]]:
     Results may share memory with inputs and with each other, but never with constants.
     It raises `DepartedError` where a guard finds another value than the recorded one.
     """
-    names = Names()
+    names = Identifiers()
     library = _Bound(names)
     statements = Statements(program, names, library)
     body = statements.lines()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from .._core.sites import Site, describe, place_and_text
-from .naming import Names, comment, number
+from .naming import Identifiers, comment, number
 from .program import Array, Equation, Program, Value
 from .references import UnwritableError, array
 from .spelling import SPELLINGS, literal, of_numpy
@@ -41,7 +41,7 @@ class Statements:
     def __init__(
         self,
         program: Program,
-        names: Names,
+        names: Identifiers,
         library: Definitions,
         inputs: Sequence[str] = (),
         *,

@@ -254,7 +254,7 @@ def digest(program: Program, *extra: object) -> str | None:
 
     None for a program with metadata that no text tells apart: there is no entry for it.
     """
-    text = _Text()
+    text = _ProgramText()
     try:
         text.program(program)
     except _NoTextError:
@@ -271,7 +271,7 @@ class _NoTextError(Exception):
 _LENGTH = struct.Struct("<q")
 
 
-class _Text:
+class _ProgramText:
     """A program, part by part: each part with its length, so that no two programs have the same parts."""
 
     def __init__(self) -> None:
@@ -323,7 +323,7 @@ def _text(entry: Any) -> str:
     if isinstance(entry, Primitive):
         return f"primitive {entry.name}"
     if isinstance(entry, Program):
-        inside = _Text()
+        inside = _ProgramText()
         inside.program(entry)
         return f"program {inside.digest().hex()}"
     if entry is not _xp.array:

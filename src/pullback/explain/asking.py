@@ -22,12 +22,12 @@ from . import training
 from .arrays import Array, Limits
 from .calls import backward_text, finished
 from .explanation import Explanation
-from .naming import Variable, names_in
+from .naming import NamedValue, names_in
 from .recording import CALLS, Recording, ends_of, failures, grad_of, shortened_tape
 from .rules import raw
 from .scopes import program_frame
 from .sources import place_of
-from .tracing import Tracer
+from .tracing import CallTracer
 from .walking import check, jacobians, refused, unit_row, walk
 
 
@@ -199,7 +199,7 @@ def _leaf(arg: Any) -> Any:
     return arg
 
 
-def _argument_names(function: Callable[..., Any], args: Sequence[Any]) -> dict[Node, Variable]:
+def _argument_names(function: Callable[..., Any], args: Sequence[Any]) -> dict[Node, NamedValue]:
     try:
         bound = inspect.signature(function).bind(*args).arguments
     except (TypeError, ValueError):
@@ -208,7 +208,7 @@ def _argument_names(function: Callable[..., Any], args: Sequence[Any]) -> dict[N
     for name, value in bound.items():
         pairs += [(f"{name}[{i}]", each) for i, each in enumerate(value)] if type(value) is tuple else [(name, value)]
     tensors = [(name, value) for name, value in pairs if isinstance(value, Carrier) and value._node is not None]
-    return {value._node: Variable(name, value._array) for name, value in tensors}
+    return {value._node: NamedValue(name, value._array) for name, value in tensors}
 
 
 def _of_tensors(
@@ -217,7 +217,7 @@ def _of_tensors(
     inputs: Any,
     limits: Limits,
     frame: FrameType,
-    names: dict[Node, Variable],
+    names: dict[Node, NamedValue],
     recording: Recording | None,
 ) -> Explanation:
     """Walk back from tensors, and explain each step."""
@@ -235,7 +235,7 @@ def _of_tensors(
     tape, notes = shortened_tape(nodes[::-1], records, {**names_in(frame), **names}, limits)
     for tensor in tensors:
         tape.know(tensor._node, tensor._array, "output")
-    tracer = Tracer(tape, roots, ends_of(nodes, needed))
+    tracer = CallTracer(tape, roots, ends_of(nodes, needed))
     owner = tensors[0].interpreter
     walk(owner, nodes, roots, needed, tracer)
     with raw():

@@ -41,7 +41,7 @@ FIXES = {
 """What helps, by the kind of a finding."""
 
 
-class Size(NamedTuple):
+class GradientSize(NamedTuple):
     """A gradient of a size that cannot train: the kind, the number of the parameter, and why."""
 
     kind: str
@@ -49,7 +49,7 @@ class Size(NamedTuple):
     why: str
 
 
-def sizes(names: Sequence[str], shapes: Sequence[Sequence[int]], norms: Sequence[float | None]) -> list[Size]:
+def sizes(names: Sequence[str], shapes: Sequence[Sequence[int]], norms: Sequence[float | None]) -> list[GradientSize]:
     """The gradients that explode, the largest first, and those that vanish, the smallest first; NaN is neither."""
     pairs = enumerate(zip(norms, shapes, strict=True))
     known = sorted(
@@ -59,9 +59,15 @@ def sizes(names: Sequence[str], shapes: Sequence[Sequence[int]], norms: Sequence
     most, largest = weights[-1] if weights else (0.0, 0)
     why = "the gradient of {} {}: it is {}"
     return [
-        *(Size("huge", i, why.format(names[i], "explodes", short(size))) for size, i in known[::-1] if size > HUGE),
         *(
-            Size("tiny", i, why.format(names[i], "vanishes", f"{short(size / most, 2)} of that of {names[largest]}"))
+            GradientSize("huge", i, why.format(names[i], "explodes", short(size)))
+            for size, i in known[::-1]
+            if size > HUGE
+        ),
+        *(
+            GradientSize(
+                "tiny", i, why.format(names[i], "vanishes", f"{short(size / most, 2)} of that of {names[largest]}")
+            )
             for size, i in weights
             if size <= VANISHED * most
         ),

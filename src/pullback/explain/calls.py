@@ -13,7 +13,7 @@ from .numbers import nested
 from .rules import Jacobian
 from .sources import Place, shortened, words_at
 from .trace import Call
-from .tracing import Nodes, Tracer
+from .tracing import CallTracer, Nodes
 
 LONGEST = 100
 GRADIENTS = ("gradient", "gradients", "grad_tensors")
@@ -59,7 +59,9 @@ def _receiver(name: str) -> str:
     return shortened(name, LONGEST) if whole else f"({shortened(name, LONGEST)})"
 
 
-def finished(call: Call, tracer: Tracer, jacobians: Mapping[Node, list[Jacobian | None]], missing: str | None) -> Call:
+def finished(
+    call: Call, tracer: CallTracer, jacobians: Mapping[Node, list[Jacobian | None]], missing: str | None
+) -> Call:
     """A call completed with the Jacobians of its leaves and its findings."""
     ends = [node for node in tracer.ends if node in tracer.arrivals and node in tracer.tape.traced]
     for leaf, node in zip(call.leaves, ends, strict=True):

@@ -9,7 +9,7 @@ from .numbers import duration, size
 from .trace import Call, Step
 
 
-class Row(NamedTuple):
+class CostRow(NamedTuple):
     """The total cost of several steps; times are None if they were not measured."""
 
     key: str
@@ -37,7 +37,7 @@ class Cost:
         self.forward = call.seconds("forward")
         self.backward = call.seconds("backward")
 
-    def by(self, what: str) -> list[Row]:
+    def by(self, what: str) -> list[CostRow]:
         """The cost by 'line', 'op' or 'scope', the most expensive first.
 
         Raises
@@ -72,10 +72,10 @@ class Cost:
         return f"{self}\n\n{self.table()}"
 
 
-def _row(key: str, steps: list[Step]) -> Row:
+def _row(key: str, steps: list[Step]) -> CostRow:
     def total(phase: str) -> float | None:
         known = [step.time for step in steps if step.phase == phase and step.time is not None]
         return sum(known) if known else None
 
     kept = sum(tensor.bytes for step in steps if step.phase == "forward" for tensor in step.outputs)
-    return Row(key, len(steps), total("forward"), total("backward"), kept)
+    return CostRow(key, len(steps), total("forward"), total("backward"), kept)

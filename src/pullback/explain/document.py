@@ -37,7 +37,7 @@ def schema() -> Any:
 
 def document(ex: Any, version: str, title: str | None) -> dict[str, Any]:
     """An explanation as one JSON document."""
-    writer = _Writer(ex.limits)
+    writer = _DocumentWriter(ex.limits)
     written = [writer.call(call) for call in ex.all_calls]
     error = None if ex.failure is None else writer.failure(ex.failure)
     return {
@@ -72,7 +72,7 @@ def _plain(record: Any, names: str) -> dict[str, Any]:
     return {name: getattr(record, name) for name in names.split()}
 
 
-class _Writer:
+class _DocumentWriter:
     """Writes calls, and collects the source files of their places."""
 
     def __init__(self, limits: Limits) -> None:

@@ -19,7 +19,7 @@ NUMBERED = re.compile(r"^(.*?\.?)(\d+)(?=\.|$)")
 """The first number in a parameter's name: `model.h.11` of `model.h.11.attn.weight`."""
 
 
-class Row(NamedTuple):
+class GradientRow(NamedTuple):
     """A parameter or a module: the norms of its gradient and of its values, the share of zeros, and how many leaves."""
 
     name: str
@@ -46,21 +46,21 @@ def is_network(call: Call, least: int = 3) -> bool:
     return one and len(call.leaves) >= least and all(leaf.flow is not None for leaf in call.leaves)
 
 
-def rows(leaves: Iterable[Leaf]) -> list[Row]:
+def rows(leaves: Iterable[Leaf]) -> list[GradientRow]:
     """A row for each leaf."""
     return [
-        Row(leaf.tensor.name, leaf.flow.norm, _norm(leaf.tensor.data), leaf.flow.zeros)
+        GradientRow(leaf.tensor.name, leaf.flow.norm, _norm(leaf.tensor.data), leaf.flow.zeros)
         for leaf in leaves
         if leaf.flow is not None
     ]
 
 
-def folded(given: list[Row], most: int = FEW_ROWS) -> list[Row]:
+def folded(given: list[GradientRow], most: int = FEW_ROWS) -> list[GradientRow]:
     """At most so many rows, if modules are that few: the deepest are folded first."""
     return _grouped(given, lambda name: _stem(name, depth)) if (depth := _depth(given, most)) else given
 
 
-def _depth(given: list[Row], most: int) -> int:
+def _depth(given: list[GradientRow], most: int) -> int:
     """The number of parts of a name that are left when there are at most so many rows; 0 if nothing is folded."""
     depths = range(max((row.name.count(".") for row in given), default=0), 0, -1)
     found = (depth for depth in depths if depth == 1 or len({_stem(row.name, depth) for row in given}) <= most)
@@ -89,19 +89,19 @@ def _block(name: str) -> str:
     return name if found is None else found[0]
 
 
-def _grouped(given: Iterable[Row], key: Callable[[str], str]) -> list[Row]:
-    groups: dict[str, list[Row]] = {}
+def _grouped(given: Iterable[GradientRow], key: Callable[[str], str]) -> list[GradientRow]:
+    groups: dict[str, list[GradientRow]] = {}
     for row in given:
         groups.setdefault(key(row.name), []).append(row)
     return [_joined(name, group) for name, group in groups.items()]
 
 
-def _joined(name: str, group: list[Row]) -> Row:
+def _joined(name: str, group: list[GradientRow]) -> GradientRow:
     if len(group) == 1:
         return group[0]
     norm, weight = (math.hypot(*(getattr(row, each) for row in group)) for each in ("norm", "weight"))
     count = sum(row.leaves for row in group)
-    return Row(name, norm, weight, sum(row.zeros * row.leaves for row in group) / count, count)
+    return GradientRow(name, norm, weight, sum(row.zeros * row.leaves for row in group) / count, count)
 
 
 def sentence(call: Call) -> str:
@@ -122,7 +122,7 @@ def sentence(call: Call) -> str:
     return f"{text}."
 
 
-def _compared(given: list[Row]) -> str:
+def _compared(given: list[GradientRow]) -> str:
     """The gradient of the first of the numbered modules against that of the last."""
     numbered = [(match, row) for row in given if (match := NUMBERED.match(row.name)) is not None]
     stem = numbered[0][0][1] if numbered else ""

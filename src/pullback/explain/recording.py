@@ -27,13 +27,13 @@ from .._tape.walk import Pass, youngest_first
 from .arrays import Kept, Limits, kept, plain
 from .calls import call_text, finished
 from .explanation import Explanation
-from .naming import Variable, name_of, names_in
+from .naming import NamedValue, name_of, names_in
 from .parameters import Losses, Parameters
 from .rules import raw, several
 from .scopes import Scopes, program_frame
 from .sources import Place, place_of
 from .trace import Call, Failure, Finding, Overwritten
-from .tracing import Nodes, Record, Tracer
+from .tracing import CallTracer, Nodes, Record
 from .walking import jacobians
 
 CALLS = 100
@@ -50,7 +50,7 @@ failures: deque[Recording] = deque(maxlen=1)
 class Open:
     """A backward call that is in progress."""
 
-    def __init__(self, walker: Any, tracer: Tracer, before: dict[Node, Kept | None]) -> None:
+    def __init__(self, walker: Any, tracer: CallTracer, before: dict[Node, Kept | None]) -> None:
         self.walker, self.tracer, self.before = walker, tracer, before
         self.handles: list[Any] = []
         self.bare: list[Node] = []
@@ -237,13 +237,13 @@ class Recording(Explanation):
         opened.finish = finish
         opened.watch(nodes)
 
-    def _tracer(self, nodes: Sequence[Node], roots: Any, needed: set[Node] | None, caller: FrameType) -> Tracer:
+    def _tracer(self, nodes: Sequence[Node], roots: Any, needed: set[Node] | None, caller: FrameType) -> CallTracer:
         tape, notes = shortened_tape(nodes[::-1], self._records, names_in(caller), self.limits)
         self.notes += notes
         self._told.update(nodes)
         if needed is None:
             self._parameters.see(caller, nodes, roots[0][0])
-        return Tracer(tape, roots, ends_of(nodes, needed))
+        return CallTracer(tape, roots, ends_of(nodes, needed))
 
     def ends(self, walker: Any) -> None:
         """Called when a pass has written its gradients."""
@@ -310,12 +310,12 @@ class Recording(Explanation):
         place = None if writer is None else place_of(writer[1])
         return Overwritten(name, traced, found.expected, found.version, place)
 
-    def keep_unpulled(self, names: dict[Node, Variable]) -> None:
+    def keep_unpulled(self, names: dict[Node, NamedValue]) -> None:
         """Add the operations of a program that has called no backward; what others leave is evaluation, or an output not used."""
         if not self.count:
             self.keep_tape(names)
 
-    def keep_tape(self, names: dict[Node, Variable]) -> None:
+    def keep_tape(self, names: dict[Node, NamedValue]) -> None:
         """Add the operations that no backward call has used as a separate call without backward steps."""
         fresh = [node for node in list(self._records) if node not in self._told]
         if not fresh:
@@ -323,7 +323,7 @@ class Recording(Explanation):
         nodes = youngest_first(fresh)
         tape, notes = shortened_tape(nodes[::-1], self._records, names, self.limits)
         self.notes += notes
-        tracer = Tracer(tape, [(nodes[0], np.zeros(()))], [])
+        tracer = CallTracer(tape, [(nodes[0], np.zeros(()))], [])
         tracer.travelling = 0
         call = finished(tracer.call("no backward call", "backward", None, [True]), tracer, {}, None)
         call.outputs = []
@@ -353,7 +353,7 @@ def ends_of(nodes: Sequence[Node], needed: set[Node] | None) -> list[Node]:
 
 
 def shortened_tape(
-    nodes: Sequence[Node], records: Any, names: dict[Node, Variable], limits: Limits
+    nodes: Sequence[Node], records: Any, names: dict[Node, NamedValue], limits: Limits
 ) -> tuple[Nodes, list[str]]:
     """A graph with at most `max_nodes` nodes: of a larger one the newest, with all its leaves."""
     surplus = len(nodes) - limits.max_nodes

@@ -32,7 +32,7 @@ SHOWN = 40
 """The number of parameters that the text lists."""
 
 
-class Step(NamedTuple):
+class StepMeasurement(NamedTuple):
     """What was measured at one step: of each parameter the gradient's norm, the update's share of the weight, and zeros.
 
     `gradient` is None for a parameter without one; `update` for a weight of zeros.
@@ -114,7 +114,7 @@ class Run:
         self.parameters: list[str] = []
         self.shapes: list[tuple[int, ...]] = []
         self.losses: Series[float] = Series()
-        self.steps: Series[Step] = Series()
+        self.steps: Series[StepMeasurement] = Series()
         self.events: list[Event] = []
         self.seconds: float | None = None
         self.failure: str | None = None
@@ -202,7 +202,7 @@ class Run:
 
     def to_text(self, other: "Run | None" = None, *, width: int = 100, ascii: bool = False) -> str:
         """The run in lines of at most `width` characters; with another run, both side by side."""
-        writer = _Writer(max(width, 60), ascii)
+        writer = _RunWriter(max(width, 60), ascii)
         runs = [self] if other is None else [self, other]
         return "\n".join(line.rstrip() for line in writer.lines(runs)) + "\n"
 
@@ -281,7 +281,9 @@ def _add(run: Run, row: dict[str, Any]) -> None:
         loss, rate = _numbers([row.pop("loss"), row.pop("rate")])
         if {len(row[name]) for name in MEASURES} != {len(run.parameters)}:
             raise ValueError(f"a step of {len(row[MEASURES[0]])} parameters, where {len(run.parameters)} are known")
-        run.steps.add(number, Step(number, loss, rate, **{name: _numbers(value) for name, value in row.items()}))
+        run.steps.add(
+            number, StepMeasurement(number, loss, rate, **{name: _numbers(value) for name, value in row.items()})
+        )
 
 
 def plain(value: Any, digits: int = 17) -> Any:
@@ -305,7 +307,7 @@ def _labels(runs: Sequence[Run]) -> list[str]:
     return names if all(names) and len({*names}) == len(names) else [f"run {i}" for i in range(1, len(runs) + 1)]
 
 
-class _Writer:
+class _RunWriter:
     """Writes one run, or two side by side."""
 
     def __init__(self, width: int, ascii: bool) -> None:

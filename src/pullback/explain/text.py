@@ -16,7 +16,7 @@ import numpy as np
 from .._core.texts import printable
 from .arrays import Kept, Summary
 from .derivations import told
-from .folding import Fold, folded
+from .folding import FoldedSteps, folded
 from .gradients import folded as folded_rows, is_network, rows as rows_of, sentence
 from .layout import columns, cut, pad, table, wrapped
 from .numbers import counted, duration, grid, nested, row, rows, short, size
@@ -43,7 +43,7 @@ BOLD, RED, PLAIN = "\x1b[1m", "\x1b[31m", "\x1b[0m"
 
 def to_text(ex: Any, *, width: int = 100, ascii: bool = False, color: bool = False, program: str = "") -> str:
     """An explanation in lines of at most `width` characters; on the command line `program` is what was run."""
-    writer = _Writer(max(width, NARROWEST), ascii=ascii, color=color, program=program)
+    writer = _TextWriter(max(width, NARROWEST), ascii=ascii, color=color, program=program)
     calls = list(ex.all_calls)
     lines: list[str] = []
     if not calls:
@@ -65,7 +65,7 @@ def to_text(ex: Any, *, width: int = 100, ascii: bool = False, color: bool = Fal
 
 def step_text(ex: Any, number: int, *, width: int = 100, ascii: bool = False) -> str:
     """One backward step as text, with the derivation of its rule."""
-    writer = _Writer(max(width, NARROWEST), ascii=ascii, color=False)
+    writer = _TextWriter(max(width, NARROWEST), ascii=ascii, color=False)
     step = ex.steps[number - 1]
     head = f"backward step {number} of {len(ex.steps)}: {step.node} of {step.outputs[0].name}"
     where = "" if step.place is None else f", {step.place.where}"
@@ -81,7 +81,7 @@ def _broken(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent=f"  {space}")
 
 
-class _Writer:
+class _TextWriter:
     def __init__(self, width: int, *, ascii: bool, color: bool, program: str = "") -> None:
         self.width, self.ascii, self.color, self.program = width, ascii, color, program
         self.narrow = width < ROOMY
@@ -215,7 +215,7 @@ class _Writer:
             return lines
         body: list[list[str]] = [["#", "line", "operation", "value", "grad_fn", "keeps"]]
         for item in folded(call.forward, MOST_ROWS):
-            if isinstance(item, Fold):
+            if isinstance(item, FoldedSteps):
                 body.append(["", "", f"... {item.label}"])
                 continue
             first = item.outputs[0]
@@ -246,10 +246,10 @@ class _Writer:
         """A node's title, without its suffix if lines are narrow."""
         return step.node.removesuffix("Backward0") if self.narrow else step.node
 
-    def backward(self, items: Sequence[Step | Fold], leaves: Sequence[Leaf]) -> list[str]:
+    def backward(self, items: Sequence[Step | FoldedSteps], leaves: Sequence[Leaf]) -> list[str]:
         body: list[list[str]] = [["#", "line", "node", "v in", "@ local J", "= v out", "to"]]
         for item in items:
-            if isinstance(item, Fold):
+            if isinstance(item, FoldedSteps):
                 body.append(["", "", f"... {item.label}"])
             elif item.terms:
                 body += [self.term(item, term) for term in item.terms]

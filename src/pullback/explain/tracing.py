@@ -1,6 +1,6 @@
 """The construction of an explanation from a walk over a graph.
 
-A `Tracer` is notified of what arrives at each node and what its rule sends, by explain's own walk or by hooks in the
+A `CallTracer` is notified of what arrives at each node and what its rule sends, by explain's own walk or by hooks in the
 program's pass. Values, places and scopes are taken from a recording, or else from what the nodes save.
 """
 
@@ -18,7 +18,7 @@ from .._tape.memory import Cell, version
 from .._tape.node import AccumulateGrad, Node, Output
 from .arrays import FINE, Array, Kept, Limits, Marks, flat, kept, marks, plain
 from .derivations import derive
-from .naming import Variable, leaf_name, operation, saved_name, saved_text, settings, tensor_name
+from .naming import NamedValue, leaf_name, operation, saved_name, saved_text, settings, tensor_name
 from .plots import statistics
 from .rules import Builder, rule_words, several
 from .sources import executions, place_of, shortened, words_at
@@ -44,7 +44,7 @@ class Nodes:
     """The nodes of a call, oldest first, and the object that represents each of their values."""
 
     def __init__(
-        self, nodes: Sequence[Node], records: Mapping[Node, Record], names: Mapping[Node, Variable], limits: Limits
+        self, nodes: Sequence[Node], records: Mapping[Node, Record], names: Mapping[Node, NamedValue], limits: Limits
     ) -> None:
         self.records, self.names, self.limits = records, names, limits
         self.small = limits._replace(values=min(limits.values, 8)) if len(nodes) > MANY else limits
@@ -169,7 +169,7 @@ class Nodes:
         first.saved.append(Saved(saved_name(name), saved_text(array, self.limits), tensor, value))
 
 
-class Tracer(Watch):
+class CallTracer(Watch):
     """Builds a call from the notifications of a walk."""
 
     def __init__(self, tape: Nodes, roots: Sequence[tuple[Node, Array]], ends: Sequence[Node]) -> None:

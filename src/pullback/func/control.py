@@ -99,7 +99,7 @@ class Side:
         )
 
 
-class Step:
+class LoopStep:
     """One step of a loop, from the leaves of its carry to those of the next carry.
 
     If `spread` is true, the entries of the carry are passed as separate arguments.
@@ -153,7 +153,7 @@ class Step:
         return leaves
 
 
-class ScanStep(Step):
+class ScanStep(LoopStep):
     """One step of a scan: from the leaves of the carry and of a slice to those of the next carry and of an output."""
 
     def __init__(self, who: str, function: Function, carry: Pattern, slices: Structure) -> None:
@@ -262,7 +262,7 @@ class Runner:
         first.agree(second, others)
         return decided.chosen(results, others)
 
-    def while_loop(self, test: Function, step: Step, carry: Leaves) -> Leaves:
+    def while_loop(self, test: Function, step: LoopStep, carry: Leaves) -> Leaves:
         """The leaves of the first carry for which the test no longer holds."""
         while True:
             decided = self.decided(test(carry))
@@ -395,7 +395,7 @@ def while_loop(cond_fn: Any, body_fn: Any, carried_inputs: Any) -> Any:
         state = unflatten(structure, carry)
         return _truth(cond_fn(*state) if spread else cond_fn(state))
 
-    step = Step("body_fn", body_fn, pattern, spread=spread)
+    step = LoopStep("body_fn", body_fn, pattern, spread=spread)
     return unflatten(structure, runner.get().while_loop(test, step, leaves))
 
 
@@ -508,7 +508,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Any, init_val: Any) -> Any:
     if isinstance(lower, Carrier) or isinstance(upper, Carrier):
         start, end = (reshape(as_tensor(bound), ()) for bound in (lower, upper))
         counted = Pattern(flatten((0, init_val))[1], ["i", *carry.names], [Meta.of(start), *carry.metas])
-        step = Step(who, lambda i, value: (i + 1, body_fun(i, value)), counted, spread=True)
+        step = LoopStep(who, lambda i, value: (i + 1, body_fun(i, value)), counted, spread=True)
         leaves = runner.get().while_loop(lambda state: state[0] < end, step, [start, *leaves])[1:]
     elif lower < upper:
         scanned = ScanStep(who, lambda value, i: (body_fun(i, value), None), carry, LEAF)

@@ -12,7 +12,7 @@ from .._core.modes import FieldBlock, innermost, restoring
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import sum_to
 from .._core.trees import flatten, spread, unflatten
-from .._tensor.custom import Call, Custom, Meta, among, expandable, tensor_of
+from .._tensor.custom import Custom, CustomCall, Meta, among, expandable, tensor_of
 from .._tensor.function import NO_JVP, Function, FunctionCtx, FunctionPrimitive, backward_of, has_context
 from . import batching_rules, pushforwards
 from .arguments import Argument, Params
@@ -53,7 +53,7 @@ def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any]
     return _checked_tangents(function, call, y, answer)
 
 
-def _checked_tangents(function: type[Function], call: Call, y: Sequence[Any], answer: Any) -> tuple[Any, ...]:
+def _checked_tangents(function: type[Function], call: CustomCall, y: Sequence[Any], answer: Any) -> tuple[Any, ...]:
     """The tangents that jvp returned, checked: those of the tensors among the outputs."""
     answers = answer if isinstance(answer, tuple) else (answer,)
     count = len(call.template)
@@ -147,7 +147,7 @@ def _two(answer: Any) -> tuple[Any, Any]:
     return answer
 
 
-def _examples_first(count: int, function: type[Function], call: Call, outputs: Any, out_dims: Any) -> Any:
+def _examples_first(count: int, function: type[Function], call: CustomCall, outputs: Any, out_dims: Any) -> Any:
     """The outputs with the batch axis of each tensor moved to the front."""
     leaves, structure = flatten(outputs)
     dims = spread(out_dims, structure)
@@ -214,7 +214,7 @@ def on_batches(function: type[Function], dims: tuple[int | None, ...]) -> type[F
 
 def _forward(function: type[Function], dims: tuple[int | None, ...]) -> Callable[..., Any]:
     def forward(*args: Any) -> Any:
-        nest = Call(())
+        nest = CustomCall(())
         outs = vmap(lambda *examples: nest.taken_apart(function.forward(*examples)), in_dims=dims)(*args)
         return nest.assembled(outs)
 
@@ -225,7 +225,7 @@ def _forward(function: type[Function], dims: tuple[int | None, ...]) -> Callable
 def _setup_context(function: type[Function], dims: tuple[int | None, ...]) -> Callable[..., None]:
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         noted = _Noted(ctx)
-        outputs = Call(())
+        outputs = CustomCall(())
         batches = outputs.taken_apart(output)
         metas: list[Meta | None] = []
         origins: list[Any] = []

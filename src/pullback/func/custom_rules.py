@@ -15,13 +15,13 @@ from .. import ops
 from .._core.errors import kind
 from .._core.primitives import Carrier, Function
 from .._core.trees import flatten, paths, unflatten
-from .._tensor.custom import Call
-from .rules import Backward, Forward, Leaves, Rule, RulePrimitive
+from .._tensor.custom import CustomCall
+from .rules import Backward, Leaves, PushforwardRule, Rule, RulePrimitive
 
 # 1. Trees
 
 
-class Plan:
+class CallStructure:
     """The structure of the arguments of one call: which are differentiated, and their leaves."""
 
     def __init__(self, name: str, parameters: Sequence[str], args: Sequence[Any], held: Sequence[int]) -> None:
@@ -67,7 +67,7 @@ def _leaves(tree: Any, name: str) -> tuple[list[Any], list[str]]:
 class OfTrees(Rule):
     """One call of a function with its derivative: one function for `custom_jvp`, two for `custom_vjp`."""
 
-    def __init__(self, fun: Function, plan: Plan, *rules: Function) -> None:
+    def __init__(self, fun: Function, plan: CallStructure, *rules: Function) -> None:
         self.fun, self.plan, self.rules = fun, plan, rules
         self.result: Any = None
         self.residual: Any = None
@@ -118,7 +118,7 @@ class BackwardOfTrees(OfTrees, Backward):
         return found
 
 
-class ForwardOfTrees(OfTrees, Forward):
+class ForwardOfTrees(OfTrees, PushforwardRule):
     """One call of a function with its pushforward."""
 
     def push(self, leaves: Leaves, tangents: Leaves) -> list[Any]:
@@ -200,8 +200,8 @@ class _Decorator:
             )
         names = _parameters(self.signature, len(bound.args))
         held = [self._place(number, len(names)) for number in self._held]
-        rule = self._rule(Plan(self.__name__, names, bound.args, held))
-        call = Call(rule.plan.leaves)
+        rule = self._rule(CallStructure(self.__name__, names, bound.args, held))
+        call = CustomCall(rule.plan.leaves)
         call.rule = rule
         tensors = [rule.plan.leaves[place] for place in call.places]
         results = call.assembled(self._primitive(*tensors, call=call))
@@ -212,7 +212,7 @@ class _Decorator:
             raise ValueError(f"{self.__name__} has {count} arguments, and nondiff_argnums names number {number}")
         return number % count
 
-    def _rule(self, plan: Plan) -> Any:
+    def _rule(self, plan: CallStructure) -> Any:
         raise NotImplementedError
 
 
@@ -265,7 +265,7 @@ class custom_vjp(_Decorator):
                 raise TypeError(f"defvjp of {self.__name__}: {name} must be a function, not {_described(rule)}")
         self._fwd, self._bwd = fwd, bwd
 
-    def _rule(self, plan: Plan) -> Any:
+    def _rule(self, plan: CallStructure) -> Any:
         if not hasattr(self, "_bwd"):
             raise AttributeError(
                 f"No VJP defined for custom_vjp function {self.__name__} using defvjp: call {self.__name__}.defvjp(fwd, bwd)"
@@ -329,7 +329,7 @@ class custom_jvp(_Decorator):
 
         self._pushforward = rule
 
-    def _rule(self, plan: Plan) -> Any:
+    def _rule(self, plan: CallStructure) -> Any:
         if not hasattr(self, "_pushforward"):
             raise AttributeError(
                 f"No JVP defined for custom_jvp function {self.__name__} using defjvp: call {self.__name__}.defjvp(rule)"

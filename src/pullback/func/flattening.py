@@ -21,7 +21,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 DOUBLE = np.dtype(np.float64)
 
 
-class Leaf(NamedTuple):
+class ParameterLeaf(NamedTuple):
     """A leaf of the parameters: its path, shape and dtype, and the function that rebuilds it from an array."""
 
     path: str
@@ -86,7 +86,7 @@ def flatten_problem(f: Function, params: Any, *, allow_nan: bool = False, allow_
     return Problem(fun, np.concatenate(vectors), fun.unflatten)
 
 
-def _leaf(value: Any, path: str) -> tuple[Leaf, Array]:
+def _leaf(value: Any, path: str) -> tuple[ParameterLeaf, Array]:
     """The description of a leaf of the parameters, and its value as an array."""
     if isinstance(value, Carrier):
         if value.level:
@@ -108,14 +108,14 @@ def _leaf(value: Any, path: str) -> tuple[Leaf, Array]:
         )
     if np.isnan(array).any():
         raise FloatingPointError(f"{path} is NaN at the start")
-    return Leaf(path, array.shape, array.dtype, made), array
+    return ParameterLeaf(path, array.shape, array.dtype, made), array
 
 
 class FlatFunction:
     """A function of nested parameters, called with one vector; created by `flatten_problem`."""
 
     def __init__(
-        self, f: Function, structure: Structure, leaves: list[Leaf | None], allow_nan: bool, strict: str
+        self, f: Function, structure: Structure, leaves: list[ParameterLeaf | None], allow_nan: bool, strict: str
     ) -> None:
         self._f = f
         self._strict = strict

@@ -21,12 +21,12 @@ from .._tape.node import Node
 from .._tape.recording import Tape
 from .._tape.views import alias
 from .._tensor.custom import (
-    Call,
     Custom,
+    CustomCall,
     CustomNode,
     Kept,
     Meta,
-    Run,
+    RuleRun,
     among,
     beneath,
     edges_of,
@@ -80,7 +80,7 @@ class Backward(Rule):
         return BackwardOnBatches(self, dims)
 
 
-class Forward(Rule):
+class PushforwardRule(Rule):
     """A function with its pushforward."""
 
     def push(self, leaves: Leaves, tangents: Leaves) -> list[Any]:
@@ -94,7 +94,7 @@ class Forward(Rule):
 
 def _mapped(function: Callable[..., Leaves], in_dims: Any, *args: Any) -> list[Any]:
     """The results of a function of leaves on a batch: tensors with the batch axis in front, other leaves unchanged."""
-    nest = Call(())
+    nest = CustomCall(())
     outs = vmap(lambda *examples: nest.taken_apart(tuple(function(*examples))), in_dims=in_dims)(*args)
     return list(nest.assembled(outs))
 
@@ -153,10 +153,10 @@ class BackwardOnBatches(OnBatches, Backward):
         ]
 
 
-class ForwardOnBatches(OnBatches, Forward):
+class ForwardOnBatches(OnBatches, PushforwardRule):
     """The batched form of a function with its pushforward."""
 
-    rule: Forward
+    rule: PushforwardRule
 
     def push(self, leaves: Leaves, tangents: Leaves) -> list[Any]:
         """The tangents of all examples."""
@@ -181,14 +181,14 @@ class RuleNode(CustomNode):
         """The expression that names each leaf of the arguments in the user's terms."""
         return self.rule.names()  # type: ignore[no-any-return]  # duck-typed: a slot
 
-    def gradients(self, run: Run, g: Sequence[Any]) -> Any:
+    def gradients(self, run: RuleRun, g: Sequence[Any]) -> Any:
         """A cotangent or None for each leaf of the arguments."""
         g = [
             made.zeros() if each is None and made is not None else each for each, made in zip(g, self.made, strict=True)
         ]
         saved = run.saved()
         inputs = _with(self.leaves, saved[: self.count])
-        if isinstance(self.rule, Forward):
+        if isinstance(self.rule, PushforwardRule):
             return tuple(_transposed(self.rule, inputs, g))
         residuals = _with(self.residuals, saved[self.count :])
         if run.connected and mode.get().grad:  # recorded on this same tape, so the residuals have a history too
@@ -207,7 +207,7 @@ def _without(leaves: Leaves) -> list[Any]:
 
 
 @restoring
-def _transposed(rule: Forward, leaves: Leaves, g: Leaves) -> list[Any]:
+def _transposed(rule: PushforwardRule, leaves: Leaves, g: Leaves) -> list[Any]:
     """The pullback of cotangents: the transpose of the pushforward, recorded as a function of its tangents."""
     with Level() as level:
         tangents = [
@@ -234,13 +234,13 @@ class RulePrimitive(Custom):
         members = {"__slots__": (), "title": self.title, "primitive": self}
         self.node = type(str(self.title), (RuleNode,), members)
 
-    def computed(self, *arrays: Any, call: Call) -> tuple[Any, ...]:
+    def computed(self, *arrays: Any, call: CustomCall) -> tuple[Any, ...]:
         """The results for plain arrays, as arrays."""
         with among(()):
             outs = call.taken_apart(tuple(call.rule.value(call.filled(arrays))))
         return tuple(map(inner, outs))
 
-    def recorded(self, tape: Tape, args: Sequence[Any], call: Call) -> Sequence[Any]:
+    def recorded(self, tape: Tape, args: Sequence[Any], call: CustomCall) -> Sequence[Any]:
         """The results, recorded on a tape."""
         edges = edges_of(tape, args)
         if not mode.get().grad or all(edge is None for edge in edges):
@@ -253,14 +253,14 @@ class RulePrimitive(Custom):
 
         def run(*_: Any) -> list[Any]:
             with among(lower):
-                if isinstance(call.rule, Forward):
+                if isinstance(call.rule, PushforwardRule):
                     return call.rule.value(leaves)
                 outs, needed = call.rule.forward(leaves)
                 residuals.extend(needed)
                 return list(outs)
 
         below: Any = tape.beneath  # it accepts any callable
-        if tape.level and isinstance(call.rule, Forward):  # on the levels beneath it is this same operation
+        if tape.level and isinstance(call.rule, PushforwardRule):  # on the levels beneath it is this same operation
             outs = list(map(tensor_of, beneath(self, tape, args, call)))
         else:
             outs = call.taken_apart(tuple(below(run, lower, {}) if tape.level else run()))
@@ -280,7 +280,7 @@ class RulePrimitive(Custom):
         lower: Sequence[Any],
         outs: Sequence[Any],
         residuals: Sequence[Any],
-        call: Call,
+        call: CustomCall,
     ) -> list[Any]:
         """The results with their histories; the node gets what it needs for the backward pass."""
         node: Any = record(self.node, tape, args, edges, call, outs)
@@ -337,13 +337,15 @@ def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any]
             moves[place] = tensor_of(np.zeros(tuple(leaves[place].shape), leaves[place]._dtype))
     with among((*primals, *moves)):
         answers = (
-            call.rule.push(leaves, moves) if isinstance(call.rule, Forward) else _pushed_back(call, leaves, moves, y)
+            call.rule.push(leaves, moves)
+            if isinstance(call.rule, PushforwardRule)
+            else _pushed_back(call, leaves, moves, y)
         )
     return tuple(answers[position] for position in call.positions())
 
 
 @restoring
-def _pushed_back(call: Call, leaves: Leaves, moves: Leaves, y: Sequence[Any]) -> list[Any]:
+def _pushed_back(call: CustomCall, leaves: Leaves, moves: Leaves, y: Sequence[Any]) -> list[Any]:
     """The tangents of the results by transposing the pullback, which is linear in its cotangents."""
     residuals = call.rule.forward(leaves)[1]
     metas = [Meta.of(tensor_of(piece)) for piece in y]
@@ -373,7 +375,7 @@ def batched(count: int, primitive: Primitive, args: list[Argument], params: Para
     dims: list[int | None] = [None] * len(call.constants)
     for place, arg in zip(call.places, args, strict=True):
         dims[place] = 0 if arg.batched else None
-    below = Call(call.filled(values))
+    below = CustomCall(call.filled(values))
     below.rule = call.rule.on_batches(dims)
     with among(values):
         results = primitive(*map(tensor_of, values), call=below)

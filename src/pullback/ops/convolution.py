@@ -93,7 +93,7 @@ class _Block(NamedTuple):
     products: Sizes  # the shape of the products, before those of wrapped windows are dropped
 
 
-class _Rows:
+class _WindowRows:
     """The im2col layout: the windows of images as rows of matrices, (groups, positions, depth), one block at a time.
 
     In memory channels come last, (groups, batch, *lengths, *kernel, channels), so that the elements of a line of a
@@ -224,7 +224,7 @@ class _Rows:
         y[block.places] = found.transpose(2, 0, 1, *range(3, found.ndim))
 
 
-_rows = functools.lru_cache(maxsize=256)(_Rows)
+_rows = functools.lru_cache(maxsize=256)(_WindowRows)
 
 
 def _shared(work: Callable[[int], None], count: int) -> None:

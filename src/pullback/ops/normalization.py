@@ -118,7 +118,7 @@ class Known(NamedTuple):
     centred: Any  # the array less its mean, if it is small; else None
 
 
-class _Rows(NamedTuple):
+class _NormalizedRows(NamedTuple):
     """An array divided into contiguous rows for compiled code, and the axes over which the rows' sums are merged."""
 
     code: Any
@@ -177,13 +177,13 @@ def _order(heads: tuple[int, ...], along: Sequence[int]) -> tuple[int, int] | No
     return (math.prod(heads[own[-1] + 1 :]), found) if math.prod(heads[own[0] : own[-1] + 1]) == found else None
 
 
-def _rows(x: Any, axis: tuple[int, ...], weight: Any = None) -> _Rows | None:
+def _rows(x: Any, axis: tuple[int, ...], weight: Any = None) -> _NormalizedRows | None:
     """The rows of an array along axes, along which a weight is constant; None if there is no compiled code for them."""
     if x.size < machine.WORTH:
         return None
     size, heads, merged, shared = _cut(x.shape, axis, None if weight is None else weight.shape)
     code = None if shared is None or (merged and x.size < MERGED) else machine.rows(x, size)
-    return None if code is None else _Rows(code, heads, merged, shared)  # type: ignore[arg-type]  # as above
+    return None if code is None else _NormalizedRows(code, heads, merged, shared)  # type: ignore[arg-type]  # as above
 
 
 def _alone(x: Any, axis: tuple[int, ...], weight: Any) -> Any:
@@ -209,7 +209,7 @@ def statistics(x: Any, axis: tuple[int, ...], eps: float) -> Known:
     return Known(mean, variance, np.reciprocal(np.sqrt(variance + _xp.constant(eps, x.dtype))), centred)
 
 
-def _merged_moments(x: Any, rows: _Rows) -> tuple[Any, Any]:
+def _merged_moments(x: Any, rows: _NormalizedRows) -> tuple[Any, Any]:
     """The mean and the variance from those of the rows: the mean variance of rows plus the variance of their means."""
     mean, variance = rows.numbers(2, x.dtype)
     rows.code("moments", x=x, mean=mean, variance=variance)
@@ -415,7 +415,9 @@ def _affine(
     return _to_input(g, centred, scale, scale, sums, products, number), to_weight, to_bias
 
 
-def _shared(rows: _Rows, given: Any, x: Any, known: Known, number: Any, weight: Any, out: Any) -> tuple[Any, Any]:
+def _shared(
+    rows: _NormalizedRows, given: Any, x: Any, known: Known, number: Any, weight: Any, out: Any
+) -> tuple[Any, Any]:
     """Write the cotangent of x where rows share statistics; the sums of `given` and of its products with x, per row."""
     sums, products = rows.numbers(2, x.dtype)
     parts = {"x": x, "mean": known.mean, "given": given, **rows.shared}
@@ -434,7 +436,9 @@ def _shared(rows: _Rows, given: Any, x: Any, known: Known, number: Any, weight: 
     return sums, products
 
 
-def _of_shared(rows: _Rows, given: Any, x: Any, weight: Any, known: Known, number: Any, out: Any) -> tuple[Any, ...]:
+def _of_shared(
+    rows: _NormalizedRows, given: Any, x: Any, weight: Any, known: Known, number: Any, out: Any
+) -> tuple[Any, ...]:
     """The cotangents where rows share statistics and a weight has one value per row."""
     sums, products = _shared(rows, given, x, known, number, weight, out)
     products *= rows.of(known.scale, x.ndim)

@@ -49,7 +49,7 @@ from .._tape.views import alias, view
 from .._tape.walk import pull_back
 from .._tensor.tensor import Tensor
 from ..nn.modules.module import Module
-from .capture import Run
+from .capture import CapturedRun
 from .costs import peak, works
 from .holders import meaning
 from .layouts import clash, order, overlaps

@@ -77,7 +77,7 @@ class Side:
     nesting: _Any
     pattern: _Any
 
-class Step:
+class LoopStep:
     ...
 
     def __init__(self, who: str, function: Function, carry: Pattern, *, spread: bool=False) -> None:
@@ -96,7 +96,7 @@ class Step:
     spread: _Any
     who: _Any
 
-class ScanStep(Step):
+class ScanStep(LoopStep):
     ...
 
     def __init__(self, who: str, function: Function, carry: Pattern, slices: Structure) -> None:
@@ -137,7 +137,7 @@ class Runner:
     def cond(self, predicate: Any, first: Side, second: Side, operands: Leaves) -> Leaves:
         ...
 
-    def while_loop(self, test: Function, step: Step, carry: Leaves) -> Leaves:
+    def while_loop(self, test: Function, step: LoopStep, carry: Leaves) -> Leaves:
         ...
 
     def scan(self, step: ScanStep, carry: Leaves, columns: Leaves, count: int, reverse: bool) -> tuple[Leaves, Leaves]:

@@ -101,7 +101,7 @@ def module(name: str) -> types.ModuleType:
     return _modules[name]
 
 
-class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class AutogradFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """The import finder for the stand-ins."""
 
     @classmethod
@@ -147,7 +147,7 @@ def install() -> None:
             "autograd is already imported, and pullback cannot stand in for it in this process: call install() before the "
             "first `import autograd`"
         )
-    sys.meta_path.insert(0, Finder)
+    sys.meta_path.insert(0, AutogradFinder)
     importlib.import_module("autograd")
 
 
@@ -156,8 +156,8 @@ def uninstall() -> None:
 
     Modules that imported autograd in between keep the objects they imported.
     """
-    if Finder in sys.meta_path:
-        sys.meta_path.remove(Finder)
+    if AutogradFinder in sys.meta_path:
+        sys.meta_path.remove(AutogradFinder)
     for name in [*GATHERED, *NAMESPACES]:
         if sys.modules.get(name) is _modules.get(name, Ellipsis):
             del sys.modules[name]

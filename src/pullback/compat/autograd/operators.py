@@ -10,7 +10,7 @@ import numpy as np
 from ..._core.sites import warn
 from ..._core.trees import flatten
 from .spaces import vspace
-from .tracing import Traced, make_jvp as _make_jvp, make_vjp as _make_vjp
+from .tracing import TracedRun, make_jvp as _make_jvp, make_vjp as _make_vjp
 
 Function = Callable[..., Any]
 
@@ -152,7 +152,7 @@ def jacobian(fun: Function, x: Any) -> Any:
     array([[4., 0.],
            [3., 2.]])
     """
-    traced = Traced(fun, x)
+    traced = TracedRun(fun, x)
     if len(traced.outputs) != 1 or len(traced.variables) != 1 or traced.structure.kind or traced.nesting.kind:
         raise TypeError(
             f"jacobian takes functions of one array to one array: the argument nests as {traced.nesting}, the output as "

@@ -16,7 +16,7 @@ from ... import ops
 from ..._core.modes import mode
 from ..._core.primitives import Carrier, Function, Primitive
 from ..._core.trees import Structure, flatten, paths, unflatten
-from ..._tensor.custom import Call, tensor_of
+from ..._tensor.custom import CustomCall, tensor_of
 from ...func import rules as _rules
 from ...func.arguments import Argument, Params
 from ...func.custom import RULES, Rules
@@ -209,7 +209,7 @@ def primitive(f_raw: Function) -> Function:
                 "arguments: pass it by position"
             )
         opened = [leaf.tensor if isinstance(leaf, Box) else leaf for leaf in leaves]
-        call = Call(opened)
+        call = CustomCall(opened)
         call.rule = Rule(wrapped, structure, opened, kwargs)
         results = call.assembled(operation(*[opened[place] for place in call.places], call=call))
         return unflatten(call.rule.result, [seen(result) for result in results])

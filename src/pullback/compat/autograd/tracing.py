@@ -63,7 +63,7 @@ class Further(Level):
         return self.pull(outputs, start, variables, retain_graph=True)
 
 
-active: ContextVar[tuple[Traced, ...]] = ContextVar("pullback.active", default=())
+active: ContextVar[tuple[TracedRun, ...]] = ContextVar("pullback.active", default=())
 """The active runs, the outermost first."""
 
 
@@ -97,7 +97,7 @@ def given_back(value: Any) -> Any:
     return found if owned else found.copy()
 
 
-class Traced:
+class TracedRun:
     """One run of a function on its own trace: its inputs and outputs.
 
     `by_hand` is True if a primitive with a user-defined derivative was called, which accepts one cotangent at a time.
@@ -176,7 +176,7 @@ def make_vjp(function: Function, x: Any) -> tuple[Function, Any]:
     >>> float(pull(1.0)), float(value)
     (6.0, 9.0)
     """
-    traced = Traced(function, x)
+    traced = TracedRun(function, x)
     return traced.pull, traced.value()
 
 

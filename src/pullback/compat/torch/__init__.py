@@ -48,7 +48,7 @@ def install() -> None:
             "torch is already imported, and pullback cannot stand in for it in this process: call install() before the "
             "first `import torch`, or start the program with `pullback run`"
         )
-    sys.meta_path.insert(0, facade.Finder)
+    sys.meta_path.insert(0, facade.TorchFinder)
     sys.path.insert(1, _PATH)
     sys.modules["torch"] = facade.made("torch")
     package.name = "torch"
@@ -61,9 +61,9 @@ def uninstall() -> None:
 
     Modules that imported torch in between keep the objects they imported.
     """
-    if facade.Finder in sys.meta_path:
+    if facade.TorchFinder in sys.meta_path:
         overrides.stop()
-        sys.meta_path.remove(facade.Finder)
+        sys.meta_path.remove(facade.TorchFinder)
     if _PATH in sys.path:
         sys.path.remove(_PATH)
     for name, module in list(sys.modules.items()):
@@ -87,7 +87,7 @@ class _WhereMissing:
         if name != "torch":
             return None
         install()
-        return facade.Finder.find_spec(name)
+        return facade.TorchFinder.find_spec(name)
 
 
 @contextlib.contextmanager

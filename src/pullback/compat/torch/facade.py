@@ -156,13 +156,13 @@ def _places(name: str) -> Sequence[str] | None:
 
 def made(name: str) -> ModuleType:
     """The stand-in for an existing module of torch that is not yet in `sys.modules`."""
-    spec = Finder.find_spec(name)
+    spec = TorchFinder.find_spec(name)
     module = importlib.util.module_from_spec(spec)
-    Finder.exec_module(module)
+    TorchFinder.exec_module(module)
     return module
 
 
-class Finder:
+class TorchFinder:
     """The import finder for torch and its modules, ahead of all other finders."""
 
     @classmethod

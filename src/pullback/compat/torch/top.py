@@ -38,7 +38,7 @@ class _Absent:
 
     def __init__(self, name: str, bits: int, largest: float, eps: float, tiny: float, resolution: float) -> None:
         self.name, self.itemsize = name, bits // 8
-        self.limits = Limits(bits, largest, eps, tiny, resolution, name)
+        self.limits = FloatingLimits(bits, largest, eps, tiny, resolution, name)
         self.is_floating_point = name != "complex32"
 
     def __repr__(self) -> str:
@@ -48,7 +48,7 @@ class _Absent:
         return self.name
 
 
-class Limits:
+class FloatingLimits:
     """What `torch.finfo` says of a dtype that NumPy does not have."""
 
     def __init__(self, bits: int, largest: float, eps: float, tiny: float, resolution: float, name: str) -> None:

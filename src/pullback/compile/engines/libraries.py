@@ -39,7 +39,7 @@ OLDER = {
 """Names that functions of the standard have in libraries that follow NumPy before its version 2."""
 
 
-class Names:
+class RenamedNamespace:
     """The functions of the standard in a library that has them under other names; what is defined here it has otherwise."""
 
     def __init__(self, module: Any, others: dict[str, str]) -> None:
@@ -64,7 +64,7 @@ class Names:
             return self._module.argsort(x, axis=axis, kind="stable")
 
 
-class TorchNames(Names):
+class TorchNames(RenamedNamespace):
     """The functions of the standard in torch."""
 
     def __init__(self, module: Any) -> None:
@@ -435,7 +435,7 @@ class Cupy(Engine):
 
     def __init__(self) -> None:
         cupy = importlib.import_module("cupy")
-        super().__init__(Names(cupy, OLDER), cupy, importlib.import_module("cupyx.scipy.special"))
+        super().__init__(RenamedNamespace(cupy, OLDER), cupy, importlib.import_module("cupyx.scipy.special"))
 
     def host(self, x: Any) -> Any:
         """An array of the engine's, on the host."""
@@ -463,7 +463,7 @@ class Dask(Engine):
     def __init__(self) -> None:
         self.dask = importlib.import_module("dask")
         array = importlib.import_module("dask.array")
-        super().__init__(Names(array, OLDER), array)
+        super().__init__(RenamedNamespace(array, OLDER), array)
         self.name, self.array = "dask", array.Array
 
     def host(self, x: Any) -> Any:
@@ -526,4 +526,4 @@ def engine(what: Any) -> Engine:
 
 @functools.cache
 def _made(what: Any) -> Engine:
-    return ENGINES[what]() if isinstance(what, str) else Engine(Names(what, OLDER), what)
+    return ENGINES[what]() if isinstance(what, str) else Engine(RenamedNamespace(what, OLDER), what)

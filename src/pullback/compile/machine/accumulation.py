@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from ..mathematics.lanes import Word
 from .elements import KINDS
-from .tasks import Call, TaskEmitter
+from .tasks import BoundKernel, TaskEmitter
 
 
 class AccumulateEmitter(TaskEmitter):
@@ -33,8 +33,8 @@ class AccumulateEmitter(TaskEmitter):
 
 
 @functools.cache
-def _call(kind: str) -> Call:
-    return Call(AccumulateEmitter, kind, "add")
+def _call(kind: str) -> BoundKernel:
+    return BoundKernel(AccumulateEmitter, kind, "add")
 
 
 def add(out: Any, places: Any, rows: Any) -> None:

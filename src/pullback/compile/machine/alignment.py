@@ -17,7 +17,7 @@ from ..mathematics.exponentials import exp, exp_of_share
 from ..mathematics.lanes import Word
 from ..mathematics.logarithms import log_of_normal
 from .elements import KINDS
-from .tasks import Call, TaskEmitter
+from .tasks import BoundKernel, TaskEmitter
 from .writing import Array
 
 SHARED = 1 << 16
@@ -139,14 +139,14 @@ class AlignmentEmitter(TaskEmitter):
 
 
 @functools.lru_cache(maxsize=64)
-def _call(name: str, shape: tuple[int, ...], classes: int, dtype: np.dtype[Any]) -> tuple[Call, int, bool]:
+def _call(name: str, shape: tuple[int, ...], classes: int, dtype: np.dtype[Any]) -> tuple[BoundKernel, int, bool]:
     """A function for arrays of a shape, the number of its tasks, and whether threads share them."""
     *lead, steps, sequences, size = shape
     count = sequences * int(np.prod(lead, dtype=np.int64))
     shared = count * steps * size >= SHARED
     tasks = max(1, min(count, get_num_threads())) if shared else 1
     words = {"count": count, "steps": steps, "sequences": sequences, "size": size, "classes": classes, "tasks": tasks}
-    return Call(AlignmentEmitter, KINDS[dtype], name, **words), tasks, shared
+    return BoundKernel(AlignmentEmitter, KINDS[dtype], name, **words), tasks, shared
 
 
 def run(name: str, *, out: Any, of: Any = None, classes: int = 0, **arrays: Any) -> None:

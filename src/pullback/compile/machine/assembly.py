@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..program import Equation, Program, Value
-from .fusion import Loops, Opaque, Own, Planner, Product, Step, Steps, planned
+from .fusion import Loops, MatrixProduct, Opaque, Own, Planner, Step, Steps, planned
 from .loops import accumulated, chunks, partial
 from .lowering import lowered
 from .memory import SIZES
@@ -33,7 +33,7 @@ as fast and compiles four times as fast."""
 
 
 @dataclass(slots=True, eq=False)
-class Piece:
+class AssembledStep:
     """A step with its layout, or with the body of its loop, and the names of its functions."""
 
     step: Step
@@ -61,7 +61,7 @@ class Stage(NamedTuple):
 
 
 @dataclass(slots=True)
-class Memory:
+class MemoryLayout:
     """The addresses of values: a slot of the table and an offset in bytes."""
 
     places: dict[Any, tuple[int, int]] = field(default_factory=dict)
@@ -101,7 +101,9 @@ class Assembly:
 
     def _read_as_memory(self, value: Value) -> bool:
         wanted = {x for p in self.pieces if isinstance(p.step, Opaque | Steps | Own) for x in p.step.equation.inputs}
-        factors = {x.value for p in self.pieces if isinstance(p.step, Product) for x in (p.step.left, p.step.right)}
+        factors = {
+            x.value for p in self.pieces if isinstance(p.step, MatrixProduct) for x in (p.step.left, p.step.right)
+        }
         return value in wanted or value in factors or value in self.program.needed
 
     # Pieces
@@ -115,9 +117,9 @@ class Assembly:
             for place, (number, end) in enumerate(zip(before, ends, strict=True))
         ]
 
-    def _piece(self, step: Step, number: int) -> Piece | None:
+    def _piece(self, step: Step, number: int) -> AssembledStep | None:
         """The piece of a step; None if none of its results is needed."""
-        piece = Piece(step, f"step_{number}")
+        piece = AssembledStep(step, f"step_{number}")
         if isinstance(step, Loops):
             self._drop_unused(step)
             if not step.nest.roots:
@@ -130,7 +132,7 @@ class Assembly:
                 {node.data[0]: node.data[0].nbytes for node in layout.nodes if node.kind in MEMORY}.values()
             )
             piece.written = sum(root.source.nbytes if not root.how else root.value.nbytes for root in layout.roots)
-        elif isinstance(step, Product):
+        elif isinstance(step, MatrixProduct):
             piece.cost, how = flops(step) // 2, form(step)
             piece.count = how.parts.number if how.shared else 1
             piece.read = step.left.value.nbytes + step.right.value.nbytes
@@ -165,7 +167,7 @@ class Assembly:
             for step in self.planner.steps:
                 if isinstance(step, Loops):
                     known |= step.nest.loaded
-                elif isinstance(step, Product):
+                elif isinstance(step, MatrixProduct):
                     known |= {step.left.value, step.right.value}
                 else:
                     known |= set(step.equation.inputs)
@@ -174,8 +176,8 @@ class Assembly:
 
     # Memory
 
-    def _memory(self) -> Memory:
-        program, memory = self.program, Memory()
+    def _memory(self) -> MemoryLayout:
+        program, memory = self.program, MemoryLayout()
         slots = {value: (number, 0) for number, value in enumerate(program.inputs)}
         for number, value in enumerate(program.outputs):
             slots[value] = (len(program.inputs) + number, 0)
@@ -193,7 +195,7 @@ class Assembly:
         self._lay_out(memory, arena)
         return memory
 
-    def _lay_out(self, memory: Memory, slot: int) -> None:
+    def _lay_out(self, memory: MemoryLayout, slot: int) -> None:
         """Assign memory in the arena to temporaries, reusing that of temporaries that are dead."""
         last = self._last_uses()
         free = _Free()
@@ -210,10 +212,10 @@ class Assembly:
                 ends.setdefault(end, []).append((start, size))
         memory.arena = free.top
 
-    def _needs(self, piece: Piece, number: int, last: dict[Value, int]) -> list[tuple[Any, int, int]]:
+    def _needs(self, piece: AssembledStep, number: int, last: dict[Value, int]) -> list[tuple[Any, int, int]]:
         """The arena memory that a step needs: key, bytes, and the last step that reads it."""
         found: list[tuple[Any, int, int]]
-        if isinstance(piece.step, Product | Steps | Own):
+        if isinstance(piece.step, MatrixProduct | Steps | Own):
             found = [(value, value.nbytes, last.get(value, number)) for value in piece.step.equation.outputs]
             return found if piece.body is None else [*found, (piece, room(piece.body, piece.step.equation), number)]
         if piece.layout is None:
@@ -234,9 +236,9 @@ class Assembly:
         return last | dict.fromkeys(self.program.needed, len(self.pieces))
 
     @staticmethod
-    def _reads(piece: Piece) -> set[Value]:
+    def _reads(piece: AssembledStep) -> set[Value]:
         step = piece.step
-        if isinstance(step, Product):
+        if isinstance(step, MatrixProduct):
             return {step.left.value, step.right.value}
         if isinstance(step, Opaque | Steps | Own):
             return set(step.equation.inputs)

@@ -14,7 +14,7 @@ from llvmlite import ir
 
 from ..mathematics.lanes import TYPES, Word
 from . import native
-from .linking import Module, address_of
+from .linking import LinkedModule, address_of
 from .memory import LONG
 from .writing import Writer
 
@@ -25,10 +25,10 @@ ROW = "nd dims dtype number bytes flags".split()
 """The words that describe an array: axes, the address of its lengths, dtype, the dtype's number, bytes, required flags."""
 
 
-class Body(Writer):
+class FunctionBody(Writer):
     """The body of a function under construction; its parameters and its result are words."""
 
-    def __init__(self, module: Module, name: str, parameters: int, *, public: bool = False) -> None:
+    def __init__(self, module: LinkedModule, name: str, parameters: int, *, public: bool = False) -> None:
         self.function = ir.Function(module, ir.FunctionType(LONG, [LONG] * parameters), name)
         self.function.linkage = "" if public else "internal"
         super().__init__(ir.IRBuilder(self.function.append_basic_block()))
@@ -148,9 +148,9 @@ class Body(Writer):
             self.result_object(name)
 
 
-def fits(module: Module) -> Any:
+def fits(module: LinkedModule) -> Any:
     """The function of a module that says whether an object is an array as a row of words describes it."""
-    body = Body(module, "fits", 2)
+    body = FunctionBody(module, "fits", 2)
     thing, row = body.parameters
     nd, dims, dtype, _, _, flags = (body.word(row, place) for place in range(len(ROW)))
     body.result_if(body.field(thing, "type") != body.link("ndarray"))
@@ -162,11 +162,13 @@ def fits(module: Module) -> Any:
     return body.result(1)
 
 
-def code(name: str, write: Callable[[Module], object], links: Mapping[str, int], *, plain: bool = False) -> native.Code:
+def code(
+    name: str, write: Callable[[LinkedModule], object], links: Mapping[str, int], *, plain: bool = False
+) -> native.Code:
     """The code that a function writes, kept on the disk under a name; `links` are addresses besides Python's and NumPy's."""
 
     def text() -> str:
-        module = Module()
+        module = LinkedModule()
         write(module)
         return module.finished()
 
@@ -175,7 +177,7 @@ def code(name: str, write: Callable[[Module], object], links: Mapping[str, int],
     return made
 
 
-def method(name: str, doc: str, write: Callable[[Module], object], details: object = "") -> Any:
+def method(name: str, doc: str, write: Callable[[LinkedModule], object], details: object = "") -> Any:
     """A built-in function of Python without its `self`: the public function of that name, which gets `self`, the address
     of an array of arguments, and their number. `details` tell apart functions of one name.
 

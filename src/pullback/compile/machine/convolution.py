@@ -20,7 +20,7 @@ from . import moving
 from .elements import KINDS
 from .gathered import GatheredEmitter, tile
 from .indices import strides
-from .tasks import Call, lanes
+from .tasks import BoundKernel, lanes
 
 SHARED = 1 << 21
 """The number of multiplications above which threads share the work: waking one takes as long as some hundred thousand."""
@@ -40,7 +40,7 @@ PACKED = 1 << 16
 """The approximate size in bytes of the results that are transposed at a time."""
 
 
-class Plan:
+class ConvolutionPlan:
     """A convolution of one shape: tables of offsets in bytes, by output position and by element of a window."""
 
     def __init__(self, x: Sizes, weight: Sizes, window: Window, dtype: np.dtype[Any]) -> None:
@@ -73,9 +73,9 @@ class Plan:
         return moving.padded(x, self.window.padding) if any(self.window.padding) else np.ascontiguousarray(x)
 
     @computed
-    def _put(self) -> Call:
+    def _put(self) -> BoundKernel:
         """The call that computes results; a task is a part of the output positions of an image."""
-        return Call(
+        return BoundKernel(
             GatheredEmitter, self.kind, "put", image=self.image, rows=self.of_places, columns=self.of_depth,
             depth=self.depth, blocks=self.blocks, results=self.results, result=self.plane * self.results,
             plane=self.plane, places=self.places, parts=max(1, min(self.work // TASK, self.places // tile()[0])),
@@ -93,12 +93,12 @@ class Plan:
         return out
 
     @computed
-    def _add(self) -> Call:
+    def _add(self) -> BoundKernel:
         """The call that computes the weight's gradient; a task is a share of the images."""
         bytes_given = self.plane * self.results
         rows = np.zeros(-(-self.depth // tile()[0]) * tile()[0], np.int64)
         rows[: self.depth] = self.of_depth
-        return Call(
+        return BoundKernel(
             GatheredEmitter, self.kind, "add", image=self.image, rows=rows,
             columns=(np.arange(self.together)[:, None] * self.image + self.of_places).reshape(-1),
             result=bytes_given, plane=self.plane, places=self.places, together=self.together, depth=len(rows),
@@ -135,10 +135,14 @@ def offsets(lengths: Sizes, steps: list[int], dtype: np.dtype[Any]) -> Any:
 
 
 @functools.lru_cache(maxsize=64)
-def plan(x: Sizes, weight: Sizes, window: Window, dtype: np.dtype[Any]) -> Plan | None:
+def plan(x: Sizes, weight: Sizes, window: Window, dtype: np.dtype[Any]) -> ConvolutionPlan | None:
     """The plan of a convolution by machine code; None if NumPy is faster or the case is not supported."""
     if window.groups > 1 or dtype not in (np.float32, np.float64) or not Target.host().fma or 0 in x:
         return None
     width, places = lanes(KINDS[dtype]), math.prod(window.lengths(x[2:], weight[2:]))
     fits = width // 8 <= weight[0] <= WIDEST and max(tile()[0], width) <= places <= PLACES
-    return Plan(x, weight, window, dtype) if fits and math.prod(weight[1:]) * width * dtype.itemsize <= PANEL else None
+    return (
+        ConvolutionPlan(x, weight, window, dtype)
+        if fits and math.prod(weight[1:]) * width * dtype.itemsize <= PANEL
+        else None
+    )

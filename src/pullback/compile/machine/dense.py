@@ -15,9 +15,9 @@ import numpy as np
 from ..._numerics.blas import single as single
 from ..mathematics.lanes import Word
 from . import callables, matrices, native, pool
-from .callables import ALIGNED as ALIGNED_FLAG, WRITABLE, Body
+from .callables import ALIGNED as ALIGNED_FLAG, WRITABLE, FunctionBody
 from .elements import KINDS
-from .linking import Module
+from .linking import LinkedModule
 from .memory import SIZES
 from .products import ALIGNED, BAND, PARTS, SPLIT
 from .tasks import TaskEmitter, functions
@@ -78,9 +78,9 @@ LEAST, FEWEST = 1 << 16, 8
 """Multiplications from which on our code is quicker than BLAS, and the fewest rows and columns for which it is."""
 
 
-def _is_factor(module: Module, size: int) -> Any:
+def _is_factor(module: LinkedModule, size: int) -> Any:
     """The function that says whether an object is an aligned array of a dtype and of some axes, with steps of whole elements."""
-    body = Body(module, "is_factor", 3)
+    body = FunctionBody(module, "is_factor", 3)
     thing, dtype, nd = body.parameters
     body.result_if(body.field(thing, "type") != body.link("ndarray"))
     body.result_if((body.field(thing, "flags") & ALIGNED_FLAG) == 0)
@@ -91,7 +91,7 @@ def _is_factor(module: Module, size: int) -> Any:
     return body.result(1)
 
 
-def _listed(body: Body, *words: Word | int) -> Word:
+def _listed(body: FunctionBody, *words: Word | int) -> Word:
     """The address of words, which are there until the function returns."""
     address = body.table(len(words))
     for place, word in enumerate(words):
@@ -99,10 +99,10 @@ def _listed(body: Body, *words: Word | int) -> Word:
     return address
 
 
-def _write(module: Module, size: int) -> None:
+def _write(module: LinkedModule, size: int) -> None:
     """Write the function that multiplies two matrices of elements of some bytes; it returns None where BLAS is to."""
     is_factor = _is_factor(module, size)
-    body = Body(module, "product", 3, public=True)
+    body = FunctionBody(module, "product", 3, public=True)
     own, arguments, count = body.parameters
     block = body.field(own, "data")
     share, by_rows, by_columns, multiply, dtype, number = (body.word(block, place) for place in range(6))
@@ -149,7 +149,7 @@ class Batch(NamedTuple):
         return {f"{name}_{step}": word for step, word in zip("over along down right".split(), self.steps, strict=True)}
 
     @staticmethod
-    def of(body: Body, thing: Word, nd: Word, size: int) -> Batch:
+    def of(body: FunctionBody, thing: Word, nd: Word, size: int) -> Batch:
         """An array's, of three or four axes."""
         found = []
         for name in ("dims", "strides"):
@@ -163,9 +163,9 @@ class Batch(NamedTuple):
         )
 
 
-def _is_result(module: Module, size: int, is_factor: Any) -> Any:
+def _is_result(module: LinkedModule, size: int, is_factor: Any) -> Any:
     """The function that says whether a batch of products of some shape can be written to an object."""
-    body = Body(module, "is_result", 4)
+    body = FunctionBody(module, "is_result", 4)
     thing, dtype, nd, shape = body.parameters
     body.result_if(body.call(is_factor, thing, dtype, nd) == 0)
     batch = Batch.of(body, thing, nd, size)
@@ -175,13 +175,13 @@ def _is_result(module: Module, size: int, is_factor: Any) -> Any:
     return body.result(1)
 
 
-def _write_batched(module: Module, size: int) -> None:
+def _write_batched(module: LinkedModule, size: int) -> None:
     """Write the function that multiplies two batches of matrices, into a third array if there is one that shares no memory
     with them; it returns None where NumPy is to.
     """
     is_factor = _is_factor(module, size)
     is_result = _is_result(module, size, is_factor)
-    body = Body(module, "batched", 3, public=True)
+    body = FunctionBody(module, "batched", 3, public=True)
     own, arguments, count = body.parameters
     block = body.field(own, "data")
     share, by_pairs, multiply, dtype, number = (body.word(block, place) for place in range(5))

@@ -22,7 +22,7 @@ from ..mathematics.lanes import Word
 from .convolution import SHARED, offsets
 from .elements import KINDS
 from .indices import strides
-from .tasks import Call, TaskEmitter, lanes
+from .tasks import BoundKernel, TaskEmitter, lanes
 from .writing import Array
 
 LARGEST = 1 << 22
@@ -161,7 +161,7 @@ class DepthwiseEmitter(TaskEmitter):
                 total.put(sums[0])
 
 
-class Plan:
+class DepthwisePlan:
     """A depthwise convolution of one shape: the layout of frames and the offsets of windows."""
 
     def __init__(self, x: Sizes, weight: Sizes, window: Window, dtype: np.dtype[Any]) -> None:
@@ -191,7 +191,7 @@ class Plan:
             "width": self.lengths[-1], "count": math.prod(weight[2:]),
             "taps": np.add.outer(offsets(weight[2:-1], reach, dtype), inner).reshape(-1),
         }  # fmt: skip
-        self.calls = functools.cache(functools.partial(Call, DepthwiseEmitter, self.kind, **self.words))
+        self.calls = functools.cache(functools.partial(BoundKernel, DepthwiseEmitter, self.kind, **self.words))
 
     def _call(self, name: str, most: int, **words: Any) -> None:
         tasks = max(1, min(most, self.work // TASK))
@@ -221,9 +221,9 @@ class Plan:
 
 
 @functools.lru_cache(maxsize=64)
-def plan(x: Sizes, weight: Sizes, window: Window, dtype: np.dtype[Any]) -> Plan | None:
+def plan(x: Sizes, weight: Sizes, window: Window, dtype: np.dtype[Any]) -> DepthwisePlan | None:
     """The plan of a depthwise convolution by machine code; None if the case is not supported."""
     if weight[1] > 1 or dtype not in (np.float32, np.float64) or 0 in x or min(window.padding) < 0:
         return None
-    found = Plan(x, weight, window, dtype)
+    found = DepthwisePlan(x, weight, window, dtype)
     return found if found.frame <= LARGEST else None

@@ -19,7 +19,7 @@ from ..mathematics import gamma, trigonometry
 from ..mathematics.arithmetic import cast, maximum, minimum, plus, times, truth
 from ..mathematics.lanes import BITS, REALS, TYPES, Desk, Target, Word
 from . import native
-from .linking import Module, linked
+from .linking import LinkedModule, linked
 from .memory import SIZES
 
 KINDS: dict[np.dtype[Any], str] = {
@@ -67,7 +67,7 @@ OF_ANGLE = {"sin": trigonometry.sine, "cos": trigonometry.cosine}
 def call(name: str, *words: Word) -> Word:
     """A mathematical function by the name of NumPy's ufunc: inlined, or a call of the one in `library`."""
     desk, kind, module = words[0].desk, words[0].kind, words[0].desk.builder.module
-    if not isinstance(module, Module):
+    if not isinstance(module, LinkedModule):
         return written(name, words)
     key = _key(name, words)
     module.uses[key] += 1
@@ -124,7 +124,7 @@ def reduction(x: Word) -> list[Word]:
     """The reduction of an angle; the short one if all lanes are moderate."""
 
     def words(near: bool) -> list[Word]:
-        if not near and isinstance(x.desk.builder.module, Module):
+        if not near and isinstance(x.desk.builder.module, LinkedModule):
             return _by_call(x)
         several = (x.desk.lanes or 1) * SIZES[x.kind] > native.width()  # registers, which code for many elements takes
         return [*trigonometry.reduced(x, near=near)] if near or several else _lane_by_lane(x)

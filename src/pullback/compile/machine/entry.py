@@ -16,16 +16,16 @@ import numpy as np
 
 from ..mathematics.lanes import Word
 from . import callables, native
-from .callables import ROW, Body
-from .linking import Module
+from .callables import ROW, FunctionBody
+from .linking import LinkedModule
 
 WORDS = """inputs outputs run arena heavy cell slots constants constant_table arrays writes write_table""".split()
 """The words of a block; `arrays` are rows of words as `callables.fits` reads them."""
 
 
-def _apart(module: Module) -> Any:
+def _apart(module: LinkedModule) -> Any:
     """The function that says whether arrays that will be written share no memory with others."""
-    body = Body(module, "apart", 5)
+    body = FunctionBody(module, "apart", 5)
     table, rows, count, writes, written = body.parameters
 
     def memory(number: Word) -> tuple[Word, Word]:
@@ -41,14 +41,14 @@ def _apart(module: Module) -> Any:
     return body.result(1)
 
 
-def _write(module: Module) -> None:
+def _write(module: LinkedModule) -> None:
     """Write the function for all programs.
 
     It returns the list of results, the number of the guard that failed, or None for arguments that the program was not
     compiled for.
     """
     fits, apart = callables.fits(module), _apart(module)
-    body = Body(module, "run", 3, public=True)
+    body = FunctionBody(module, "run", 3, public=True)
     own, arguments, count = body.parameters
     block = body.field(own, "data")
     told = SimpleNamespace(**{name: body.word(block, place) for place, name in enumerate(WORDS)})
@@ -84,7 +84,7 @@ def _write(module: Module) -> None:
     body.result(body.call("PyLong_FromLong", status))
 
 
-def _run(body: Body, told: Any, block: Word, table: Word, give_up: Callable[[], None]) -> Word:
+def _run(body: FunctionBody, told: Any, block: Word, table: Word, give_up: Callable[[], None]) -> Word:
     """Run the program with a block of memory, which is kept for the next call; the number of the guard that failed, or 0."""
     after, cell = told.inputs + told.outputs, block + 8 * WORDS.index("cell")
     memory, status = body.variable(0), body.variable(0)

@@ -15,7 +15,7 @@ from .. import store
 from ..costs import Work
 from ..program import Array, DepartedError, Program, Value, run
 from . import library, matrices, native, pool, small
-from .assembly import HEAVY, Assembly, Piece
+from .assembly import HEAVY, AssembledStep, Assembly
 from .callables import CONTIGUOUS, WRITABLE
 from .entry import Block, builtin
 from .fusion import Loops, Opaque
@@ -198,7 +198,7 @@ class Executable:
         """The temporary memory in bytes, without inputs and outputs."""
         return self._assembly.memory.arena
 
-    def _kernel(self, piece: Piece) -> Work:
+    def _kernel(self, piece: AssembledStep) -> Work:
         step = piece.step
         if not isinstance(step, Loops):
             equations: tuple[str, ...] = (step.equation.name,)
@@ -295,7 +295,7 @@ class _Run:
             return executable._departed(status, tuple(self.given))
         return [self.arrays[value] for value in self.assembly.program.outputs]
 
-    def step(self, piece: Piece) -> None:
+    def step(self, piece: AssembledStep) -> None:
         """One step."""
         if isinstance(piece.step, Opaque):
             self._forward(piece.step)

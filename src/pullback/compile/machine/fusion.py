@@ -23,7 +23,7 @@ from ..program import Equation, Program, Value
 from . import indices
 from .elements import ELEMENTS, KINDS, lowers
 from .indices import Affine, AnyIndex, Cut, Index, Unaligned, flat, moved, shifted, uncut, whole
-from .nests import GATHERS, REDUCTIONS, Incompatible, Nest, Root, Source
+from .nests import GATHERS, REDUCTIONS, Incompatible, Nest, NestFacts, Root
 
 FEW = 1 << 12
 """The number of iterations up to which nests without shared memory are fused: the loop costs more than its body."""
@@ -57,7 +57,7 @@ class Operand:
 
 
 @dataclass(slots=True, eq=False)
-class Product:
+class MatrixProduct:
     """A step that is a matrix product, possibly batched."""
 
     equation: Equation
@@ -87,7 +87,7 @@ class Own:
     equation: Equation
 
 
-Step = Loops | Product | Steps | Own | Opaque
+Step = Loops | MatrixProduct | Steps | Own | Opaque
 
 
 def leading(rows: int, columns: int, down: int, right: int) -> tuple[int, int] | None:
@@ -326,7 +326,7 @@ class Planner:
 
     def _product(self, equation: Equation) -> None:
         left, right = (self._operand(value) for value in equation.inputs)
-        self._append(Product(equation, left, right), equation.outputs)
+        self._append(MatrixProduct(equation, left, right), equation.outputs)
 
     def _operand(self, value: Value) -> Operand:
         base, (offset, terms) = origin(value, self.makers, self.ends)
@@ -373,10 +373,10 @@ class Planner:
         self._is_made(root.value, number)
         return number
 
-    def _source(self, number: int) -> Source:
+    def _source(self, number: int) -> NestFacts:
         step = self.steps[number]
         assert isinstance(step, Loops)
-        return Source(self.makers, self.constants, step.roots.get, partial(self._ready, number), self.words)
+        return NestFacts(self.makers, self.constants, step.roots.get, partial(self._ready, number), self.words)
 
     def _ready(self, number: int, value: Value) -> bool:
         """Whether a value is in memory before a step; a costly one that an earlier nest has computed is stored there."""

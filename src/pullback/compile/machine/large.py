@@ -24,9 +24,9 @@ from ..passes import simplify
 from ..program import Array, Program
 from ..recorder import CaptureError, Recorder, RefusedError
 from . import callables, library, native, pool
-from .callables import CONTIGUOUS, ROW, Body
+from .callables import CONTIGUOUS, ROW, FunctionBody
 from .elements import KINDS
-from .linking import Module
+from .linking import LinkedModule
 from .lowering import lowered
 from .streaming import PART, StreamWriter, streams
 
@@ -39,10 +39,10 @@ SEVERAL = 4
 """The number of parts above which threads share them."""
 
 
-def _write(module: Module) -> None:
+def _write(module: LinkedModule) -> None:
     """Write the function for all kernels; it returns None for operands that the kernel was not made for."""
     fits = callables.fits(module)
-    body = Body(module, "large", 3, public=True)
+    body = FunctionBody(module, "large", 3, public=True)
     own, arguments, count = body.parameters
     block = body.field(own, "data")
     share, some, inputs, model, number = (body.word(block, place) for place in range(len(WORDS)))

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from ... import ops
 from ..program import Value
-from .fusion import Product
+from .fusion import MatrixProduct
 from .loops import partial
-from .nests import MEMORY, Layout, Node, Root
+from .nests import MEMORY, Layout, Root, ScalarNode
 from .products import form
 
 EXTREMES = {"maximum", "minimum"}
@@ -28,13 +28,13 @@ class Likeness(NamedTuple):
     starts: Sequence[int] = ()
 
 
-def factors(step: Product) -> list[Value]:
+def factors(step: MatrixProduct) -> list[Value]:
     """What a product reads and what it gives, in the order of its form."""
     values = [step.left.value, step.right.value, step.equation.output]
     return [*values[1::-1], values[2]] if form(step).turned else values
 
 
-def of_product(step: Product) -> Likeness:
+def of_product(step: MatrixProduct) -> Likeness:
     """The likeness of a product; those that threads share have none."""
     how = form(step)
     return Likeness(None) if how.shared else Likeness(how.from_start, factors(step), how.starts)
@@ -86,7 +86,7 @@ class _Comparison:
             found[value] = min(offset, found.get(value, offset))
         return found | dict.fromkeys(self.own, 0)
 
-    def _place(self, node: Node) -> Hashable:
+    def _place(self, node: ScalarNode) -> Hashable:
         """Where a node reads memory, from the first element that is accessed."""
         value, (offset, terms), *rest = node.data
         return offset - self.starts[value], terms, *rest
@@ -112,7 +112,7 @@ class _Comparison:
     def _named(self, value: Value) -> int:
         return self.own[value] if value in self.own else self.values.setdefault(value, len(self.values))
 
-    def _number(self, root: Node) -> int:
+    def _number(self, root: ScalarNode) -> int:
         """The number of a node, after those of its operands."""
         waiting, numbers = [root], self.numbers
         while waiting:
@@ -129,14 +129,14 @@ class _Comparison:
                 self.words.append((node.kind, node.dtype, data, tuple([numbers[id(side)] for side in sides])))
         return numbers[id(root)]
 
-    def _sides(self, node: Node) -> list[Node]:
+    def _sides(self, node: ScalarNode) -> list[ScalarNode]:
         """The operands of a node; sorted by what they are if the operation is commutative."""
         if node.kind == "apply" and (node.data[0] in EXTREMES or getattr(ops, node.data[0]).commutes):
             return sorted(node.operands, key=lambda operand: self.looks[id(operand)])
         return list(node.operands)
 
 
-def _said(node: Node) -> Hashable:
+def _said(node: ScalarNode) -> Hashable:
     """What a node does, for comparison; memory is compared elsewhere."""
     if node.kind == "apply":
         name, dtypes, params = node.data

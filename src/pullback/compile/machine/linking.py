@@ -16,7 +16,7 @@ from .memory import BYTE, POINTER, long
 TABLE, NAMES = "links", "names"
 
 
-class Module(ir.Module):  # type: ignore[misc]  # llvmlite has no annotations
+class LinkedModule(ir.Module):  # type: ignore[misc]  # llvmlite has no annotations
     """A module with a table of addresses; `uses` counts the functions of mathematics in it."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ from .elements import ALTERNATING, COSTLY, KINDS
 from .indices import Affine
 from .linking import address_at
 from .memory import LONG
-from .nests import Layout, Node, Root
+from .nests import Layout, Root, ScalarNode
 from .reducing import Accumulator
 from .writing import Writer
 
@@ -82,7 +82,7 @@ def accumulated(root: Root, layout: Layout) -> str:
 
 
 @dataclass(slots=True, eq=False)
-class Scope:
+class OpenLoop:
     """An open loop: the builder for code before its inner loops, and the nodes computed there."""
 
     builder: Any
@@ -117,8 +117,8 @@ class Emitter:
         self.lanes = self._lanes()
         self.count, self.any_length, self.late = count, any_length, late
         self.often = any_length or math.prod(layout.domain) > BRIEF * self.lanes
-        self.top = Scope(builder, None)
-        self.scopes: list[Scope] = [self.top]
+        self.top = OpenLoop(builder, None)
+        self.scopes: list[OpenLoop] = [self.top]
         self.mask: Any = None
         self.active: list[tuple[Root, Accumulator]] = []
         self.levels: dict[int, int] = {}
@@ -199,7 +199,7 @@ class Emitter:
         builder.cbranch(builder.icmp_signed("<", index, end), body, after)
         builder = ir.IRBuilder(body)
         outer.position_before(before.terminator)
-        self.scopes.append(Scope(builder, index))
+        self.scopes.append(OpenLoop(builder, index))
         old = self.mask
         if masked:
             self.mask = memory.first_lanes(builder, builder.sub(end, index), self.lanes)
@@ -215,7 +215,7 @@ class Emitter:
         outer.position_at_end(after)
 
     def _once(self, index: Any, count: int, inside: Callable[[], None], *, masked: bool) -> None:
-        self.scopes.append(Scope(self.scopes[-1].builder, index))
+        self.scopes.append(OpenLoop(self.scopes[-1].builder, index))
         old = self.mask
         if masked:
             bits = [int(lane < count) for lane in range(self.lanes)]
@@ -326,7 +326,7 @@ class Emitter:
 
     # Nodes
 
-    def _level(self, node: Node) -> int:
+    def _level(self, node: ScalarNode) -> int:
         """The number of the scope in which a node is computed."""
         level = self.levels.get(id(node))
         if level is None:
@@ -334,7 +334,7 @@ class Emitter:
             self.levels[id(node)] = level
         return level
 
-    def word(self, node: Node, desk: Desk) -> Word:
+    def word(self, node: ScalarNode, desk: Desk) -> Word:
         """The word of a node at a desk, computed in the node's scope."""
         waiting = [node]
         while waiting:
@@ -351,7 +351,7 @@ class Emitter:
             waiting.pop()
         return self._at(node, desk)
 
-    def _at(self, node: Node, desk: Desk) -> Word:
+    def _at(self, node: ScalarNode, desk: Desk) -> Word:
         """The word of a computed node, spread to the lanes of a desk."""
         if node.kind == "number":
             return desk.number(KINDS[node.dtype], node.data.item())
@@ -364,7 +364,7 @@ class Emitter:
             return Word(desk, word.kind, known)
         return Word(desk, word.kind, word.value)
 
-    def _compute(self, node: Node, level: int) -> Word:
+    def _compute(self, node: ScalarNode, level: int) -> Word:
         lanes = self.lanes if self.layout.vector in node.axes else None
         desk = Desk(self.scopes[level].builder, self.target, lanes, often=self.often)
         if node.kind == "load":
@@ -376,7 +376,7 @@ class Emitter:
         words = [self._at(operand, desk) for operand in node.operands]
         return elements.apply(name, words, dtypes, node.dtype, dict(params))
 
-    def _gather(self, node: Node, desk: Desk) -> Word:
+    def _gather(self, node: ScalarNode, desk: Desk) -> Word:
         """A load at a computed index; negative ones count from the end, and all are clamped to the axis."""
         value, rest, step, size = node.data
         (chosen,) = node.operands
@@ -438,7 +438,7 @@ class Emitter:
         self._run(memory.long(0), memory.long(root.value.size), 1, inside)
         self.active = active
 
-    def _offset(self, place: Affine) -> tuple[Any, int, Scope]:
+    def _offset(self, place: Affine) -> tuple[Any, int, OpenLoop]:
         """The address of an access without its lanes, the stride between lanes, and the scope in which it is known."""
         offset, terms = place
         found, scope = memory.long(offset), self.top

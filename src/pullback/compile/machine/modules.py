@@ -17,19 +17,19 @@ from typing import Any
 from llvmlite import ir
 
 from ..program import Equation, Value
-from .assembly import Assembly, Piece, Stage
+from .assembly import AssembledStep, Assembly, Stage
 from .elements import KINDS
-from .fusion import Opaque, Own, Product, Steps
+from .fusion import MatrixProduct, Opaque, Own, Steps
 from .likeness import Likeness, factors, is_single, of_nest, of_product
-from .linking import Module, address_at, linked
+from .linking import LinkedModule, address_at, linked
 from .loops import Emitter, accumulated, partial
 from .memory import LONG, POINTER, long
-from .nests import Layout, Node, Root
+from .nests import Layout, Root, ScalarNode
 from .products import Form, ProductEmitter, form
 from .registers import LoopEmitter
 from .repeating import RepeatEmitter
 from .scattering import ScatterEmitter
-from .sequences import LEAST, Call, write_sequence
+from .sequences import LEAST, StepCall, write_sequence
 from .solving import SolutionEmitter
 from .writing import Writer
 
@@ -46,18 +46,18 @@ class ModuleWriter:
     def __init__(self, assembly: Assembly, *, apart: bool = False) -> None:
         self.assembly, self.prefix = assembly, ""
         self.apart = apart
-        self.module = Module()
+        self.module = LinkedModule()
         self.late = frozenset(assembly.written_in_place.values())
         self.likenesses = {piece: self._likeness(piece) for piece in assembly.pieces}
         self.alike = Counter(like.key for like in self.likenesses.values() if like.key is not None)
         self.shared: dict[Hashable, Any] = {}
 
-    def _likeness(self, piece: Piece) -> Likeness:
-        if isinstance(piece.step, Product):
+    def _likeness(self, piece: AssembledStep) -> Likeness:
+        if isinstance(piece.step, MatrixProduct):
             return of_product(piece.step)
         return of_nest(piece.layout, piece.count, self.late) if piece.layout else Likeness(None)
 
-    def _inside(self, piece: Piece, body: Assembly) -> ModuleWriter:
+    def _inside(self, piece: AssembledStep, body: Assembly) -> ModuleWriter:
         """The writer of a loop's body, in the same module."""
         inner = ModuleWriter(body)
         inner.module, inner.prefix = self.module, f"{self.prefix}{piece.name}_"
@@ -76,9 +76,9 @@ class ModuleWriter:
 
     # Steps
 
-    def _piece(self, builder: Any, piece: Piece) -> None:
+    def _piece(self, builder: Any, piece: AssembledStep) -> None:
         """Write the code of a step."""
-        if isinstance(piece.step, Product):
+        if isinstance(piece.step, MatrixProduct):
             self._product(builder, piece, piece.step)
         elif isinstance(piece.step, Steps):
             self._loop(builder, piece, piece.step.equation)
@@ -90,7 +90,7 @@ class ModuleWriter:
         elif piece.layout is not None:
             self._nest(builder, piece, piece.layout)
 
-    def _loop(self, builder: Any, piece: Piece, equation: Equation) -> None:
+    def _loop(self, builder: Any, piece: AssembledStep, equation: Equation) -> None:
         """Write a loop of the program: in registers, or as calls of a function for its body."""
 
         def address(key: Any) -> Any:
@@ -105,7 +105,7 @@ class ModuleWriter:
                 [address(value) for value in equation.inputs], [address(value) for value in equation.outputs], constants
             )
 
-    def _product(self, builder: Any, piece: Piece, step: Product) -> None:
+    def _product(self, builder: Any, piece: AssembledStep, step: MatrixProduct) -> None:
         """Write a matrix product; if threads share it, its function is written once for each form."""
         how, values = form(step), factors(step)
         if not how.shared:
@@ -133,7 +133,7 @@ class ModuleWriter:
         share = linked(builder, how, ir.FunctionType(ir.VoidType(), [POINTER, POINTER, LONG]))
         builder.call(share, [builder.bitcast(function, POINTER), table, long(count)])
 
-    def _nest(self, builder: Any, piece: Piece, layout: Layout) -> None:
+    def _nest(self, builder: Any, piece: AssembledStep, layout: Layout) -> None:
         """Write a loop nest: one range or several chunks, and the code that combines results of chunks."""
         function, like = self._range(piece, layout)
         table = self._table(builder, like)
@@ -157,7 +157,7 @@ class ModuleWriter:
     def _emit(self, builder: Any, layout: Layout, count: int = 1) -> None:
         Emitter(builder, layout, self.assembly.place, self.late, count=count).emit()
 
-    def _range(self, piece: Piece, layout: Layout) -> tuple[Any, Likeness | None]:
+    def _range(self, piece: AssembledStep, layout: Layout) -> tuple[Any, Likeness | None]:
         """The function of a loop over a range, None if inlined; and the addresses that it takes, None for the whole table."""
         key, values, starts = like = self.likenesses[piece]
         arguments, single = [POINTER, LONG, LONG, LONG], is_single(layout)
@@ -178,7 +178,7 @@ class ModuleWriter:
         return function, like
 
     @staticmethod
-    def _chunks(builder: Any, function: Any, table: Any, begin: Any, end: Any, piece: Piece) -> None:
+    def _chunks(builder: Any, function: Any, table: Any, begin: Any, end: Any, piece: AssembledStep) -> None:
         """Write a loop over chunks."""
         assert piece.layout is not None
         write = Writer(builder)
@@ -212,14 +212,14 @@ class ModuleWriter:
         kept, domain = ([0], [size]) if size > 1 else ([], [])
         terms = tuple([(axis, 1) for axis in kept])
         if count == 1:
-            node = Node("load", dtype, frozenset(kept), (), (parts, (0, terms)), 0)
+            node = ScalarNode("load", dtype, frozenset(kept), (), (parts, (0, terms)), 0)
             params = (("dtype", root.value.dtype),)
-            node = Node("apply", root.value.dtype, node.axes, (node,), ("astype", (dtype,), params), 0)
+            node = ScalarNode("apply", root.value.dtype, node.axes, (node,), ("astype", (dtype,), params), 0)
             final = Root(root.value, root.value, node=node, at=(0, terms))
             return Layout(domain, [final], 0, len(domain) - 1, 1, [node])
         axis = len(domain)
-        part = Node("load", dtype, frozenset([*kept, axis]), (), (parts, (0, (*terms, (axis, size)))), 0)
-        node = Node("reduce", root.value.dtype, frozenset(kept), (part,), (root.how, frozenset([axis])), 1)
+        part = ScalarNode("load", dtype, frozenset([*kept, axis]), (), (parts, (0, (*terms, (axis, size)))), 0)
+        node = ScalarNode("reduce", root.value.dtype, frozenset(kept), (part,), (root.how, frozenset([axis])), 1)
         final = Root(root.value, parts, root.how, node=node, at=(0, terms), reduced=frozenset([axis]))
         return Layout([*domain, count], [final], 0, 0, 1, [part, node])
 
@@ -265,7 +265,7 @@ class ModuleWriter:
             write_sequence(builder, [self._call(self.assembly.pieces[number]) for number in numbers])
         self._parts(builder, others)
 
-    def _shares(self, piece: Piece) -> bool:
+    def _shares(self, piece: AssembledStep) -> bool:
         """Whether a step shares its code with others."""
         key, single = self.likenesses[piece].key, piece.layout is not None and is_single(piece.layout)
         return key is not None and self.alike[key] >= (2 if single else ALIKE)
@@ -275,13 +275,13 @@ class ModuleWriter:
         piece = self.assembly.pieces[number]
         return piece.count == 1 and number not in self.assembly.guards and self._shares(piece)
 
-    def _call(self, piece: Piece) -> Call:
+    def _call(self, piece: AssembledStep) -> StepCall:
         """A step that shares its code, as a call."""
         like = self.likenesses[piece]
         if piece.layout is None:
-            return Call(self._multiplying(like.key), self._places(like), 0)
+            return StepCall(self._multiplying(like.key), self._places(like), 0)
         function, _ = self._range(piece, piece.layout)
-        return Call(function, self._places(like), piece.layout.domain[0])
+        return StepCall(function, self._places(like), piece.layout.domain[0])
 
     def _multiplying(self, how: Form) -> Any:
         """The function of products of a form."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..mathematics.lanes import Word
 from . import native
-from .tasks import Call, TaskEmitter
+from .tasks import BoundKernel, TaskEmitter
 from .writing import Array
 
 SHORTEST = 1 << 6
@@ -90,8 +90,8 @@ class MoveEmitter(TaskEmitter):
 
 
 @native.once
-def _call(name: str, kind: str) -> Call:
-    return Call(MoveEmitter, kind, name)
+def _call(name: str, kind: str) -> BoundKernel:
+    return BoundKernel(MoveEmitter, kind, name)
 
 
 def _move(name: str, rows: int, size: int, *, itemsize: int = 1, **words: int) -> None:

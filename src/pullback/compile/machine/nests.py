@@ -47,7 +47,7 @@ class Incompatible(Exception):  # noqa: N818  # a finding, no error
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class ScalarNode:
     """A scalar computation, done at each index of an iteration over `axes`.
 
     `kind` is load (data: the value, and the affine position in its memory), number (a constant), count (the index along an
@@ -58,7 +58,7 @@ class Node:
     kind: str
     dtype: DType
     axes: frozenset[int]
-    operands: tuple[Node, ...]
+    operands: tuple[ScalarNode, ...]
     data: Any
     phase: int
     cost: int = 0
@@ -78,7 +78,7 @@ class Root:
     axis: tuple[int, ...] = ()
     place: Callable[[Index, list[int]], Affine] | None = None
     outer: bool = False
-    node: Node | None = None
+    node: ScalarNode | None = None
     at: Affine = NOWHERE
     reduced: frozenset[int] = frozenset()
     consumed: bool = False
@@ -92,7 +92,7 @@ class Root:
 
 
 @dataclass(slots=True, eq=False)
-class Source:
+class NestFacts:
     """The facts about values that a nest needs: their equations, and whether they are in memory before it runs."""
 
     makers: dict[Value, Equation]
@@ -106,16 +106,16 @@ class Source:
 class Nest:
     """Nodes over an iteration, and the roots among them."""
 
-    def __init__(self, domain: list[int], source: Source) -> None:
+    def __init__(self, domain: list[int], source: NestFacts) -> None:
         self.domain = domain
         self.source = source
         self.roots: list[Root] = []
-        self.nodes: list[Node] = []
+        self.nodes: list[ScalarNode] = []
         self.inner: frozenset[int] | None = None
         self.loaded: set[Value] = set()
         self.inlined: set[Value] = set()
-        self._known: dict[Any, Node] = {}
-        self._unique: dict[Any, Node] = {}
+        self._known: dict[Any, ScalarNode] = {}
+        self._unique: dict[Any, ScalarNode] = {}
 
     @property
     def full(self) -> bool:
@@ -221,7 +221,7 @@ class Nest:
 
     # Nodes
 
-    def node(self, value: Value, index: AnyIndex) -> Node:
+    def node(self, value: Value, index: AnyIndex) -> ScalarNode:
         """The node for a value at an index."""
         known = self._known
         waiting: list[tuple[Value, AnyIndex, Any]] = [(value, index, None)]
@@ -246,7 +246,7 @@ class Nest:
             waiting.pop()
         return known[value, index]
 
-    def _leaf(self, value: Value, at: AnyIndex) -> Node | None:
+    def _leaf(self, value: Value, at: AnyIndex) -> ScalarNode | None:
         """The node of a stored value, a constant, or a reduction of this nest; None for a value that has to be computed."""
         constant = self.source.constants.get(value)
         if constant is not None and constant.size == 1:
@@ -263,7 +263,7 @@ class Nest:
             return None
         return self._consumed(root, flat(at, value.shape))
 
-    def _consumed(self, root: Root, place: Affine) -> Node:
+    def _consumed(self, root: Root, place: Affine) -> ScalarNode:
         """The result of a reduction of this nest, for a later phase."""
         node = root.node
         axes = frozenset(range(len(self.domain)))
@@ -295,7 +295,7 @@ class Nest:
             at = along_axes(at, out, self.domain)
         return broadcast(at, shape)
 
-    def _applied(self, equation: Equation, value: Value, at: AnyIndex, operands: list[Node]) -> Node:
+    def _applied(self, equation: Equation, value: Value, at: AnyIndex, operands: list[ScalarNode]) -> ScalarNode:
         name = equation.primitive.name
         if name in GATHERS:
             return self._gathered(equation, along_axes(at, value.shape, self.domain), operands[0])
@@ -313,7 +313,7 @@ class Nest:
         self.source.words[equation] = found
         return found
 
-    def _gathered(self, equation: Equation, at: Index, chosen: Node) -> Node:
+    def _gathered(self, equation: Equation, at: Index, chosen: ScalarNode) -> ScalarNode:
         x = equation.inputs[0]
         if not self.source.ready(x):
             raise Unaligned(x)
@@ -327,7 +327,9 @@ class Nest:
         axes = chosen.axes | {axis for axis, _ in rest[1]}
         return self._make("gather", x.dtype, (chosen,), (x, rest, step, size), axes)
 
-    def _reduce(self, how: str, node: Node, axes: frozenset[int], dtype: DType, all_axes: frozenset[int]) -> Node:
+    def _reduce(
+        self, how: str, node: ScalarNode, axes: frozenset[int], dtype: DType, all_axes: frozenset[int]
+    ) -> ScalarNode:
         found = self._make("reduce", dtype, (node,), (how, axes), all_axes - axes)
         found.phase = node.phase + 1
         return found
@@ -336,18 +338,18 @@ class Nest:
         self,
         kind: str,
         dtype: DType,
-        operands: tuple[Node, ...],
+        operands: tuple[ScalarNode, ...],
         data: Any,
         axes: frozenset[int],
         cost: int = 0,
         text: Any = None,
-    ) -> Node:
+    ) -> ScalarNode:
         known = repr(data) if kind == "number" else data if text is None else text
         key = (kind, dtype, tuple([id(operand) for operand in operands]), known, axes)
         found = self._unique.get(key)
         if found is None:
             phase = max([operand.phase for operand in operands], default=0)
-            found = self._unique[key] = Node(kind, dtype, axes, operands, data, phase, cost)
+            found = self._unique[key] = ScalarNode(kind, dtype, axes, operands, data, phase, cost)
             self.nodes.append(found)
         return found
 
@@ -361,7 +363,7 @@ class Layout:
     outer: int
     vector: int
     phases: int
-    nodes: list[Node] = field(default_factory=list)
+    nodes: list[ScalarNode] = field(default_factory=list)
     scratch: list[Value] = field(default_factory=list)
 
 
@@ -379,7 +381,7 @@ def laid_out(nest: Nest) -> Layout:
     def renamed(axes: frozenset[int]) -> frozenset[int]:
         return frozenset(number[axis] for axis in axes if axis in number)
 
-    fresh: dict[int, Node] = {}
+    fresh: dict[int, ScalarNode] = {}
     for node in used:
         operands = tuple([fresh[id(operand)] for operand in node.operands])
         data = node.data
@@ -389,7 +391,7 @@ def laid_out(nest: Nest) -> Layout:
             data = (data[0], renumbered(data[1]), *data[2:])
         elif node.kind == "reduce":
             data = (data[0], renamed(data[1]))
-        fresh[id(node)] = Node(node.kind, node.dtype, renamed(node.axes), operands, data, node.phase, node.cost)
+        fresh[id(node)] = ScalarNode(node.kind, node.dtype, renamed(node.axes), operands, data, node.phase, node.cost)
     roots = []
     for root in nest.roots:
         node = fresh[id(root.node)]
@@ -414,25 +416,25 @@ def _kept(layout: Layout) -> Layout:
     size = math.prod(layout.domain[layout.outer :])
     steps = indices.strides(tuple(layout.domain[layout.outer :]))
     place = (0, tuple([(layout.outer + k, step) for k, step in enumerate(steps)]))
-    loads: dict[int, Node] = {}
+    loads: dict[int, ScalarNode] = {}
     room = KEPT_BYTES
     nodes = list(layout.nodes)
 
-    def kept(node: Node) -> Node:
+    def kept(node: ScalarNode) -> ScalarNode:
         nonlocal room
         found = loads.get(id(node))
         if found is None:
             stored = next((r for r in layout.roots if r.node is node and not r.how and r.stored and not r.outer), None)
             found = node
             if stored is not None:
-                found = Node("load", node.dtype, node.axes, (), (stored.value, stored.at), node.phase)
+                found = ScalarNode("load", node.dtype, node.axes, (), (stored.value, stored.at), node.phase)
             elif size * node.dtype.itemsize <= room:
                 room -= size * node.dtype.itemsize
                 value = Value((size,), node.dtype)
                 layout.scratch.append(value)
                 layout.roots.append(Root(value, value, node=node, at=place))
                 axes = frozenset(range(layout.outer, len(layout.domain)))
-                found = Node("load", node.dtype, axes, (), (value, place), node.phase)
+                found = ScalarNode("load", node.dtype, axes, (), (value, place), node.phase)
             loads[id(node)] = found
             nodes.append(found)
         return found
@@ -448,18 +450,18 @@ def _kept(layout: Layout) -> Layout:
     return layout
 
 
-def _inner(node: Node, layout: Layout) -> bool:
+def _inner(node: ScalarNode, layout: Layout) -> bool:
     return any(axis >= layout.outer for axis in node.axes)
 
 
-def _dear(node: Node) -> bool:
+def _dear(node: ScalarNode) -> bool:
     """Whether a node is costly to recompute, with its operands."""
     return sum(each.cost for each in _used([node])) > CHEAP
 
 
-def _used(wanted: list[Node]) -> list[Node]:
+def _used(wanted: list[ScalarNode]) -> list[ScalarNode]:
     """The nodes that roots need, each after its operands."""
-    found: dict[int, Node] = {}
+    found: dict[int, ScalarNode] = {}
     stack = [(node, False) for node in reversed(wanted)]
     while stack:
         node, done = stack.pop()
@@ -488,7 +490,7 @@ def _order(nest: Nest) -> list[int]:
     return [axis for axis in axes if axis not in inner] + [axis for axis in axes if axis in inner]
 
 
-def _groups(nest: Nest, used: list[Node], order: list[int]) -> list[list[int]]:
+def _groups(nest: Nest, used: list[ScalarNode], order: list[int]) -> list[list[int]]:
     """Groups of adjacent axes that every access runs through like one axis."""
     places = [dict(node.data[1][1]) for node in used if node.kind in MEMORY]
     places += [dict(root.at[1]) for root in nest.roots]
@@ -509,12 +511,12 @@ def _groups(nest: Nest, used: list[Node], order: list[int]) -> list[list[int]]:
     return groups
 
 
-def _vector(domain: list[int], roots: list[Root], nodes: list[Node]) -> int:
+def _vector(domain: list[int], roots: list[Root], nodes: list[ScalarNode]) -> int:
     """The axis to vectorize: that with the lowest cost."""
     return min(reversed(range(len(domain))), key=lambda lane: _work(lane, domain, roots, nodes), default=-1)
 
 
-def _work(lane: int, domain: list[int], roots: list[Root], nodes: list[Node]) -> float:
+def _work(lane: int, domain: list[int], roots: list[Root], nodes: list[ScalarNode]) -> float:
     """The approximate number of instructions if an axis is vectorized."""
 
     def times(axes: Iterable[int]) -> float:

@@ -29,8 +29,8 @@ from ..._core import forks
 from ..._numerics import blas, blocks
 from ..mathematics.lanes import TYPES, Word, declared
 from . import callables, native
-from .callables import Body
-from .linking import Module
+from .callables import FunctionBody
+from .linking import LinkedModule
 from .memory import LONG
 
 THREADS = 64
@@ -64,29 +64,29 @@ class PoolWriter:
     lock that is never released, and the processor of the thread that had the last job.
     """
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: LinkedModule) -> None:
         self.module = module
         self.variables = {name: self._variable(name, 1) for name in GLOBALS}
         self.crew = self._variable("crew", THREADS)
         self.functions: dict[str, Any] = {}
         for name, parameters in PARTS.items():
-            self.functions[name] = getattr(self, name)(Body(module, name, parameters, public=name in PUBLIC))
+            self.functions[name] = getattr(self, name)(FunctionBody(module, name, parameters, public=name in PUBLIC))
 
     def _variable(self, name: str, count: int) -> Any:
         made = ir.GlobalVariable(self.module, ir.ArrayType(LONG, count * MEMBER), f"pool.{name}")
         made.linkage, made.align, made.initializer = "internal", 64, ir.Constant(made.value_type, None)
         return made
 
-    def _at(self, body: Body, name: str) -> Word:
+    def _at(self, body: FunctionBody, name: str) -> Word:
         return body.shared(self.variables[name])
 
-    def _member(self, body: Body, number: Word) -> Word:
+    def _member(self, body: FunctionBody, number: Word) -> Word:
         return body.shared(self.crew) + number * (8 * MEMBER)
 
-    def _call(self, body: Body, name: str, *words: Word | int) -> Word:
+    def _call(self, body: FunctionBody, name: str, *words: Word | int) -> Word:
         return body.call(self.functions[name], *words)
 
-    def _relax(self, body: Body) -> None:
+    def _relax(self, body: FunctionBody) -> None:
         processor = binding.get_process_triple().partition("-")[0]
         if processor not in RELAX:
             body.builder.fence("acquire")
@@ -96,13 +96,13 @@ class PoolWriter:
         function = declared(self.module, name, ir.FunctionType(ir.VoidType(), types))
         body.builder.call(function, [of(argument) for of, argument in zip(types, arguments, strict=True)])
 
-    def here(self, body: Body) -> Any:
+    def here(self, body: FunctionBody) -> Any:
         """The processor that the thread is on; -1 where that is not known."""
         get = body.link("sched_getcpu")
         body.result_if(get == 0, -1)
         return body.result(body.call(get, of="i32"))
 
-    def take(self, body: Body) -> Any:
+    def take(self, body: FunctionBody) -> Any:
         """Claim and do one chunk after another, from the end or from the beginning."""
         (at_the_end,) = body.parameters
         left = self._at(body, "left")
@@ -118,14 +118,14 @@ class PoolWriter:
                 body.atomic("add", self._at(body, "done"), 1)
         return body.result()
 
-    def wanted(self, body: Body) -> Any:
+    def wanted(self, body: FunctionBody) -> Any:
         """Whether a thread is to take part in a job, or to end."""
         (member,) = body.parameters
         counted = body.word(member, NUMBER) < body.seen(body.link("chosen"))
         work = counted & ((body.seen(self._at(body, "left")) & ALL_LEFT) != 0)
         return body.result((work | (body.seen(self._at(body, "stop")) != 0)).select(1, 0, "i64"))
 
-    def help(self, body: Body) -> Any:
+    def help(self, body: FunctionBody) -> Any:
         """What a thread does until it is to end: look for work, do it, sleep."""
         (member,) = body.parameters
         looks = body.variable(0)
@@ -145,7 +145,7 @@ class PoolWriter:
                 body.put(looks, 0, 0)
         return body.result()
 
-    def _sleep(self, body: Body, member: Word) -> None:
+    def _sleep(self, body: FunctionBody, member: Word) -> None:
         """Sleep until somebody wakes the thread, unless there is work that came meanwhile and nobody wakes it for."""
         body.tell(member, 1)
 
@@ -158,7 +158,7 @@ class PoolWriter:
             with idle:
                 sleep()
 
-    def wake(self, body: Body) -> Any:
+    def wake(self, body: FunctionBody) -> Any:
         """Wake those of the first threads that sleep."""
         (count,) = body.parameters
         with body.loop(0, count) as number:
@@ -167,7 +167,7 @@ class PoolWriter:
                 body.call("PyThread_release_lock", body.word(member, LOCK))
         return body.result()
 
-    def hire(self, body: Body) -> Any:
+    def hire(self, body: FunctionBody) -> Any:
         """Begin threads until there are as many as asked for; how many there are."""
         count = body.parameters[0].at_most(THREADS)
         begun = self._at(body, "begun")
@@ -189,7 +189,7 @@ class PoolWriter:
             body.put(begun, 0, number + 1)
         return body.result(count)
 
-    def wait(self, body: Body) -> Any:
+    def wait(self, body: FunctionBody) -> Any:
         """Wait until a word is what is wanted, after a while with pauses."""
         word, wanted = body.parameters
         looks = body.variable(0)
@@ -203,7 +203,7 @@ class PoolWriter:
                     body.call("PyThread_acquire_lock_timed", body.word(self._at(body, "held")), 100, 0, of="i32")
         return body.result()
 
-    def share(self, body: Body) -> Any:
+    def share(self, body: FunctionBody) -> Any:
         """Call a function for all chunks, with no more threads than there are chunks, if they have no job."""
         function, table, chunks = body.parameters
         others, busy = body.seen(body.link("chosen")) - 1, self._at(body, "busy")
@@ -224,7 +224,7 @@ class PoolWriter:
         body.call(function, table, 0, chunks)
         return body.result()
 
-    def alone(self, body: Body) -> Any:
+    def alone(self, body: FunctionBody) -> Any:
         """Count those who want OpenBLAS for themselves: the first has it use one thread, the last as many as before."""
         (more,) = body.parameters
         words = body.link("openblas")
@@ -243,7 +243,7 @@ class PoolWriter:
         body.call("PyThread_release_lock", lock)
         return body.result()
 
-    def share_products(self, body: Body) -> Any:
+    def share_products(self, body: FunctionBody) -> Any:
         """The same as `share`, while OpenBLAS uses one thread."""
         function, table, chunks = body.parameters
         self._call(body, "alone", 1)
@@ -255,7 +255,7 @@ class PoolWriter:
         self._call(body, "alone", -1)
         return body.result()
 
-    def begin(self, body: Body) -> Any:
+    def begin(self, body: FunctionBody) -> Any:
         """Make the lock that is never released; no processor had a job yet."""
         body.put(self._at(body, "where"), 0, -1)
         lock = body.call("PyThread_allocate_lock")
@@ -263,7 +263,7 @@ class PoolWriter:
         body.put(self._at(body, "held"), 0, lock)
         return body.result()
 
-    def pause(self, body: Body) -> Any:
+    def pause(self, body: FunctionBody) -> Any:
         """End all threads, and have no job until `resume`."""
         busy, begun = self._at(body, "busy"), self._at(body, "begun")
         with body.forever() as leave:
@@ -279,7 +279,7 @@ class PoolWriter:
         body.tell(self._at(body, "stop"), 0)
         return body.result()
 
-    def resume(self, body: Body) -> Any:
+    def resume(self, body: FunctionBody) -> Any:
         """Take jobs again."""
         body.tell(self._at(body, "busy"), 0)
         return body.result()

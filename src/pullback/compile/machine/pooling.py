@@ -21,7 +21,7 @@ from ...ops.pooling import elements_along, places_of
 from ..mathematics.arithmetic import maximum
 from ..mathematics.lanes import Word
 from .elements import KINDS
-from .tasks import Calls, TaskEmitter, lanes
+from .tasks import BoundKernels, TaskEmitter, lanes
 from .writing import Array
 
 MOST = 1 << 18
@@ -110,7 +110,7 @@ class PoolEmitter(TaskEmitter):
             at.put(at.one() + values.at(i).one())
 
 
-class Plan:
+class PoolingPlan:
     """Max pooling of images of one shape."""
 
     def __init__(self, shape: Sizes, along: list[Any], dtype: np.dtype[Any]) -> None:
@@ -125,7 +125,7 @@ class Plan:
         self.offsets = np.ascontiguousarray(several.reshape(len(found), -1), np.int32)
         units = planes // max(self.together, 1)
         self.tasks = max(1, min(units, units * self.offsets.size // TASK))
-        self.call = Calls(
+        self.call = BoundKernels(
             PoolEmitter, KINDS[dtype], self.tasks, SEVERAL, plane=self.together * self.size * dtype.itemsize, taps=len(found),
             offsets=self.offsets, places=self.offsets.shape[1], units=units,
         )  # fmt: skip
@@ -151,12 +151,12 @@ class Plan:
 
 
 @functools.lru_cache(maxsize=64)
-def plan(shape: Sizes, lengths: Sizes, kernel: Sizes, window: Window, dtype: np.dtype[Any]) -> Plan | None:
+def plan(shape: Sizes, lengths: Sizes, kernel: Sizes, window: Window, dtype: np.dtype[Any]) -> PoolingPlan | None:
     """The plan of a max pooling by machine code; None if the case is not supported."""
     if dtype not in (np.float32, np.float64) or math.prod(lengths) * math.prod(kernel) > MOST:
         return None
     along = elements_along(shape[2:], lengths, kernel, window)
     if along is None:
         return None
-    found = Plan(shape, along, dtype)
+    found = PoolingPlan(shape, along, dtype)
     return found if found.together else None

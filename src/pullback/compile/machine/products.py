@@ -15,7 +15,7 @@ from ..._numerics import blas
 from ..mathematics.lanes import TYPES, Word
 from . import native, small
 from .elements import KINDS
-from .fusion import Operand, Product, leading
+from .fusion import MatrixProduct, Operand, leading
 from .indices import strides
 from .linking import linked
 from .memory import LONG, POINTER, SIZES
@@ -49,7 +49,7 @@ class Matrix:
     batch: tuple[int, ...]
 
 
-class Parts(NamedTuple):
+class Partition(NamedTuple):
     """How a product is cut: how many parts there are, and of how many batches, rows or columns each is."""
 
     number: int
@@ -104,19 +104,19 @@ class Form:
         return "share_products" if self.function.endswith("gemm") else "share"
 
     @property
-    def parts(self) -> Parts:
+    def parts(self) -> Partition:
         """How it is cut; that depends on its sizes alone."""
         batches = math.prod(self.batch)
         if self.work * batches < SPLIT:
-            return Parts(1, batches, grouped=True)
+            return Partition(1, batches, grouped=True)
         if self.small or (batches > 1 and self.work < 2 * PART):
             size = -(-PART // max(self.work, 1))
-            return Parts(-(-batches // size), size, grouped=True)
+            return Partition(-(-batches // size), size, grouped=True)
         rows, columns = self.left.rows, self.right.columns
         total = max(rows, columns)
         pairs = min(max(round(total / (2 * BAND)), 1), PARTS // 2)
         size = -(-total // (2 * pairs * ALIGNED)) * ALIGNED
-        return Parts(batches * -(-total // size), size, across=columns > rows)
+        return Partition(batches * -(-total // size), size, across=columns > rows)
 
     @property
     def function(self) -> str:
@@ -135,7 +135,7 @@ def _matrix(operand: Operand, batch: tuple[int, ...], *, column: bool) -> Matrix
     return Matrix(rows, columns, down, right, operand.offset, (*[0] * (len(batch) - len(own)), *own))
 
 
-def form(product: Product) -> Form:
+def form(product: MatrixProduct) -> Form:
     """A product as matrices; one with a column is turned into one with a row."""
     left, right = product.left, product.right
     out = product.equation.output
@@ -232,7 +232,7 @@ class ProductEmitter(Writer):
         self.call(linked(self.builder, f.function, signature), a, b, c, rows, columns, *steps)
 
 
-def flops(product: Product) -> int:
+def flops(product: MatrixProduct) -> int:
     """Multiplications and additions."""
     f = form(product)
     return 2 * f.work * math.prod(f.batch)

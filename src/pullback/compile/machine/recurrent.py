@@ -21,7 +21,7 @@ from ..mathematics.exponentials import sigmoid, tanh
 from ..mathematics.lanes import Target, Word
 from . import matrices
 from .elements import KINDS
-from .tasks import Call, TaskEmitter, lanes
+from .tasks import BoundKernel, TaskEmitter, lanes
 from .writing import Array
 
 FEWEST = 16
@@ -84,7 +84,7 @@ def _gru_back(given: Word, gates: list[Word], products: Word, before: Word, to_h
     return {"pulled": [*shares, of_new * r], "to_x": [*shares, of_new], "kept": out * z}
 
 
-class Step(NamedTuple):
+class CellStep(NamedTuple):
     """The elementwise part of a step: its formula, its number of gates, the arrays it reads and those it only writes."""
 
     write: Callable[..., Words]
@@ -95,14 +95,14 @@ class Step(NamedTuple):
 
 # fmt: off
 STEPS = {
-    "rnn_tanh":      Step(_rnn_tanh,      1, ["x", "sums"],               ["h", "states"]),
-    "rnn_relu":      Step(_rnn_relu,      1, ["x", "sums"],               ["h", "states"]),
-    "rnn_tanh_back": Step(_rnn_tanh_back, 1, ["given", "states", "to_h"], ["pulled"]),
-    "rnn_relu_back": Step(_rnn_relu_back, 1, ["given", "states", "to_h"], ["pulled"]),
-    "lstm":          Step(_lstm, 4, ["x", "sums", "c"], ["h", "states", "cells", "gates"]),
-    "lstm_back":     Step(_lstm_back, 4, "given to_cells cells before gates to_h to_c".split(), ["pulled"]),
-    "gru":           Step(_gru, 3, ["x", "sums", "bias", "h"], ["states", "gates", "products"]),
-    "gru_back":      Step(_gru_back, 3, "given gates products before to_h kept".split(), ["pulled", "to_x"]),
+    "rnn_tanh":      CellStep(_rnn_tanh,      1, ["x", "sums"],               ["h", "states"]),
+    "rnn_relu":      CellStep(_rnn_relu,      1, ["x", "sums"],               ["h", "states"]),
+    "rnn_tanh_back": CellStep(_rnn_tanh_back, 1, ["given", "states", "to_h"], ["pulled"]),
+    "rnn_relu_back": CellStep(_rnn_relu_back, 1, ["given", "states", "to_h"], ["pulled"]),
+    "lstm":          CellStep(_lstm, 4, ["x", "sums", "c"], ["h", "states", "cells", "gates"]),
+    "lstm_back":     CellStep(_lstm_back, 4, "given to_cells cells before gates to_h to_c".split(), ["pulled"]),
+    "gru":           CellStep(_gru, 3, ["x", "sums", "bias", "h"], ["states", "gates", "products"]),
+    "gru_back":      CellStep(_gru_back, 3, "given gates products before to_h kept".split(), ["pulled", "to_x"]),
 }
 # fmt: on
 
@@ -195,7 +195,7 @@ class RecurrentEmitter(TaskEmitter):
                 at(array, part).put(word, mask)
 
 
-class Plan:
+class RecurrentPlan:
     """A layer of one kind, forwards or backwards, with the number of rows of each step."""
 
     def __init__(self, name: str, sizes: Sizes, reverse: bool, width: int, dtype: np.dtype[Any]) -> None:
@@ -208,7 +208,7 @@ class Plan:
         self.single = len(steps) == 1
         self.arrays = {*self.step.reads, *self.step.writes}
         self.shapes = {name: self._shape(name) for name in (*self.arrays, "first")}
-        self.call = Call(
+        self.call = BoundKernel(
             RecurrentEmitter, kind, name, multiply=matrices.address(f"multiply_{kind}"), order=order, steps=len(order),
             sequences=self.sequences, width=width,
         )  # fmt: skip
@@ -250,8 +250,8 @@ class Plan:
 
 
 @functools.lru_cache(maxsize=64)
-def plan(name: str, sizes: Sizes, reverse: bool, width: int, dtype: np.dtype[Any]) -> Plan | None:
+def plan(name: str, sizes: Sizes, reverse: bool, width: int, dtype: np.dtype[Any]) -> RecurrentPlan | None:
     """The plan of a layer by machine code; None if NumPy is faster or the case is not supported."""
     if dtype not in (np.float32, np.float64) or not Target.host().fma or list(sizes) != sorted(sizes, reverse=True):
         return None
-    return Plan(name, sizes, reverse, width, dtype)
+    return RecurrentPlan(name, sizes, reverse, width, dtype)

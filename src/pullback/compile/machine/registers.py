@@ -15,7 +15,7 @@ from llvmlite import ir
 
 from ..loops import Scan
 from ..mathematics.arithmetic import cast
-from ..mathematics.lanes import REALS, Desk, Product, Sum, Target, Word
+from ..mathematics.lanes import REALS, Desk, FactoredProduct, Sum, Target, Word
 from ..program import Equation, Value
 from . import elements, indices, reducing
 from .elements import COSTLY, ELEMENTS, KINDS
@@ -192,7 +192,7 @@ class LoopEmitter(Writer):
         if equation.name == "multiply" and {*dtypes} == {out.dtype} and made.kind in REALS:
             for place, value in enumerate(equation.inputs):
                 if value in self.steady:
-                    return Product(made, operands[1 - place], operands[place])
+                    return FactoredProduct(made, operands[1 - place], operands[place])
         return made
 
     def _spread(self, value: Value, like: Value) -> Word:

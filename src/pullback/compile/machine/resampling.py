@@ -15,7 +15,7 @@ from ...ops.resampling import Taps
 from ..mathematics.lanes import Word
 from . import native
 from .elements import KINDS
-from .tasks import Call, TaskEmitter
+from .tasks import BoundKernel, TaskEmitter
 
 TASK = 1 << 14
 """The approximate number of products in a task."""
@@ -63,8 +63,8 @@ class ResampleEmitter(TaskEmitter):
 
 
 @native.once
-def _call(name: str, kind: str) -> Call:
-    return Call(ResampleEmitter, kind, name)
+def _call(name: str, kind: str) -> BoundKernel:
+    return BoundKernel(ResampleEmitter, kind, name)
 
 
 def resampled(x: Any, axis: int, taps: Taps) -> Any:

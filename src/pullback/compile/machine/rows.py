@@ -19,7 +19,7 @@ from ..mathematics.lanes import Word
 from ..mathematics.logarithms import log
 from .elements import KINDS
 from .reducing import across, combine, identity
-from .tasks import Calls, TaskEmitter
+from .tasks import BoundKernels, TaskEmitter
 from .writing import Array
 
 TASK, SEVERAL = 1 << 14, 4
@@ -291,9 +291,9 @@ class RowEmitter(TaskEmitter):
 
 
 @functools.lru_cache(maxsize=256)
-def plan(rows: int, size: int, dtype: np.dtype[Any]) -> Calls | None:
+def plan(rows: int, size: int, dtype: np.dtype[Any]) -> BoundKernels | None:
     """The functions for matrices of a shape and dtype, which take C-contiguous arrays; None for unsupported dtypes."""
     if dtype not in (np.float32, np.float64):
         return None
     tasks = max(1, min(rows, rows * size // TASK))
-    return Calls(RowEmitter, KINDS[dtype], tasks, SEVERAL, rows=rows, size=size)
+    return BoundKernels(RowEmitter, KINDS[dtype], tasks, SEVERAL, rows=rows, size=size)

@@ -14,7 +14,7 @@ import numpy as np
 from ..mathematics.lanes import Word
 from . import native
 from .elements import KINDS
-from .tasks import Call, TaskEmitter
+from .tasks import BoundKernel, TaskEmitter
 
 TASK = 1 << 14
 """The number of elements in a task: threads share rows."""
@@ -38,8 +38,8 @@ class ScanEmitter(TaskEmitter):
 
 
 @functools.cache
-def _call(kind: str) -> Call:
-    return Call(ScanEmitter, kind, "sums")
+def _call(kind: str) -> BoundKernel:
+    return BoundKernel(ScanEmitter, kind, "sums")
 
 
 def running_sums(x: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from llvmlite import ir
 
-from .linking import Module
+from .linking import LinkedModule
 from .memory import LONG
 from .writing import Writer
 
@@ -22,7 +22,7 @@ SLOT_BITS = 24
 """Bits of a word that are the slot; the others are the offset."""
 
 
-class Call(NamedTuple):
+class StepCall(NamedTuple):
     """A step: a function of a table of addresses and of the end of its outermost loop; the place of each address."""
 
     function: Any
@@ -35,7 +35,7 @@ class Call(NamedTuple):
         return [self.end, *[offset << SLOT_BITS | slot for slot, offset in self.places]]
 
 
-def write_sequence(builder: Any, calls: Sequence[Call]) -> None:
+def write_sequence(builder: Any, calls: Sequence[StepCall]) -> None:
     """Write the loop over a sequence, and its table."""
     write, kinds = Writer(builder), {call.function: call for call in calls}
     numbers = {function: number for number, function in enumerate(kinds)}
@@ -60,7 +60,7 @@ def write_sequence(builder: Any, calls: Sequence[Call]) -> None:
     builder.position_at_end(after)
 
 
-def _write_case(write: Writer, row: Any, table: Any, call: Call) -> None:
+def _write_case(write: Writer, row: Any, table: Any, call: StepCall) -> None:
     """Write a step of a kind: the addresses of a row into the table, and the call."""
     given = write.array(write.builder.function.args[0])
     for number in range(len(call.places)):
@@ -70,7 +70,7 @@ def _write_case(write: Writer, row: Any, table: Any, call: Call) -> None:
     write.call(call.function, table, 0, row.at(1).one(), 0)
 
 
-def _constant(module: Module, words: Sequence[int]) -> Any:
+def _constant(module: LinkedModule, words: Sequence[int]) -> Any:
     """The numbers in the module."""
     of = ir.ArrayType(LONG, len(words))
     made = ir.GlobalVariable(module, of, module.get_unique_name("sequence"))

@@ -10,7 +10,7 @@ from ..mathematics.lanes import Word, declared
 from ..program import Equation, Program
 from . import elements, native
 from .elements import KINDS
-from .linking import Module
+from .linking import LinkedModule
 from .memory import POINTER, SIZES
 from .writing import Array, Writer
 
@@ -57,7 +57,7 @@ class StreamWriter(Writer):
         lanes = width // max(4, *sizes, *[SIZES[kind] for kind, _ in self.operands])
         super().__init__(None, KINDS[self.out], lanes)
         self.desk.branching = True
-        self.module = Module()
+        self.module = LinkedModule()
 
     def write(self) -> str:
         """The text of the module."""

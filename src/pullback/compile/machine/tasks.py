@@ -80,7 +80,7 @@ def functions(emitter: Any, kind: str) -> Functions:
     return Functions(emitter, kind)
 
 
-class Call:
+class BoundKernel:
     """A kernel with some words bound, and the others given at each call; C-contiguous arrays stand for their addresses."""
 
     def __init__(self, emitter: Any, kind: str, name: str, **words: Any) -> None:
@@ -107,14 +107,14 @@ class Call:
             functions.alone[self.name](address, 0, tasks)
 
 
-class Calls:
+class BoundKernels:
     """The functions of an emitter, with some words bound; each is made ready when it is first called.
 
     Threads share the tasks where there are `several`.
     """
 
     def __init__(self, emitter: Any, kind: str, tasks: int, several: int, **words: Any) -> None:
-        self._of = functools.cache(functools.partial(Call, emitter, kind, tasks=tasks, **words))
+        self._of = functools.cache(functools.partial(BoundKernel, emitter, kind, tasks=tasks, **words))
         self.tasks, self._shared = tasks, tasks >= several
 
     def __call__(self, name: str, /, **words: Any) -> None:

@@ -22,7 +22,7 @@ from . import native
 from .elements import KINDS
 from .memory import SIZES
 from .reducing import Accumulator, across, combine, identity, kind_of
-from .tasks import Calls, TaskEmitter
+from .tasks import BoundKernels, TaskEmitter
 from .writing import Array
 
 TASK = 1 << 15
@@ -298,7 +298,7 @@ class Totals:
         units = outer * strips * self.parts
         self.tasks = units if inner == 1 and self.parts > 1 else min(units, about)
         words = dict(zip(FORM[:-1], (*form, self.parts, strips, units), strict=True))
-        self.call = Calls(AlongEmitter if inner == 1 else AcrossEmitter, KINDS[dtype], self.tasks, 2, **words)
+        self.call = BoundKernels(AlongEmitter if inner == 1 else AcrossEmitter, KINDS[dtype], self.tasks, 2, **words)
 
     def __call__(self, x: Any, *, keepdims: bool, **arrays: Any) -> Any:
         """The results of the reduction; products have a method of their own."""

@@ -24,7 +24,7 @@ from ..program import Array, Program
 from ..recorder import CaptureError, Recorder, RefusedError
 from . import elements, library, native, pool
 from .elements import KINDS
-from .linking import Module
+from .linking import LinkedModule
 from .lowering import lowered
 from .memory import SIZES
 from .streaming import COOL, SPREAD, applied
@@ -47,7 +47,7 @@ class UpdateWriter(Writer):
 
     def __init__(self, program: Program, places: Sequence[int], kind: str) -> None:
         super().__init__(None, kind, min(native.width(), COOL) // SIZES[kind])
-        self.program, self.places, self.module = program, places, Module()
+        self.program, self.places, self.module = program, places, LinkedModule()
 
     def write(self) -> str:
         """The text of the module."""

@@ -22,8 +22,8 @@ import numpy as np
 from ..holders import MISSING, Holder, Library, Row
 from ..mathematics.lanes import Word
 from . import callables, native
-from .callables import Body
-from .linking import Module
+from .callables import FunctionBody
+from .linking import LinkedModule
 
 WORD, ENTRY, ENTRIES, ITEMS = range(4)
 """Kinds of rows. A row is four words: its kind, an object, where in it or what of it, and what is expected there."""
@@ -32,9 +32,9 @@ RENEWALS = 8
 """How often other objects that mean the same are watched instead: a function that makes new ones at each call is asked."""
 
 
-def _write(module: Module, places: dict[str, int]) -> None:
+def _write(module: LinkedModule, places: dict[str, int]) -> None:
     """Write the function, which returns True if all rows are as expected."""
-    body = Body(module, "unchanged", 3, public=True)
+    body = FunctionBody(module, "unchanged", 3, public=True)
     own = body.parameters[0]
     rows, words = body.field(own, "data"), body.word(body.field(own, "dims"))
 
@@ -59,7 +59,7 @@ def _write(module: Module, places: dict[str, int]) -> None:
     body.result_object("True")
 
 
-def _entries(body: Body, thing: Word, where: Word, expected: Word, check: Callable[[Word], None]) -> None:
+def _entries(body: FunctionBody, thing: Word, where: Word, expected: Word, check: Callable[[Word], None]) -> None:
     """Compare a dictionary with pairs of keys and values; a type with the lowest bit set stands for all its objects."""
     position, key, value, place = (body.variable(0) for _ in range(4))
     with body.forever() as leave:

@@ -416,7 +416,7 @@ class Word:
         return self + term if factor == 1 else self.mad(factor, term)
 
 
-class Product(Word):
+class FactoredProduct(Word):
     """A product with an early and a late factor, so that an approximate use of it can wait for the late one only."""
 
     def __init__(self, whole: Word, late: Word, soon: Word) -> None:

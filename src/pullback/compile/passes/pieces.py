@@ -13,7 +13,7 @@ from ..program import Equation, Program, Value
 from .building import Builder
 
 
-class Piece(NamedTuple):
+class AxisRange(NamedTuple):
     """Where on an axis a value stands, from the first element to the one behind the last."""
 
     axis: int
@@ -37,7 +37,7 @@ def side_by_side(program: Program) -> Program:
     return Builder(program, {"add": (rule,)}, strict=False, fold=False, share=False, inner=side_by_side).rewrite()
 
 
-def _plans(program: Program) -> Iterator[tuple[Value, tuple[list[Piece], list[Value]]]]:
+def _plans(program: Program) -> Iterator[tuple[Value, tuple[list[AxisRange], list[Value]]]]:
     """Sums with the pieces to put together and the other terms."""
     makers, uses = program.makers(), program.uses()
     inner = {
@@ -49,7 +49,7 @@ def _plans(program: Program) -> Iterator[tuple[Value, tuple[list[Piece], list[Va
     }
     for e in program.equations:
         if e.name == "add" and e.output not in inner:
-            pieces: dict[Value, Piece] = {}
+            pieces: dict[Value, AxisRange] = {}
             terms = list(_terms(e, inner, makers))
             for value in terms:
                 if value in makers and uses[value] == 1 and (piece := _piece(makers[value])):
@@ -70,7 +70,7 @@ def _terms(root: Equation, inner: set[Value], makers: dict[Value, Equation]) -> 
             yield value
 
 
-def _piece(e: Equation) -> Piece | None:
+def _piece(e: Equation) -> AxisRange | None:
     """The piece that an equation writes into zeros, if all axes but one are whole."""
     if e.name != "scatter_slice":
         return None
@@ -87,14 +87,14 @@ def _piece(e: Equation) -> Piece | None:
             return None
         if len(span) != size or not isinstance(entry, slice):
             parts.append((axis, span.start, span.start + len(span)))
-    return Piece(*parts[0], e.inputs[0]) if len(parts) == 1 and e.inputs[0].size else None
+    return AxisRange(*parts[0], e.inputs[0]) if len(parts) == 1 and e.inputs[0].size else None
 
 
-def _apart(pieces: dict[Value, Piece]) -> dict[Value, Piece]:
+def _apart(pieces: dict[Value, AxisRange]) -> dict[Value, AxisRange]:
     """Of pieces those on the axis of the first that do not overlap, in their order."""
     axis = next((piece.axis for piece in pieces.values()), 0)
     along = [(value, piece) for value, piece in pieces.items() if piece.axis == axis]
-    chosen: dict[Value, Piece] = {}
+    chosen: dict[Value, AxisRange] = {}
     end = 0
     for value, piece in sorted(along, key=lambda each: each[1].start):
         if piece.start >= end:
@@ -103,7 +103,7 @@ def _apart(pieces: dict[Value, Piece]) -> dict[Value, Piece]:
     return chosen
 
 
-def _joined(build: Builder, output: Value, pieces: list[Piece], rest: list[Value]) -> Value:
+def _joined(build: Builder, output: Value, pieces: list[AxisRange], rest: list[Value]) -> Value:
     """Pieces side by side, with zeros between them, and the other terms added."""
     axis, shape = pieces[0].axis, output.shape
 
