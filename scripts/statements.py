@@ -14,7 +14,7 @@ from typing import Any
 
 from pullback import ops
 from pullback.compile import spelling
-from pullback.compile.engines.libraries import WORDS
+from pullback.compile.engines.libraries import LOWERINGS
 from pullback.compile.machine.elements import ELEMENTS
 from pullback.compile.passes.recurrence import decomposed
 
@@ -36,7 +36,7 @@ def stated(name: str, primitive: Any) -> list[str]:
         places.append("definition")
     elif primitive.forward.__module__.startswith("pullback.ops"):
         places.append("forward")
-    tables = {"loops": ELEMENTS, "libraries": WORDS, "text": spelling.SPELLINGS, "rule": decomposed.table}
+    tables = {"loops": ELEMENTS, "libraries": LOWERINGS, "text": spelling.SPELLINGS, "rule": decomposed.table}
     return places + [place for place, table in tables.items() if name in table]
 
 

@@ -13,7 +13,7 @@ from scipy import special
 
 from pullback.compile import scalars
 from pullback.compile.mathematics import trigonometry
-from pullback.compile.mathematics.lanes import TYPES, Desk, Target, Word
+from pullback.compile.mathematics.lanes import TYPES, Desk, IRValue, Target
 
 mpmath.mp.prec = 160
 
@@ -115,7 +115,7 @@ def words(builder, dtype, operands, target=None):
     """LLVM values of one dtype as words."""
     lanes = getattr(operands[0].type, "count", None)
     desk = Desk(builder, target or Target.host(), lanes)
-    return [Word(desk, dtype, operand) for operand in operands]
+    return [IRValue(desk, dtype, operand) for operand in operands]
 
 
 @functools.cache
@@ -136,7 +136,9 @@ def loop_of_few(name, dtype, *, near=False, fma=True):
     target = Target.host() if fma else Target(fma=False)
 
     def body(builder, x):
-        return getattr(trigonometry, name)(Word(Desk(builder, target, None, branching=True), dtype, x), near=near).value
+        return getattr(trigonometry, name)(
+            IRValue(Desk(builder, target, None, branching=True), dtype, x), near=near
+        ).value
 
     return Loop(body, [dtype], dtype, fma=target.fma)
 

@@ -18,13 +18,13 @@ import jax
 import torch
 
 LEAST = {"jax": 300, "torch": 290}
-"""Primitives that have words on an engine, at least."""
+"""Primitives that have a lowering for an engine, at least."""
 
 libraries = pytest.mark.parametrize("what", LEAST)
 
 
 def attempted(what, row):
-    """Whether an engine has words for a row, with the right numbers."""
+    """Whether an engine has lowerings for a row, with the right numbers."""
     try:
         compared(engine(what), *row)
     except LoweringError:
@@ -33,7 +33,7 @@ def attempted(what, row):
 
 
 @libraries
-def test_words_give_what_the_forward_functions_give(what):
+def test_lowerings_give_what_the_forward_functions_give(what):
     rows = ROWS if what == "torch" else {row[0]: row for row in reversed(ROWS)}.values()  # XLA takes 0.1 s for each
     found = {row[0]: attempted(what, row) for row in rows}
     assert sum(found.values()) >= LEAST[what]

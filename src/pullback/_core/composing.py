@@ -25,13 +25,15 @@ def saved_names(primitive: Any) -> tuple[str, ...]:
     """The values that the rules of a primitive name; raises TypeError for a name that is none of its own."""
     rules = [primitive.joint] if primitive.joint else [rule for rule in primitive.rules if rule is not None]
     if not primitive.joint and primitive.rules and len(primitive.rules) != len(primitive.inputs):
-        raise TypeError(f"{primitive.word} has {len(primitive.inputs)} inputs and {len(primitive.rules)} rules")
+        raise TypeError(f"{primitive.short_name} has {len(primitive.inputs)} inputs and {len(primitive.rules)} rules")
     shapes = {f"{name}_shape" for name in primitive.inputs}
     saved: dict[str, None] = {}
     for rule in rules:
         for name in signature(rule)[0]:
             if name not in primitive.inputs and name != "y" and name not in shapes:
-                raise TypeError(f"the rule of {primitive.word} names {name!r}: not an input, 'y' or '<input>_shape'")
+                raise TypeError(
+                    f"the rule of {primitive.short_name} names {name!r}: not an input, 'y' or '<input>_shape'"
+                )
             if name not in shapes:
                 saved[name] = None
     return tuple(sorted(saved, key=("y", *primitive.inputs).index))

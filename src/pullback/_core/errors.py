@@ -54,31 +54,31 @@ def kind(tensor: Any) -> str:
     node = tensor._node
     if node is None:
         return text
-    return f"{text} made by {word(node)} at {describe(node.site)}"
+    return f"{text} made by {operation_of(node)} at {describe(node.site)}"
 
 
-_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])")  # FftR2C is fft_r2c
+_BOUNDARIES = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])")  # FftR2C is fft_r2c
 
 
-def word(node: Any) -> str:
-    """What made a node, as people call it: `log_softmax` of a LogSoftmaxBackward0; a custom function by its own name."""
+def operation_of(node: Any) -> str:
+    """The operation that made a node, as messages name it: `log_softmax` of a LogSoftmaxBackward0."""
     maker = node.endpoint[0]
     title: str = maker.title
     if title == "AccumulateGrad":
         return "the program"
-    return title.removesuffix("Backward") if maker.foreign else _word_of_title(title, maker.primitive)
+    return title.removesuffix("Backward") if maker.foreign else _name_of_title(title, maker.primitive)
 
 
-def word_of(primitive: Any, params: dict[str, Any]) -> str:
-    """The word of an operation, which some primitives choose by their parameters."""
-    return _word_of_title(primitive.node_name(params), primitive)
+def operation_name(primitive: Any, params: dict[str, Any]) -> str:
+    """The name of an operation in messages, which some primitives choose by their parameters."""
+    return _name_of_title(primitive.node_name(params), primitive)
 
 
-def _word_of_title(title: str, primitive: Any) -> str:
+def _name_of_title(title: str, primitive: Any) -> str:
     if title == "CopySlices":
         return "setitem"
-    name = _WORDS.sub("_", title.rstrip("0123456789").removesuffix("Backward")).lower()
-    own: str = primitive.word
+    name = _BOUNDARIES.sub("_", title.rstrip("0123456789").removesuffix("Backward")).lower()
+    own: str = primitive.short_name
     return own if own.replace("_", "") == name.replace("_", "") else name  # `deg2rad`, of Deg2RadBackward0
 
 
@@ -136,7 +136,7 @@ def second_backward(node: Any, site: Site, again: Site | None = None, cuts: Sequ
         "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
         "saved tensors after calling backward.\n"
         f"  Freed by the backward at {describe(site)}\n"
-        f"  Needed again: {word(node)} at {describe(node.site)}\n"
+        f"  Needed again: {operation_of(node)} at {describe(node.site)}\n"
         f"  Fix: {fix}"
     )
 

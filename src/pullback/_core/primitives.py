@@ -59,11 +59,11 @@ class Primitive:
     """An operation with its derivative: what `bind` interprets.
 
     Calling it dispatches: plain arrays are computed at once, boxed values go to the interpreter of the highest level.
-    `word` is the name that it was given, and `name` the one for tables: a custom one has its module in front.
+    `short_name` is the name that it was given, and `name` the one for tables: a custom one has its module in front.
     """
 
     __slots__ = (
-        "name", "word", "kind", "title", "forward", "inputs", "rules", "joint", "saved", "variadic", "differentiable",
+        "name", "short_name", "kind", "title", "forward", "inputs", "rules", "joint", "saved", "variadic", "differentiable",
         "complex", "halves", "outputs", "push", "view", "definition", "defined", "commutes", "cost", "keeps", "_pull", "_way",
     )  # fmt: skip
 
@@ -89,7 +89,7 @@ class Primitive:
         self.push, self.view, self.definition, self.commutes = push, view, definition, commutes
         self.cost = int("linear" not in kind or kind == "multilinear") if cost is None and definition is None else cost
         self.defined = forward is None and definition is not None  # arrays, too, are computed as the definition says
-        self.name, self.word, self.kind = qualified(name, __name__), name, kind
+        self.name, self.short_name, self.kind = qualified(name, __name__), name, kind
         if forward is None:
             if definition is None and self.name != name:
                 raise TypeError(f"{name} needs forward= or definition=")
@@ -115,7 +115,7 @@ class Primitive:
         return self._way(*args, **params)
 
     def __repr__(self) -> str:
-        return f"<primitive {self.word} ({self.kind})>"
+        return f"<primitive {self.short_name} ({self.kind})>"
 
     def node_name(self, params: dict[str, Any]) -> str:
         """The name torch shows for this operation's node."""

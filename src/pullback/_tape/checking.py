@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.errors import word, word_of
+from .._core.errors import operation_name, operation_of
 from .._core.modes import Mode, ModeBlock, mode
 from .._core.primitives import Primitive
 from .._core.sites import Site, caller, depth, describe, internal
@@ -133,7 +133,7 @@ class _Growth(Observer):
         if isinstance(node.saved, tuple):
             for cell in node.saved:
                 if isinstance(cell, Cell):
-                    self.savers[cell] = word(node), node.site
+                    self.savers[cell] = operation_of(node), node.site
 
     def _mark(self, array: Any, grown: Grown) -> None:
         key = id(array)
@@ -149,7 +149,7 @@ class _Growth(Observer):
             return
         first, second = (value.shape for value in several)
         axes = _grew(first, array.shape), _grew(second, array.shape)
-        name = word_of(primitive, params)
+        name = operation_name(primitive, params)
         self._mark(array, Grown(name, caller(), (first, second), array.shape, axes))
 
     def _follow(self, primitive: Primitive, params: dict[str, Any], source: Any, grown: Grown, array: Any) -> None:
@@ -170,7 +170,7 @@ class _Growth(Observer):
             return
         grown = grown.along(reduced, source.ndim, kept=array.ndim == source.ndim)
         if grown.axes == (None, None):
-            name = word_of(primitive, params)
+            name = operation_name(primitive, params)
             self._tell(
                 Broadcast(grown.operation, describe(grown.site), grown.shapes, grown.result, name, describe(caller()))
             )

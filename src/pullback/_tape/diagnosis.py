@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core import xp as _xp
-from .._core.errors import word
+from .._core.errors import operation_of
 from .._core.modes import quiet
 from .._core.package import package
 from .._core.primitives import Carrier
@@ -20,12 +20,12 @@ from .node import Node
 Array = np.ndarray[Any, np.dtype[Any]]
 Index = tuple[int, ...] | None
 
-# 1. Words
+# 1. Names and places
 
 
 def made_at(node: Node) -> str:
     """An operation and its line."""
-    return f"{word(node)} at {describe(node.site)}"
+    return f"{operation_of(node)} at {describe(node.site)}"
 
 
 def number(value: Any) -> str:
@@ -154,13 +154,13 @@ class Cause(NamedTuple):
         if node.primitive.name != "where":
             return (
                 f"0 × {self.kind}: {made_at(node)} had masked this value out{place}, so its gradient is 0 there, and 0 "
-                f"times {self.kind} is nan. Mask the input of {word(self.entry.node)}, not its result"
+                f"times {self.kind} is nan. Mask the input of {operation_of(self.entry.node)}, not its result"
             )
         side = ("", "input", "other")[self.mask.place]
         return (
             f"0 × {self.kind}: the gradient of the branch of where() at {describe(node.site)} that is not selected{place} "
             f"(the argument {side!r}) is 0 there, and 0 times {self.kind} is nan. Replace what goes into "
-            f"{word(self.entry.node)} where the condition deselects it, x = where(condition, x, 1), or give where functions "
+            f"{operation_of(self.entry.node)} where the condition deselects it, x = where(condition, x, 1), or give where functions "
             f"that it calls only where they are selected: {package}.where(condition, f, g, x)"
         )
 

@@ -154,7 +154,7 @@ def node_class(primitive: Primitive, title: str, conjugated: bool = False, *, ro
     """The class of nodes of one primitive under one of torch's names; `conjugated` for complex numbers, `rounded` for bfloat16."""
     members: dict[str, Any] = {"__slots__": (), "primitive": primitive, "title": title, **_shown(primitive)}
     if conjugated and primitive.complex == "refused":
-        raise NotImplementedError(f"{primitive.word} has no derivative for complex numbers here")
+        raise NotImplementedError(f"{primitive.short_name} has no derivative for complex numbers here")
     if conjugated and primitive.complex == "holomorphic":
         members["pull"] = staticmethod(functools.partial(_conjugated_pull, primitive))
     if rounded:

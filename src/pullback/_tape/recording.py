@@ -53,7 +53,7 @@ class Tape(BaseInterpreter):
                 value: Any = arg
                 if arg.level == level:
                     if not isinstance(arg.interpreter, Tape):
-                        raise RuntimeError(errors.leaked(primitive.word))
+                        raise RuntimeError(errors.leaked(primitive.short_name))
                     value = arg._array
                     node = arg._node
                     if node is not None:

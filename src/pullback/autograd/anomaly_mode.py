@@ -20,7 +20,7 @@ import numpy as np
 
 from .. import ops
 from .._core import xp as _xp
-from .._core.errors import word, word_of
+from .._core.errors import operation_name, operation_of
 from .._core.modes import Computing, ModeBlock, changed, mode, quiet
 from .._core.primitives import Primitive
 from .._core.sites import Site, caller, describe
@@ -278,7 +278,7 @@ def _birth(primitive: Primitive, params: dict[str, Any], values: Sequence[Any], 
     given = ", ".join(_shown(name, value, array.shape, index, primitive) for name, value in operands.items())
     text = f" from {given}" if given else ""
     new = begins(kind, map(kind_of, operands.values()))
-    return Birth(word_of(primitive, params), caller(), index, array[index], text, new)
+    return Birth(operation_name(primitive, params), caller(), index, array[index], text, new)
 
 
 def _names(primitive: Primitive, count: int) -> list[str]:
@@ -310,7 +310,7 @@ def _pulled(ledger: Ledger, node: Node, index: tuple[int, ...]) -> AnomalyError:
     )
     advice = found.advice()
     error = AnomalyError(f"{text}\n  {advice}" if advice else text)
-    error.operation, error.site = word(entry.node), describe(entry.node.site)
+    error.operation, error.site = operation_of(entry.node), describe(entry.node.site)
     error.index, error.value = found.at, found.outgoing
     error.gradient, error.factor = found.incoming, found.factor
     error.masked_by = None if found.mask is None else describe(found.mask.node.site)

@@ -120,7 +120,7 @@ class Again(ModeBlock):
         kept = self.selection.kept[primitive]
         if number >= len(kept):
             raise CheckpointError(
-                f"torch.utils.checkpoint: {primitive.word} was called {len(kept)} times in the original forward, and is "
+                f"torch.utils.checkpoint: {primitive.short_name} was called {len(kept)} times in the original forward, and is "
                 "called more often in the recomputation. This can happen if the function depends on anything that has "
                 "changed since"
             )

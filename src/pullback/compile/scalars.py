@@ -15,19 +15,19 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from .mathematics import arcs, errors, exponentials, gamma, logarithms, powers, remainders, trigonometry
-from .mathematics.lanes import Word
+from .mathematics.lanes import IRValue
 
 
-def _widened(formula: Callable[..., Word]) -> Callable[..., Word]:
+def _widened(formula: Callable[..., IRValue]) -> Callable[..., IRValue]:
     """A formula of doubles for floats as well: computed in double and rounded."""
 
-    def compute(*operands: Word) -> Word:
+    def compute(*operands: IRValue) -> IRValue:
         return formula(*(x.to("d") for x in operands)).to(operands[0].kind)
 
     return compute
 
 
-REAL: dict[str, Callable[..., Word]] = {
+REAL: dict[str, Callable[..., IRValue]] = {
     "exp": exponentials.exp,
     "exp2": exponentials.exp_two,
     "expm1": exponentials.exp_minus_one,
@@ -67,13 +67,13 @@ REAL: dict[str, Callable[..., Word]] = {
 """The functions by the names of NumPy's ufuncs, of float32 and float64; the last three are exact."""
 
 # Operations with a shorter form for moderate operands, and which these are.
-MODERATE: dict[str, Callable[..., Word]] = {
+MODERATE: dict[str, Callable[..., IRValue]] = {
     **dict.fromkeys(("sin", "cos", "tan"), trigonometry.is_moderate),
     **dict.fromkeys(("fmod", "remainder", "floor_divide"), remainders.is_moderate),
 }
 
 
-def emit(name: str, *words: Word, near: bool = False) -> Word:
+def emit(name: str, *words: IRValue, near: bool = False) -> IRValue:
     """The value of an operation, a key of REAL, of floats ("f") or doubles ("d"), appended where their builder is.
 
     With `near` they are known to lie inside the bound that `beyond` checks.
@@ -81,7 +81,7 @@ def emit(name: str, *words: Word, near: bool = False) -> Word:
     return REAL[name](*words, **({"near": True} if near and name in MODERATE else {}))
 
 
-def beyond(name: str, *words: Word) -> Word | None:
+def beyond(name: str, *words: IRValue) -> IRValue | None:
     """A bool, true where `emit` needs `near=False`; None for operations that know no difference.
 
     A loop that has or-ed it over a block, and found nothing, was right to use `near=True` there. It is true of NaN and inf.
@@ -89,7 +89,7 @@ def beyond(name: str, *words: Word) -> Word | None:
     return ~MODERATE[name](*words) if name in MODERATE else None
 
 
-def emit_by_case(name: str, *words: Word) -> Word:
+def emit_by_case(name: str, *words: IRValue) -> IRValue:
     """The same value as `emit`, by the shorter form when no lane is `beyond`: a branch, and code for both.
 
     For vectors, whose lanes can be asked at once; in scalar code the branch would keep a loop from becoming vector code.
@@ -101,7 +101,7 @@ def emit_by_case(name: str, *words: Word) -> Word:
     return either(far, lambda near: [emit(name, *words, near=near)])[0]
 
 
-def either(far: Word, values: Callable[[bool], list[Word]]) -> list[Word]:
+def either(far: IRValue, values: Callable[[bool], list[IRValue]]) -> list[IRValue]:
     """The values of `values(True)`, or of `values(False)` where a bool is true in any lane: a branch, and code for both.
 
     The builder is left in another block.

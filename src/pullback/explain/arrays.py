@@ -197,7 +197,7 @@ def described(value: Kept) -> str:
 
 # Numbers in JSON, which has no NaN or inf: they are written as strings.
 
-WORDS = {math.inf: "Infinity", -math.inf: "-Infinity"}
+NONFINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}
 
 
 def number(value: Any) -> Any:
@@ -211,8 +211,8 @@ def number(value: Any) -> Any:
     exact = float(value)
     if exact != exact:  # noqa: PLR0124  # NaN is not equal to itself
         return "NaN"
-    if exact in WORDS:
-        return WORDS[exact]
+    if exact in NONFINITE:
+        return NONFINITE[exact]
     return float(str(value)) if isinstance(value, np.floating) else exact
 
 

@@ -11,7 +11,7 @@ from .arrays import Array, described, kept
 from .health import findings
 from .numbers import nested
 from .rules import Jacobian
-from .sources import Place, shortened, words_at
+from .sources import Place, excerpt_at, shortened
 from .trace import Call
 from .tracing import CallTracer, Nodes
 
@@ -28,7 +28,7 @@ def call_text(
     """
     name = entry.f_code.co_name
     if name != "backward":
-        quoted = words_at(place).expr
+        quoted = excerpt_at(place).expr
         return (quoted or f"{name}({tape.traced[roots[0][0]].name})"), False
     given = [entry.f_locals[each] for each in GRADIENTS if each in entry.f_locals]
     implicit = bool(given) and all(each is None for each in given)

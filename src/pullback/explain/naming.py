@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType, ModuleType
 from typing import Any, NamedTuple
 
-from .._core.errors import word
+from .._core.errors import operation_of
 from .._core.primitives import Carrier
 from .._core.sites import internal
 from .._tape.memory import version
 from .._tape.node import SAVED_NAMES, AccumulateGrad, Node, Output
 from .arrays import Array, Limits, described, plain, ranged
 from .numbers import element, vector
-from .sources import Place, Words, shortened, text_of
+from .sources import Excerpt, Place, shortened, text_of
 
 SEVERAL = (list, tuple)
 MOST_ELEMENTS = 100
@@ -139,12 +139,18 @@ def _held(value: Any) -> Iterator[tuple[Any, str]]:
 
 
 def operation(node: Node) -> str | None:
-    """What made a node, as one word; None for a leaf."""
-    return None if isinstance(node, AccumulateGrad) else word(node)
+    """The name of what made a node; None for a leaf."""
+    return None if isinstance(node, AccumulateGrad) else operation_of(node)
 
 
 def tensor_name(
-    node: Node, number: int, words: Words, place: Place | None, share: tuple[int, int], known: str | None, module: str
+    node: Node,
+    number: int,
+    excerpt: Excerpt,
+    place: Place | None,
+    share: tuple[int, int],
+    known: str | None,
+    module: str,
 ) -> tuple[str, str | None]:
     """A tensor's short name, and the whole expression of which it is the value, if any.
 
@@ -154,27 +160,27 @@ def tensor_name(
     op = operation(node)
     which = f"[{node.params}]" if isinstance(node, Output) else ""
     nth, of = share
-    if words.written is not None:
-        name = known or (words.written if place is None else f"{words.written} after line {place.line}")
-        return (name, words.expr) if op == "setitem" or nth == of - 1 else (f"{op} in {words.expr}", None)
-    if nth == of - 1 and words.expr is not None:
-        return known or words.assigned or f"{words.expr}{which}", words.expr
+    if excerpt.written is not None:
+        name = known or (excerpt.written if place is None else f"{excerpt.written} after line {place.line}")
+        return (name, excerpt.expr) if op == "setitem" or nth == of - 1 else (f"{op} in {excerpt.expr}", None)
+    if nth == of - 1 and excerpt.expr is not None:
+        return known or excerpt.assigned or f"{excerpt.expr}{which}", excerpt.expr
     if known is not None:
         return known, None
     if module:
         return f"{module} {op}{which}", None
-    if words.expr is not None:
-        return f"{op} in {words.expr}{which}", None
+    if excerpt.expr is not None:
+        return f"{op} in {excerpt.expr}{which}", None
     return f"{op}#{number}{which}", None
 
 
-def leaf_name(number: int, words: Words, known: str | None) -> str:
+def leaf_name(number: int, excerpt: Excerpt, known: str | None) -> str:
     """The name of a leaf."""
     if known is not None:
         return known
-    if words.expr is not None and words.expr.endswith(".requires_grad_()"):
-        return words.expr.removesuffix(".requires_grad_()")
-    return words.assigned or f"leaf#{number}"
+    if excerpt.expr is not None and excerpt.expr.endswith(".requires_grad_()"):
+        return excerpt.expr.removesuffix(".requires_grad_()")
+    return excerpt.assigned or f"leaf#{number}"
 
 
 # Saved values and settings

@@ -194,7 +194,7 @@ def _covers(node: ast.Lambda, columns: list[tuple[int, int]]) -> bool:
     return bool(columns) and all(start <= place < end for place in columns)
 
 
-def rule_words(node: Node, index: int | None = None) -> str | None:
+def rule_source(node: Node, index: int | None = None) -> str | None:
     """The source code of the rule that ran for one input of a node, or for all of them."""
     primitive = getattr(node, "primitive", None)
     if primitive is None or node.foreign:

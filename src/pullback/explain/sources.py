@@ -36,7 +36,7 @@ class Place(NamedTuple):
         return f"{os.path.basename(self.file)}:{self.line}"
 
 
-class Words(NamedTuple):
+class Excerpt(NamedTuple):
     """The source code at a place: the expression, the name it is assigned to, the name of the tensor it writes to."""
 
     expr: str | None
@@ -44,7 +44,7 @@ class Words(NamedTuple):
     written: str | None
 
 
-NOTHING = Words(None, None, None)
+NOTHING = Excerpt(None, None, None)
 Span = tuple[int, int, int, int]
 
 
@@ -68,11 +68,11 @@ def place_of(site: Site) -> Place | None:
     return Place(code.co_filename, line, column, end_line, end_column)
 
 
-def words_at(place: Place | None) -> Words:
+def excerpt_at(place: Place | None) -> Excerpt:
     """The source code at a place."""
     if place is None or place.column is None or place.end_line is None or place.end_column is None:
         return NOTHING
-    return text_of(place.file).words((place.line, place.column, place.end_line, place.end_column))
+    return text_of(place.file).excerpt((place.line, place.column, place.end_line, place.end_column))
 
 
 def shortened(text: str, most: int = LONGEST) -> str:
@@ -92,21 +92,21 @@ class Text:
         self.read = lines
         self.saved = saved
         self.lines = [line.rstrip("\r\n") for line in lines]
-        self._words: dict[Span, Words] = {}
+        self._excerpts: dict[Span, Excerpt] = {}
 
-    def words(self, span: Span) -> Words:
+    def excerpt(self, span: Span) -> Excerpt:
         """The expression and names in a range."""
-        if span not in self._words:
-            self._words[span] = self._found(span)
-        return self._words[span]
+        if span not in self._excerpts:
+            self._excerpts[span] = self._found(span)
+        return self._excerpts[span]
 
-    def _found(self, span: Span) -> Words:
+    def _found(self, span: Span) -> Excerpt:
         line, column, end_line, end_column = span
         if not 0 < end_line <= len(self.lines):
             return NOTHING
         if span in self.written:
             name, expr = self.written[span]
-            return Words(expr, None, name)
+            return Excerpt(expr, None, name)
         if line == end_line:
             segment = self.lines[line - 1][column:end_column]
         else:
@@ -116,7 +116,7 @@ class Text:
                 self.lines[end_line - 1][:end_column],
             )
             segment = " ".join(part.strip() for part in parts)
-        return Words(shortened(segment) or None, self.assigned.get(span), None)
+        return Excerpt(shortened(segment) or None, self.assigned.get(span), None)
 
     def characters(self, line: int, column: int) -> int:
         """The column in characters for a column in UTF-8 bytes, which the compiler uses."""

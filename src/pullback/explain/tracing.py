@@ -20,8 +20,8 @@ from .arrays import FINE, Array, Kept, Limits, Marks, flat, kept, marks, plain
 from .derivations import derive
 from .naming import NamedValue, leaf_name, operation, saved_name, saved_text, settings, tensor_name
 from .plots import statistics
-from .rules import Builder, rule_words, several
-from .sources import executions, place_of, shortened, words_at
+from .rules import Builder, rule_source, several
+from .sources import excerpt_at, executions, place_of, shortened
 from .trace import Call, Leaf, Output as Start, Saved, Scope, Step, Term, Traced
 from .walking import Watch
 
@@ -77,16 +77,16 @@ class Nodes:
 
     def _traced(self, node: Node, maker: Node, share: tuple[int, int]) -> Traced:
         place = place_of(maker.site) if self.limits.lines else None
-        words = words_at(place)
+        excerpt = excerpt_at(place)
         record = self.record(node)
         scope = None if record is None else record.scope
         number = self.numbers[maker]
         known = self.names[node].name if node in self.names else None
         if isinstance(node, AccumulateGrad):
-            name, expr = leaf_name(number, words, known), None
+            name, expr = leaf_name(number, excerpt, known), None
         else:
             module = scope.name if scope is not None and scope.kind == "module" else ""
-            name, expr = tensor_name(node, number, words, place, share, known, module)
+            name, expr = tensor_name(node, number, excerpt, place, share, known, module)
         inputs: dict[int, Traced] = {}
         for edge in maker.edges:
             if edge is not None and edge in self.traced:
@@ -206,7 +206,7 @@ class CallTracer(Watch):
             self.current = None
             return
         step = Step("backward", len(self.steps) + 1, node.title, outputs[0].op, outputs)
-        step.place, step.scope, step.ran = outputs[0].place, outputs[0].scope, rule_words(node)
+        step.place, step.scope, step.ran = outputs[0].place, outputs[0].scope, rule_source(node)
         if isinstance(node, AccumulateGrad):
             step.place = None
         arrivals = [self.parts.get(node, {}).get(each.output) for each in outputs] if several(node) else [g]
@@ -250,7 +250,7 @@ class CallTracer(Watch):
                 index,
                 [local[place] for place in places],
                 missing if any(local[place] is None for place in places) else None,
-                rule_words(node, index),
+                rule_source(node, index),
                 after[1] if before is None else self._kept(out, to),
                 None if before is None else before[1],
                 after[1],

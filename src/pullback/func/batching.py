@@ -183,7 +183,7 @@ class Batch(Interpreter):
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The operation on all examples."""
         if not self._around:
-            raise RuntimeError(errors.leaked(primitive.word))
+            raise RuntimeError(errors.leaked(primitive.short_name))
         given = []
         batched = False
         for arg in args:

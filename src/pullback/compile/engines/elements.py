@@ -1,4 +1,4 @@
-"""Words of elementwise operations, and of functions that are made of them."""
+"""Lowerings of elementwise operations, and of functions that are made of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .words import WORDS, word
+from .lowerings import LOWERINGS, lowering
 
 
 def complex_of(w: Any, a: Any, b: Any) -> Any:
@@ -23,7 +23,7 @@ def unit(w: Any, e: Any, x: Any) -> Any:
     return w.astype(x > 0, e.output.dtype) - w.astype(x < 0, e.output.dtype)
 
 
-@word("power")
+@lowering("power")
 def _power(w: Any, e: Any, x: Any, *, exponent: float) -> Any:
     if exponent == 0.5 and e.output.dtype.kind == "f":
         return w.xp.sqrt(x)
@@ -32,7 +32,7 @@ def _power(w: Any, e: Any, x: Any, *, exponent: float) -> Any:
     return w.xp.pow(x, w.constant(np.asarray(exponent, e.output.dtype)))
 
 
-@word("fmod", "trunc_quotient")
+@lowering("fmod", "trunc_quotient")
 def _truncated(w: Any, e: Any, a: Any, b: Any) -> Any:
     """The remainder that has the sign of a, and the quotient that belongs to it."""
     xp = w.xp
@@ -43,7 +43,7 @@ def _truncated(w: Any, e: Any, a: Any, b: Any) -> Any:
     return rest if e.name == "fmod" else (a - rest) // b
 
 
-@word("logaddexp")
+@lowering("logaddexp")
 def _logaddexp(w: Any, e: Any, a: Any, b: Any) -> Any:
     xp = w.xp
     if e.output.dtype.kind == "f":
@@ -53,20 +53,20 @@ def _logaddexp(w: Any, e: Any, a: Any, b: Any) -> Any:
     return xp.where((top == low) & xp.isinf(xp.real(top)), top, top + xp.log(1 + xp.exp(low - top)))
 
 
-@word("angle")
+@lowering("angle")
 def _angle(w: Any, e: Any, x: Any) -> Any:
     if e.inputs[0].dtype.kind == "c":
         return w.xp.atan2(w.xp.imag(x), w.xp.real(x))
     return w.xp.where(x != x, x, w.astype(x < 0, e.output.dtype) * math.pi)  # noqa: PLR0124
 
 
-@word("round_to")
+@lowering("round_to")
 def _round_to(w: Any, e: Any, x: Any, *, decimals: int) -> Any:
     shift = 10.0 ** abs(decimals)
     return w.xp.round(x * shift) / shift if decimals >= 0 else w.xp.round(x / shift) * shift
 
 
-@word("ldexp")
+@lowering("ldexp")
 def _ldexp(w: Any, e: Any, x: Any, exponent: Any) -> Any:
     """By two factors, each of which is finite."""
     two, half = w.constant(np.asarray(2, e.output.dtype)), exponent // 2
@@ -74,17 +74,17 @@ def _ldexp(w: Any, e: Any, x: Any, exponent: Any) -> Any:
     return math.prod(factors, start=x)
 
 
-@word("exp2")
+@lowering("exp2")
 def _exponential(w: Any, e: Any, x: Any) -> Any:
     return w.xp.pow(w.constant(np.asarray(2, e.output.dtype)), x)
 
 
-@word("isclose")
+@lowering("isclose")
 def _isclose(w: Any, e: Any, a: Any, b: Any) -> Any:
     return (a == b) | (w.xp.isfinite(b) & (w.xp.abs(a - b) <= 1e-8 + 1e-5 * w.xp.abs(b)))
 
 
-WORDS |= {
+LOWERINGS |= {
     **dict.fromkeys(("tied", "clone"), lambda w, e, x, *others, **_: x),
     **dict.fromkeys(("sgn", "sign"), unit),
     "abs": lambda w, e, x: x if e.output.dtype.kind == "b" else w.xp.abs(x),

@@ -1,7 +1,7 @@
-"""Libraries: what an engine is, and which words each library has of its own.
+"""Libraries: what an engine is, and which lowerings each library has of its own.
 
 An engine is a namespace of the standard and what the standard lacks: loops, sums at places, special functions,
-convolutions. `Engine` does all of it in the standard's words, as well as they can; a library that has a function for it
+convolutions. `Engine` does all of it by the standard's functions, as well as they can; a library that has a function for it
 uses that.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from ..._core.modes import quiet
 from . import elements, matrices, moving, sums, windows  # noqa: F401  # they fill the table
-from .words import SILENT, STANDARD, WORDS, LoweringError, Word
+from .lowerings import LOWERINGS, SILENT, STANDARD, Lowering, LoweringError
 
 SPECIAL = {
     "lgamma": "gammaln", "bessel_j": "bessel_j{order} j{order}", "bessel_y": "bessel_y{order} y{order}",
@@ -93,7 +93,7 @@ class TorchNames(RenamedNamespace):
 class Engine:
     """A library by its namespace of the standard, and what a program needs besides."""
 
-    own: dict[str, Word] = {}  # noqa: RUF012  # of the class, and never changed
+    own: dict[str, Lowering] = {}  # noqa: RUF012  # of the class, and never changed
 
     def __init__(self, xp: Any, library: Any = None, special: Any = None) -> None:
         self.xp, self.library, self.special = xp, library or xp, special
@@ -211,18 +211,18 @@ class Engine:
             carries = step(*carries)
         return tuple(carries)
 
-    # 4. Words
+    # 4. Lowerings
 
-    def find(self, e: Any) -> Word:
-        """The words of an equation's primitive.
+    def find(self, e: Any) -> Lowering:
+        """The lowering of an equation's primitive.
 
         Raises
         ------
         LoweringError
-            If there are none.
+            If there is none.
         """
         name = e.name
-        found = self.own.get(name) or WORDS.get(name)
+        found = self.own.get(name) or LOWERINGS.get(name)
         if found is not None:
             return found
         if name in STANDARD:
@@ -233,10 +233,10 @@ class Engine:
                 return lambda w, e, x, *, n: function(n, x)
             if function is not None:
                 return lambda w, e, *arrays, **_: function(*arrays)
-        raise LoweringError(f"{name} has no words for {self.name}")
+        raise LoweringError(f"{name} has no lowering for {self.name}")
 
     def refusal(self, case: str) -> LoweringError:
-        """The error for a case that has no words."""
+        """The error for a case that has no lowering."""
         return LoweringError(f"a case {case}")
 
     def compute(self, e: Any, arrays: Sequence[Any]) -> Any:
@@ -267,13 +267,13 @@ def _within(entry: Any, size: int) -> Any:
 # Libraries
 
 
-def _covering(own: Word) -> Word:
-    """A library's transpose of a convolution, for outputs that cover the whole image; for others the standard's words."""
+def _covering(own: Lowering) -> Lowering:
+    """A library's transpose of a convolution, for outputs that cover the whole image; for others the standard's lowering."""
 
     def chosen(w: Engine, e: Any, a: Any, b: Any, **params: Any) -> Any:
         y, size, kernel = (a, params["size"], b.shape[2:]) if "size" in params else (b, a.shape[2:], params["kernel"])
         whole = params["window"].lengths(tuple(size), tuple(kernel)) == tuple(y.shape[2:])
-        return (own if whole else WORDS[e.name])(w, e, a, b, **params)
+        return (own if whole else LOWERINGS[e.name])(w, e, a, b, **params)
 
     return chosen
 
@@ -474,8 +474,8 @@ class Dask(Engine):
         """The results, computed: what is lazy would hold the tasks of all calls before."""
         return list(self.dask.persist(*arrays))
 
-    def find(self, e: Any) -> Word:
-        """The words for chunks, or the forward function, of elements or of whole arrays."""
+    def find(self, e: Any) -> Lowering:
+        """The lowering for chunks, or the forward function, of elements or of whole arrays."""
         if e.name in CHUNKED:
             return super().find(e)
         forward = functools.partial(_quietly, e.primitive.forward, e.params)  # which workers may be sent
@@ -501,7 +501,7 @@ def _several(forward: Callable[..., Any], *arrays: Any) -> list[Any]:
 CHUNKED = set(
     "sum total amax amin largest smallest matmul permute_dims matrix_transpose astype tied attached clone".split()
 )
-"""Operations that are done chunk by chunk in words of dask's."""
+"""Operations that are done chunk by chunk by dask's functions."""
 
 
 ENGINES: dict[str, Callable[[], Engine]] = {"jax": Jax, "torch": Torch, "cupy": Cupy, "dask": Dask}

@@ -1,4 +1,4 @@
-"""Words of linear algebra: the standard's own, and what is made of them."""
+"""Lowerings of linear algebra: the standard's own, and what is made of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .words import WORDS, word
+from .lowerings import LOWERINGS, lowering
 
 
 def _adjoint(w: Any, x: Any) -> Any:
@@ -14,7 +14,7 @@ def _adjoint(w: Any, x: Any) -> Any:
     return w.xp.conj(x) if w.kind(x).kind == "c" else x
 
 
-@word("solve_triangular")
+@lowering("solve_triangular")
 def _solve_triangular(w: Any, e: Any, a: Any, b: Any, *, upper: bool, unitriangular: bool = False) -> Any:
     size = e.inputs[0].shape[-1]
     kept = np.triu(np.ones((size, size), bool), int(unitriangular))
@@ -22,7 +22,7 @@ def _solve_triangular(w: Any, e: Any, a: Any, b: Any, *, upper: bool, unitriangu
     return w.xp.linalg.solve(a + w.constant(np.eye(size, dtype=e.output.dtype)) if unitriangular else a, b)
 
 
-@word("cholesky")
+@lowering("cholesky")
 def _cholesky(w: Any, e: Any, x: Any, *, upper: bool = False, operation: str = "") -> Any:
     return w.xp.linalg.cholesky(_mirrored(w, e, x, lower=not upper))
 
@@ -33,13 +33,13 @@ def _mirrored(w: Any, e: Any, x: Any, *, lower: bool) -> Any:
     return w.xp.where(below if lower else w.xp.matrix_transpose(below), x, _adjoint(w, x))
 
 
-@word("eigh", "eigvalsh")
+@lowering("eigh", "eigvalsh")
 def _eigh(w: Any, e: Any, x: Any, *, lower: bool = True, **_: Any) -> Any:
     values, vectors = w.xp.linalg.eigh(_mirrored(w, e, x, lower=lower))
     return (values, vectors, w.xp.zeros_like(x))[: len(e.outputs)]
 
 
-@word("cofactor")
+@lowering("cofactor")
 def _cofactor(w: Any, e: Any, x: Any) -> Any:
     """By singular values: products of all but one, also of singular matrices."""
     u, s, vh = w.xp.linalg.svd(x)
@@ -50,7 +50,7 @@ def _cofactor(w: Any, e: Any, x: Any) -> Any:
     return turn[..., None, None] * w.xp.matrix_transpose(adjugate)
 
 
-@word("pinv")
+@lowering("pinv")
 def _pinv(w: Any, e: Any, x: Any, least: Any, relative: Any, *, hermitian: bool) -> Any:
     if hermitian:
         values, u = w.xp.linalg.eigh(x)
@@ -64,26 +64,26 @@ def _pinv(w: Any, e: Any, x: Any, least: Any, relative: Any, *, hermitian: bool)
     return w.xp.matmul(_adjoint(w, vh) * inverse[..., None, :], _adjoint(w, u))
 
 
-@word("pivot_info", "minor_info")
+@lowering("pivot_info", "minor_info")
 def _info(w: Any, e: Any, x: Any, y: Any, **_: Any) -> Any:
     """0 where a matrix has its inverse or factor, and -1 where it has not: which pivot it was, engines do not say."""
     fine = w.xp.all(w.xp.isfinite(y), axis=(-2, -1))
     return w.astype(fine, e.output.dtype) - 1
 
 
-@word("check_phase")
+@lowering("check_phase")
 def _check_phase(w: Any, e: Any, g: Any, vectors: Any, *, real: bool = False, **_: Any) -> Any:
     if e.inputs[0].dtype.kind == "c":
         raise w.refusal("of complex vectors")
     return w.constant(np.zeros(()))
 
 
-@word("eig")
+@lowering("eig")
 def _eig(w: Any, e: Any, x: Any, *, dtype: Any) -> Any:
     return tuple(w.xp.linalg.eig(x))
 
 
-WORDS |= {
+LOWERINGS |= {
     "outer": lambda w, e, a, b: a * b,
     "times_transpose": lambda w, e, a, b: w.xp.matmul(a, w.xp.matrix_transpose(b)),
     "transpose_times": lambda w, e, a, b: w.xp.matmul(w.xp.matrix_transpose(a), b),

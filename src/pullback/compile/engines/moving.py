@@ -1,4 +1,4 @@
-"""Words of what moves elements: reshapes, slices, indices, scatters.
+"""Lowerings of what moves elements: reshapes, slices, indices, scatters.
 
 One rule serves for all operations that only move elements, whatever they are called: their forward functions, run on the
 numbers of the elements, say where each element of the result comes from; the engine takes them from there. It is for
@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._core import xp as _xp
 from ..._core.xp import array as MARKER
-from .words import WORDS, LoweringError, word
+from .lowerings import LOWERINGS, LoweringError, lowering
 
 
 def moved(w: Any, e: Any, *arrays: Any, **_: Any) -> Any:
@@ -52,7 +52,7 @@ def summed(w: Any, x: Any, numbers: Any, size: int) -> Any:
     return w.xp.sum(layers, axis=-2, dtype=x.dtype) if len(sources) > 1 else layers[..., 0, :]
 
 
-@word("fold_windows", "add_strided")
+@lowering("fold_windows", "add_strided")
 def _overlapping(w: Any, e: Any, x: Any, **params: Any) -> Any:
     """The sums of what moves to the same place: by the transpose, which is the operation's own rule."""
     shape = params.pop("shape")
@@ -62,7 +62,7 @@ def _overlapping(w: Any, e: Any, x: Any, **params: Any) -> Any:
     return w.xp.reshape(summed(w, w.xp.reshape(x, (1, -1)), np.ascontiguousarray(places), e.output.size), shape)
 
 
-@word("getitem")
+@lowering("getitem")
 def _getitem(w: Any, e: Any, x: Any, *, index: Any) -> Any:
     entries = index if isinstance(index, tuple) else (index,)
     if any(isinstance(entry, slice) and (entry.step or 1) < 0 for entry in entries):
@@ -70,12 +70,12 @@ def _getitem(w: Any, e: Any, x: Any, *, index: Any) -> Any:
     return x[w.basic(entries, e.inputs[0].shape)]
 
 
-@word("scatter_slice")
+@lowering("scatter_slice")
 def _scatter_slice(w: Any, e: Any, g: Any, *, shape: Any, index: Any) -> Any:
     return _written(w, e, w.xp.zeros(tuple(shape), dtype=g.dtype), g, index)
 
 
-@word("overwrite")
+@lowering("overwrite")
 def _overwrite(w: Any, e: Any, x: Any, value: Any, *, path: Any) -> Any:
     if not path:
         return w.xp.broadcast_to(w.astype(value, e.output.dtype), e.output.shape)
@@ -144,7 +144,7 @@ def combined(w: Any, how: str, x: Any, where: Any, values: Any) -> Any:
     return w.xp.reshape(flat, tuple(x.shape))
 
 
-@word("index")
+@lowering("index")
 def _index(w: Any, e: Any, x: Any, *arrays: Any, spec: Any) -> Any:
     if spec == (MARKER,) and e.inputs[1].dtype.kind != "b":
         return rows(w, x, arrays[0])
@@ -157,7 +157,7 @@ def rows(w: Any, x: Any, indices: Any) -> Any:
     return w.xp.reshape(found, (*indices.shape, *x.shape[1:]))
 
 
-@word("index_put")
+@lowering("index_put")
 def _index_put(w: Any, e: Any, x: Any, value: Any, *arrays: Any, spec: Any) -> Any:
     (first, *_) = arrays
     if spec == (MARKER,) and e.inputs[2].dtype.kind == "b" and e.inputs[1].size == 1:
@@ -177,14 +177,14 @@ def _zeros(w: Any, e: Any, like: Any) -> Any:
     return w.xp.zeros(e.output.shape, dtype=like.dtype)
 
 
-@word("scatter_rows")
+@lowering("scatter_rows")
 def _scatter_rows(w: Any, e: Any, g: Any, indices: Any, *, rows: int) -> Any:
     flat, width = w.inside(w.xp.reshape(indices, (-1, 1)), rows), e.output.shape[1]
     where = flat * width + w.constant(np.arange(width)[None])
     return combined(w, "add", _zeros(w, e, g), where, w.xp.reshape(g, tuple(where.shape)))
 
 
-@word("index_counts")
+@lowering("index_counts")
 def _index_counts(w: Any, e: Any, indices: Any) -> Any:
     flat = w.xp.reshape(indices, (-1,))
     return w.xp.sum(w.astype(indices[..., None] == flat, e.output.dtype), axis=-1, keepdims=True)
@@ -198,7 +198,7 @@ def _last(w: Any, indices: Any, shape: Any) -> Any:
     return along(w, w.xp.broadcast_to(indices, (*shape[:-1], indices.shape[-1])), shape, len(shape) - 1)
 
 
-WORDS |= {
+LOWERINGS |= {
     **dict.fromkeys(
         ("windows", "as_strided", "scatter_diagonal", "tile", "replay", "tril", "triu", "roll", "diagonal"), moved
     ),

@@ -1,4 +1,4 @@
-"""Programs in an engine's words, equation by equation."""
+"""Programs lowered to an engine, equation by equation."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from ..program import LOOPS, Program, acts, bodies
 from .libraries import Engine
-from .words import LoweringError
+from .lowerings import LoweringError
 
 
 def check(program: Program, w: Engine) -> None:
-    """Nothing, if an engine has words for all of a program.
+    """Nothing, if an engine has lowerings for all of a program.
 
     Raises
     ------
@@ -24,7 +24,7 @@ def check(program: Program, w: Engine) -> None:
     for e in program.equations:
         if acts(e) and (e.name in LOOPS or e.inputs):
             raise LoweringError(
-                "draw in a loop or a branch, or with parameters that are tensors, has no words for engines"
+                "draw in a loop or a branch, or with parameters that are tensors, has no lowering for engines"
             )
         for body in bodies(e.params):
             check(body, w)
@@ -53,7 +53,7 @@ def lowered(program: Program, w: Engine) -> Callable[..., list[Any]]:
             try:
                 made = _loop(w, e, given, inner) if e.name in LOOPS else w.compute(e, given)
             except LoweringError as error:
-                raise LoweringError(f"{error} has no words for {w.name}: {e.name}") from None
+                raise LoweringError(f"{error} has no lowering for {w.name}: {e.name}") from None
             for value, array in zip(e.outputs, made if isinstance(made, tuple) else (made,), strict=True):
                 held[value] = w.astype(array, value.dtype)
             if e.params.get("operation"):

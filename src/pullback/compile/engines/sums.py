@@ -1,4 +1,4 @@
-"""Words of reductions, running sums, orders and Fourier transforms."""
+"""Lowerings of reductions, running sums, orders and Fourier transforms."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...ops.alignment import IMPOSSIBLE
+from .lowerings import LOWERINGS, lowering
 from .moving import along, picked
-from .words import WORDS, word
 
 
 def _axes(axis: Any) -> Any:
@@ -36,7 +36,7 @@ def _mean(w: Any, e: Any, x: Any, *, axis: Any, keepdims: bool) -> Any:
     return total / math.prod([x.shape[i] for i in axis])
 
 
-@word("var", "std")
+@lowering("var", "std")
 def _variance(w: Any, e: Any, x: Any, *, axis: Any, correction: float, keepdims: bool) -> Any:
     if e.inputs[0].dtype.itemsize < 4:
         x = w.astype(x, np.dtype(np.float32))
@@ -62,7 +62,7 @@ def _scaled_norm(w: Any, size: Any, order: float, axis: Any, keepdims: bool) -> 
     return root * (unit if keepdims else xp.reshape(unit, root.shape))
 
 
-@word("vector_norm")
+@lowering("vector_norm")
 def _norm(w: Any, e: Any, x: Any, *, order: float, axis: Any, keepdims: bool) -> Any:
     xp, size, how = w.xp, w.xp.abs(x), {"axis": _axes(axis), "keepdims": keepdims}
     if not axis:
@@ -74,7 +74,7 @@ def _norm(w: Any, e: Any, x: Any, *, order: float, axis: Any, keepdims: bool) ->
     return _scaled_norm(w, size, order, axis, keepdims)
 
 
-@word("logsumexp")
+@lowering("logsumexp")
 def _logsumexp(w: Any, e: Any, x: Any, *, axis: Any, keepdims: bool) -> Any:
     xp, axis = w.xp, _axes(axis)
     if not e.inputs[0].size:
@@ -99,7 +99,7 @@ def running(w: Any, function: Callable[[Any, Any], Any], x: Any, axis: int, firs
     return x
 
 
-@word("cumprod")
+@lowering("cumprod")
 def _cumprod(w: Any, e: Any, x: Any, *, axis: int, exclusive: bool) -> Any:
     if exclusive:
         edge = w.xp.ones((*x.shape[:axis], 1, *x.shape[axis + 1 :]), dtype=x.dtype)
@@ -108,18 +108,18 @@ def _cumprod(w: Any, e: Any, x: Any, *, axis: int, exclusive: bool) -> Any:
     return w.xp.cumulative_prod(x, axis=axis)
 
 
-@word("product_of_others")
+@lowering("product_of_others")
 def _product_of_others(w: Any, e: Any, x: Any, *, axis: int) -> Any:
     behind = w.xp.flip(_cumprod(w, e, w.xp.flip(x, axis=axis), axis=axis, exclusive=True), axis=axis)
     return _cumprod(w, e, x, axis=axis, exclusive=True) * behind
 
 
-@word("logcumsumexp")
+@lowering("logcumsumexp")
 def _logcumsumexp(w: Any, e: Any, x: Any, *, axis: int) -> Any:
-    return running(w, lambda a, b: WORDS["logaddexp"](w, e, a, b), x, axis, -math.inf)
+    return running(w, lambda a, b: LOWERINGS["logaddexp"](w, e, a, b), x, axis, -math.inf)
 
 
-@word("arglast")
+@lowering("arglast")
 def _arglast(w: Any, e: Any, x: Any, *, axis: int, largest: bool) -> Any:
     xp, function = w.xp, w.xp.maximum if largest else w.xp.minimum
     kind = e.inputs[0].dtype
@@ -147,7 +147,7 @@ def _argtop(w: Any, e: Any, x: Any, *, axis: int, k: int, largest: bool) -> Any:
     return order(w, x, axis, descending=largest)[(*[slice(None)] * axis, slice(0, k), ...)]
 
 
-@word("argmedian", "median")
+@lowering("argmedian", "median")
 def _median(w: Any, e: Any, x: Any, *, axis: Any, skip: bool, keepdims: bool = False) -> Any:
     """The lower median: of the valid numbers if NaNs are skipped; else of all, or the first NaN if there is one."""
     if e.name == "median":
@@ -166,7 +166,7 @@ def _median(w: Any, e: Any, x: Any, *, axis: Any, skip: bool, keepdims: bool = F
     )
 
 
-@word("searchsorted")
+@lowering("searchsorted")
 def _searchsorted(w: Any, e: Any, ordered: Any, values: Any, *, right: bool) -> Any:
     """How many of the ordered numbers come before: of all, since there is no function for rows; NaN is the last."""
     first, other = ordered[..., None, :], values[..., None]
@@ -176,7 +176,7 @@ def _searchsorted(w: Any, e: Any, ordered: Any, values: Any, *, right: bool) -> 
     return w.xp.sum(w.astype(before, np.dtype(np.int64)), axis=-1)
 
 
-@word("fft", "rfft", "irfft")
+@lowering("fft", "rfft", "irfft")
 def _fft(
     w: Any, e: Any, x: Any, *, scale: float, axes: Any = (), inverse: bool = False, axis: int = 0, n: int = 0
 ) -> Any:
@@ -197,7 +197,7 @@ def _before(w: Any, x: Any, places: int, edge: float) -> Any:
     return w.xp.concat([front, x[..., :kept]], axis=-1)
 
 
-@word("ctc")
+@lowering("ctc")
 def _ctc(
     w: Any, e: Any, logs: Any, states: Any, skips: Any, start: Any, ends: Any, wanted: Any, *, whole: bool, **_: Any
 ) -> Any:
@@ -220,7 +220,7 @@ def _ctc(
     return _log_of_sum(w, final + ends, -1)[..., 0], reached
 
 
-@word("lattice")
+@lowering("lattice")
 def _lattice(w: Any, e: Any, stay: Any, one: Any, two: Any, given: Any, *, reverse: bool) -> Any:
     steps = given.shape[-3]
     order = range(steps)[::-1] if reverse else range(steps)
@@ -238,7 +238,7 @@ def _lattice(w: Any, e: Any, stay: Any, one: Any, two: Any, given: Any, *, rever
     return w.xp.stack([found[step] for step in range(steps)], axis=-3) if steps else given
 
 
-@word("einsum")
+@lowering("einsum")
 def _einsum(w: Any, e: Any, *arrays: Any, equation: str) -> Any:
     """Products over all labels and their sums, for libraries that have no function for it."""
     terms, _, result = equation.partition("->")
@@ -258,7 +258,7 @@ def _ordered(w: Any, x: Any) -> Any:
     return w.astype(x, np.dtype(np.int8)) if w.kind(x).kind == "b" else x
 
 
-WORDS |= {
+LOWERINGS |= {
     "sum": _reduced("sum"),
     "total": lambda w, e, x, *, axis: _reduced("sum")(w, e, x, axis=axis, keepdims=True),
     "mean": _mean,

@@ -1,4 +1,4 @@
-"""Words of convolutions and pooling, and of weighted sums along an axis.
+"""Lowerings of convolutions and pooling, and of weighted sums along an axis.
 
 Windows are taken from an image by a table of places, one for each element of a window, which the host makes; their
 transpose adds them up by the same table. Libraries that have convolutions use their own.
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...ops.pooling import lowest, places_of
+from .lowerings import LOWERINGS, lowering
 from .moving import summed, taken
-from .words import WORDS, word
 
 
 @functools.lru_cache(maxsize=256)
@@ -46,7 +46,7 @@ def _grouped(w: Any, x: Any, groups: int, *rest: int) -> Any:
     return w.xp.reshape(x, (x.shape[0], groups, *rest))
 
 
-@word("convolve")
+@lowering("convolve")
 def _convolve(w: Any, e: Any, x: Any, weight: Any, *, window: Any) -> Any:
     groups, kernel, lengths = window.groups, weight.shape[2:], e.output.shape[2:]
     columns = cut(w, x, numbers(x.shape[2:], lengths, kernel, window))
@@ -55,7 +55,7 @@ def _convolve(w: Any, e: Any, x: Any, weight: Any, *, window: Any) -> Any:
     return w.xp.reshape(w.xp.matmul(matrices, columns), e.output.shape)
 
 
-@word("convolve_transpose")
+@lowering("convolve_transpose")
 def _convolve_transpose(w: Any, e: Any, y: Any, weight: Any, *, size: Any, window: Any) -> Any:
     groups, kernel, lengths = window.groups, weight.shape[2:], y.shape[2:]
     matrices = w.xp.reshape(weight, (1, groups, weight.shape[0] // groups, math.prod(weight.shape[1:])))
@@ -65,7 +65,7 @@ def _convolve_transpose(w: Any, e: Any, y: Any, weight: Any, *, size: Any, windo
     return overlaid(w, columns, numbers(tuple(size), lengths, kernel, window), size)
 
 
-@word("convolve_weight")
+@lowering("convolve_weight")
 def _convolve_weight(w: Any, e: Any, x: Any, y: Any, *, kernel: Any, window: Any) -> Any:
     groups, lengths = window.groups, y.shape[2:]
     columns = cut(w, x, numbers(x.shape[2:], lengths, tuple(kernel), window))
@@ -98,7 +98,7 @@ def _counts(size: Any, lengths: Any, kernel: Any, window: Any, inside: bool, div
     return np.asarray(functools.reduce(np.multiply.outer, counts), dtype)
 
 
-@word("window_mean")
+@lowering("window_mean")
 def _mean(w: Any, e: Any, x: Any, *, kernel: Any, window: Any, lengths: Any, divisor: Any, inside: bool) -> Any:
     size = x.shape[2:]
     total = w.xp.sum(cut(w, x, numbers(size, tuple(lengths), tuple(kernel), window)), axis=2)
@@ -106,7 +106,7 @@ def _mean(w: Any, e: Any, x: Any, *, kernel: Any, window: Any, lengths: Any, div
     return w.xp.reshape(total, e.output.shape) / count
 
 
-@word("window_spread")
+@lowering("window_spread")
 def _spread(w: Any, e: Any, g: Any, *, size: Any, kernel: Any, window: Any, divisor: Any, inside: bool) -> Any:
     lengths = g.shape[2:]
     g = g / w.constant(_counts(size, lengths, kernel, window, inside, divisor, w.part(e.output.dtype)))
@@ -122,7 +122,7 @@ def _filled(w: Any, x: Any, table: Any) -> Any:
     return found if table.all() else w.xp.where(w.constant(table > 0), found, bound)
 
 
-@word("max_pool")
+@lowering("max_pool")
 def _max_pool(w: Any, e: Any, x: Any, *, kernel: Any, window: Any, lengths: Any) -> Any:
     table = numbers(x.shape[2:], tuple(lengths), tuple(kernel), window)
     return w.xp.reshape(w.xp.max(_filled(w, x, table), axis=2), e.output.shape)
@@ -138,7 +138,7 @@ def _chosen(w: Any, x: Any, highest: Any, table: Any) -> Any:
     return xp.where(first == len(table), lost, first)
 
 
-@word("max_places")
+@lowering("max_places")
 def _max_places(w: Any, e: Any, x: Any, highest: Any, *, kernel: Any, window: Any) -> Any:
     table = numbers(x.shape[2:], highest.shape[2:], tuple(kernel), window)
     found = _chosen(w, x, highest, table) * table.shape[1] + w.constant(np.arange(table.shape[1]))
@@ -146,7 +146,7 @@ def _max_places(w: Any, e: Any, x: Any, highest: Any, *, kernel: Any, window: An
     return w.xp.reshape(flat, e.output.shape)
 
 
-@word("max_spread")
+@lowering("max_spread")
 def _max_spread(w: Any, e: Any, given: Any, x: Any, highest: Any, *, kernel: Any, window: Any) -> Any:
     table = numbers(x.shape[2:], highest.shape[2:], tuple(kernel), window)
     chosen = _chosen(w, x, highest, table)[:, :, None, :]
@@ -155,7 +155,7 @@ def _max_spread(w: Any, e: Any, given: Any, x: Any, highest: Any, *, kernel: Any
     return overlaid(w, w.xp.where(mine, given, w.xp.zeros_like(given)), table, x.shape[2:])
 
 
-@word("resample")
+@lowering("resample")
 def _resample(w: Any, e: Any, x: Any, *, axis: int, taps: Any) -> Any:
     if e.output.dtype.kind not in "fc":
         raise w.refusal("of whole numbers")
@@ -170,7 +170,7 @@ def _resample(w: Any, e: Any, x: Any, *, axis: int, taps: Any) -> Any:
     return total
 
 
-WORDS |= {
+LOWERINGS |= {
     "window_columns": _columns,
     "window_overlay": _overlay,
     "biased": lambda w, e, x, bias: x + w.xp.reshape(bias, (-1, *[1] * (len(x.shape) - 2))),

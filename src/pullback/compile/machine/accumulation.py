@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from typing import Any, ClassVar
 
-from ..mathematics.lanes import Word
+from ..mathematics.lanes import IRValue
 from .elements import KINDS
 from .tasks import BoundKernel, TaskEmitter
 
@@ -18,7 +18,7 @@ class AccumulateEmitter(TaskEmitter):
 
     WORDS: ClassVar = {"add": "count places size x out".split()}
 
-    def add(self, task: Word) -> None:
+    def add(self, task: IRValue) -> None:
         """Add each row of x to the row of `out` at its index."""
         given = self.given
         with self.loop(0, given.count) as number:

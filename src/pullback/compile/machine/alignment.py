@@ -14,7 +14,7 @@ import numpy as np
 from ..._numerics.blocks import get_num_threads
 from ...ops.alignment import IMPOSSIBLE, MOST
 from ..mathematics.exponentials import exp, exp_of_share
-from ..mathematics.lanes import Word
+from ..mathematics.lanes import IRValue
 from ..mathematics.logarithms import log_of_normal
 from .elements import KINDS
 from .tasks import BoundKernel, TaskEmitter
@@ -53,20 +53,20 @@ class AlignmentEmitter(TaskEmitter):
                 for place, mask in self.registers(0, given.size):
                     getattr(self, f"_{name}")(rows, unit, place, mask)
 
-    def _states(self, unit: Word) -> Array:
+    def _states(self, unit: IRValue) -> Array:
         """The classes of the states of a sequence."""
         return self.array(self.given.states + 8 * self.given.size * unit, "i64")
 
-    def _classes(self, array: str, row: Word) -> Array:
+    def _classes(self, array: str, row: IRValue) -> Array:
         """A row of an array of classes."""
         return self.array(getattr(self.given, array) + self.bytes(self.given.classes * row))
 
-    def _emissions(self, rows: dict[str, Word], unit: Word, place: Word, mask: Word | None) -> None:
+    def _emissions(self, rows: dict[str, IRValue], unit: IRValue, place: IRValue, mask: IRValue | None) -> None:
         states = self._states(unit).at(place).some(mask)
         found = self._classes("logs", rows["late"]).among(states, mask).at_least(IMPOSSIBLE)
         self._row("out", rows["late"]).at(place).put(found, mask)
 
-    def _chances(self, row: Word, unit: Word, step: Word) -> None:
+    def _chances(self, row: IRValue, unit: IRValue, step: IRValue) -> None:
         """The cotangents of classes: the sums of those of their states, less their probabilities times the sequence's."""
         out, pulled = self._classes("out", row), self._row("pulled", row)
         within = self.all_lanes(step < self.array(self.given.wanted, "i64").at(unit).one())
@@ -78,23 +78,23 @@ class AlignmentEmitter(TaskEmitter):
             target = out.at(self._states(unit).at(state).one())
             target.put(target.one() + pulled.at(state).one())
 
-    def _row(self, array: str, row: Word) -> Array:
+    def _row(self, array: str, row: IRValue) -> Array:
         """A row of an array."""
         return self.array(getattr(self.given, array) + self.bytes(self.given.size * row))
 
-    def _before(self, place: Word, mask: Word | None) -> Iterator[tuple[int, Word, Word | None]]:
+    def _before(self, place: IRValue, mask: IRValue | None) -> Iterator[tuple[int, IRValue, IRValue | None]]:
         """The states so many places before some: the distance, where they are, and a mask of those that exist."""
         yield 0, place, mask
         for distance in (1, 2):
             there = ~self.first(self.number(distance) - place)
             yield distance, place - distance, there if mask is None else there & mask
 
-    def _behind(self, place: Word) -> Iterator[tuple[int, Word, Word]]:
+    def _behind(self, place: IRValue) -> Iterator[tuple[int, IRValue, IRValue]]:
         """The states so many places behind some."""
         for distance in range(3):
             yield distance, place + distance, self.first(self.given.size - place - distance)
 
-    def _ctc(self, rows: dict[str, Word], unit: Word, place: Word, mask: Word | None) -> None:
+    def _ctc(self, rows: dict[str, IRValue], unit: IRValue, place: IRValue, mask: IRValue | None) -> None:
         early, ways = self._row("out", rows["early"]), []
         for distance, at, there in self._before(place, mask):
             way = early.at(at).some(there)
@@ -107,7 +107,7 @@ class AlignmentEmitter(TaskEmitter):
         late = self._row("out", rows["late"]).at(place)
         late.put(late.some(mask) + (total + top), mask)
 
-    def _ctc_back(self, rows: dict[str, Word], unit: Word, place: Word, mask: Word | None) -> None:
+    def _ctc_back(self, rows: dict[str, IRValue], unit: IRValue, place: IRValue, mask: IRValue | None) -> None:
         before = self._row("reached", rows["early"]).at(place).some(mask)
         target = self._row("out", rows["early"]).at(place)
         total = target.some(mask)
@@ -121,7 +121,7 @@ class AlignmentEmitter(TaskEmitter):
             total = total + there.select(share * pulled, 0, self.kind)
         target.put(total, mask)
 
-    def _lattice(self, rows: dict[str, Word], _: Word, place: Word, mask: Word | None) -> None:
+    def _lattice(self, rows: dict[str, IRValue], _: IRValue, place: IRValue, mask: IRValue | None) -> None:
         target, early = self._row("out", rows["late"]).at(place), self._row("out", rows["early"])
         total = target.some(mask)
         for distance, at, there in self._before(place, mask):
@@ -129,7 +129,7 @@ class AlignmentEmitter(TaskEmitter):
             total = share.mad(early.at(at).some(there), total)
         target.put(total, mask)
 
-    def _lattice_back(self, rows: dict[str, Word], _: Word, place: Word, mask: Word | None) -> None:
+    def _lattice_back(self, rows: dict[str, IRValue], _: IRValue, place: IRValue, mask: IRValue | None) -> None:
         target, late = self._row("out", rows["early"]).at(place), self._row("out", rows["late"])
         total = target.some(mask)
         for distance, at, there in self._behind(place):

@@ -12,7 +12,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from ..mathematics.lanes import TYPES, Word
+from ..mathematics.lanes import TYPES, IRValue
 from . import native
 from .linking import LinkedModule, address_of
 from .memory import LONG
@@ -34,70 +34,70 @@ class FunctionBody(Writer):
         super().__init__(ir.IRBuilder(self.function.append_basic_block()))
         self.parameters = [self.number(argument) for argument in self.function.args]
 
-    def _cell(self, address: Word) -> Any:
+    def _cell(self, address: IRValue) -> Any:
         return self.builder.inttoptr(address.value, CELL)
 
     # Memory
 
-    def put(self, address: Word, place: Word | int, word: Word | int) -> None:
+    def put(self, address: IRValue, place: IRValue | int, word: IRValue | int) -> None:
         """Write a word to a place of a table."""
         self.array(address).at(place).put(self.number(word))
 
-    def field(self, thing: Word, name: str) -> Word:
+    def field(self, thing: IRValue, name: str) -> IRValue:
         """A field of an array object, or the type of any object."""
         kind = "i32" if name in ("nd", "flags") else "i64"
         return self.array(thing + (native.offsets() or {})[name], kind).one().to("i64")
 
-    def table(self, words: Word | int) -> Word:
+    def table(self, words: IRValue | int) -> IRValue:
         """The address of memory for so many words, until the function returns."""
         made = self.builder.alloca(LONG, size=self.number(words).value)
         made.align = 16
         return self.shared(made)
 
-    def variable(self, word: Word | int) -> Word:
+    def variable(self, word: IRValue | int) -> IRValue:
         """The address of a word on the stack, which gets a value here."""
         with self.builder.goto_entry_block():
             made = self.table(1)
         self.put(made, 0, word)
         return made
 
-    def shared(self, variable: Any) -> Word:
+    def shared(self, variable: Any) -> IRValue:
         """The address of a global variable."""
         return self.number(self.builder.ptrtoint(variable, LONG))
 
     # Words that several threads read and write; all such accesses have one order
 
-    def seen(self, address: Word) -> Word:
+    def seen(self, address: IRValue) -> IRValue:
         """A word that other threads may write."""
         return self.number(self.builder.load_atomic(self._cell(address), "seq_cst", 8))
 
-    def tell(self, address: Word, word: Word | int) -> None:
+    def tell(self, address: IRValue, word: IRValue | int) -> None:
         """Write a word that other threads may read."""
         self.builder.store_atomic(self.number(word).value, self._cell(address), "seq_cst", 8)
 
-    def atomic(self, operation: str, address: Word, word: Word | int) -> Word:
+    def atomic(self, operation: str, address: IRValue, word: IRValue | int) -> IRValue:
         """Change a word by "xchg" (replace), "add" or "sub"; the result is the word before."""
         return self.number(self.builder.atomic_rmw(operation, self._cell(address), self.number(word).value, "seq_cst"))
 
-    def exchanged(self, address: Word, expected: Word | int, word: Word | int) -> Word:
+    def exchanged(self, address: IRValue, expected: IRValue | int, word: IRValue | int) -> IRValue:
         """Replace a word if it is the expected one; whether it was."""
         before, after = self.number(expected).value, self.number(word).value
         found = self.builder.cmpxchg(self._cell(address), before, after, "seq_cst")
-        return Word(self.scalar, "b1", self.builder.extract_value(found, 1))
+        return IRValue(self.scalar, "b1", self.builder.extract_value(found, 1))
 
     # Calls
 
-    def link(self, name: str) -> Word:
+    def link(self, name: str) -> IRValue:
         """The address of what the table has under a name."""
         return self.shared(address_of(self.builder, name, CELL))
 
-    def call(self, function: str | Word | Any, *words: Word | int, of: str = "i64") -> Word:
+    def call(self, function: str | IRValue | Any, *words: IRValue | int, of: str = "i64") -> IRValue:
         """Call a C function by its name or its address, or a function of this module, that returns an integer."""
         if isinstance(function, str):
             function = self.link(function)
-        return Word(self.scalar, of, super().call(function, *words, of=TYPES[of])).to("i64")
+        return IRValue(self.scalar, of, super().call(function, *words, of=TYPES[of])).to("i64")
 
-    def new_array(self, nd: Word | int, dims: Word, number: Word) -> Word:
+    def new_array(self, nd: IRValue | int, dims: IRValue, number: IRValue) -> IRValue:
         """A new array of a dtype's number; 0 where there is no memory."""
         return self.call("PyArray_New", self.link("ndarray"), nd, dims, number, 0, 0, 0, 0, 0)
 
@@ -111,11 +111,11 @@ class FunctionBody(Writer):
     # Control flow
 
     @contextlib.contextmanager
-    def forever(self) -> Iterator[Callable[[Word], None]]:
+    def forever(self) -> Iterator[Callable[[IRValue], None]]:
         """A loop without end; its block gets a function that leaves it where a condition holds."""
         begin, end = self.function.append_basic_block(), self.function.append_basic_block()
 
-        def leave(condition: Word) -> None:
+        def leave(condition: IRValue) -> None:
             following = self.function.append_basic_block()
             self.builder.cbranch(condition.value, end, following)
             self.builder.position_at_end(following)
@@ -126,12 +126,12 @@ class FunctionBody(Writer):
         self.builder.branch(begin)
         self.builder.position_at_end(end)
 
-    def result(self, word: Word | int = 0) -> Any:
+    def result(self, word: IRValue | int = 0) -> Any:
         """Return a word; the function."""
         self.builder.ret(self.number(word).value)
         return self.function
 
-    def result_if(self, condition: Word, word: Word | int = 0) -> None:
+    def result_if(self, condition: IRValue, word: IRValue | int = 0) -> None:
         """Return a word where a condition holds."""
         with self.when(condition):
             self.result(word)
@@ -142,7 +142,7 @@ class FunctionBody(Writer):
         self.call("Py_IncRef", found)
         self.result(found)
 
-    def result_object_if(self, condition: Word, name: str = "None") -> None:
+    def result_object_if(self, condition: IRValue, name: str = "None") -> None:
         """Return an object of the table where a condition holds."""
         with self.when(condition):
             self.result_object(name)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..._numerics.blas import single as single
-from ..mathematics.lanes import Word
+from ..mathematics.lanes import IRValue
 from . import callables, matrices, native, pool
 from .callables import ALIGNED as ALIGNED_FLAG, WRITABLE, FunctionBody
 from .elements import KINDS
@@ -40,19 +40,19 @@ class DenseEmitter(TaskEmitter):
     }
     UNITS: ClassVar = {"by_pairs": "pairs"}
 
-    def by_rows(self, task: Word) -> None:
+    def by_rows(self, task: IRValue) -> None:
         """A block of rows of the result."""
         given, (start, rows) = self.given, self._range(task, self.given.rows)
         a, b, c = self._bases()
         self._multiply(a.at(start * given.a_down), b, c.at(start * given.c_down), rows, given.columns)
 
-    def by_columns(self, task: Word) -> None:
+    def by_columns(self, task: IRValue) -> None:
         """A block of columns of the result."""
         given, (start, columns) = self.given, self._range(task, self.given.columns)
         a, b, c = self._bases()
         self._multiply(a, b.at(start * given.b_right), c.at(start), given.rows, columns)
 
-    def by_pairs(self, pair: Word) -> None:
+    def by_pairs(self, pair: IRValue) -> None:
         """One product of a batch of two axes, the second of some length."""
         given, (a, b, c) = self.given, self._bases()
         i, j = pair // self.given.length, pair % self.given.length
@@ -62,11 +62,11 @@ class DenseEmitter(TaskEmitter):
     def _bases(self) -> list[Array]:
         return [self.array(address) for address in (self.given.a, self.given.b, self.given.c)]
 
-    def _range(self, task: Word, total: Word) -> tuple[Word, Word]:
+    def _range(self, task: IRValue, total: IRValue) -> tuple[IRValue, IRValue]:
         start = task * self.given.size
         return start, (total - start).at_most(self.given.size)
 
-    def _multiply(self, a: Array, b: Array, c: Array, rows: Word, columns: Word) -> None:
+    def _multiply(self, a: Array, b: Array, c: Array, rows: IRValue, columns: IRValue) -> None:
         steps = [getattr(self.given, name) for name in SIZED[2:]]
         self.call(self.given.multiply, a, b, c, rows, columns, *steps)
 
@@ -91,7 +91,7 @@ def _is_factor(module: LinkedModule, size: int) -> Any:
     return body.result(1)
 
 
-def _listed(body: FunctionBody, *words: Word | int) -> Word:
+def _listed(body: FunctionBody, *words: IRValue | int) -> IRValue:
     """The address of words, which are there until the function returns."""
     address = body.table(len(words))
     for place, word in enumerate(words):
@@ -131,7 +131,7 @@ def _write(module: LinkedModule, size: int) -> None:
     body.result(out)
 
 
-def _part(total: Word) -> Word:
+def _part(total: IRValue) -> IRValue:
     """How many rows or columns a thread takes at a time, as `products` cuts them."""
     pairs = ((total + BAND) // (2 * BAND)).at_least(1).at_most(PARTS // 2)
     unit = pairs * (2 * ALIGNED)
@@ -141,15 +141,15 @@ def _part(total: Word) -> Word:
 class Batch(NamedTuple):
     """Matrices in a batch of two axes: the lengths and the steps of all four, of which the first is 1 where there are three."""
 
-    lengths: list[Word]
-    steps: list[Word]
+    lengths: list[IRValue]
+    steps: list[IRValue]
 
-    def named(self, name: str) -> dict[str, Word]:
+    def named(self, name: str) -> dict[str, IRValue]:
         """The steps by their names among the words of a table."""
         return {f"{name}_{step}": word for step, word in zip("over along down right".split(), self.steps, strict=True)}
 
     @staticmethod
-    def of(body: FunctionBody, thing: Word, nd: Word, size: int) -> Batch:
+    def of(body: FunctionBody, thing: IRValue, nd: IRValue, size: int) -> Batch:
         """An array's, of three or four axes."""
         found = []
         for name in ("dims", "strides"):

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...ops.convolution import Sizes, Window
-from ..mathematics.lanes import Word
+from ..mathematics.lanes import IRValue
 from .convolution import SHARED, offsets
 from .elements import KINDS
 from .indices import strides
@@ -48,19 +48,19 @@ class DepthwiseEmitter(TaskEmitter):
 
     # A plane and its frame
 
-    def _frame(self) -> Word:
+    def _frame(self) -> IRValue:
         """The address of the frame of a task."""
         return self.given.frames + self.given.frame * self.task
 
-    def _exchange(self, plane: Word, frame: Word, *, inward: bool) -> None:
+    def _exchange(self, plane: IRValue, frame: IRValue, *, inward: bool) -> None:
         """Copy between a plane and its frame: the first `whole` lines with memcpy, the others element by element."""
         given, line = self.given, self.bytes(self.given.line)
         lines = given.x + self.bytes(given.image_lines * given.line) * plane
 
-        def ends(number: Word) -> tuple[Array, Word]:
+        def ends(number: IRValue) -> tuple[Array, IRValue]:
             return self.array(lines + number * line), frame + self.word(given.into, number)
 
-        def ordered(inside: Array, place: Word, i: Word | int) -> tuple[Array, Array]:
+        def ordered(inside: Array, place: IRValue, i: IRValue | int) -> tuple[Array, Array]:
             """Target and source of an element of a line."""
             outside = self.array(place + self.word(given.along, i))
             return (outside, inside) if inward else (inside, outside)
@@ -75,14 +75,14 @@ class DepthwiseEmitter(TaskEmitter):
 
     # Windows
 
-    def _tap(self, number: Word) -> Word:
+    def _tap(self, number: IRValue) -> IRValue:
         return self.word(self.given.taps, number)
 
-    def _start(self, frame: Word, line: Word) -> Word:
+    def _start(self, frame: IRValue, line: IRValue) -> IRValue:
         """The address of the first window of a line."""
         return frame + self.word(self.given.starts, line)
 
-    def _lines(self, carried: list[Word] | None = None) -> Iterator[tuple[Word, int]]:
+    def _lines(self, carried: list[IRValue] | None = None) -> Iterator[tuple[IRValue, int]]:
         """Loops over lines, LINES at a time, then one by one, for each of which the body of a `for` is written once."""
         whole = self.given.lines & -LINES
         with self.loop(0, whole, LINES, carried) as line:
@@ -91,22 +91,22 @@ class DepthwiseEmitter(TaskEmitter):
             yield line, 1
 
     @contextlib.contextmanager
-    def _each(self, plane: Word) -> Iterator[tuple[Word, Word]]:
+    def _each(self, plane: IRValue) -> Iterator[tuple[IRValue, IRValue]]:
         """A loop over the output planes of an input plane: their numbers in the batch and in the weight."""
         given = self.given
         channel = plane % given.channels
         with self.loop(0, given.several) as j:
             yield j + plane * given.several, j + channel * given.several
 
-    def _result(self, name: str, number: Word, line: Word) -> Word:
+    def _result(self, name: str, number: IRValue, line: IRValue) -> IRValue:
         """The address of a line of results."""
         given = self.given
         return getattr(given, name) + self.bytes(given.width) * (line + number * given.lines)  # type: ignore[no-any-return]
 
-    def _weights(self, channel: Word) -> Array:
+    def _weights(self, channel: IRValue) -> Array:
         return self.array(self.given.weights + self.bytes(self.given.count) * channel)
 
-    def put(self, plane: Word) -> None:
+    def put(self, plane: IRValue) -> None:
         """The output planes of an input plane: the convolution."""
         frame = self._frame()
         self._exchange(plane, frame, inward=True)
@@ -125,7 +125,7 @@ class DepthwiseEmitter(TaskEmitter):
                     for target, total in zip(targets, sums, strict=True):
                         self.array(target).at(i).put(total, mask)
 
-    def spread(self, plane: Word) -> None:
+    def spread(self, plane: IRValue) -> None:
         """A plane of the gradient of images: cotangents added up over the windows that an element is in."""
         given, frame = self.given, self._frame()
         self.clear(self.array(frame), given.frame)
@@ -140,7 +140,7 @@ class DepthwiseEmitter(TaskEmitter):
                         place.put(self.array(source).at(i).some(mask).mad(weight, place.some(mask)), mask)
         self._exchange(plane, frame, inward=False)
 
-    def add(self, channel: Word) -> None:
+    def add(self, channel: IRValue) -> None:
         """The gradients of the weights of a channel, in as many sums as there are lanes."""
         given, frame = self.given, self._frame()
         with self.loop(0, given.batch) as n:

@@ -17,7 +17,7 @@ from llvmlite import ir
 from .. import scalars
 from ..mathematics import gamma, trigonometry
 from ..mathematics.arithmetic import cast, maximum, minimum, plus, times, truth
-from ..mathematics.lanes import BITS, REALS, TYPES, Desk, Target, Word
+from ..mathematics.lanes import BITS, REALS, TYPES, Desk, IRValue, Target
 from . import native
 from .linking import LinkedModule, linked
 from .memory import SIZES
@@ -34,7 +34,7 @@ KINDS: dict[np.dtype[Any], str] = {
 class Element(NamedTuple):
     """The code of a primitive, its cost in additions, and the dtype to which operands are cast before."""
 
-    function: Callable[..., Word]
+    function: Callable[..., IRValue]
     cost: int = 1
     operands: str = "result"
     reals: bool = False
@@ -64,7 +64,7 @@ OF_ANGLE = {"sin": trigonometry.sine, "cos": trigonometry.cosine}
 """Functions of a reduced angle: the sine and the cosine of one angle share the reduction."""
 
 
-def call(name: str, *words: Word) -> Word:
+def call(name: str, *words: IRValue) -> IRValue:
     """A mathematical function by the name of NumPy's ufunc: inlined, or a call of the one in `library`."""
     desk, kind, module = words[0].desk, words[0].kind, words[0].desk.builder.module
     if not isinstance(module, LinkedModule):
@@ -77,27 +77,27 @@ def call(name: str, *words: Word) -> Word:
         and (desk.branching or (desk.lanes is not None and (name in OF_ANGLE or name not in scalars.MODERATE)))
     ):
         return written(name, words)
-    return Word(desk, kind, _called(key, words, desk.type(kind)))
+    return IRValue(desk, kind, _called(key, words, desk.type(kind)))
 
 
-def _key(name: str, words: Sequence[Word]) -> str:
+def _key(name: str, words: Sequence[IRValue]) -> str:
     return f"{name}.{words[0].kind}{words[0].desk.lanes or ''}.{len(words)}"
 
 
-def _called(key: str, words: Sequence[Word], result: Any) -> Any:
+def _called(key: str, words: Sequence[IRValue], result: Any) -> Any:
     """A call of a function of `library`."""
     desk, given = words[0].desk, [word.value for word in words]
     return desk.builder.call(linked(desk.builder, key, ir.FunctionType(result, [value.type for value in given])), given)
 
 
-def written(name: str, words: Sequence[Word]) -> Word:
+def written(name: str, words: Sequence[IRValue]) -> IRValue:
     """A mathematical function inlined; if branches are allowed, large angles are reduced in a branch of their own."""
     if name in OF_ANGLE:
         return OF_ANGLE[name](words[0], _reduced(words[0]))
     return (scalars.emit_by_case if words[0].desk.branching else scalars.emit)(name, *words)
 
 
-def _reduced(x: Word) -> trigonometry.Rest:
+def _reduced(x: IRValue) -> trigonometry.Rest:
     """The reduction of an angle, computed once in a builder's code."""
     known = x.desk.builder.__dict__.setdefault("reduced", {})
     found = known.get(id(x.value))
@@ -113,17 +113,17 @@ def rest_of(desk: Desk, kind: str) -> Any:
     return ir.LiteralStructType([desk.type(part) for part in (kind, kind, BITS[kind])])
 
 
-def _by_call(x: Word) -> list[Word]:
+def _by_call(x: IRValue) -> list[IRValue]:
     """The reduction of an angle, by the function in `library` that is valid for all angles."""
     rest = _called(_key(REDUCED, [x]), [x], rest_of(x.desk, x.kind))
     kinds = enumerate((x.kind, x.kind, BITS[x.kind]))
-    return [Word(x.desk, kind, x.desk.builder.extract_value(rest, place)) for place, kind in kinds]
+    return [IRValue(x.desk, kind, x.desk.builder.extract_value(rest, place)) for place, kind in kinds]
 
 
-def reduction(x: Word) -> list[Word]:
+def reduction(x: IRValue) -> list[IRValue]:
     """The reduction of an angle; the short one if all lanes are moderate."""
 
-    def words(near: bool) -> list[Word]:
+    def words(near: bool) -> list[IRValue]:
         if not near and isinstance(x.desk.builder.module, LinkedModule):
             return _by_call(x)
         several = (x.desk.lanes or 1) * SIZES[x.kind] > native.width()  # registers, which code for many elements takes
@@ -132,7 +132,7 @@ def reduction(x: Word) -> list[Word]:
     return scalars.either(~trigonometry.is_moderate(x), words)
 
 
-def _lane_by_lane(x: Word) -> list[Word]:
+def _lane_by_lane(x: IRValue) -> list[IRValue]:
     """The reduction of large angles, of one after the other: vectors of 64-bit integers take long to compile."""
     desk, builder, place = x.desk, x.desk.builder, ir.IntType(32)
     function = _far(builder.module, desk.target, x.kind)
@@ -150,7 +150,7 @@ def _lane_by_lane(x: Word) -> list[Word]:
         phi.add_incoming(value, loop)
     builder.cbranch(builder.icmp_unsigned("<", following, place(desk.lanes or 1)), loop, done)
     builder.position_at_end(done)
-    return [x.holding(parts[0]), x.holding(parts[0]), Word(desk, BITS[x.kind], parts[1])]
+    return [x.holding(parts[0]), x.holding(parts[0]), IRValue(desk, BITS[x.kind], parts[1])]
 
 
 def _far(module: Any, target: Target, kind: str) -> Any:
@@ -162,12 +162,12 @@ def _far(module: Any, target: Target, kind: str) -> Any:
     function = ir.Function(module, ir.FunctionType(result, [real]), name)
     function.linkage = "internal"
     builder = ir.IRBuilder(function.append_basic_block())
-    r, _, n = trigonometry.reduced(Word(Desk(builder, target, None), kind, function.args[0]))
+    r, _, n = trigonometry.reduced(IRValue(Desk(builder, target, None), kind, function.args[0]))
     returned(builder, result, (r, n))
     return function
 
 
-def returned(builder: Any, of: Any, words: Sequence[Word]) -> None:
+def returned(builder: Any, of: Any, words: Sequence[IRValue]) -> None:
     """Return several words from a function."""
     found = ir.Constant(of, ir.Undefined)
     for place, word in enumerate(words):
@@ -175,7 +175,7 @@ def returned(builder: Any, of: Any, words: Sequence[Word]) -> None:
     builder.ret(found)
 
 
-def _power(x: Word, *, exponent: float) -> Word:
+def _power(x: IRValue, *, exponent: float) -> IRValue:
     if exponent == 0:
         return x.like(1)
     if exponent in {0.5, -1, -2}:
@@ -186,11 +186,11 @@ def _power(x: Word, *, exponent: float) -> Word:
     return call("power", x, x.like(exponent))
 
 
-def _sign(x: Word) -> Word:
+def _sign(x: IRValue) -> IRValue:
     return (x > 0).select(x.like(1), (x < 0).select(x.like(-1), x.like(0)))
 
 
-def _logical(a: Word, b: Word, sign: str) -> Word:
+def _logical(a: IRValue, b: IRValue, sign: str) -> IRValue:
     a, b = truth(a), truth(b)
     return a & b if sign == "&" else a | b if sign == "|" else a ^ b
 
@@ -202,10 +202,10 @@ _add("result", 1, add=plus, multiply=times, maximum=maximum, minimum=minimum,
      square=lambda x: x * x, conj=lambda x: x, sign=_sign,
      zeros_like=lambda x: x.like(0), copy=lambda x, value: value, fill=lambda x, value: value,
      bitwise_and=lambda a, b: a & b, bitwise_or=lambda a, b: a | b, bitwise_xor=lambda a, b: a ^ b)
-_add("result", 1, True, floor=Word.floor, ceil=Word.ceil, rint=Word.rint, trunc=Word.trunc,
+_add("result", 1, True, floor=IRValue.floor, ceil=IRValue.ceil, rint=IRValue.rint, trunc=IRValue.trunc,
      fmax=lambda a, b: ((a >= b) | b.isnan()).select(a, b), fmin=lambda a, b: ((a <= b) | b.isnan()).select(a, b),
      copysign=lambda a, b: a.copysign(b))
-_add("result", 4, True, divide=lambda a, b: a / b, reciprocal=lambda x: 1 / x, sqrt=Word.sqrt,
+_add("result", 4, True, divide=lambda a, b: a / b, reciprocal=lambda x: 1 / x, sqrt=IRValue.sqrt,
      trunc_quotient=lambda a, b: (a / b).trunc())
 _add("result", 20, True, power=_power,
      polygamma=lambda x, *, n: gamma.polygamma(x.to("d"), n).to(x.kind) if n else call("digamma", x))
@@ -214,7 +214,7 @@ _add("common", 1, equal=lambda a, b: a == b, not_equal=lambda a, b: a != b, less
      less_equal=lambda a, b: a <= b, greater=lambda a, b: a > b, greater_equal=lambda a, b: a >= b)
 _add("own", 1, logical_not=lambda x: ~truth(x), logical_and=lambda a, b: _logical(a, b, "&"),
      logical_or=lambda a, b: _logical(a, b, "|"), logical_xor=lambda a, b: _logical(a, b, "^"))
-_add("own", 1, True, isnan=Word.isnan, isinf=lambda x: abs(x) == math.inf, isfinite=lambda x: abs(x) < math.inf,
+_add("own", 1, True, isnan=IRValue.isnan, isinf=lambda x: abs(x) == math.inf, isfinite=lambda x: abs(x) < math.inf,
      signbit=lambda x: x.bits() < 0)
 _add("condition", 1, where=lambda condition, a, b: truth(condition).select(a, b))
 _add("own", 1, astype=lambda x, *, dtype, source=None: cast(x, KINDS[np.dtype(dtype)]))
@@ -255,7 +255,7 @@ def kind_of_operands(name: str, inputs: tuple[np.dtype[Any], ...], output: np.dt
     return KINDS[np.result_type(*inputs) if rule == "common" else output]
 
 
-def apply(name: str, words: list[Word], inputs: tuple[np.dtype[Any], ...], output: np.dtype[Any], params: dict[str, Any]) -> Word:
+def apply(name: str, words: list[IRValue], inputs: tuple[np.dtype[Any], ...], output: np.dtype[Any], params: dict[str, Any]) -> IRValue:
     """The result of a primitive for words of the dtypes `inputs`."""
     operands = [cast(word, kind_of_operands(name, inputs, output, place)) for place, word in enumerate(words)]
     given = {key: value for key, value in params.items() if key not in {"label", "given"}}

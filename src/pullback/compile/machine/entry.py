@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..mathematics.lanes import Word
+from ..mathematics.lanes import IRValue
 from . import callables, native
 from .callables import ROW, FunctionBody
 from .linking import LinkedModule
@@ -28,7 +28,7 @@ def _apart(module: LinkedModule) -> Any:
     body = FunctionBody(module, "apart", 5)
     table, rows, count, writes, written = body.parameters
 
-    def memory(number: Word) -> tuple[Word, Word]:
+    def memory(number: IRValue) -> tuple[IRValue, IRValue]:
         begin = body.word(table, number)
         return begin, begin + body.word(rows, number * len(ROW) + ROW.index("bytes"))
 
@@ -53,7 +53,7 @@ def _write(module: LinkedModule) -> None:
     block = body.field(own, "data")
     told = SimpleNamespace(**{name: body.word(block, place) for place, name in enumerate(WORDS)})
 
-    def row(number: Word) -> Any:
+    def row(number: IRValue) -> Any:
         return told.arrays + number * (8 * len(ROW))
 
     body.result_object_if(count != told.inputs)
@@ -84,7 +84,7 @@ def _write(module: LinkedModule) -> None:
     body.result(body.call("PyLong_FromLong", status))
 
 
-def _run(body: FunctionBody, told: Any, block: Word, table: Word, give_up: Callable[[], None]) -> Word:
+def _run(body: FunctionBody, told: Any, block: IRValue, table: IRValue, give_up: Callable[[], None]) -> IRValue:
     """Run the program with a block of memory, which is kept for the next call; the number of the guard that failed, or 0."""
     after, cell = told.inputs + told.outputs, block + 8 * WORDS.index("cell")
     memory, status = body.variable(0), body.variable(0)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from ..mathematics.lanes import Word
+from ..mathematics.lanes import IRValue
 from . import native
 from .memory import SIZES
 from .tasks import TaskEmitter
@@ -44,7 +44,7 @@ class GatheredEmitter(TaskEmitter):
 
     # A tile of the result
 
-    def _in_blocks(self) -> Iterator[tuple[Word, int]]:
+    def _in_blocks(self) -> Iterator[tuple[IRValue, int]]:
         """Loops over blocks, as many at a time as a tile has, then one by one; what is in a `for` over this is written twice."""
         blocks = self.given.blocks
         whole = blocks & -self.blocks
@@ -53,13 +53,13 @@ class GatheredEmitter(TaskEmitter):
         with self.loop(whole, blocks) as q:
             yield q, 1
 
-    def _result(self, block: Word, lane: Word) -> Word:
+    def _result(self, block: IRValue, lane: IRValue) -> IRValue:
         """The output channel of a lane of a block; lanes beyond the last channel repeat it."""
         last = self.given.results - 1
         return (lane + block * self.lanes).at_most(last)
 
     def _products(
-        self, base: Word, first: Word, columns: Word, factors: list[Array], count: Word, sums: list[Word]
+        self, base: IRValue, first: IRValue, columns: IRValue, factors: list[Array], count: IRValue, sums: list[IRValue]
     ) -> None:
         """Add to a tile the products of the indirect factor's rows, from `first` on, and blocks of the other factor."""
         rows = [self.array(base + self.word(self.given.rows, first + row), "i8") for row in range(self.rows)]
@@ -71,7 +71,7 @@ class GatheredEmitter(TaskEmitter):
                 for place, word in enumerate(words, row * len(words)):
                     sums[place] = spread.mad(word, sums[place])
 
-    def _store_transposed(self, rows: list[Word], addresses: list[Word], place: Word) -> None:
+    def _store_transposed(self, rows: list[IRValue], addresses: list[IRValue], place: IRValue) -> None:
         """Transpose registers, and store for each lane a row of as many elements as there are registers.
 
         A perfect shuffle of all elements rotates the bits of their positions by one, so that log2(rows) of them transpose.
@@ -89,7 +89,7 @@ class GatheredEmitter(TaskEmitter):
 
     # put: the convolution of images
 
-    def put(self, task: Word) -> None:
+    def put(self, task: IRValue) -> None:
         """A part of the output positions of an image."""
         given = self.given
         image, part = task // given.parts, task % given.parts
@@ -110,7 +110,7 @@ class GatheredEmitter(TaskEmitter):
 
     # add: the gradient of the weight, for a share of the images
 
-    def add(self, share: Word) -> None:
+    def add(self, share: IRValue) -> None:
         """The images of a share."""
         given = self.given
         begin, end = self.part(given.units, share, given.shares)
@@ -118,7 +118,7 @@ class GatheredEmitter(TaskEmitter):
         with self.loop(begin, end) as unit:
             self._unit(unit, totals, packed)
 
-    def _unit(self, unit: Word, totals: Word, packed: Word) -> None:
+    def _unit(self, unit: IRValue, totals: IRValue, packed: IRValue) -> None:
         """A part of the output positions of some images."""
         given = self.given
         image = unit // given.parts * given.together
@@ -140,7 +140,7 @@ class GatheredEmitter(TaskEmitter):
                 for at, value in zip(places, sums, strict=True):
                     at.put(value)
 
-    def _pack(self, source: Word, target: Word, begin: Word, end: Word, size: Word) -> None:
+    def _pack(self, source: IRValue, target: IRValue, begin: IRValue, end: IRValue, size: IRValue) -> None:
         """Copy the cotangents of an image, transposed, in blocks."""
         given, height = self.given, min(self.rows, self.lanes)
         with self.loop(0, given.blocks) as q:

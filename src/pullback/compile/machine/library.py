@@ -12,7 +12,7 @@ from typing import Any
 from llvmlite import ir
 
 from ..._core import forks
-from ..mathematics.lanes import Desk, Target, Word
+from ..mathematics.lanes import Desk, IRValue, Target
 from . import elements, native
 
 _codes: dict[str, native.Code] = {}
@@ -35,7 +35,7 @@ def _write(module: Any, name: str) -> None:
     result = elements.rest_of(desk, kind[0]) if operation == elements.REDUCED else of
     function = ir.Function(module, ir.FunctionType(result, [of] * int(count)), name)
     builder = desk.builder = ir.IRBuilder(function.append_basic_block())
-    words = [Word(desk, kind[0], value) for value in function.args]
+    words = [IRValue(desk, kind[0], value) for value in function.args]
     if operation == elements.REDUCED:
         elements.returned(builder, result, elements.reduction(words[0]))
     else:

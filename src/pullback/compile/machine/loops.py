@@ -14,7 +14,7 @@ from typing import Any
 from llvmlite import ir
 
 from ..mathematics.arithmetic import cast, maximum, minimum
-from ..mathematics.lanes import Desk, Target, Word
+from ..mathematics.lanes import Desk, IRValue, Target
 from ..program import Value
 from . import elements, memory, native, reducing
 from .elements import ALTERNATING, COSTLY, KINDS
@@ -281,7 +281,7 @@ class Emitter:
             desk = Desk(scope.builder, self.target, accumulator.lanes)
             self._reduced(root, accumulator.result(desk))
 
-    def _reduced(self, root: Root, word: Word) -> None:
+    def _reduced(self, root: Root, word: IRValue) -> None:
         """Store the result of a reduction after its loops, or combine it with the stored one."""
         scope, layout = self.scopes[-1], self.layout
         if word.desk.lanes is not None and layout.vector in root.reduced:
@@ -334,7 +334,7 @@ class Emitter:
             self.levels[id(node)] = level
         return level
 
-    def word(self, node: ScalarNode, desk: Desk) -> Word:
+    def word(self, node: ScalarNode, desk: Desk) -> IRValue:
         """The word of a node at a desk, computed in the node's scope."""
         waiting = [node]
         while waiting:
@@ -351,7 +351,7 @@ class Emitter:
             waiting.pop()
         return self._at(node, desk)
 
-    def _at(self, node: ScalarNode, desk: Desk) -> Word:
+    def _at(self, node: ScalarNode, desk: Desk) -> IRValue:
         """The word of a computed node, spread to the lanes of a desk."""
         if node.kind == "number":
             return desk.number(KINDS[node.dtype], node.data.item())
@@ -361,10 +361,10 @@ class Emitter:
             known = scope.known.get((id(node), desk.lanes))
             if known is None:
                 known = scope.known[id(node), desk.lanes] = memory.splat(scope.builder, word.value, desk.lanes or 1)
-            return Word(desk, word.kind, known)
-        return Word(desk, word.kind, word.value)
+            return IRValue(desk, word.kind, known)
+        return IRValue(desk, word.kind, word.value)
 
-    def _compute(self, node: ScalarNode, level: int) -> Word:
+    def _compute(self, node: ScalarNode, level: int) -> IRValue:
         lanes = self.lanes if self.layout.vector in node.axes else None
         desk = Desk(self.scopes[level].builder, self.target, lanes, often=self.often)
         if node.kind == "load":
@@ -376,7 +376,7 @@ class Emitter:
         words = [self._at(operand, desk) for operand in node.operands]
         return elements.apply(name, words, dtypes, node.dtype, dict(params))
 
-    def _gather(self, node: ScalarNode, desk: Desk) -> Word:
+    def _gather(self, node: ScalarNode, desk: Desk) -> IRValue:
         """A load at a computed index; negative ones count from the end, and all are clamped to the axis."""
         value, rest, step, size = node.data
         (chosen,) = node.operands
@@ -456,7 +456,7 @@ class Emitter:
             found = known
         return found, step, scope
 
-    def _read(self, base: Any, kind: str, place: Affine, desk: Desk) -> Word:
+    def _read(self, base: Any, kind: str, place: Affine, desk: Desk) -> IRValue:
         offset, step, _ = self._offset(place)
         address = memory.element(desk.builder, base, kind, offset)
         if desk.lanes is None:
@@ -465,7 +465,7 @@ class Emitter:
             return memory.load_spread(desk, kind, address)
         return memory.load_lanes(desk, kind, address, step, self.mask)
 
-    def _write(self, word: Word, base: Any, place: Affine) -> None:
+    def _write(self, word: IRValue, base: Any, place: Affine) -> None:
         builder = self.scopes[-1].builder
         offset, step, _ = self._offset(place)
         address = memory.element(builder, base, word.kind, offset)

@@ -16,7 +16,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from ..mathematics.lanes import Word
+from ..mathematics.lanes import IRValue
 from . import native
 from .tasks import lanes
 from .writing import Array, Writer
@@ -59,7 +59,7 @@ class MatrixEmitter(Writer):
         self.end()
 
     @contextlib.contextmanager
-    def _ranges(self, total: Word, most: int) -> Iterator[tuple[Word, Word]]:
+    def _ranges(self, total: IRValue, most: int) -> Iterator[tuple[IRValue, IRValue]]:
         """A loop over nearly equal ranges of at most `most` that cover 0 to `total`; one empty range if it is 0."""
         number = (total == 0).select(1, _quotient(total, most), "i64")
         with self.loop(0, number) as i:
@@ -93,14 +93,14 @@ class CopyEmitter(Writer):
                         self._put(self._source(k, j).apart(given.b_right, mask), k, j)
         return self.end()
 
-    def _source(self, k: Word, j: Word) -> Array:
+    def _source(self, k: IRValue, j: IRValue) -> Array:
         given = self.given
         return given.b.at(k * given.b_down + j * given.b_right)  # type: ignore[no-any-return]
 
-    def _put(self, word: Word, k: Word, j: Word) -> None:
+    def _put(self, word: IRValue, k: IRValue, j: IRValue) -> None:
         self.given.room.at(k * self.given.width + j).put(word)
 
-    def _square(self, k: Word, j: Word) -> None:
+    def _square(self, k: IRValue, j: IRValue) -> None:
         """Transpose a square block by exchanging halves across its diagonal, then quarters, and so on."""
         lanes, last = self.lanes, self.given.columns - 1  # a missing column repeats the last one
         rows = [self._source(k, (j + lane).at_most(last)).some() for lane in range(lanes)]
@@ -139,7 +139,7 @@ class PanelEmitter(Writer):
             self._tile(panel, down, i, short, given.rows - i)
         return self.end()
 
-    def _panel(self) -> tuple[Array, Word]:
+    def _panel(self) -> tuple[Array, IRValue]:
         """The panel and its row stride: packed, unless it is contiguous or few rows of the result need it."""
         given = self.given
         few = (given.rows <= FEW) | (given.b_down == self.width)
@@ -149,7 +149,7 @@ class PanelEmitter(Writer):
             self.call(self.copy_panel, given.b, given.room, *sizes, self.width)
         return as_it_lies.select(given.b, given.room), as_it_lies.select(given.b_down, self.width)
 
-    def _tile(self, panel: Array, down: Word, i: Word, rows: int, left: Word | None = None) -> None:
+    def _tile(self, panel: Array, down: IRValue, i: IRValue, rows: int, left: IRValue | None = None) -> None:
         """A tile of the result; missing rows repeat the last one."""
         given, vectors = self.given, range(self.vectors)
         numbers = [self.number(row) for row in range(rows)]
@@ -174,7 +174,7 @@ class PanelEmitter(Writer):
                     self._store(carried[2:], places, left, masked=masked)
 
     def _store(
-        self, words: list[Word], places: list[tuple[Array, Word | None]], left: Word | None, *, masked: bool
+        self, words: list[IRValue], places: list[tuple[Array, IRValue | None]], left: IRValue | None, *, masked: bool
     ) -> None:
         """Store the tile, without the rows and columns that are missing."""
         for number, (word, (place, mask)) in enumerate(zip(words, places, strict=True)):
@@ -182,7 +182,7 @@ class PanelEmitter(Writer):
             with contextlib.nullcontext() if row_there is None else self.when(row_there):
                 place.put(word, mask if masked else None)
 
-    def _begun(self, places: Sequence[tuple[Array, Word | None]]) -> list[Word]:
+    def _begun(self, places: Sequence[tuple[Array, IRValue | None]]) -> list[IRValue]:
         """The sums of the terms before `start`; zeros at first."""
         builder, before = self.builder, self.builder.block
         with self.when(self.given.start != 0):
@@ -197,12 +197,12 @@ class PanelEmitter(Writer):
         return sums
 
 
-def _quotient(number: Word, by: int) -> Word:
+def _quotient(number: IRValue, by: int) -> IRValue:
     """A quotient of whole numbers, rounded up."""
     return (number + (by - 1)) // by
 
 
-def _held(words: list[Word]) -> list[Word]:
+def _held(words: list[IRValue]) -> list[IRValue]:
     """Words that have to be in registers here: without this, LLVM would load all rows first and spill."""
     builder, values = words[0].desk.builder, [word.value for word in words]
     several = ir.LiteralStructType([value.type for value in values]) if len(values) > 1 else values[0].type

@@ -6,7 +6,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from ..mathematics.lanes import TYPES, Desk, Word, declared
+from ..mathematics.lanes import TYPES, Desk, IRValue, declared
 
 LONG, POINTER, BYTE = ir.IntType(64), ir.PointerType(), ir.IntType(8)
 SIZES = {"f": 4, "d": 8, "b1": 1} | {f"{letter}{width}": width // 8 for letter in "iu" for width in (8, 16, 32, 64)}
@@ -28,13 +28,13 @@ def _suffix(kind: str, lanes: int) -> str:
     return f"v{lanes}{letters}"
 
 
-def _from_memory(desk: Desk, kind: str, value: Any) -> Word:
+def _from_memory(desk: Desk, kind: str, value: Any) -> IRValue:
     if kind != "b1":
-        return Word(desk, kind, value)
-    return Word(desk, "u8", value) != 0
+        return IRValue(desk, kind, value)
+    return IRValue(desk, "u8", value) != 0
 
 
-def _to_memory(word: Word) -> Any:
+def _to_memory(word: IRValue) -> Any:
     return word.to("u8").value if word.kind == "b1" else word.value
 
 
@@ -63,18 +63,18 @@ def element(builder: Any, base: Any, kind: str, place: Any) -> Any:
     return builder.gep(base, [place], source_etype=stored_type(kind))
 
 
-def load(desk: Desk, kind: str, address: Any) -> Word:
+def load(desk: Desk, kind: str, address: Any) -> IRValue:
     """Load one element."""
     return _from_memory(desk, kind, desk.builder.load(address, typ=stored_type(kind), align=SIZES[kind]))
 
 
-def load_spread(desk: Desk, kind: str, address: Any) -> Word:
+def load_spread(desk: Desk, kind: str, address: Any) -> IRValue:
     """Load one element into all lanes."""
     one = load(Desk(desk.builder, desk.target, None), kind, address)
-    return Word(desk, kind, splat(desk.builder, one.value, desk.lanes or 1))
+    return IRValue(desk, kind, splat(desk.builder, one.value, desk.lanes or 1))
 
 
-def store(word: Word, address: Any) -> None:
+def store(word: IRValue, address: Any) -> None:
     """Store one element."""
     word.desk.builder.store(_to_memory(word), address, align=SIZES[word.kind])
 
@@ -87,7 +87,7 @@ def _addresses(desk: Desk, kind: str, address: Any, step: int) -> Any:
     return found
 
 
-def load_lanes(desk: Desk, kind: str, address: Any, step: int, mask: Any) -> Word:
+def load_lanes(desk: Desk, kind: str, address: Any, step: int, mask: Any) -> IRValue:
     """Load one element for each lane, `step` apart; zeros where the mask is off."""
     lanes, builder = desk.lanes or 1, desk.builder
     of = ir.VectorType(stored_type(kind), lanes)
@@ -96,14 +96,14 @@ def load_lanes(desk: Desk, kind: str, address: Any, step: int, mask: Any) -> Wor
     return _masked_load(desk, kind, address if step == 1 else _addresses(desk, kind, address, step), mask)
 
 
-def load_places(desk: Desk, kind: str, base: Any, places: Any, mask: Any) -> Word:
+def load_places(desk: Desk, kind: str, base: Any, places: Any, mask: Any) -> IRValue:
     """Load one element for each lane, from a vector of indices."""
     pointers = desk.builder.gep(base, [places], source_etype=stored_type(kind))
     pointers.type = ir.VectorType(POINTER, desk.lanes)  # llvmlite does not see it
     return _masked_load(desk, kind, pointers, mask)
 
 
-def _masked_load(desk: Desk, kind: str, pointers: Any, mask: Any) -> Word:
+def _masked_load(desk: Desk, kind: str, pointers: Any, mask: Any) -> IRValue:
     of = ir.VectorType(stored_type(kind), desk.lanes or 1)
     single = isinstance(pointers.type, ir.PointerType)
     zeros = ir.Constant(of, None)
@@ -122,7 +122,7 @@ def _masked(desk: Desk, name: str, kind: str, of: Any, given: list[Any], mask: A
     return builder.call(function, arguments)
 
 
-def store_lanes(word: Word, address: Any, step: int, mask: Any) -> None:
+def store_lanes(word: IRValue, address: Any, step: int, mask: Any) -> None:
     """Store one element of each lane, `step` apart, where the mask is on."""
     desk, kind, value = word.desk, word.kind, _to_memory(word)
     if step == 1 and mask is None:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..mathematics.lanes import Word
+from ..mathematics.lanes import IRValue
 from . import native
 from .tasks import BoundKernel, TaskEmitter
 from .writing import Array
@@ -37,7 +37,7 @@ class MoveEmitter(TaskEmitter):
         "surround": "images tasks height size down head whole x out".split(),
     }
 
-    def frame(self, task: Word) -> None:
+    def frame(self, task: IRValue) -> None:
         """Copy a part of each row, and write zeros before and after it.
 
         The bounds of the part move by a step from row to row, and start again after `height` rows.
@@ -52,10 +52,10 @@ class MoveEmitter(TaskEmitter):
                 self.clear(out.at(start), stop - start)
             self.copy(out.at(first), x.at(first), last - first)
 
-    def _line(self, name: str, row: Word, kind: str = "") -> Array:
+    def _line(self, name: str, row: IRValue, kind: str = "") -> Array:
         return self.array(getattr(self.given, name) + row * getattr(self.given, f"{name}_down"), kind)
 
-    def mirror(self, task: Word) -> None:
+    def mirror(self, task: IRValue) -> None:
         """Copy rows in reverse; x is the address of the last element of a row."""
         lanes = self.lanes
         with self._lines(task) as (row, begin, end):
@@ -67,7 +67,7 @@ class MoveEmitter(TaskEmitter):
             with self.loop(whole, end) as at:
                 out.at(at).put(x.at(-at).one())
 
-    def surround(self, task: Word) -> None:
+    def surround(self, task: IRValue) -> None:
         """Copy images, with zeros around them: `head` bytes before the first row and after the last."""
         given = self.given
         last = (given.height - 1) * given.down
@@ -82,7 +82,7 @@ class MoveEmitter(TaskEmitter):
             self.clear(inside.at(last + given.size), given.head)
 
     @contextlib.contextmanager
-    def _lines(self, task: Word) -> Iterator[tuple[Word, Word, Word]]:
+    def _lines(self, task: IRValue) -> Iterator[tuple[IRValue, IRValue, IRValue]]:
         """A loop over the pieces of rows of a task: the row and the bounds of the piece."""
         given = self.given
         with self.loop(*self.part(given.rows * given.pieces, task, given.tasks)) as number:

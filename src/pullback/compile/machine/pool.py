@@ -27,7 +27,7 @@ from llvmlite import binding, ir
 
 from ..._core import forks
 from ..._numerics import blas, blocks
-from ..mathematics.lanes import TYPES, Word, declared
+from ..mathematics.lanes import TYPES, IRValue, declared
 from . import callables, native
 from .callables import FunctionBody
 from .linking import LinkedModule
@@ -77,13 +77,13 @@ class PoolWriter:
         made.linkage, made.align, made.initializer = "internal", 64, ir.Constant(made.value_type, None)
         return made
 
-    def _at(self, body: FunctionBody, name: str) -> Word:
+    def _at(self, body: FunctionBody, name: str) -> IRValue:
         return body.shared(self.variables[name])
 
-    def _member(self, body: FunctionBody, number: Word) -> Word:
+    def _member(self, body: FunctionBody, number: IRValue) -> IRValue:
         return body.shared(self.crew) + number * (8 * MEMBER)
 
-    def _call(self, body: FunctionBody, name: str, *words: Word | int) -> Word:
+    def _call(self, body: FunctionBody, name: str, *words: IRValue | int) -> IRValue:
         return body.call(self.functions[name], *words)
 
     def _relax(self, body: FunctionBody) -> None:
@@ -145,7 +145,7 @@ class PoolWriter:
                 body.put(looks, 0, 0)
         return body.result()
 
-    def _sleep(self, body: FunctionBody, member: Word) -> None:
+    def _sleep(self, body: FunctionBody, member: IRValue) -> None:
         """Sleep until somebody wakes the thread, unless there is work that came meanwhile and nobody wakes it for."""
         body.tell(member, 1)
 
@@ -181,7 +181,7 @@ class PoolWriter:
             for place, word in ((SLEEPS, 0), (LOCK, lock), (NUMBER, number + 1)):
                 body.put(member, place, word)
             body.atomic("add", self._at(body, "alive"), 1)
-            help_ = Word(body.desk, "i64", body.builder.ptrtoint(self.functions["help"], LONG))
+            help_ = IRValue(body.desk, "i64", body.builder.ptrtoint(self.functions["help"], LONG))
             with body.when(body.call("PyThread_start_new_thread", help_, member) == -1):
                 body.atomic("sub", self._at(body, "alive"), 1)
                 body.call("PyThread_free_lock", lock)

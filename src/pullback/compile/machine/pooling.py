@@ -19,7 +19,7 @@ from llvmlite import ir
 from ...ops.convolution import Sizes, Window
 from ...ops.pooling import elements_along, places_of
 from ..mathematics.arithmetic import maximum
-from ..mathematics.lanes import Word
+from ..mathematics.lanes import IRValue
 from .elements import KINDS
 from .tasks import BoundKernels, TaskEmitter, lanes
 from .writing import Array
@@ -42,26 +42,26 @@ class PoolEmitter(TaskEmitter):
     }
     UNITS: ClassVar = dict.fromkeys(WORDS, "units")
 
-    def find(self, unit: Word) -> None:
+    def find(self, unit: IRValue) -> None:
         """The index of the first of the largest elements of each window, or of the last NaN."""
         self._find(unit, self._line("out", unit, "i32"))
 
-    def _line(self, name: str, number: Word, kind: str = "") -> Array:
+    def _line(self, name: str, number: IRValue, kind: str = "") -> Array:
         """A unit's part of an array with one element for each window."""
         return self.array(getattr(self.given, name), kind).at(number * self.given.places)
 
-    def _plane(self, name: str, unit: Word) -> Array:
+    def _plane(self, name: str, unit: IRValue) -> Array:
         return self.array(getattr(self.given, name) + self.given.plane * unit)
 
     @contextlib.contextmanager
-    def _windows(self) -> Iterator[Word]:
+    def _windows(self) -> Iterator[IRValue]:
         """A loop over windows, one register at a time; the last register may overlap the one before."""
         lanes = self.lanes
         last = self.given.places - lanes
         with self.loop(0, self.given.places, lanes) as i:
             yield i.at_most(last)
 
-    def _element(self, unit: Word, tap: Word | int, first: Word) -> tuple[Word, Array]:
+    def _element(self, unit: IRValue, tap: IRValue | int, first: IRValue) -> tuple[IRValue, Array]:
         """One element of each window of a register, and their indices.
 
         They are loaded one by one: gather instructions take four times as long on processors with the mitigation of
@@ -72,9 +72,9 @@ class PoolEmitter(TaskEmitter):
         for lane in range(self.lanes):
             one = plane.at(places.at(lane).one().to("i64")).one()
             found = self.builder.insert_element(found, one.value, ir.IntType(32)(lane))
-        return Word(self.desk, self.kind, found), places
+        return IRValue(self.desk, self.kind, found), places
 
-    def highest(self, unit: Word) -> None:
+    def highest(self, unit: IRValue) -> None:
         """The largest element of each window."""
         target = self._line("out", unit)
         with self._windows() as first:
@@ -83,7 +83,7 @@ class PoolEmitter(TaskEmitter):
                 most[0] = maximum(most[0], self._element(unit, tap, first)[0])
             target.at(first).put(most[0])
 
-    def _find(self, unit: Word, target: Array) -> None:
+    def _find(self, unit: IRValue, target: Array) -> None:
         maxima = self._line("y", unit)
         with self._windows() as first:
             most = maxima.at(first).some()
@@ -96,7 +96,7 @@ class PoolEmitter(TaskEmitter):
                 carried[:] = [taken.select(index, chosen), met | same]
             target.at(first).put(carried[0])
 
-    def spread(self, unit: Word) -> None:
+    def spread(self, unit: IRValue) -> None:
         """Write what is given for each window to the place of its largest element, added up where windows overlap."""
         chosen, values, out = (
             self._line("chosen", self.task, "i32"),

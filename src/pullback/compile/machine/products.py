@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from llvmlite import ir
 
 from ..._numerics import blas
-from ..mathematics.lanes import TYPES, Word
+from ..mathematics.lanes import TYPES, IRValue
 from . import native, small
 from .elements import KINDS
 from .fusion import MatrixProduct, Operand, leading
@@ -175,11 +175,11 @@ class ProductEmitter(Writer):
             else:
                 self._part(number)
 
-    def _batches(self, begin: Word | int, end: Word | int) -> None:
+    def _batches(self, begin: IRValue | int, end: IRValue | int) -> None:
         with self.loop(begin, end) as number:
             self._multiply(self._offsets(number))
 
-    def _part(self, number: Word) -> None:
+    def _part(self, number: IRValue) -> None:
         """A part that is some rows or columns of one batch."""
         form, parts = self.form, self.form.parts
         total = form.right.columns if parts.across else form.left.rows
@@ -192,7 +192,7 @@ class ProductEmitter(Writer):
         else:
             self._multiply([a + start * form.left.down, b, c + start * form.right.columns], rows=size)
 
-    def _offsets(self, number: Word) -> list[Word]:
+    def _offsets(self, number: IRValue) -> list[IRValue]:
         """Where the matrices of a batch begin, in elements."""
         form, offsets = self.form, [self.number(0)] * 3
         size = form.left.rows * form.right.columns
@@ -202,7 +202,7 @@ class ProductEmitter(Writer):
             offsets = [offset + index * step for offset, step in zip(offsets, steps, strict=True)]
         return offsets
 
-    def _multiply(self, offsets: list[Word], rows: Word | None = None, columns: Word | None = None) -> None:
+    def _multiply(self, offsets: list[IRValue], rows: IRValue | None = None, columns: IRValue | None = None) -> None:
         """Write one product of matrices; some of its rows, or of its columns."""
         f = self.form
         starts = (f.left.offset, f.right.offset, 0)
@@ -210,7 +210,7 @@ class ProductEmitter(Writer):
         write = self._blas if f.function.endswith("gemm") else self._code
         write(a, b, c, self.number(rows or f.left.rows), self.number(columns or f.right.columns))
 
-    def _blas(self, a: Array, b: Array, c: Array, rows: Word, columns: Word) -> None:
+    def _blas(self, a: Array, b: Array, c: Array, rows: IRValue, columns: IRValue) -> None:
         f = self.form
         left, right = (leading(m.rows, m.columns, m.down, m.right) for m in (f.left, f.right))
         found = blas.routine(f.function)
@@ -225,7 +225,7 @@ class ProductEmitter(Writer):
         signature = ir.FunctionType(ir.VoidType(), [argument.type for argument in arguments])
         self.builder.call(linked(self.builder, f.function, signature), arguments)
 
-    def _code(self, a: Array, b: Array, c: Array, rows: Word, columns: Word) -> None:
+    def _code(self, a: Array, b: Array, c: Array, rows: IRValue, columns: IRValue) -> None:
         f = self.form
         steps = [f.left.columns, f.left.down, f.left.right, f.right.down, f.right.right, f.right.columns]
         signature = ir.FunctionType(ir.VoidType(), [POINTER] * 3 + [LONG] * 8)

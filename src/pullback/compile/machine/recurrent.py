@@ -18,7 +18,7 @@ from ..._numerics.blocks import get_num_threads
 from ...ops.recurrent import Sizes, in_order
 from ..mathematics.arithmetic import maximum
 from ..mathematics.exponentials import sigmoid, tanh
-from ..mathematics.lanes import Target, Word
+from ..mathematics.lanes import IRValue, Target
 from . import matrices
 from .elements import KINDS
 from .tasks import BoundKernel, TaskEmitter, lanes
@@ -35,10 +35,12 @@ Words = dict[str, Any]
 # states with the weight; backwards, `to_h` is that of `pulled`, the cotangents of the sums.
 
 
-def _rnn(activation: Callable[[Word], Word], slope: Callable[[Word], Word]) -> tuple[Callable[..., Words], ...]:
+def _rnn(
+    activation: Callable[[IRValue], IRValue], slope: Callable[[IRValue], IRValue]
+) -> tuple[Callable[..., Words], ...]:
     """A step of a layer with one gate, and the step back, by the slope of the activation at its result."""
 
-    def step(x: Word, sums: Word) -> Words:
+    def step(x: IRValue, sums: IRValue) -> Words:
         state = activation(x + sums)
         return {"h": state, "states": state}
 
@@ -51,7 +53,7 @@ _rnn_relu, _rnn_relu_back = _rnn(
 )
 
 
-def _lstm(x: list[Word], sums: list[Word], c: Word) -> Words:
+def _lstm(x: list[IRValue], sums: list[IRValue], c: IRValue) -> Words:
     i, f, g, o = ((tanh if gate == 2 else sigmoid)(x[gate] + sums[gate]) for gate in range(4))
     cell = f.mad(c, i * g)
     state = o * tanh(cell)
@@ -59,7 +61,13 @@ def _lstm(x: list[Word], sums: list[Word], c: Word) -> Words:
 
 
 def _lstm_back(
-    given: Word, to_cells: Word, cells: Word, before: Word, gates: list[Word], to_h: Word, to_c: Word
+    given: IRValue,
+    to_cells: IRValue,
+    cells: IRValue,
+    before: IRValue,
+    gates: list[IRValue],
+    to_h: IRValue,
+    to_c: IRValue,
 ) -> Words:
     i, f, g, o = gates
     out, squashed = given + to_h, tanh(cells)
@@ -68,7 +76,7 @@ def _lstm_back(
     return {"pulled": [*pulled, out * (squashed * o * (1 - o))], "to_c": cell * f}
 
 
-def _gru(x: list[Word], sums: list[Word], bias: list[Word], h: Word) -> Words:
+def _gru(x: list[IRValue], sums: list[IRValue], bias: list[IRValue], h: IRValue) -> Words:
     moved = [a + b for a, b in zip(sums, bias, strict=True)]
     r, z = (sigmoid(x[gate] + moved[gate]) for gate in range(2))
     new = tanh(r.mad(moved[2], x[2]))
@@ -76,7 +84,9 @@ def _gru(x: list[Word], sums: list[Word], bias: list[Word], h: Word) -> Words:
     return {"h": state, "states": state, "gates": [r, z, new], "products": moved[2]}
 
 
-def _gru_back(given: Word, gates: list[Word], products: Word, before: Word, to_h: Word, kept: Word) -> Words:
+def _gru_back(
+    given: IRValue, gates: list[IRValue], products: IRValue, before: IRValue, to_h: IRValue, kept: IRValue
+) -> Words:
     r, z, new = gates
     out = given + (to_h + kept)
     of_new = out * (1 - z) * (1 - new * new)
@@ -128,7 +138,7 @@ class RecurrentEmitter(TaskEmitter):
 
     WORDS: ClassVar = {name: [*COMMON, *step.reads, *step.writes] for name, step in STEPS.items()}
 
-    def unit(self, name: str, task: Word) -> None:
+    def unit(self, name: str, task: IRValue) -> None:
         """Run all steps of some sequences."""
         given, back = self.given, backwards(name)
         begin, end = self.part(given.sequences, task, given.tasks)
@@ -145,15 +155,15 @@ class RecurrentEmitter(TaskEmitter):
                 if back:
                     self._multiply(name, "pulled", "to_h", start + begin, begin, stop)
 
-    def _size(self, name: str, array: str) -> Word:
+    def _size(self, name: str, array: str) -> IRValue:
         """The number of elements in a row of an array."""
         return self.given.width * (STEPS[name].gates if array in WIDE else 1)
 
-    def _address(self, name: str, array: str, row: Word, base: str = "") -> Word:
+    def _address(self, name: str, array: str, row: IRValue, base: str = "") -> IRValue:
         """The address of a row of an array."""
         return getattr(self.given, base or array) + self.bytes(self._size(name, array)) * row  # type: ignore[no-any-return]
 
-    def _multiply(self, name: str, left: str, out: str, row: Word, begin: Word, stop: Word) -> None:
+    def _multiply(self, name: str, left: str, out: str, row: IRValue, begin: IRValue, stop: IRValue) -> None:
         """Multiply some rows with the weight, panel by panel."""
         given = self.given
         inner, columns, rows = self._size(name, left), self._size(name, out), stop - begin
@@ -165,7 +175,7 @@ class RecurrentEmitter(TaskEmitter):
             down = (given.down == 0).select(size, given.down)
             self.call(given.multiply, *addresses, rows, size, inner, inner, 1, down, given.right, columns)
 
-    def _row(self, name: str, sequence: Word, start: Word, before: list[Word]) -> None:
+    def _row(self, name: str, sequence: IRValue, start: IRValue, before: list[IRValue]) -> None:
         """Write the loop over a row, register by register; the last one is masked."""
         row, bases = start + sequence, {}
         for array in (*STEPS[name].reads, *STEPS[name].writes):
@@ -180,7 +190,7 @@ class RecurrentEmitter(TaskEmitter):
         for j, mask in self.registers(0, self.given.width):
             self._elements(name, bases, j, mask)
 
-    def _elements(self, name: str, bases: dict[str, Array], j: Word, mask: Word | None) -> None:
+    def _elements(self, name: str, bases: dict[str, Array], j: IRValue, mask: IRValue | None) -> None:
         """Write the elementwise part of a step for one register."""
         step, words = STEPS[name], Words()
 

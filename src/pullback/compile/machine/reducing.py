@@ -16,7 +16,7 @@ import numpy as np
 from llvmlite import ir
 
 from ..mathematics.arithmetic import cast, maximum, minimum, plus, times
-from ..mathematics.lanes import REALS, Desk, Word
+from ..mathematics.lanes import REALS, Desk, IRValue
 from .elements import KINDS
 
 LONG_SUM = 256
@@ -43,7 +43,7 @@ def identity(how: str, kind: str) -> float:
     return int(info.min if how == "maximum" else info.max)
 
 
-COMBINED: dict[str, Callable[[Word, Word], Word]] = {
+COMBINED: dict[str, Callable[[IRValue, IRValue], IRValue]] = {
     "sum": plus,
     "prod": times,
     "maximum": maximum,
@@ -53,7 +53,7 @@ COMBINED: dict[str, Callable[[Word, Word], Word]] = {
 }
 
 
-def combine(how: str, a: Word, b: Word) -> Word:
+def combine(how: str, a: IRValue, b: IRValue) -> IRValue:
     """The combination of two results."""
     return COMBINED[how](a, b)
 
@@ -66,7 +66,7 @@ class Accumulator:
     kind: str
     exact: bool
     lanes: int | None
-    carried: list[Word]
+    carried: list[IRValue]
 
     @staticmethod
     def begun(desk: Desk, how: str, kind: str, *, exact: bool) -> Accumulator:
@@ -74,12 +74,12 @@ class Accumulator:
         numbers = [identity(how, kind), *([0] if exact else [])]
         return Accumulator(how, kind, exact, desk.lanes, [desk.number(kind, number) for number in numbers])
 
-    def add(self, desk: Desk, word: Word, mask: Any) -> None:
+    def add(self, desk: Desk, word: IRValue, mask: Any) -> None:
         """Accumulate a word, where the mask is on."""
         word = cast(word, self.kind)
         if mask is not None:
             neutral = desk.number(self.kind, identity(self.how, self.kind))
-            word = Word(desk, "b1", mask).select(word, neutral)
+            word = IRValue(desk, "b1", mask).select(word, neutral)
         old = self._held(0, desk)
         if not self.exact:
             self.carried = [combine(self.how, old, word)]
@@ -89,10 +89,10 @@ class Accumulator:
         lost = (old - (total - part)) + (word - part)
         self.carried = [total, self._held(1, desk) + lost]
 
-    def _held(self, place: int, desk: Desk) -> Word:
-        return Word(desk, self.kind, self.carried[place].value)
+    def _held(self, place: int, desk: Desk) -> IRValue:
+        return IRValue(desk, self.kind, self.carried[place].value)
 
-    def result(self, desk: Desk) -> Word:
+    def result(self, desk: Desk) -> IRValue:
         """The result; where a sum overflowed, without the compensation, which is NaN."""
         total = self._held(0, desk)
         if not self.exact:
@@ -101,10 +101,10 @@ class Accumulator:
         return (abs(lost) < math.inf).select(total + lost, total)
 
 
-def across(how: str, word: Word, scalar: Desk) -> Word:
+def across(how: str, word: IRValue, scalar: Desk) -> IRValue:
     """The reduction of all lanes of a word, pairwise."""
     lanes = word.desk.lanes or 1
     while lanes > 1:
         lanes //= 2
         word = combine(how, *[word.shuffled(None, range(start, start + lanes)) for start in (0, lanes)])
-    return Word(scalar, word.kind, word.desk.builder.extract_element(word.value, ir.IntType(32)(0)))
+    return IRValue(scalar, word.kind, word.desk.builder.extract_element(word.value, ir.IntType(32)(0)))

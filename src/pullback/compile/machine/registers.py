@@ -15,7 +15,7 @@ from llvmlite import ir
 
 from ..loops import Scan
 from ..mathematics.arithmetic import cast
-from ..mathematics.lanes import REALS, Desk, FactoredProduct, Sum, Target, Word
+from ..mathematics.lanes import REALS, Desk, FactoredProduct, IRValue, Sum, Target
 from ..program import Equation, Value
 from . import elements, indices, reducing
 from .elements import COSTLY, ELEMENTS, KINDS
@@ -44,7 +44,7 @@ class LoopEmitter(Writer):
         self.makers = self.scan.body.makers()
         self.inputs = [address(value) for value in equation.inputs]
         self.outputs = [address(value) for value in equation.outputs]
-        self.words: dict[Value, Word] = {}
+        self.words: dict[Value, IRValue] = {}
         self.steady: set[Value] = set()  # loop invariants
 
     def emit(self) -> None:
@@ -63,7 +63,7 @@ class LoopEmitter(Writer):
         for value, word, base in zip(body.outputs, self._repeated(first), self.outputs[: loop.carries], strict=False):
             self._stored(value, word, base)
 
-    def _repeated(self, first: list[Word]) -> list[Word]:
+    def _repeated(self, first: list[IRValue]) -> list[IRValue]:
         """The state after all steps; the builder is left after the loop."""
         builder, before = self.builder, self.builder.block
         head, after = (builder.function.append_basic_block() for _ in range(2))
@@ -81,7 +81,7 @@ class LoopEmitter(Writer):
         builder.position_at_end(after)
         return results
 
-    def _step(self, index: Word, states: list[Word]) -> list[Word]:
+    def _step(self, index: IRValue, states: list[IRValue]) -> list[IRValue]:
         """One step: read rows of columns, compute what is not invariant, and store rows."""
         loop, body = self.scan, self.scan.body
         self.words.update(zip(body.inputs, states, strict=False))
@@ -97,7 +97,7 @@ class LoopEmitter(Writer):
 
     # Memory
 
-    def _row(self, base: Any, index: Word, value: Value) -> Any:
+    def _row(self, base: Any, index: IRValue, value: Value) -> Any:
         """The address of a step's row of a column."""
         number = self.number(self.scan.length - 1) - index if self.scan.reverse else index
         return self.array(base, "i8").at(number * value.nbytes).value
@@ -105,14 +105,14 @@ class LoopEmitter(Writer):
     def _desk(self, size: int) -> Desk:
         return Desk(self.builder, Target.host(), _lanes(size), branching=True)
 
-    def _loaded(self, value: Value, address: Any) -> Word:
+    def _loaded(self, value: Value, address: Any) -> IRValue:
         kind, desk = KINDS[value.dtype], self._desk(value.size)
         if desk.lanes is None:
             return load(desk, kind, address)
         exact = load_lanes(Desk(self.builder, Target.host(), value.size), kind, address, 1, None)
         return exact if desk.lanes == value.size else self._gathered(exact, list(range(value.size)))
 
-    def _stored(self, value: Value, word: Word, address: Any) -> None:
+    def _stored(self, value: Value, word: IRValue, address: Any) -> None:
         if word.desk.lanes is None:
             store(word, address)
             return
@@ -120,32 +120,32 @@ class LoopEmitter(Writer):
             word = word.shuffled(word, range(value.size))
         store_lanes(word, address, 1, None)
 
-    def _constant(self, value: Value, array: Any) -> Word:
+    def _constant(self, value: Value, array: Any) -> IRValue:
         desk, kind = self._desk(value.size), KINDS[value.dtype]
         numbers = array.reshape(-1).tolist()
         if len(set(map(repr, numbers))) == 1:
             return desk.number(kind, numbers[0])
         padded = numbers + numbers[-1:] * ((desk.lanes or 1) - len(numbers))
         singles = [self.scalar.number(kind, number).value for number in padded]
-        return Word(desk, kind, ir.Constant(desk.type(kind), singles))
+        return IRValue(desk, kind, ir.Constant(desk.type(kind), singles))
 
     # Elements of vectors
 
-    def _gathered(self, word: Word, places: Numbers) -> Word:
+    def _gathered(self, word: IRValue, places: Numbers) -> IRValue:
         """A vector of some elements of a vector; surplus lanes repeat the last element and are not stored."""
         desk, kind, builder = self._desk(len(places)), word.kind, self.builder
         if word.desk.lanes is None and isinstance(word.value, ir.Constant):
             return desk.number(kind, word.value.constant)
         if word.desk.lanes is None:
-            return word if desk.lanes is None else Word(desk, kind, splat(builder, word.value, desk.lanes))
+            return word if desk.lanes is None else IRValue(desk, kind, splat(builder, word.value, desk.lanes))
         if desk.lanes is None:
-            return Word(desk, kind, builder.extract_element(word.value, ir.IntType(32)(places[0])))
+            return IRValue(desk, kind, builder.extract_element(word.value, ir.IntType(32)(places[0])))
         if word.desk.lanes == desk.lanes and list(places) == list(range(len(places))):
             return word
         padded = [*places, *[places[-1]] * (desk.lanes - len(places))]
-        return Word(desk, kind, word.shuffled(word, padded).value)
+        return IRValue(desk, kind, word.shuffled(word, padded).value)
 
-    def _put_together(self, words: Sequence[tuple[Word, int]], numbers: Numbers) -> Word:
+    def _put_together(self, words: Sequence[tuple[IRValue, int]], numbers: Numbers) -> IRValue:
         """A vector of elements of several vectors, numbered consecutively from 1; 0 stands for a zero."""
         desk, kind = self._desk(len(numbers)), words[0][0].kind
         found, start = desk.number(kind, 0), 1
@@ -158,9 +158,9 @@ class LoopEmitter(Writer):
             start += size
         return found
 
-    def _mask(self, desk: Desk, inside: Sequence[bool]) -> Word:
+    def _mask(self, desk: Desk, inside: Sequence[bool]) -> IRValue:
         bits = [*inside, *[inside[-1]] * ((desk.lanes or 1) - len(inside))]
-        return Word(desk, "b1", ir.Constant(desk.type("b1"), list(map(int, bits)) if desk.lanes else int(bits[0])))
+        return IRValue(desk, "b1", ir.Constant(desk.type("b1"), list(map(int, bits)) if desk.lanes else int(bits[0])))
 
     # Equations
 
@@ -175,7 +175,7 @@ class LoopEmitter(Writer):
         else:
             self.words[equation.output] = self._apply(equation)
 
-    def _apply(self, equation: Equation) -> Word:
+    def _apply(self, equation: Equation) -> IRValue:
         out = equation.output
         operands = [self._spread(value, out) for value in equation.inputs]
         dtypes = tuple([value.dtype for value in equation.inputs])
@@ -195,7 +195,7 @@ class LoopEmitter(Writer):
                     return FactoredProduct(made, operands[1 - place], operands[place])
         return made
 
-    def _spread(self, value: Value, like: Value) -> Word:
+    def _spread(self, value: Value, like: Value) -> IRValue:
         """A value broadcast to the shape of another."""
         numbers = np.arange(value.size).reshape(value.shape)
         return self._gathered(self.words[value], np.broadcast_to(numbers, like.shape).reshape(-1).tolist())
@@ -215,7 +215,7 @@ class LoopEmitter(Writer):
                     return other, constant.item()
         return None
 
-    def _taken_in(self, equation: Equation, operands: list[Word]) -> Word | None:
+    def _taken_in(self, equation: Equation, operands: list[IRValue]) -> IRValue | None:
         """A sum of a function and an early term, if the function's last operation can add the term."""
         for place, value in enumerate(equation.inputs):
             word, other = self.words[value], operands[1 - place]
@@ -250,7 +250,7 @@ class LoopEmitter(Writer):
         for value, numbers in zip(equation.outputs, made if isinstance(made, tuple | list) else (made,), strict=True):
             self.words[value] = self._put_together(words, np.asarray(numbers).reshape(-1).tolist())
 
-    def _reduce(self, equation: Equation) -> Word:
+    def _reduce(self, equation: Equation) -> IRValue:
         how, (x,), out = REDUCTIONS[equation.name], equation.inputs, equation.output
         axis = equation.params["axis"]
         axes = range(len(x.shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
@@ -266,14 +266,14 @@ class LoopEmitter(Writer):
             parts = [*pairs, *parts[len(parts) // 2 * 2 :]]
         return cast(parts[0], KINDS[out.dtype])
 
-    def _multiply(self, equation: Equation) -> Word:
+    def _multiply(self, equation: Equation) -> IRValue:
         left, right = equation.inputs
         a, b = (np.arange(value.size).reshape(value.shape) for value in (left, right))
         a = a[None, :] if a.ndim == 1 else a
         b = b[:, None] if b.ndim == 1 else b
         batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         shape = (*batch, a.shape[-2], b.shape[-1])
-        total: Word | None = None
+        total: IRValue | None = None
         for k in range(a.shape[-1]):
             x = self._gathered(self.words[left], np.broadcast_to(a[..., :, k, None], shape).reshape(-1).tolist())
             y = self._gathered(self.words[right], np.broadcast_to(b[..., None, k, :], shape).reshape(-1).tolist())

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...ops.resampling import Taps
-from ..mathematics.lanes import Word
+from ..mathematics.lanes import IRValue
 from . import native
 from .elements import KINDS
 from .tasks import BoundKernel, TaskEmitter
@@ -31,7 +31,7 @@ class ResampleEmitter(TaskEmitter):
     )
     UNITS: ClassVar = dict.fromkeys(WORDS, "units")
 
-    def across(self, unit: Word) -> None:
+    def across(self, unit: IRValue) -> None:
         """One row of the result: a sum of rows of `inner` adjacent elements."""
         given = self.given
         x = self.array(given.x).at(unit // given.length * given.size * given.inner)
@@ -43,21 +43,21 @@ class ResampleEmitter(TaskEmitter):
                 carried[:] = [read.mad(self.array(given.weights).at(tap * given.weighs).spread(), carried[0])]
             out.at(place).put(carried[0], mask)
 
-    def along(self, unit: Word) -> None:
+    def along(self, unit: IRValue) -> None:
         """Some rows of the result, each from one row of the array: each element is a sum of elements."""
         given = self.given
         rows = [(unit * TOGETHER + row).at_most(given.last) for row in range(TOGETHER)]
         sources = [self.array(given.x).at(row * given.size) for row in rows]
         targets = [self.array(given.out).at(row * given.length) for row in rows]
         with self.loop(0, given.length) as place:
-            sums: list[Word] = [self.array(given.first).one()] * TOGETHER
+            sums: list[IRValue] = [self.array(given.first).one()] * TOGETHER
             with self.loop(*self._taps(place), carried=sums) as tap:
                 column, weight = self.word(given.columns, tap), self.array(given.weights).at(tap * given.weighs).one()
                 sums[:] = [x.at(column).one().mad(weight, total) for x, total in zip(sources, sums, strict=True)]
             for target, total in zip(targets, sums, strict=True):
                 target.at(place).put(total)
 
-    def _taps(self, row: Word) -> tuple[Word, Word]:
+    def _taps(self, row: IRValue) -> tuple[IRValue, IRValue]:
         """The bounds of the entries of a row of the matrix."""
         return self.word(self.given.begins, row), self.word(self.given.begins, row + 1)
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..mathematics.exponentials import exp
-from ..mathematics.lanes import Word
+from ..mathematics.lanes import IRValue
 from ..mathematics.logarithms import log
 from .elements import KINDS
 from .reducing import across, combine, identity
@@ -38,21 +38,21 @@ class Register(NamedTuple):
     """Some adjacent elements of each row of the same number: as many as a register has, or as the mask says."""
 
     writer: TaskEmitter
-    row: Word
-    first: Word
-    mask: Word | None
+    row: IRValue
+    first: IRValue
+    mask: IRValue | None
     number: int
 
-    def _array(self, name: str, row: Word | int | None) -> Array:
+    def _array(self, name: str, row: IRValue | int | None) -> Array:
         given = self.writer.given
         place = self.first + self.writer.number(self.row if row is None else row) * given.size
         return self.writer.array(getattr(given, name)).at(place)
 
-    def some(self, name: str, row: Word | int | None = None) -> Word:
+    def some(self, name: str, row: IRValue | int | None = None) -> IRValue:
         """The elements of an array, in this row or another."""
         return self._array(name, row).some(self.mask)
 
-    def put(self, name: str, word: Word, row: Word | int | None = None) -> Word:
+    def put(self, name: str, word: IRValue, row: IRValue | int | None = None) -> IRValue:
         """Write the elements of an array; what is written."""
         self._array(name, row).put(word, self.mask)
         return word
@@ -81,26 +81,26 @@ class RowEmitter(TaskEmitter):
 
     # 1. Along rows
 
-    def _one(self, name: str, row: Word) -> Array:
+    def _one(self, name: str, row: IRValue) -> Array:
         """The one element for a row."""
         return self.array(getattr(self.given, name)).at(row)
 
-    def _of_row(self, name: str, row: Word) -> Word:
+    def _of_row(self, name: str, row: IRValue) -> IRValue:
         return self._one(name, row).spread()
 
-    def _size(self) -> Word:
+    def _size(self) -> IRValue:
         """The number of elements of a row, as a real."""
         return self.given.size.to(self.kind)
 
-    def _along(self, row: Word, carried: list[Word] | None = None) -> Iterator[Register]:
+    def _along(self, row: IRValue, carried: list[IRValue] | None = None) -> Iterator[Register]:
         """Loops over a row, TOGETHER registers in one iteration, then one by one with a mask."""
         for first, mask in self.registers(0, self.given.size, carried, TOGETHER):
             for number in range(TOGETHER if mask is None else 1):
                 yield Register(self, row, first + number * self.lanes, mask, number)
 
     def _totals(
-        self, row: Word, terms: Callable[[Register], tuple[Word, ...]], count: int = 1, how: str = "sum"
-    ) -> list[Word]:
+        self, row: IRValue, terms: Callable[[Register], tuple[IRValue, ...]], count: int = 1, how: str = "sum"
+    ) -> list[IRValue]:
         """The sums, or the maxima, over a row of `count` terms for each element."""
         neutral = self.desk.number(self.kind, identity(how, self.kind))
         carried = [neutral] * (TOGETHER * count)
@@ -114,13 +114,13 @@ class RowEmitter(TaskEmitter):
 
     # 2. Layer normalisation
 
-    def moments(self, row: Word) -> None:
+    def moments(self, row: IRValue) -> None:
         """The means of rows, and their variances."""
         (total,) = self._totals(row, lambda own: (own.some("x"),))
         mean = total / self._size()
         spread = self.all_lanes(mean)
 
-        def squares(own: Register) -> tuple[Word]:
+        def squares(own: Register) -> tuple[IRValue]:
             centred = own.some("x") - spread
             return (centred * centred,)
 
@@ -128,32 +128,32 @@ class RowEmitter(TaskEmitter):
         self._one("mean", row).put(mean)
         self._one("variance", row).put(squared / self._size())
 
-    def _normal(self, row: Word) -> Callable[[Register], Word]:
+    def _normal(self, row: IRValue) -> Callable[[Register], IRValue]:
         """A function that loads a register of a row, centred and scaled."""
         mean, scale = self._of_row("mean", row), self._of_row("scale", row)
         return lambda own: (own.some("x") - mean) * scale
 
-    def standardize(self, row: Word) -> None:
+    def standardize(self, row: IRValue) -> None:
         """Normalised rows: (x - mean) * scale."""
         normal = self._normal(row)
         for own in self._along(row):
             own.put("out", normal(own))
 
-    def affine(self, row: Word) -> None:
+    def affine(self, row: IRValue) -> None:
         """Normalised rows times weights plus biases."""
         normal = self._normal(row)
         for own in self._along(row):
             weight, bias = (own.some(name, 0) for name in ("weight", "bias"))
             own.put("out", normal(own).mad(weight, bias))
 
-    def standardize_pullback(self, row: Word) -> None:
+    def standardize_pullback(self, row: IRValue) -> None:
         """The gradient of x."""
         self._pull(row, lambda own, normal: own.some("given"))
 
-    def affine_pullback(self, row: Word) -> None:
+    def affine_pullback(self, row: IRValue) -> None:
         """The gradients of x, weights and biases; each task adds the latter two up in a row of its own."""
 
-        def given(own: Register, normal: Word) -> Word:
+        def given(own: Register, normal: IRValue) -> IRValue:
             part = own.some("given")
             for name, term in (("to_weight", part * normal), ("to_bias", part)):
                 own.put(name, own.some(name, self.task) + term, self.task)
@@ -161,11 +161,11 @@ class RowEmitter(TaskEmitter):
 
         self._pull(row, given)
 
-    def _pull(self, row: Word, given: Callable[[Register, Word], Word]) -> None:
+    def _pull(self, row: IRValue, given: Callable[[Register, IRValue], IRValue]) -> None:
         """Write (t - mean(t) - normal * mean(t * normal)) * scale, where t is what `given` loads."""
         normal, scale = self._normal(row), self._of_row("scale", row)
 
-        def terms(own: Register) -> tuple[Word, Word]:
+        def terms(own: Register) -> tuple[IRValue, IRValue]:
             x = normal(own)
             part = given(own, x)
             own.put("out", part)
@@ -178,36 +178,36 @@ class RowEmitter(TaskEmitter):
 
     # 3. Batch and group normalisation: rows share means and scales, and each row has one weight
 
-    def _shared(self, name: str, row: Word, who: str = "") -> Word:
+    def _shared(self, name: str, row: IRValue, who: str = "") -> IRValue:
         """The statistic of a row, or its weight with `who`, in all lanes."""
         return self._of_row(name, row // getattr(self.given, f"{who}each") % getattr(self.given, f"{who}of"))
 
-    def _centred(self, row: Word) -> Callable[[Register], Word]:
+    def _centred(self, row: IRValue) -> Callable[[Register], IRValue]:
         """A function that loads a register of a row, centred."""
         mean = self._shared("mean", row)
         return lambda own: own.some("x") - mean
 
-    def _gain(self, row: Word) -> Word:
+    def _gain(self, row: IRValue) -> IRValue:
         return self._shared("scale", row) * self._shared("weight", row, "weight_")
 
-    def scaled(self, row: Word) -> None:
+    def scaled(self, row: IRValue) -> None:
         """(x - mean) * scale * weight + bias."""
         centred, gain, bias = self._centred(row), self._gain(row), self._shared("bias", row, "weight_")
         for own in self._along(row):
             own.put("out", centred(own).mad(gain, bias))
 
-    def shares(self, row: Word) -> None:
+    def shares(self, row: IRValue) -> None:
         """The sums along rows of the cotangent, and of its products with centred rows."""
         centred = self._centred(row)
 
-        def terms(own: Register) -> tuple[Word, Word]:
+        def terms(own: Register) -> tuple[IRValue, IRValue]:
             given = own.some("given")
             return given, given * centred(own)
 
         for name, total in zip(("sums", "products"), self._totals(row, terms, 2), strict=True):
             self._one(name, row).put(total)
 
-    def mixed(self, row: Word) -> None:
+    def mixed(self, row: IRValue) -> None:
         """given * scale * weight + (x - mean) * slope + shift: the gradient of x."""
         centred, gain = self._centred(row), self._gain(row)
         slope, shift = self._shared("slope", row), self._shared("shift", row)
@@ -217,17 +217,17 @@ class RowEmitter(TaskEmitter):
 
     # 4. Softmax
 
-    def softmax(self, row: Word) -> None:
+    def softmax(self, row: IRValue) -> None:
         """Softmax of rows."""
         self._scale(row, 1 / self._powers(row))
 
-    def _scale(self, row: Word, factor: Word) -> None:
+    def _scale(self, row: IRValue, factor: IRValue) -> None:
         """Multiply a row of the result by a number."""
         spread = self.all_lanes(factor)
         for own in self._along(row):
             own.put("out", own.some("out") * spread)
 
-    def exponents(self, row: Word) -> None:
+    def exponents(self, row: IRValue) -> None:
         """Sums of exp(x - shift) along rows; the shift is 0 if that keeps digits, else the maximum if it is finite."""
         (plain,) = self._totals(row, lambda own: (exp(own.some("x")),))
         self._one("shift", row).put(self.scalar.number(self.kind, 0))
@@ -240,7 +240,7 @@ class RowEmitter(TaskEmitter):
             self._one("shift", row).put(shift)
             self._one("sums", row).put(total)
 
-    def weighted_softmax(self, row: Word) -> None:
+    def weighted_softmax(self, row: IRValue) -> None:
         """Softmax of rows times a number for each row; the sums of exponentials are stored, too."""
         (total,) = self._totals(row, lambda own: (own.put("out", exp(own.some("x"))),))
         self._one("sums", row).put(total)
@@ -249,25 +249,25 @@ class RowEmitter(TaskEmitter):
         slope, total = (self._one(name, row).one() for name in ("slopes", "sums"))
         self._scale(row, slope / total)
 
-    def _far(self, total: Word) -> Any:
+    def _far(self, total: IRValue) -> Any:
         """Whether a sum of exponentials needs a shift, or is NaN."""
         low, high = PLAIN
         return (~((total >= low) & (total <= high))).value
 
-    def shifted_powers(self, row: Word) -> None:
+    def shifted_powers(self, row: IRValue) -> None:
         """exp(x - shift) * slope, with a shift and a slope for each row."""
         shift, slope = self._of_row("shift", row), self._of_row("slopes", row)
         for own in self._along(row):
             own.put("out", exp(own.some("x") - shift) * slope)
 
-    def _highest(self, row: Word) -> Word:
+    def _highest(self, row: IRValue) -> IRValue:
         return self._totals(row, lambda own: (own.some("x"),), how="maximum")[0]
 
-    def _powers(self, row: Word) -> Word:
+    def _powers(self, row: IRValue) -> IRValue:
         shift = self.all_lanes(self._highest(row))
         return self._totals(row, lambda own: (own.put("out", exp(own.some("x") - shift)),))[0]
 
-    def logsumexp(self, row: Word) -> None:
+    def logsumexp(self, row: IRValue) -> None:
         """log(sum(exp(x))) over the columns of small matrices, of which a row here is one, with `inner` columns."""
         given = self.given
         for place, mask in self.registers(0, given.inner):
@@ -281,7 +281,7 @@ class RowEmitter(TaskEmitter):
                 total[0] = total[0] + exp(first.at(number * given.inner).some(mask) - shift)
             self.array(given.out).at(row * given.inner + place).put(log(total[0]) + shift, mask)
 
-    def softmax_pullback(self, row: Word) -> None:
+    def softmax_pullback(self, row: IRValue) -> None:
         """The gradient of softmax from its result."""
         (total,) = self._totals(row, lambda own: (own.some("given") * own.some("shares"),))
         mean = self.all_lanes(total)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..mathematics.lanes import Word
+from ..mathematics.lanes import IRValue
 from . import native
 from .elements import KINDS
 from .tasks import BoundKernel, TaskEmitter
@@ -26,7 +26,7 @@ class ScanEmitter(TaskEmitter):
     WORDS: ClassVar = {"sums": "x over along size rows tasks out".split()}
     UNITS: ClassVar = {"sums": "rows"}
 
-    def sums(self, row: Word) -> None:
+    def sums(self, row: IRValue) -> None:
         """The sums of the first numbers of a row, of one, two and so on to all."""
         given = self.given
         x, out = self.array(given.x).at(row * given.over), self.array(given.out).at(row * given.size)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from ..mathematics.lanes import Word
+from ..mathematics.lanes import IRValue
 from ..program import Equation
 from . import native
 from .elements import KINDS
@@ -38,7 +38,7 @@ class ScatterEmitter(Writer):
             for at, mask in self._along(columns):
                 target.at(at).put(target.at(at).some(mask) + source.at(at).some(mask), mask)
 
-    def _along(self, columns: int) -> Iterator[tuple[Word, Word | None]]:
+    def _along(self, columns: int) -> Iterator[tuple[IRValue, IRValue | None]]:
         """Each register of a row; the last one with a mask, if it is not whole."""
         whole = columns // self.lanes * self.lanes
         with self.loop(0, whole, self.lanes) as at:

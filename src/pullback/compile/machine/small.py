@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..mathematics.lanes import Word
+from ..mathematics.lanes import IRValue
 from . import native
 from .matrices import FACTORS, SIZED
 from .tasks import lanes
@@ -44,7 +44,7 @@ class SmallEmitter(Writer):
                 begin = end
         self.end()
 
-    def _block(self, b: Any, down: Word, rows: list[Word], j: Word, mask: Word | None) -> None:
+    def _block(self, b: Any, down: IRValue, rows: list[IRValue], j: IRValue, mask: IRValue | None) -> None:
         """Compute one register of columns for some rows."""
         given, sums = self.given, [self.zero() for _ in rows]
         with self.loop(0, given.inner, carried=sums) as k:

@@ -6,7 +6,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from ..mathematics.lanes import Word, declared
+from ..mathematics.lanes import IRValue, declared
 from ..program import Equation, Program
 from . import elements, native
 from .elements import KINDS
@@ -89,7 +89,7 @@ class StreamWriter(Writer):
         self.call(vectors, own.table, final, last.select(size, final))
         self.end()
 
-    def _vector(self, at: Word, bases: list[Array], fixed: list[Word | None]) -> None:
+    def _vector(self, at: IRValue, bases: list[Array], fixed: list[IRValue | None]) -> None:
         """Write the code for the register at an index."""
         words = {
             value: self.desk.number(KINDS[value.dtype], array.item()) for value, array in self.program.constants.items()
@@ -111,7 +111,7 @@ class StreamWriter(Writer):
         self.builder.call(prefetch, [address.value, number(0), number(3), number(1)])
 
 
-def applied(equation: Equation, words: list[Word]) -> Word:
+def applied(equation: Equation, words: list[IRValue]) -> IRValue:
     """The result of an equation for words."""
     dtypes = tuple([value.dtype for value in equation.inputs])
     return elements.apply(equation.name, words, dtypes, equation.output.dtype, equation.params)

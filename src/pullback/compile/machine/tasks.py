@@ -11,7 +11,7 @@ import functools
 from array import array
 from typing import Any, ClassVar
 
-from ..mathematics.lanes import Word
+from ..mathematics.lanes import IRValue
 from . import native, pool
 from .memory import SIZES
 from .writing import Writer
@@ -20,10 +20,10 @@ from .writing import Writer
 class Words:
     """The words of a table by their names."""
 
-    def __init__(self, **words: Word) -> None:
+    def __init__(self, **words: IRValue) -> None:
         self.__dict__.update(words)
 
-    def __getattr__(self, name: str) -> Word:
+    def __getattr__(self, name: str) -> IRValue:
         raise AttributeError(f"the table has no word {name}")
 
 
@@ -35,7 +35,7 @@ class TaskEmitter(Writer):
     UNITS: ClassVar[dict[str, str]] = {}
     """The word with the number of units of a function, of which each task does an equal part; none where tasks have none."""
 
-    task: Word
+    task: IRValue
     given: Words
 
     def __init__(self, module: Any, kind: str) -> None:
@@ -58,7 +58,7 @@ class TaskEmitter(Writer):
         with self.loop(*self.part(getattr(self.given, self.UNITS[name]), self.task, self.given.tasks)) as unit:
             self.unit(name, unit)
 
-    def unit(self, name: str, unit: Word) -> None:
+    def unit(self, name: str, unit: IRValue) -> None:
         """Write what a function does with one unit, or with a task that has none."""
         getattr(self, name)(unit)
 

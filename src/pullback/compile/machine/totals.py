@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._core import xp as _xp
-from ..mathematics.lanes import BIAS, FRACTION, TINY, Word
+from ..mathematics.lanes import BIAS, FRACTION, TINY, IRValue
 from . import native
 from .elements import KINDS
 from .memory import SIZES
@@ -48,7 +48,7 @@ PRODUCTS = ("inner", "product", "product_pullback")
 FORM = "outer size inner parts strips units tasks".split()
 """The first words of every table."""
 
-Term = Callable[[Word, Word, Word | None], Word]
+Term = Callable[[IRValue, IRValue, IRValue | None], IRValue]
 """A function that loads the terms of a register, given the result, the place in x, and a mask or None."""
 
 
@@ -67,7 +67,7 @@ class _Emitter(TaskEmitter):
     }
     UNITS: ClassVar = dict.fromkeys(WORDS, "units")
 
-    def unit(self, name: str, unit: Word) -> None:
+    def unit(self, name: str, unit: IRValue) -> None:
         """Write what a function does with one unit; `own` is the kind in which results are computed."""
         dtype = np.dtype(np.float32 if self.kind == "f" else np.float64)
         self.how = HOW.get(name, "sum")
@@ -75,40 +75,40 @@ class _Emitter(TaskEmitter):
         self.lanes = self.desk.lanes = native.width() // SIZES[self.own]
         super().unit(name, unit)
 
-    def total(self, unit: Word) -> None:
+    def total(self, unit: IRValue) -> None:
         """Sums, or the largest or smallest elements."""
         self._unit(unit, lambda result, at, mask: self._load("x", at, mask))
 
     largest = smallest = total
 
-    def squares(self, unit: Word) -> None:
+    def squares(self, unit: IRValue) -> None:
         """Sums of squares."""
         self._unit(unit, lambda result, at, mask: _square(self._load("x", at, mask)))
 
-    def spread(self, unit: Word) -> None:
+    def spread(self, unit: IRValue) -> None:
         """Sums of the squared distances to a centre."""
         self._unit(unit, lambda result, at, mask: _square(self._load("x", at, mask) - self._centre(result, mask)))
 
-    def _unit(self, unit: Word, term: Term) -> None:
+    def _unit(self, unit: IRValue, term: Term) -> None:
         raise NotImplementedError
 
-    def _centre(self, result: Word, mask: Word | None) -> Word:
+    def _centre(self, result: IRValue, mask: IRValue | None) -> IRValue:
         raise NotImplementedError
 
-    def _load(self, name: str, place: Word, mask: Word | None) -> Word:
+    def _load(self, name: str, place: IRValue, mask: IRValue | None) -> IRValue:
         """A register of an array, in the kind in which results are computed."""
         return self._place(name, place).some(mask).to(self.own)
 
-    def _place(self, name: str, place: Word, kind: str = "") -> Array:
+    def _place(self, name: str, place: IRValue, kind: str = "") -> Array:
         return self.array(getattr(self.given, name), kind).at(place)
 
     def _begun(self) -> Accumulator:
         return Accumulator.begun(self.desk, self.how, self.own, exact=self.how == "sum" and self.kind == "d")
 
-    def _number(self, x: float) -> Word:
+    def _number(self, x: float) -> IRValue:
         return self.desk.number(self.own, x)
 
-    def _finish(self, word: Word, place: Word, mask: Word | None) -> None:
+    def _finish(self, word: IRValue, place: IRValue, mask: IRValue | None) -> None:
         """Store results: final ones in the kind of x, partial ones in the kind in which they were computed."""
         out = self.given.out
         if self.own == self.kind:
@@ -124,21 +124,21 @@ class _Emitter(TaskEmitter):
 class AlongEmitter(_Emitter):
     """Reductions over the last axes: one result for each row."""
 
-    def _centre(self, result: Word, mask: Word | None) -> Word:
+    def _centre(self, result: IRValue, mask: IRValue | None) -> IRValue:
         return self._place("centre", result).spread().to(self.own)
 
-    def _unit(self, unit: Word, term: Term) -> None:
+    def _unit(self, unit: IRValue, term: Term) -> None:
         """Reduce a part of a row: blocks of iterations with several accumulators, then register by register."""
         how, span, total = self.how, TOGETHER * self.lanes, self._begun()
         row, begin, end, whole = self._range(unit, span)
         neutral, carried = self._number(identity(how, self.own)), [*total.carried]
 
-        def some(at: Word, mask: Word | None, own: list[Word]) -> None:
+        def some(at: IRValue, mask: IRValue | None, own: list[IRValue]) -> None:
             for place in range(len(own)):
                 one = term(row, at + place * self.lanes, mask)
                 own[place] = combine(how, own[place], one if mask is None else mask.select(one, neutral))
 
-        def take(own: list[Word]) -> None:
+        def take(own: list[IRValue]) -> None:
             total.carried = [*carried]
             total.add(self.desk, functools.reduce(partial(combine, how), own), None)
             carried[:] = total.carried
@@ -154,7 +154,7 @@ class AlongEmitter(_Emitter):
         take(own)
         self._finish(across(how, total.result(self.desk), self.scalar), unit, None)
 
-    def _range(self, unit: Word, span: int) -> tuple[Word, Word, Word, Word]:
+    def _range(self, unit: IRValue, span: int) -> tuple[IRValue, IRValue, IRValue, IRValue]:
         """The row of a unit, the bounds of its part in x, and the end of its whole spans."""
         row, number = unit // self.given.parts, unit % self.given.parts
         begin, end = (at + row * self.given.size for at in self.part(self.given.size, number, self.given.parts))
@@ -162,11 +162,11 @@ class AlongEmitter(_Emitter):
 
     # Products
 
-    def inner(self, unit: Word) -> None:
+    def inner(self, unit: IRValue) -> None:
         """Dot products."""
         self._unit(unit, lambda result, at, mask: self._load("x", at, mask) * self._load("y", at, mask))
 
-    def product(self, unit: Word) -> None:
+    def product(self, unit: IRValue) -> None:
         """Products of rows: significands from 1 to 2, and exponents."""
         lanes = self.lanes
         span = TOGETHER * lanes
@@ -187,7 +187,7 @@ class AlongEmitter(_Emitter):
         for name, word in zip(("out", "powers"), _renewed(one, power), strict=True):
             self._place(name, unit, word.kind).put(word)
 
-    def _times(self, carried: list[Word], factor: Word) -> None:
+    def _times(self, carried: list[IRValue], factor: IRValue) -> None:
         """Multiply by the significand of a factor, and add its exponent."""
         whole, power = carried
         if self.kind == "d":
@@ -196,7 +196,7 @@ class AlongEmitter(_Emitter):
         one, more = _factored(factor)
         carried[:] = [whole * one, power + more]
 
-    def product_pullback(self, unit: Word) -> None:
+    def product_pullback(self, unit: IRValue) -> None:
         """The gradients of factors: the product, in two parts, divided by the factor, times the cotangent."""
         row, begin, end, _ = self._range(unit, self.lanes)
         first, second = (self._place(name, row, "d").spread() for name in ("first", "second"))
@@ -211,10 +211,10 @@ class AcrossEmitter(_Emitter):
 
     WORDS: ClassVar = {name: words for name, words in _Emitter.WORDS.items() if name not in PRODUCTS}
 
-    def _centre(self, result: Word, mask: Word | None) -> Word:
+    def _centre(self, result: IRValue, mask: IRValue | None) -> IRValue:
         return self._load("centre", result, mask)
 
-    def _unit(self, unit: Word, term: Term) -> None:
+    def _unit(self, unit: IRValue, term: Term) -> None:
         given, lanes = self.given, self.lanes
         strip, number = unit // given.parts, unit % given.parts
         outer, strip = strip // given.strips, strip % given.strips
@@ -223,14 +223,14 @@ class AcrossEmitter(_Emitter):
         model = self._begun()
         stacks = [self.stack(STRIP, self.own, 64) for _ in model.carried]
 
-        def known(at: Word) -> Accumulator:
+        def known(at: IRValue) -> Accumulator:
             return Accumulator(self.how, self.own, model.exact, lanes, [stack.at(at).some() for stack in stacks])
 
-        def keep(total: Accumulator, at: Word) -> None:
+        def keep(total: Accumulator, at: IRValue) -> None:
             for stack, word in zip(stacks, total.carried, strict=True):
                 stack.at(at).put(word)
 
-        def place(at: Word, line: Word) -> Word:
+        def place(at: IRValue, line: IRValue) -> IRValue:
             return left + at + line * given.inner
 
         with self.loop(0, width, lanes) as at:
@@ -250,24 +250,24 @@ class AcrossEmitter(_Emitter):
             self._finish(known(at).result(self.desk), place(at, number + outer * given.parts), mask)
 
 
-def _square(x: Word) -> Word:
+def _square(x: IRValue) -> IRValue:
     return x * x
 
 
-def _halves(how: str, words: list[Word]) -> Word:
+def _halves(how: str, words: list[IRValue]) -> IRValue:
     """All words combined pairwise."""
     while len(words) > 1:
         words = [functools.reduce(partial(combine, how), words[i : i + 2]) for i in range(0, len(words), 2)]
     return words[0]
 
 
-def _renewed(one: Word, power: Word) -> list[Word]:
+def _renewed(one: IRValue, power: IRValue) -> list[IRValue]:
     """A significand and an exponent with the significand normalised to 1 to 2 again."""
     one, more = _factored(one)
     return [one, power + more]
 
 
-def _factored(x: Word) -> tuple[Word, Word]:
+def _factored(x: IRValue) -> tuple[IRValue, IRValue]:
     """The significand of a double, from 1 to 2, and its exponent; 0, inf and NaN have exponent 0."""
     bits = x.bits()
     field = bits.shifted_right(FRACTION["d"]) & EXPONENT

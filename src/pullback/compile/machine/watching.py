@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..holders import MISSING, Holder, Library, Row
-from ..mathematics.lanes import Word
+from ..mathematics.lanes import IRValue
 from . import callables, native
 from .callables import FunctionBody
 from .linking import LinkedModule
@@ -38,7 +38,7 @@ def _write(module: LinkedModule, places: dict[str, int]) -> None:
     own = body.parameters[0]
     rows, words = body.field(own, "data"), body.word(body.field(own, "dims"))
 
-    def check(condition: Word) -> None:
+    def check(condition: IRValue) -> None:
         """Return False where a condition does not hold."""
         body.result_object_if(~condition, "False")
 
@@ -59,7 +59,9 @@ def _write(module: LinkedModule, places: dict[str, int]) -> None:
     body.result_object("True")
 
 
-def _entries(body: FunctionBody, thing: Word, where: Word, expected: Word, check: Callable[[Word], None]) -> None:
+def _entries(
+    body: FunctionBody, thing: IRValue, where: IRValue, expected: IRValue, check: Callable[[IRValue], None]
+) -> None:
     """Compare a dictionary with pairs of keys and values; a type with the lowest bit set stands for all its objects."""
     position, key, value, place = (body.variable(0) for _ in range(4))
     with body.forever() as leave:

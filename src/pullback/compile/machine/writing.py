@@ -9,47 +9,47 @@ from typing import Any
 
 from llvmlite import ir
 
-from ..mathematics.lanes import TYPES, Desk, Target, Word, declared
+from ..mathematics.lanes import TYPES, Desk, IRValue, Target, declared
 from . import memory
 from .memory import BYTE, LONG, POINTER, SIZES
 
 VOID = ir.VoidType()
 
 
-class Array(Word):
+class Array(IRValue):
     """The address of elements of a kind: one of them is read or written, or as many as there are lanes."""
 
     def holding(self, value: Any) -> Array:
         """Another address of such elements."""
         return Array(self.desk, self.kind, value)
 
-    def at(self, place: Word | int) -> Array:
+    def at(self, place: IRValue | int) -> Array:
         """The elements from one on."""
         return self.holding(memory.element(self.desk.builder, self.value, self.kind, _value(place)))
 
-    def one(self) -> Word:
+    def one(self) -> IRValue:
         """The first element."""
         return memory.load(Desk(self.desk.builder, self.desk.target, None), self.kind, self.value)
 
-    def spread(self) -> Word:
+    def spread(self) -> IRValue:
         """The first element, in all lanes."""
         return memory.load_spread(self.desk, self.kind, self.value)
 
-    def some(self, mask: Word | None = None) -> Word:
+    def some(self, mask: IRValue | None = None) -> IRValue:
         """The first elements, one for each lane; zeros where the mask is off."""
         return memory.load_lanes(self.desk, self.kind, self.value, 1, None if mask is None else mask.value)
 
-    def apart(self, step: Word, mask: Word | None) -> Word:
+    def apart(self, step: IRValue, mask: IRValue | None) -> IRValue:
         """An element for each lane, so many elements apart; zeros where the mask is off."""
         builder, lanes = self.desk.builder, self.desk.lanes or 1
         places = builder.mul(memory.splat(builder, step.value, lanes), memory.lane_numbers(lanes))
         return memory.load_places(self.desk, self.kind, self.value, places, None if mask is None else mask.value)
 
-    def among(self, places: Word, mask: Word | None) -> Word:
+    def among(self, places: IRValue, mask: IRValue | None) -> IRValue:
         """The elements at places, one for each lane; zeros where the mask is off."""
         return memory.load_places(self.desk, self.kind, self.value, places.value, None if mask is None else mask.value)
 
-    def put(self, word: Word, mask: Word | None = None) -> None:
+    def put(self, word: IRValue, mask: IRValue | None = None) -> None:
         """Write one element, or one for each lane where the mask is on."""
         if word.desk.lanes is None:
             memory.store(word, self.value)
@@ -57,8 +57,8 @@ class Array(Word):
             memory.store_lanes(word, self.value, 1, None if mask is None else mask.value)
 
 
-def _value(word: Word | int) -> Any:
-    return word.value if isinstance(word, Word) else memory.long(word)
+def _value(word: IRValue | int) -> Any:
+    return word.value if isinstance(word, IRValue) else memory.long(word)
 
 
 class Writer:
@@ -85,47 +85,47 @@ class Writer:
         function = ir.Function(module, signature, name)
         function.linkage = "internal" if internal else ""
         self.builder = self.scalar.builder = self.desk.builder = ir.IRBuilder(function.append_basic_block())
-        words: list[Word] = [Array(self.desk, kind or self.kind, value) for value in function.args[: len(arrays)]]
+        words: list[IRValue] = [Array(self.desk, kind or self.kind, value) for value in function.args[: len(arrays)]]
         words += map(self.number, function.args[len(arrays) :])
         return SimpleNamespace(**dict(zip((*arrays, *numbers), words, strict=True)))
 
     # Words
 
-    def number(self, value: Any) -> Word:
+    def number(self, value: Any) -> IRValue:
         """A constant or a value of LLVM as a word of 64 bits; words are returned as they are."""
-        if isinstance(value, Word):
+        if isinstance(value, IRValue):
             return value
-        return self.scalar.number("i64", value) if isinstance(value, int) else Word(self.scalar, "i64", value)
+        return self.scalar.number("i64", value) if isinstance(value, int) else IRValue(self.scalar, "i64", value)
 
-    def zero(self) -> Word:
+    def zero(self) -> IRValue:
         """Zero in all lanes."""
         return self.desk.number(self.kind, 0)
 
-    def array(self, address: Word | Any, kind: str = "") -> Array:
+    def array(self, address: IRValue | Any, kind: str = "") -> Array:
         """The elements at an address."""
-        value = self.builder.inttoptr(address.value, POINTER) if isinstance(address, Word) else address
+        value = self.builder.inttoptr(address.value, POINTER) if isinstance(address, IRValue) else address
         return Array(self.desk, kind or self.kind, value)
 
-    def word(self, address: Word, place: Word | int = 0) -> Word:
+    def word(self, address: IRValue, place: IRValue | int = 0) -> IRValue:
         """The word at a place of a table."""
         return self.array(address, "i64").at(place).one()
 
-    def bytes(self, count: Word) -> Word:
+    def bytes(self, count: IRValue) -> IRValue:
         """The size of elements in bytes."""
         return count * SIZES[self.kind]
 
-    def part(self, total: Word | int, number: Word, count: Word) -> tuple[Word, Word]:
+    def part(self, total: IRValue | int, number: IRValue, count: IRValue) -> tuple[IRValue, IRValue]:
         """The bounds of part `number` of `count` nearly equal parts of 0 to `total`."""
         following = number + 1
         return self.number(total) * number // count, self.number(total) * following // count
 
-    def first(self, count: Word) -> Word:
+    def first(self, count: IRValue) -> IRValue:
         """A mask of the first lanes."""
-        return Word(self.desk, "b1", memory.first_lanes(self.builder, count.value, self.lanes))
+        return IRValue(self.desk, "b1", memory.first_lanes(self.builder, count.value, self.lanes))
 
-    def all_lanes(self, word: Word) -> Word:
+    def all_lanes(self, word: IRValue) -> IRValue:
         """A scalar in all lanes."""
-        return Word(self.desk, word.kind, memory.splat(self.builder, word.value, self.lanes))
+        return IRValue(self.desk, word.kind, memory.splat(self.builder, word.value, self.lanes))
 
     # Memory
 
@@ -138,13 +138,13 @@ class Writer:
         self.builder.position_at_end(before)
         return self.array(self.number(self.builder.ptrtoint(made, LONG)), kind)  # llvmlite gives it a type of its own
 
-    def copy(self, target: Array, source: Array, size: Word | int) -> None:
+    def copy(self, target: Array, source: Array, size: IRValue | int) -> None:
         """Copy bytes."""
         signature = ir.FunctionType(VOID, [POINTER, POINTER, LONG, ir.IntType(1)])
         function = declared(self.builder.module, "llvm.memcpy.p0.p0.i64", signature)
         self.builder.call(function, [target.value, source.value, _value(size), ir.IntType(1)(0)])
 
-    def clear(self, target: Array, size: Word | int) -> None:
+    def clear(self, target: Array, size: IRValue | int) -> None:
         """Set bytes to zero."""
         signature = ir.FunctionType(VOID, [POINTER, BYTE, LONG, ir.IntType(1)])
         function = declared(self.builder.module, "llvm.memset.p0.i64", signature)
@@ -152,26 +152,26 @@ class Writer:
 
     # Control flow
 
-    def call(self, function: Any, *words: Word | int, of: Any = VOID) -> Any:
+    def call(self, function: Any, *words: IRValue | int, of: Any = VOID) -> Any:
         """Call a function, of the module or at an address; the value that it gives."""
         values = [_value(word) for word in words]
-        if isinstance(function, Word):
+        if isinstance(function, IRValue):
             signature = ir.FunctionType(of, [value.type for value in values])
             function = self.builder.inttoptr(function.value, ir.PointerType(signature))
         return self.builder.call(function, values)
 
-    def when(self, condition: Word) -> Any:
+    def when(self, condition: IRValue) -> Any:
         """A block that runs where a condition holds."""
         return self.builder.if_then(condition.value)
 
-    def either(self, condition: Word) -> Any:
+    def either(self, condition: IRValue) -> Any:
         """Two blocks, of which the first runs where a condition holds, and else the second."""
         return self.builder.if_else(condition.value)
 
     @contextlib.contextmanager
     def loop(
-        self, begin: Word | int, end: Word | int, step: Word | int = 1, carried: list[Any] | None = None
-    ) -> Iterator[Word]:
+        self, begin: IRValue | int, end: IRValue | int, step: IRValue | int = 1, carried: list[Any] | None = None
+    ) -> Iterator[IRValue]:
         """A loop over numbers; `carried` words are replaced in place by those of the next iteration."""
         builder, carried = self.builder, [] if carried is None else carried
         before, (head, body, after) = builder.block, [builder.function.append_basic_block() for _ in range(3)]
@@ -194,8 +194,8 @@ class Writer:
         builder.position_at_end(after)
 
     def registers(
-        self, begin: Word | int, end: Word, carried: list[Any] | None = None, together: int = 1
-    ) -> Iterator[tuple[Word, Word | None]]:
+        self, begin: IRValue | int, end: IRValue, carried: list[Any] | None = None, together: int = 1
+    ) -> Iterator[tuple[IRValue, IRValue | None]]:
         """Two loops over numbers, for each of which what is in a `for` over this is written once.
 
         The first takes `together` whole registers at a time and has no mask; the second takes one, with a mask.

@@ -1,1 +1,1 @@
-"""Scalar mathematics as straight-line LLVM IR: formulas over `lanes.Word`, one module per family."""
+"""Scalar mathematics as straight-line LLVM IR: formulas over `lanes.IRValue`, one module per family."""

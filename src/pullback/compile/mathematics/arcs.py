@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 from .coefficients import ARCSIN, ARCTAN, HALF_PI
-from .lanes import Word
+from .lanes import IRValue
 
 STEEP, FLAT = math.tan(3 * math.pi / 8), math.tan(math.pi / 8)  # where arctan changes its formula
 HUGE = 2.0**1000  # sums of numbers below do not overflow
 
 
-def _arctan_of_quotient(a: Word, b: Word, divisor: Word) -> Word:
+def _arctan_of_quotient(a: IRValue, b: IRValue, divisor: IRValue) -> IRValue:
     """arctan(a / b) of numbers from 0 on, of which b or `divisor`, which is b or 1 for b = 0, is not 0.
 
     Above tan(pi / 8), arctan(a / b) is pi / 4 + arctan((a - b) / (a + b)); above tan(3 pi / 8), pi / 2 - arctan(b / a).
@@ -25,13 +25,13 @@ def _arctan_of_quotient(a: Word, b: Word, divisor: Word) -> Word:
     return base + (t + (t * z).mad(z.polynomial(ARCTAN[a.kind]), rest))
 
 
-def arctan(x: Word) -> Word:
+def arctan(x: IRValue) -> IRValue:
     """The inverse of tan, between -pi / 2 and pi / 2."""
     size, one = abs(x), x.like(1)
     return _arctan_of_quotient(size, one, one).copysign(x)
 
 
-def arctan_of_point(y: Word, x: Word) -> Word:
+def arctan_of_point(y: IRValue, x: IRValue) -> IRValue:
     """The angle of the point (x, y), of doubles: C99's atan2."""
     a, b = abs(y), abs(x)
     both = (a == math.inf) & (b == math.inf)
@@ -43,7 +43,7 @@ def arctan_of_point(y: Word, x: Word) -> Word:
     return (x.bits() < 0).select(left, angle).copysign(y)
 
 
-def _half_arcsin(x: Word) -> tuple[Word, Word, Word]:
+def _half_arcsin(x: IRValue) -> tuple[IRValue, IRValue, IRValue]:
     """For |x| up to 1/2, |x|; else s = sqrt((1 - |x|) / 2), of which arcsin(|x|) is pi / 2 - 2 arcsin(s).
 
     With it what arcsin adds to it, and where |x| is above 1/2.
@@ -55,14 +55,14 @@ def _half_arcsin(x: Word) -> tuple[Word, Word, Word]:
     return s, s * z * z.polynomial(ARCSIN["d"]), outer
 
 
-def arcsin(x: Word) -> Word:
+def arcsin(x: IRValue) -> IRValue:
     """The inverse of sin, of doubles, between -pi / 2 and pi / 2; NaN beyond 1."""
     s, more, outer = _half_arcsin(x)
     high, low = HALF_PI["d"]
     return outer.select(high - (2 * (s + more) - low), s + more).copysign(x)
 
 
-def arccos(x: Word) -> Word:
+def arccos(x: IRValue) -> IRValue:
     """The inverse of cos, of doubles, between 0 and pi; NaN beyond 1."""
     s, more, outer = _half_arcsin(x)
     high, low = HALF_PI["d"]

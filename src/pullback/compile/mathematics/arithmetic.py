@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from .lanes import REALS, WIDTH, Word
+from .lanes import REALS, WIDTH, IRValue
 
 
-def truth(x: Word) -> Word:
+def truth(x: IRValue) -> IRValue:
     """Whether x is not 0; NaN is not."""
     return x if x.kind == "b1" else x != 0
 
 
-def plus(a: Word, b: Word) -> Word:
+def plus(a: IRValue, b: IRValue) -> IRValue:
     """The sum; of bools, or."""
     return a | b if a.kind == "b1" else a + b
 
 
-def times(a: Word, b: Word) -> Word:
+def times(a: IRValue, b: IRValue) -> IRValue:
     """The product; of bools, and."""
     return a & b if a.kind == "b1" else a * b
 
@@ -23,7 +23,7 @@ def times(a: Word, b: Word) -> Word:
 # Of two zeros, or of equal numbers, maximum and minimum give the second, as NumPy does on x86.
 
 
-def maximum(a: Word, b: Word) -> Word:
+def maximum(a: IRValue, b: IRValue) -> IRValue:
     """The larger of two numbers; NaN if one is NaN; of bools, or."""
     if a.kind == "b1":
         return a | b
@@ -31,7 +31,7 @@ def maximum(a: Word, b: Word) -> Word:
     return (larger | a.isnan()).select(a, b) if a.kind in REALS else larger.select(a, b)
 
 
-def minimum(a: Word, b: Word) -> Word:
+def minimum(a: IRValue, b: IRValue) -> IRValue:
     """The smaller of two numbers; NaN if one is NaN; of bools, and."""
     if a.kind == "b1":
         return a & b
@@ -39,7 +39,7 @@ def minimum(a: Word, b: Word) -> Word:
     return (smaller | a.isnan()).select(a, b) if a.kind in REALS else smaller.select(a, b)
 
 
-def cast(x: Word, kind: str) -> Word:
+def cast(x: IRValue, kind: str) -> IRValue:
     """x as another dtype, as C and NumPy convert: reals towards 0, integers modulo the width, bools whether not 0.
 
     Reals that do not fit, and NaN, become what x86's instructions make of them in NumPy: the least integer of 32 bits

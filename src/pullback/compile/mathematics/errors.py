@@ -14,7 +14,7 @@ from ..._numerics.error_functions import (
 )
 from .coefficients import ERF, ERFC, LOG_ERFC
 from .exponentials import exp_of_moderate, exp_pair, scaled
-from .lanes import Word
+from .lanes import IRValue
 from .logarithms import log
 from .pairs import ordered_total, product, total
 
@@ -22,18 +22,18 @@ ERF_IS_ONE = {"f": 4.0, "d": 6.0}
 ERFC_IS_ZERO = 28.0
 
 
-def _near(x: Word) -> Word:
+def _near(x: IRValue) -> IRValue:
     """erf for |x| up to 1."""
     return x.mad((x * x).polynomial(ERF[x.kind]), x)
 
 
-def _small_complement(x: Word) -> Word:
+def _small_complement(x: IRValue) -> IRValue:
     """erfc of doubles from 0.6 to 6, to some units: e^(-x^2) times a polynomial in (x - 3) / (x + 3), over x + 3."""
     inverse = 1 / (x + 3)
     return exp_of_moderate(-x * x) * ((x - 3) * inverse).polynomial(ERFC["d"]) * inverse
 
 
-def _complement(x: Word) -> Word:
+def _complement(x: IRValue) -> IRValue:
     """The same from 0.6 to 28, and closer: with the errors of the sums, the products and the quotient."""
     below, lost = total(x, x.like(3))
     inverse = 1 / below
@@ -53,7 +53,7 @@ def _complement(x: Word) -> Word:
     return scaled(y + y.mad(error - square_low, y_low), n)
 
 
-def erf(x: Word) -> Word:
+def erf(x: IRValue) -> IRValue:
     """The error function: a polynomial up to 1, then 1 - erfc."""
     size = abs(x)
     bounded = size.at_most(ERF_IS_ONE[x.kind])
@@ -62,7 +62,7 @@ def erf(x: Word) -> Word:
     return (size < 1).select(_near(x), (1 - rest).copysign(x))
 
 
-def erfc(x: Word) -> Word:
+def erfc(x: IRValue) -> IRValue:
     """1 - erf(x), exact far out; of floats in doubles, by the rational function of `erfc_of_singles`."""
     size = abs(x)
     if x.kind == "f":
@@ -74,7 +74,7 @@ def erfc(x: Word) -> Word:
     return (size < 0.6).select(1 - _near(x), (x < 0).select(2 - far, far))
 
 
-def _quantile(x: Word) -> Word:
+def _quantile(x: IRValue) -> IRValue:
     """The inverse of erf, of doubles, to some units in the last place: Wichura's quotients, see `_error_functions`."""
     half = 0.5 * x
     inner, root = abs(half) <= 0.425, (-log(0.5 - abs(half))).sqrt()
@@ -88,7 +88,7 @@ def _quantile(x: Word) -> Word:
     return ROOT_HALF * above / inner.select(under[0], middle.select(under[1], under[2]))
 
 
-def erfinv(x: Word) -> Word:
+def erfinv(x: IRValue) -> IRValue:
     """The inverse of erf; NaN beyond 1. Doubles are improved by a step of Newton's method."""
     ends = abs(x) == 1
     if x.kind == "f":

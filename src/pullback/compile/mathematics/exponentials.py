@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from .coefficients import EXP, EXP_MINUS_ONE, EXP_TWO, LN, LOG_TWO_OF_E, SINH, TANH
-from .lanes import Word, power_of_two
+from .lanes import IRValue, power_of_two
 from .pairs import ordered_total
 
 # Below the first exp is 0, above the second inf; the same for 2^x.
@@ -23,22 +23,22 @@ POLYNOMIAL_TANH = 0.55
 NO_MORE = {"f": 64, "d": 128}  # 1 - 2^-n is 1 here
 
 
-Power = tuple[Word, Word]
+Power = tuple[IRValue, IRValue]
 """A small whole number, as a real and as an integer."""
 
 
-def _reduced(x: Word) -> tuple[Word, Power]:
+def _reduced(x: IRValue) -> tuple[IRValue, Power]:
     """r and n."""
     whole, n = x.nearest(LOG_TWO_OF_E[x.kind][0])
     high, low = LN[x.kind]
     return whole.mad(-low, whole.mad(-high, x)), (whole, n)
 
 
-def _exp_near(r: Word) -> Word:
+def _exp_near(r: IRValue) -> IRValue:
     return (r * r).mad(r.polynomial(EXP[r.kind]), r) + 1
 
 
-def scaled(x: Word, power: Power) -> Word:
+def scaled(x: IRValue, power: Power) -> IRValue:
     """x * 2^n, rounded once, for any n that a result can need."""
     whole, n = power
     if x.scales:
@@ -47,7 +47,7 @@ def scaled(x: Word, power: Power) -> Word:
     return x * power_of_two(half, x.kind) * power_of_two(n - half, x.kind)
 
 
-def exp(x: Word) -> Word:
+def exp(x: IRValue) -> IRValue:
     """e^x.
 
     Where it is 0 it is not computed: a product that underflows takes processors a hundred times as long as others, and
@@ -59,19 +59,19 @@ def exp(x: Word) -> Word:
     return there.select(scaled(_exp_near(r), n), 0)
 
 
-def exp_of_moderate(x: Word) -> Word:
+def exp_of_moderate(x: IRValue) -> IRValue:
     """e^x where it is a normal number, and NaN of NaN."""
     r, power = _reduced(x)
     return scaled(_exp_near(r), power) if x.scales else _exp_near(r) * power_of_two(power[1], x.kind)
 
 
-def exp_of_share(x: Word) -> Word:
+def exp_of_share(x: IRValue) -> IRValue:
     """e^x for x up to 1: 0 where it is no normal number, and NaN of NaN."""
     there = ~(x < LEAST_NORMAL[x.kind])
     return there.select(exp_of_moderate(there.select(x, 0)), 0)
 
 
-def exp_pair(x: Word) -> tuple[Word, Word, Power]:
+def exp_pair(x: IRValue) -> tuple[IRValue, IRValue, Power]:
     """a, b and n such that e^x is (a + b) 2^n."""
     low, high = RANGE[x.kind]
     r, n = _reduced(x.at_least(low).at_most(high))
@@ -79,14 +79,14 @@ def exp_pair(x: Word) -> tuple[Word, Word, Power]:
     return *ordered_total(r.like(1), more), n
 
 
-def half_exp(x: Word) -> Word:
+def half_exp(x: IRValue) -> IRValue:
     """e^x / 2, finite a little longer than e^x."""
     low, high = RANGE_OF_HALF[x.kind]
     r, n = _reduced(x.at_least(low).at_most(high))
     return scaled(_exp_near(r), (n[0] - 1, n[1] - 1))
 
 
-def exp_two(x: Word) -> Word:
+def exp_two(x: IRValue) -> IRValue:
     """2^x."""
     low, high = RANGE_OF_TWO[x.kind]
     gone = x < low
@@ -96,7 +96,7 @@ def exp_two(x: Word) -> Word:
     return gone.select(0, scaled(r.mad(r.polynomial(EXP_TWO[x.kind]), 1), (whole, n)))
 
 
-def exp_minus_one(x: Word) -> Word:
+def exp_minus_one(x: IRValue) -> IRValue:
     """e^x - 1, as 2^n (exp(r) - 1 + (1 - 2^-n))."""
     r, n = _reduced(x.at_least(-SATURATED[x.kind][0]).at_most(RANGE[x.kind][1]))
     near = (r * r).mad(r.polynomial(EXP_MINUS_ONE[x.kind]), r)
@@ -104,7 +104,7 @@ def exp_minus_one(x: Word) -> Word:
     return scaled(near + rest, n).copysign(x)
 
 
-def sigmoid(x: Word) -> Word:
+def sigmoid(x: IRValue) -> IRValue:
     """1 / (1 + e^-x), from e^-|x|, which is never too large."""
     small = exp(-abs(x))
     below, error = ordered_total(x.like(1), small)
@@ -112,7 +112,7 @@ def sigmoid(x: Word) -> Word:
     return quotient.mad(-error, quotient)
 
 
-def tanh(x: Word) -> Word:
+def tanh(x: IRValue) -> IRValue:
     """The hyperbolic tangent: a polynomial up to where it is 1/2, else 1 - 2 / (e^2|x| + 1).
 
     The exponential is one of |x|, in powers of 2r, and log(2) has one part: where n is large its error makes no difference.
@@ -126,7 +126,7 @@ def tanh(x: Word) -> Word:
     return (size >= POLYNOMIAL_TANH).select(1 - 2 / (power + 1), near).copysign(x)
 
 
-def sinh(x: Word) -> Word:
+def sinh(x: IRValue) -> IRValue:
     """The hyperbolic sine of doubles: a polynomial near 0, else (e^|x| - e^-|x|) / 2."""
     size, z = abs(x), x * x
     near = (x * z).mad(z.polynomial(SINH[x.kind]), x)
@@ -134,7 +134,7 @@ def sinh(x: Word) -> Word:
     return (size < 1).select(near, (half - 0.25 / half).copysign(x))
 
 
-def cosh(x: Word) -> Word:
+def cosh(x: IRValue) -> IRValue:
     """The hyperbolic cosine."""
     half = half_exp(abs(x))
     return half + 0.25 / half

@@ -11,7 +11,7 @@ import math
 
 from ..._numerics.gamma_functions import cotangent_slopes, euler_maclaurin
 from .coefficients import DIGAMMA, DIGAMMA_ROOT, DIGAMMA_SERIES, LGAMMA, SIN_PI, STIRLING
-from .lanes import Word
+from .lanes import IRValue
 from .logarithms import log
 
 LARGE, LARGE_FOR_SLOPE = 10, 6  # where the series begin
@@ -20,12 +20,12 @@ TINY = 2.0**-60
 HALF_LOG_TWO_PI = math.log(2 * math.pi) / 2
 
 
-def _sin_pi(r: Word) -> Word:
+def _sin_pi(r: IRValue) -> IRValue:
     """sin(pi r) for |r| up to 1/2."""
     return r * (r * r).polynomial(SIN_PI["d"])
 
 
-def _lgamma_above(x: Word) -> Word:
+def _lgamma_above(x: IRValue) -> IRValue:
     """lgamma of numbers from 0 on.
 
     From 1 to 2.5 it is a polynomial times its zeros, z and z + 1. Below 1 it is that at x + 1, less log(x); above 2.5 that
@@ -44,7 +44,7 @@ def _lgamma_above(x: Word) -> Word:
     return far.select((x - 0.5) * (logarithm - 1) + (HALF_LOG_TWO_PI - 0.5 + stirling), near)
 
 
-def lgamma(x: Word) -> Word:
+def lgamma(x: IRValue) -> IRValue:
     """The logarithm of the absolute value of the gamma function; inf at 0 and at the negative whole numbers."""
     size = abs(x)
     above = _lgamma_above(size)
@@ -54,7 +54,7 @@ def lgamma(x: Word) -> Word:
     return (size == math.inf).select(size, reflected.select(below, above))
 
 
-def _digamma_above(x: Word) -> Word:
+def _digamma_above(x: IRValue) -> IRValue:
     """digamma of positive numbers: below LARGE_FOR_SLOPE the sum of 1 / (y + k) from the polynomial for y between 1 and 2."""
     far = x >= LARGE_FOR_SLOPE
     bounded = x.at_most(LARGE_FOR_SLOPE)
@@ -71,7 +71,7 @@ def _digamma_above(x: Word) -> Word:
     return far.select(log(x) - (0.5 * inverse + series), near + over / under)
 
 
-def digamma(x: Word) -> Word:
+def digamma(x: IRValue) -> IRValue:
     """The derivative of lgamma; NaN at the negative whole numbers, infinite at 0, with the sign of -x."""
     below = x < 0
     above = _digamma_above(below.select(1 - x, x))
@@ -82,13 +82,13 @@ def digamma(x: Word) -> Word:
     return (x == 0).select(x.like(-math.inf).copysign(-x), result)
 
 
-def _to_the(x: Word, power: int) -> Word:
+def _to_the(x: IRValue, power: int) -> IRValue:
     """x to a whole power from 1 on."""
     half = x if power < 2 else _to_the(x, power // 2)
     return half if power < 2 else half * half * x if power % 2 else half * half
 
 
-def _polygamma_above(x: Word, n: int) -> Word:
+def _polygamma_above(x: IRValue, n: int) -> IRValue:
     """The n-th derivative of digamma, n from 1 on, for numbers from 0 on: (-1)^(n+1) n! times zeta(n + 1, x)."""
     inverse = 1 / (x + LARGE)
     power = _to_the(inverse, n)
@@ -99,7 +99,7 @@ def _polygamma_above(x: Word, n: int) -> Word:
     return total * float(math.factorial(n) * (-1) ** (n + 1))
 
 
-def polygamma(x: Word, n: int) -> Word:
+def polygamma(x: IRValue, n: int) -> IRValue:
     """The n-th derivative of digamma, n from 1 to MOST_SLOPES; infinite at 0 and at the negative whole numbers."""
     below = x < 0
     above = _polygamma_above(below.select(1 - x, x), n)

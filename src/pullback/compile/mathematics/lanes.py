@@ -1,6 +1,6 @@
 """LLVM values with Python's operators, in which formulas of this package are written.
 
-A `Word` is an LLVM value and the builder to which its operators and methods append instructions. It is a scalar or a vector:
+An `IRValue` is an LLVM value and the builder to which its operators and methods append instructions. It is a scalar or a vector:
 constants get as many lanes as the other operand, so that a formula serves both. No instruction has a fast-math flag: what a
 formula says is computed.
 """
@@ -85,33 +85,33 @@ class Desk:
         """The LLVM type of a word of that kind here."""
         return TYPES[kind] if self.lanes is None else ir.VectorType(TYPES[kind], self.lanes)
 
-    def number(self, kind: str, x: float) -> Word:
+    def number(self, kind: str, x: float) -> IRValue:
         """A constant, the same in every lane."""
         if kind in REALS:
             x = float(x)
         elif kind != "b1":
             x = int(x)
-        return Word(self, kind, _constant(kind, x.hex() if kind in REALS else x, self.lanes))
+        return IRValue(self, kind, _constant(kind, x.hex() if kind in REALS else x, self.lanes))
 
-    def intrinsic(self, name: str, kind: str, *operands: Word) -> Word:
+    def intrinsic(self, name: str, kind: str, *operands: IRValue) -> IRValue:
         """LLVM's intrinsic of that name, whose operands and result are reals of one kind."""
         letters = {"f": "f32", "d": "f64"}[kind]
         full = f"llvm.{name}.{letters}" if self.lanes is None else f"llvm.{name}.v{self.lanes}{letters}"
         of = self.type(kind)
         function = declared(self.builder.module, full, ir.FunctionType(of, [of] * len(operands)))
-        return Word(self, kind, self.builder.call(function, [operand.value for operand in operands]))
+        return IRValue(self, kind, self.builder.call(function, [operand.value for operand in operands]))
 
-    def lookup(self, name: str, table: Sequence[float], index: Word) -> Word:
+    def lookup(self, name: str, table: Sequence[float], index: IRValue) -> IRValue:
         """An entry of a named table of doubles, at an index in range."""
         array = _table(self.builder.module, f"pullback.{name}", table)
         if self.lanes is None:
-            return Word(self, "d", self._entry(array, index.value))
+            return IRValue(self, "d", self._entry(array, index.value))
         found = ir.Constant(self.type("d"), ir.Undefined)
         for lane in range(self.lanes):
             at = ir.Constant(TYPES["i32"], lane)
             entry = self._entry(array, self.builder.extract_element(index.value, at))
             found = self.builder.insert_element(found, entry, at)
-        return Word(self, "d", found)
+        return IRValue(self, "d", found)
 
     def _entry(self, array: Value, index: Value) -> Value:
         address = self.builder.gep(array, [ir.Constant(TYPES["i64"], 0), index], inbounds=True)
@@ -136,7 +136,7 @@ def _table(module: Value, name: str, entries: Sequence[float]) -> Value:
     return array
 
 
-class Word:
+class IRValue:
     """A scalar or a vector of one `kind` of TYPES."""
 
     __hash__ = None  # type: ignore[assignment]  # == is an instruction here
@@ -144,64 +144,64 @@ class Word:
     def __init__(self, desk: Desk, kind: str, value: Value) -> None:
         self.desk, self.kind, self.value = desk, kind, value
 
-    def holding(self, value: Value) -> Word:
+    def holding(self, value: Value) -> IRValue:
         """Another value of this kind, with as many lanes."""
-        return Word(self.desk, self.kind, value)
+        return IRValue(self.desk, self.kind, value)
 
-    def like(self, other: Word | float) -> Word:
+    def like(self, other: IRValue | float) -> IRValue:
         """A number as a word of this kind; words are returned as they are."""
-        return other if isinstance(other, Word) else self.desk.number(self.kind, other)
+        return other if isinstance(other, IRValue) else self.desk.number(self.kind, other)
 
-    def _make(self, real: str, integer: str, left: Word, right: Word) -> Word:
+    def _make(self, real: str, integer: str, left: IRValue, right: IRValue) -> IRValue:
         instruction = getattr(self.desk.builder, real if self.kind in REALS else integer)
-        return Word(self.desk, self.kind, instruction(left.value, right.value))
+        return IRValue(self.desk, self.kind, instruction(left.value, right.value))
 
     # Arithmetic: IEEE's for reals, modulo the width for integers.
 
-    def __add__(self, other: Word | float) -> Word:
+    def __add__(self, other: IRValue | float) -> IRValue:
         return self._make("fadd", "add", self, self.like(other))
 
-    def __radd__(self, other: float) -> Word:
+    def __radd__(self, other: float) -> IRValue:
         return self.like(other) + self
 
-    def __sub__(self, other: Word | float) -> Word:
+    def __sub__(self, other: IRValue | float) -> IRValue:
         return self._make("fsub", "sub", self, self.like(other))
 
-    def __rsub__(self, other: float) -> Word:
+    def __rsub__(self, other: float) -> IRValue:
         return self.like(other) - self
 
-    def __mul__(self, other: Word | float) -> Word:
+    def __mul__(self, other: IRValue | float) -> IRValue:
         return self._make("fmul", "mul", self, self.like(other))
 
-    def __rmul__(self, other: float) -> Word:
+    def __rmul__(self, other: float) -> IRValue:
         return self.like(other) * self
 
-    def __truediv__(self, other: Word | float) -> Word:
+    def __truediv__(self, other: IRValue | float) -> IRValue:
         return self._make("fdiv", "fdiv", self, self.like(other))
 
-    def __rtruediv__(self, other: float) -> Word:
+    def __rtruediv__(self, other: float) -> IRValue:
         return self.like(other) / self
 
-    def __floordiv__(self, other: Word | int) -> Word:
+    def __floordiv__(self, other: IRValue | int) -> IRValue:
         """The quotient of whole numbers that are not negative."""
         return self._make("udiv", "udiv", self, self.like(other))
 
-    def __mod__(self, other: Word | int) -> Word:
+    def __mod__(self, other: IRValue | int) -> IRValue:
         """The rest of a division of whole numbers that are not negative."""
         return self._make("urem", "urem", self, self.like(other))
 
-    def __neg__(self) -> Word:
+    def __neg__(self) -> IRValue:
         builder = self.desk.builder
         value = builder.fneg(self.value) if self.kind in REALS else builder.neg(self.value)
-        return Word(self.desk, self.kind, value)
+        return IRValue(self.desk, self.kind, value)
 
-    def mad(self, factor: Word | float, term: Word | float) -> Word:
+    def mad(self, factor: IRValue | float, term: IRValue | float) -> IRValue:
         """self * factor + term, rounded once if the processor has fused multiply-add, else twice."""
         if self.desk.target.fma:
             return self.desk.intrinsic("fma", self.kind, self, self.like(factor), self.like(term))
         return self * factor + term
 
-    def polynomial(self, coefficients: Sequence[Word | float], *, soon: bool = False) -> Word:
+    def polynomial(self, coefficients: Sequence[IRValue | float], *, soon: bool = False) -> IRValue:
         """A polynomial of this word by Horner's rule, the constant first.
 
         `soon` uses Estrin's scheme ("Organization of computer systems", 1960): more operations, but a shorter chain.
@@ -214,7 +214,7 @@ class Word:
             y = y.mad(self, coefficient)
         return y
 
-    def _polynomial_by_pairs(self, coefficients: Sequence[Word | float]) -> Word:
+    def _polynomial_by_pairs(self, coefficients: Sequence[IRValue | float]) -> IRValue:
         terms, power = [self.like(coefficient) for coefficient in coefficients], self
         while True:
             pairs = [power.mad(odd, even) for even, odd in zip(terms[::2], terms[1::2], strict=False)]
@@ -228,11 +228,11 @@ class Word:
         """Whether `scaled_by` and `parted` are available: for whole AVX-512 registers."""
         return self.desk.target.scalef and not (self.desk.lanes or 1) * {"f": 4, "d": 8}[self.kind] % REGISTER
 
-    def scaled_by(self, power: Word) -> Word:
+    def scaled_by(self, power: IRValue) -> IRValue:
         """This times 2^power, a whole number as a real; rounded once."""
         return self._by_registers("scalef", power)
 
-    def parted(self) -> tuple[Word, Word]:
+    def parted(self) -> tuple[IRValue, IRValue]:
         """m from 3/4 to 3/2 and k, a whole number as a real, whose m 2^k is this.
 
         m is NaN below 0; k is -inf of 0 and inf of inf, with an m of 1.
@@ -240,105 +240,105 @@ class Word:
         m, k = self._by_registers("getmant", ir.IntType(32)(PARTED)), self._by_registers("getexp")
         return m, (m < 1).select(k + 1, k)
 
-    def _by_registers(self, name: str, *operands: Word | Value) -> Word:
+    def _by_registers(self, name: str, *operands: IRValue | Value) -> IRValue:
         """What an instruction of AVX-512 makes of this, one register after another."""
         builder, lanes = self.desk.builder, REGISTER // {"f": 4, "d": 8}[self.kind]
         of, mask, mode = ir.VectorType(TYPES[self.kind], lanes), ir.IntType(max(8, lanes)), ir.IntType(32)
         full, parts = f"llvm.x86.avx512.mask.{name}.p{'s' if self.kind == 'f' else 'd'}.512", []
         for start in range(0, self.desk.lanes or 0, lanes):
             places = range(start, start + lanes)
-            own, *others = [x.shuffled(None, places).value if isinstance(x, Word) else x for x in (self, *operands)]
+            own, *others = [x.shuffled(None, places).value if isinstance(x, IRValue) else x for x in (self, *operands)]
             arguments = [own, *others, own, mask(-1), mode(ROUNDING)]
             function = declared(builder.module, full, ir.FunctionType(of, [x.type for x in arguments]))
             parts.append(builder.call(function, arguments))
         while len(parts) > 1:
             parts = [_joined(builder, *pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
-        return Word(self.desk, self.kind, parts[0])
+        return IRValue(self.desk, self.kind, parts[0])
 
-    def shuffled(self, other: Word | None, places: Sequence[int]) -> Word:
+    def shuffled(self, other: IRValue | None, places: Sequence[int]) -> IRValue:
         """A vector of elements of this vector, or of this one and another, whose elements are counted on."""
         second = ir.Constant(self.value.type, ir.Undefined) if other is None else other.value
         order = ir.Constant(ir.VectorType(ir.IntType(32), len(places)), [*places])
         desk = Desk(self.desk.builder, self.desk.target, len(places))
-        return Word(desk, self.kind, desk.builder.shuffle_vector(self.value, second, order))
+        return IRValue(desk, self.kind, desk.builder.shuffle_vector(self.value, second, order))
 
     # Comparisons: false where a side is NaN, but for !=.
 
-    def _compare(self, sign: str, other: Word | float) -> Word:
+    def _compare(self, sign: str, other: IRValue | float) -> IRValue:
         builder, right = self.desk.builder, self.like(other)
         if self.kind in REALS:
             unordered = builder.fcmp_unordered if sign == "!=" else builder.fcmp_ordered
-            return Word(self.desk, "b1", unordered(sign, self.value, right.value))
+            return IRValue(self.desk, "b1", unordered(sign, self.value, right.value))
         compare = builder.icmp_signed if self.kind in ORDERED else builder.icmp_unsigned
-        return Word(self.desk, "b1", compare(sign, self.value, right.value))
+        return IRValue(self.desk, "b1", compare(sign, self.value, right.value))
 
-    def __lt__(self, other: Word | float) -> Word:
+    def __lt__(self, other: IRValue | float) -> IRValue:
         return self._compare("<", other)
 
-    def __le__(self, other: Word | float) -> Word:
+    def __le__(self, other: IRValue | float) -> IRValue:
         return self._compare("<=", other)
 
-    def __gt__(self, other: Word | float) -> Word:
+    def __gt__(self, other: IRValue | float) -> IRValue:
         return self._compare(">", other)
 
-    def __ge__(self, other: Word | float) -> Word:
+    def __ge__(self, other: IRValue | float) -> IRValue:
         return self._compare(">=", other)
 
-    def __eq__(self, other: Word | float) -> Word:  # type: ignore[override]
+    def __eq__(self, other: IRValue | float) -> IRValue:  # type: ignore[override]
         return self._compare("==", other)
 
-    def __ne__(self, other: Word | float) -> Word:  # type: ignore[override]
+    def __ne__(self, other: IRValue | float) -> IRValue:  # type: ignore[override]
         return self._compare("!=", other)
 
-    def isnan(self) -> Word:
+    def isnan(self) -> IRValue:
         """Where this is NaN."""
-        return Word(self.desk, "b1", self.desk.builder.fcmp_unordered("uno", self.value, self.value))
+        return IRValue(self.desk, "b1", self.desk.builder.fcmp_unordered("uno", self.value, self.value))
 
-    def select(self, chosen: Word | float, other: Word | float, kind: str = "") -> Word:
+    def select(self, chosen: IRValue | float, other: IRValue | float, kind: str = "") -> IRValue:
         """`chosen` where this b1 is true, `other` elsewhere; two numbers need their kind."""
-        model = next((word for word in (chosen, other) if isinstance(word, Word)), None)
+        model = next((word for word in (chosen, other) if isinstance(word, IRValue)), None)
         model = self.desk.number(kind, 0) if model is None else model
         left, right = model.like(chosen), model.like(other)
         return model.holding(self.desk.builder.select(self.value, left.value, right.value))
 
     # Bits.
 
-    def __and__(self, other: Word | int) -> Word:
+    def __and__(self, other: IRValue | int) -> IRValue:
         return self._make("and_", "and_", self, self.like(other))
 
-    def __or__(self, other: Word | int) -> Word:
+    def __or__(self, other: IRValue | int) -> IRValue:
         return self._make("or_", "or_", self, self.like(other))
 
-    def __xor__(self, other: Word | int) -> Word:
+    def __xor__(self, other: IRValue | int) -> IRValue:
         return self._make("xor", "xor", self, self.like(other))
 
-    def __invert__(self) -> Word:
-        return Word(self.desk, self.kind, self.desk.builder.not_(self.value))
+    def __invert__(self) -> IRValue:
+        return IRValue(self.desk, self.kind, self.desk.builder.not_(self.value))
 
-    def __lshift__(self, count: Word | int) -> Word:
+    def __lshift__(self, count: IRValue | int) -> IRValue:
         return self._make("shl", "shl", self, self.like(count))
 
-    def __rshift__(self, count: Word | int) -> Word:
+    def __rshift__(self, count: IRValue | int) -> IRValue:
         """With copies of the sign for integers that have one."""
         name = "ashr" if self.kind in ORDERED else "lshr"
         return self._make(name, name, self, self.like(count))
 
-    def shifted_right(self, count: Word | int) -> Word:
+    def shifted_right(self, count: IRValue | int) -> IRValue:
         """With zeros for the sign."""
         return self._make("lshr", "lshr", self, self.like(count))
 
-    def bits(self) -> Word:
+    def bits(self) -> IRValue:
         """A real's bits as an integer."""
         return self._cast("bitcast", BITS[self.kind])
 
-    def real(self) -> Word:
+    def real(self) -> IRValue:
         """The real that has an integer's bits."""
         return self._cast("bitcast", {bits: kind for kind, bits in BITS.items()}[self.kind])
 
-    def _cast(self, instruction: str, kind: str) -> Word:
-        return Word(self.desk, kind, getattr(self.desk.builder, instruction)(self.value, self.desk.type(kind)))
+    def _cast(self, instruction: str, kind: str) -> IRValue:
+        return IRValue(self.desk, kind, getattr(self.desk.builder, instruction)(self.value, self.desk.type(kind)))
 
-    def to(self, kind: str) -> Word:
+    def to(self, kind: str) -> IRValue:
         """The nearest number of another kind, the low bits between integers; reals to integers only where they fit."""
         if kind == self.kind:
             return self
@@ -351,55 +351,55 @@ class Word:
             return self._cast("sitofp" if signed else "uitofp", kind)
         wider = WIDTH[kind] - WIDTH[self.kind]
         if wider == 0:
-            return Word(self.desk, kind, self.value)
+            return IRValue(self.desk, kind, self.value)
         return self._cast("trunc" if wider < 0 else "sext" if signed else "zext", kind)
 
     # Functions that are one instruction.
 
-    def __abs__(self) -> Word:
+    def __abs__(self) -> IRValue:
         return self.desk.intrinsic("fabs", self.kind, self)
 
-    def sqrt(self) -> Word:
+    def sqrt(self) -> IRValue:
         """The square root, correctly rounded."""
         return self.desk.intrinsic("sqrt", self.kind, self)
 
-    def floor(self) -> Word:
+    def floor(self) -> IRValue:
         """The next whole number below."""
         return self.desk.intrinsic("floor", self.kind, self)
 
-    def ceil(self) -> Word:
+    def ceil(self) -> IRValue:
         """The next whole number above."""
         return self.desk.intrinsic("ceil", self.kind, self)
 
-    def trunc(self) -> Word:
+    def trunc(self) -> IRValue:
         """The next whole number towards 0."""
         return self.desk.intrinsic("trunc", self.kind, self)
 
-    def rint(self) -> Word:
+    def rint(self) -> IRValue:
         """The nearest whole number, the even one of two."""
         return self.desk.intrinsic("rint", self.kind, self)
 
-    def copysign(self, sign: Word) -> Word:
+    def copysign(self, sign: IRValue) -> IRValue:
         """This size with the sign of another word."""
         return self.desk.intrinsic("copysign", self.kind, self, sign)
 
     # Shorthands.
 
-    def at_most(self, bound: Word | float) -> Word:
+    def at_most(self, bound: IRValue | float) -> IRValue:
         """The smaller of this and a bound; NaN stays NaN."""
         return (self > bound).select(bound, self)
 
-    def at_least(self, bound: Word | float) -> Word:
+    def at_least(self, bound: IRValue | float) -> IRValue:
         """The larger of this and a bound; NaN stays NaN."""
         return (self < bound).select(bound, self)
 
-    def whole(self) -> Word:
+    def whole(self) -> IRValue:
         """A small integer (22 bits of i32, 51 of i64) as the real of its size."""
         kind = {bits: kind for kind, bits in BITS.items()}[self.kind]
         magic = self.desk.number(kind, 1.5 * 2.0 ** FRACTION[kind])
         return (self + magic.bits()).real() - magic
 
-    def nearest(self, factor: float = 1.0) -> tuple[Word, Word]:
+    def nearest(self, factor: float = 1.0) -> tuple[IRValue, IRValue]:
         """The nearest whole number of this times a factor, if that is small (22 bits in float, 51 in double).
 
         It is given as real and as integer.
@@ -411,30 +411,30 @@ class Word:
         shifted = self._and(factor, magic)
         return shifted - magic, shifted.bits() - self.desk.number(self.kind, magic).bits()
 
-    def _and(self, factor: float, term: float) -> Word:
+    def _and(self, factor: float, term: float) -> IRValue:
         """About this times a factor, plus a term."""
         return self + term if factor == 1 else self.mad(factor, term)
 
 
-class FactoredProduct(Word):
+class FactoredProduct(IRValue):
     """A product with an early and a late factor, so that an approximate use of it can wait for the late one only."""
 
-    def __init__(self, whole: Word, late: Word, soon: Word) -> None:
+    def __init__(self, whole: IRValue, late: IRValue, soon: IRValue) -> None:
         super().__init__(whole.desk, whole.kind, whole.value)
         self._late, self._soon = late, soon
 
-    def _and(self, factor: float, term: float) -> Word:
+    def _and(self, factor: float, term: float) -> IRValue:
         return self._late.mad(self._soon * factor, term)
 
 
-class Sum(Word):
+class Sum(IRValue):
     """left * right + term, to which an early addend can be added without another dependent operation."""
 
-    def __init__(self, left: Word, right: Word, term: Word) -> None:
+    def __init__(self, left: IRValue, right: IRValue, term: IRValue) -> None:
         super().__init__(term.desk, term.kind, left.mad(right, term).value)
         self._product, self._term = (left, right), term
 
-    def plus(self, other: Word) -> Word:
+    def plus(self, other: IRValue) -> IRValue:
         """This and a term that is known before."""
         left, right = self._product
         return left.mad(right, self._term + other)
@@ -446,6 +446,6 @@ def _joined(builder: Value, left: Value, right: Value) -> Value:
     return builder.shuffle_vector(left, right, ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(count))))
 
 
-def power_of_two(n: Word, kind: str) -> Word:
+def power_of_two(n: IRValue, kind: str) -> IRValue:
     """2^n as a real, for an integer n of the same size whose power is a normal number."""
     return ((n + BIAS[kind]) << FRACTION[kind]).real()

@@ -11,27 +11,27 @@ from typing import Any
 
 from . import coefficients
 from .exponentials import exp
-from .lanes import FRACTION, TINY, Word, power_of_two
+from .lanes import FRACTION, TINY, IRValue, power_of_two
 
 LIFT = 54  # subnormal numbers times 2^54 are normal
 LARGE = 2.0**500  # squares could overflow beyond
 
 
-def split(x: Word, least: float = math.sqrt(0.5)) -> tuple[Word, Word]:
+def split(x: IRValue, least: float = math.sqrt(0.5)) -> tuple[IRValue, IRValue]:
     """The part between `least` and twice that, and the power of two of a positive finite number, as an integer."""
     subnormal = x < TINY[x.kind]
     part, k = split_normal(subnormal.select(x * 2.0**LIFT, x), least)
     return part, k - subnormal.select(LIFT, 0, k.kind)
 
 
-def split_normal(x: Word, least: float = math.sqrt(0.5)) -> tuple[Word, Word]:
+def split_normal(x: IRValue, least: float = math.sqrt(0.5)) -> tuple[IRValue, IRValue]:
     """The same for numbers that are not subnormal."""
     bits = x.bits()
     k = (bits - x.desk.number(x.kind, least).bits()) >> FRACTION[x.kind]
     return (bits - (k << FRACTION[x.kind])).real(), k
 
 
-def log_near(f: Word, k: Word) -> Word:
+def log_near(f: IRValue, k: IRValue) -> IRValue:
     """k log(2) + log(1 + f)."""
     if f.kind == "f":
         return k.mad(math.log(2), (f * f).mad(f.polynomial(coefficients.LOG["f"]), f))
@@ -43,13 +43,13 @@ def log_near(f: Word, k: Word) -> Word:
     return k.mad(high, f - (square - tail))
 
 
-def _at_ends(x: Word, y: Word) -> Word:
+def _at_ends(x: IRValue, y: IRValue) -> IRValue:
     """The logarithm y of x, but -inf of 0, NaN below and of NaN, inf of inf."""
     end = (x == 0).select(-math.inf, (x < 0).select(math.nan, x))
     return ((x > 0) & (x < math.inf)).select(y, end)
 
 
-def parted(x: Word) -> tuple[Word, Word]:
+def parted(x: IRValue) -> tuple[IRValue, IRValue]:
     """m from 3/4 to 3/2 and k, a whole number as a real, whose m 2^k is x.
 
     m is NaN below 0; k is -inf of 0 and inf of inf, with an m of 1.
@@ -60,19 +60,19 @@ def parted(x: Word) -> tuple[Word, Word]:
     return (x >= 0).select(m, math.nan), (x == 0).select(-math.inf, (x == math.inf).select(math.inf, k.whole()))
 
 
-def log(x: Word) -> Word:
+def log(x: IRValue) -> IRValue:
     """The natural logarithm."""
     m, k = parted(x)
     return log_near(m - 1, k)
 
 
-def log_of_normal(x: Word) -> Word:
+def log_of_normal(x: IRValue) -> IRValue:
     """The natural logarithm of a positive normal number, and NaN of NaN."""
     m, k = split_normal(x, 0.75)
     return x.isnan().select(x, log_near(m - 1, k.whole()))
 
 
-def _near(f: Word, slope: float, rest: Any, higher: Any, of_e: Any) -> Word:
+def _near(f: IRValue, slope: float, rest: Any, higher: Any, of_e: Any) -> IRValue:
     """The logarithm of 1 + f to another base b.
 
     Of floats it is f log_b(e), which is slope + rest, and the higher powers; slope * f is exact. Of doubles it is that of e
@@ -86,7 +86,7 @@ def _near(f: Word, slope: float, rest: Any, higher: Any, of_e: Any) -> Word:
     return natural.mad(high, natural * low)
 
 
-def log_two(x: Word) -> Word:
+def log_two(x: IRValue) -> IRValue:
     """The logarithm to base 2, exact for powers of two."""
     part, k = split(x)
     f, whole = part - 1, k.whole()
@@ -95,7 +95,7 @@ def log_two(x: Word) -> Word:
     )
 
 
-def log_ten(x: Word) -> Word:
+def log_ten(x: IRValue) -> IRValue:
     """The logarithm to base 10."""
     part, k = split(x)
     f, whole = part - 1, k.whole()
@@ -104,7 +104,7 @@ def log_ten(x: Word) -> Word:
     return _at_ends(x, whole.mad(high, whole.mad(low, near)))
 
 
-def log_one_plus(x: Word) -> Word:
+def log_one_plus(x: IRValue) -> IRValue:
     """log(1 + x): the rounding error of 1 + x, scaled like it, is added to f."""
     total = x + 1
     back = total - 1
@@ -114,7 +114,7 @@ def log_one_plus(x: Word) -> Word:
     return _at_ends(total, log_near(f, k.whole())).copysign(x)
 
 
-def log_one_plus_small(x: Word) -> Word:
+def log_one_plus_small(x: IRValue) -> IRValue:
     """log(1 + x) for x from 0 to 1, and NaN."""
     total = x + 1
     error = x - (total - 1)
@@ -123,17 +123,17 @@ def log_one_plus_small(x: Word) -> Word:
     return x.isnan().select(x, log_near(f, k.whole()))
 
 
-def softplus(x: Word) -> Word:
+def softplus(x: IRValue) -> IRValue:
     """log(1 + e^x)."""
     return x.at_least(0) + log_one_plus_small(exp(-abs(x)))
 
 
-def logsigmoid(x: Word) -> Word:
+def logsigmoid(x: IRValue) -> IRValue:
     """-log(1 + e^-x)."""
     return x.at_most(0) - log_one_plus_small(exp(-abs(x)))
 
 
-def logaddexp(a: Word, b: Word) -> Word:
+def logaddexp(a: IRValue, b: IRValue) -> IRValue:
     """log(e^a + e^b), to rounding errors of the larger of |a|, |b| and the result."""
     larger = (a > b).select(a, b)
     gap = -abs(a - b)
@@ -141,7 +141,7 @@ def logaddexp(a: Word, b: Word) -> Word:
     return larger + log_one_plus_small(exp(same))
 
 
-def arcsinh(x: Word) -> Word:
+def arcsinh(x: IRValue) -> IRValue:
     """The inverse of sinh, of doubles."""
     size = abs(x)
     square = size * size
@@ -152,7 +152,7 @@ def arcsinh(x: Word) -> Word:
     ).copysign(x)
 
 
-def arccosh(x: Word) -> Word:
+def arccosh(x: IRValue) -> IRValue:
     """The inverse of cosh, of doubles; NaN below 1."""
     above = x - 1
     near = above + (above * (above + 2)).sqrt()
@@ -161,7 +161,7 @@ def arccosh(x: Word) -> Word:
     return log_one_plus(argument) + large.select(coefficients.LN["d"][0] + coefficients.LN["d"][1], 0, "d")
 
 
-def arctanh(x: Word) -> Word:
+def arctanh(x: IRValue) -> IRValue:
     """The inverse of tanh, of doubles; NaN beyond 1."""
     size = abs(x)
     return (0.5 * log_one_plus(2 * size / (1 - size))).copysign(x)

@@ -6,23 +6,23 @@ T. J. Dekker, "A floating-point technique for extending the available precision"
 
 from __future__ import annotations
 
-from .lanes import FRACTION, Word
+from .lanes import FRACTION, IRValue
 
 
-def total(a: Word, b: Word) -> tuple[Word, Word]:
+def total(a: IRValue, b: IRValue) -> tuple[IRValue, IRValue]:
     """a + b rounded, and what that lost."""
     high = a + b
     of_b = high - a
     return high, (a - (high - of_b)) + (b - of_b)
 
 
-def ordered_total(a: Word, b: Word) -> tuple[Word, Word]:
+def ordered_total(a: IRValue, b: IRValue) -> tuple[IRValue, IRValue]:
     """The same where |a| is at least |b|, or a is 0."""
     high = a + b
     return high, b - (high - a)
 
 
-def product(a: Word, b: Word) -> tuple[Word, Word]:
+def product(a: IRValue, b: IRValue) -> tuple[IRValue, IRValue]:
     """a * b rounded, and what that lost: exact unless it is subnormal, or (without fma) an operand enormous."""
     high = a * b
     if a.desk.target.fma:
@@ -31,7 +31,7 @@ def product(a: Word, b: Word) -> tuple[Word, Word]:
     return high, ((a_high * b_high - high) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
-def _halves(x: Word) -> tuple[Word, Word]:
+def _halves(x: IRValue) -> tuple[IRValue, IRValue]:
     """A number as a sum of two with half as many bits."""
     shifted = x * (2.0 ** ((FRACTION[x.kind] + 2) // 2) + 1)
     high = shifted - (shifted - x)

@@ -10,7 +10,7 @@ import math
 
 from . import coefficients
 from .exponentials import scaled
-from .lanes import Word, power_of_two
+from .lanes import IRValue, power_of_two
 from .logarithms import split, split_normal
 from .pairs import ordered_total, product, total
 
@@ -19,7 +19,7 @@ LARGEST = 1100.0  # 2^LARGEST is inf, 2^-LARGEST 0
 HUGE, SMALL = 2.0**500, 2.0**-500  # beyond these squares are scaled
 
 
-def _log_two_pair(x: Word) -> tuple[Word, Word]:
+def _log_two_pair(x: IRValue) -> tuple[IRValue, IRValue]:
     """log2 of a positive finite double, as a sum of two, to 2^-64: k + log2(c) + 2 artanh(s) / log(2).
 
     The numbers c, one of three, keep s = (m - c) / (m + c) so small that its fifth power needs no second part.
@@ -52,7 +52,7 @@ def _log_two_pair(x: Word) -> tuple[Word, Word]:
     return ordered_total(high, lost + rest)
 
 
-def _power_double(x: Word, y: Word) -> Word:
+def _power_double(x: IRValue, y: IRValue) -> IRValue:
     """x^y for positive finite x."""
     high, low = _log_two_pair(x)
     exponent, rest = product(high, y)
@@ -63,7 +63,7 @@ def _power_double(x: Word, y: Word) -> Word:
     return scaled(r.mad(r.polynomial(coefficients.EXP_TWO["d"]), 1), (whole, n))
 
 
-def _power_single(x: Word, y: Word) -> Word:
+def _power_single(x: IRValue, y: IRValue) -> IRValue:
     """The same for doubles that come from floats, to the accuracy of these."""
     part, k = split_normal(x)
     f = part - 1
@@ -76,7 +76,7 @@ def _power_single(x: Word, y: Word) -> Word:
     return scaled(r.mad(r.polynomial(coefficients.EXP_TWO_SHORT["d"]), 1), (whole, n))
 
 
-def power(x: Word, y: Word) -> Word:
+def power(x: IRValue, y: IRValue) -> IRValue:
     """x^y, with C99's answers for zeros, infinities and NaN."""
     size = abs(x)
     bounded = y.at_most(FAR).at_least(-FAR)
@@ -95,7 +95,7 @@ def power(x: Word, y: Word) -> Word:
     return ((y == 0) | (x == 1)).select(1, result)
 
 
-def cbrt(x: Word) -> Word:
+def cbrt(x: IRValue) -> IRValue:
     """The cube root: 2^q cbrt(m), from a polynomial improved once by E. Halley's formula."""
     if x.kind == "f":
         return cbrt(x.to("d")).to("f")
@@ -113,7 +113,7 @@ def cbrt(x: Word) -> Word:
     return ((size > 0) & (size < math.inf)).select(root, x)
 
 
-def hypot(x: Word, y: Word) -> Word:
+def hypot(x: IRValue, y: IRValue) -> IRValue:
     """sqrt(x^2 + y^2), inf where either is; squares neither overflow nor vanish."""
     if x.kind == "f":
         return hypot(x.to("d"), y.to("d")).to("f")

@@ -13,7 +13,7 @@ from typing import Any
 from llvmlite import ir
 
 from .exponentials import scaled
-from .lanes import BIAS, FRACTION, TYPES, Desk, Target, Word, declared
+from .lanes import BIAS, FRACTION, TYPES, Desk, IRValue, Target, declared
 from .pairs import product
 
 # Below this quotient, and for doubles of a size between the other two, the short form is exact.
@@ -24,7 +24,7 @@ STEP = 10  # bits of the quotient at once: a remainder below 2^53, shifted by so
 Value = Any
 
 
-def is_moderate(a: Word, b: Word) -> Word:
+def is_moderate(a: IRValue, b: IRValue) -> IRValue:
     """Whether the short form is exact."""
     kind = a.kind
     a, b = abs(a.to("d")), abs(b.to("d"))
@@ -34,7 +34,7 @@ def is_moderate(a: Word, b: Word) -> Word:
     return close & (b > SMALL) & (b < HUGE) & (a < HUGE)
 
 
-def _near(a: Word, b: Word, *, short: bool) -> Word:
+def _near(a: IRValue, b: IRValue, *, short: bool) -> IRValue:
     """The remainder of doubles where it is easy; `short`: they come from floats, and products are exact.
 
     The quotient may have been rounded up to a whole number, and then is one too large.
@@ -49,7 +49,7 @@ def _near(a: Word, b: Word, *, short: bool) -> Word:
     return over.select(rest + b.copysign(a), rest).copysign(a)
 
 
-def fmod(a: Word, b: Word, *, near: bool = False) -> Word:
+def fmod(a: IRValue, b: IRValue, *, near: bool = False) -> IRValue:
     """The remainder of a division towards 0, as C has it; NaN for b = 0 and infinite a."""
     kind = a.kind
     a, b = a.to("d"), b.to("d")
@@ -58,23 +58,23 @@ def fmod(a: Word, b: Word, *, near: bool = False) -> Word:
     return _called(a, b).to(kind)
 
 
-def _floored(a: Word, b: Word, *, near: bool) -> tuple[Word, Word, Word]:
+def _floored(a: IRValue, b: IRValue, *, near: bool) -> tuple[IRValue, IRValue, IRValue]:
     """The remainder towards 0, that towards -inf, and where they differ."""
     rest = fmod(a, b, near=near)
     differs = (rest != 0) & ((b < 0) ^ (rest < 0))
     return rest, differs.select(rest + b, (rest == 0).select(_zero_like(b), rest)), differs
 
 
-def _zero_like(sign: Word) -> Word:
+def _zero_like(sign: IRValue) -> IRValue:
     return sign.like(0).copysign(sign)
 
 
-def remainder(a: Word, b: Word, *, near: bool = False) -> Word:
+def remainder(a: IRValue, b: IRValue, *, near: bool = False) -> IRValue:
     """The remainder of a division towards -inf, with the sign of b."""
     return _floored(a, b, near=near)[1]
 
 
-def floor_divide(a: Word, b: Word, *, near: bool = False) -> Word:
+def floor_divide(a: IRValue, b: IRValue, *, near: bool = False) -> IRValue:
     """The quotient that belongs to `remainder`."""
     rest, _, differs = _floored(a, b, near=near)
     plain, quotient = a / b, (a - rest) / b
@@ -84,18 +84,18 @@ def floor_divide(a: Word, b: Word, *, near: bool = False) -> Word:
     return (b == 0).select(plain, (quotient == 0).select(_zero_like(plain), whole))
 
 
-def _called(a: Word, b: Word) -> Word:
+def _called(a: IRValue, b: IRValue) -> IRValue:
     """The remainder of any doubles, by a call for each lane."""
     desk, builder = a.desk, a.desk.builder
     function = _long_division(builder.module)
     if desk.lanes is None:
-        return Word(desk, "d", builder.call(function, [a.value, b.value]))
+        return IRValue(desk, "d", builder.call(function, [a.value, b.value]))
     out = ir.Constant(desk.type("d"), ir.Undefined)
     for lane in range(desk.lanes):
         at = ir.Constant(TYPES["i32"], lane)
         operands = [builder.extract_element(x.value, at) for x in (a, b)]
         out = builder.insert_element(out, builder.call(function, operands), at)
-    return Word(desk, "d", out)
+    return IRValue(desk, "d", out)
 
 
 def _long_division(module: Value) -> Value:
@@ -110,7 +110,7 @@ def _long_division(module: Value) -> Value:
     entry, loop, done = (function.append_basic_block(name) for name in ("entry", "loop", "done"))
     builder = ir.IRBuilder(entry)
     desk = Desk(builder, Target(fma=False), None)
-    a, b = (Word(desk, "d", value) for value in function.args)
+    a, b = (IRValue(desk, "d", value) for value in function.args)
     (left, left_power), (right, right_power) = _whole(abs(a)), _whole(abs(b))
     gap = left_power - right_power
     # Long division divides by at least 1, and does nothing when a is smaller; what it gives then is not used.
@@ -120,9 +120,9 @@ def _long_division(module: Value) -> Value:
 
     builder.position_at_end(loop)
     rest_phi, gap_phi = builder.phi(TYPES["i64"]), builder.phi(TYPES["i64"])
-    step = Word(desk, "i64", gap_phi).at_most(STEP)
-    rest = (Word(desk, "i64", rest_phi) << step) % divisor
-    remaining = Word(desk, "i64", gap_phi) - step
+    step = IRValue(desk, "i64", gap_phi).at_most(STEP)
+    rest = (IRValue(desk, "i64", rest_phi) << step) % divisor
+    remaining = IRValue(desk, "i64", gap_phi) - step
     for phi, first, then in ((rest_phi, start, rest), (gap_phi, gap, remaining)):
         phi.add_incoming(first.value, entry)
         phi.add_incoming(then.value, loop)
@@ -132,14 +132,14 @@ def _long_division(module: Value) -> Value:
     final = builder.phi(TYPES["i64"])
     final.add_incoming(start.value, entry)
     final.add_incoming(rest.value, loop)
-    whole = scaled(Word(desk, "i64", final).to("d"), (right_power.to("d"), right_power))
+    whole = scaled(IRValue(desk, "i64", final).to("d"), (right_power.to("d"), right_power))
     result = (abs(a) < abs(b)).select(abs(a), whole).copysign(a)
     valid = (abs(a) < math.inf) & (abs(b) > 0)
     builder.ret(valid.select(result, math.nan).value)
     return function
 
 
-def _whole(x: Word) -> tuple[Word, Word]:
+def _whole(x: IRValue) -> tuple[IRValue, IRValue]:
     """A number from 0 on as significand * 2^power, both integers, the power that of a subnormal number at least."""
     bits = x.bits()
     field = bits >> FRACTION["d"]

@@ -19,7 +19,7 @@ import math
 from typing import NamedTuple
 
 from .coefficients import COS, HALF_PI, HALF_PI_PARTS, HALF_PI_STEPS, SIN, TAN, TWO_BY_PI
-from .lanes import BIAS, FRACTION, Sum, Word, power_of_two
+from .lanes import BIAS, FRACTION, IRValue, Sum, power_of_two
 from .pairs import product, total
 
 NEAR = {"f": 8192.0, "d": 2.0**20}  # |x| up to which the short reduction will do
@@ -27,7 +27,7 @@ STRIDE, ROWS = 4, 62  # the rows of the table for doubles are 2^STRIDE powers of
 DIGITS = 1280  # bits of 2 / pi that are known
 
 
-def is_moderate(x: Word) -> Word:
+def is_moderate(x: IRValue) -> IRValue:
     """Whether the short reduction is exact enough."""
     return abs(x) <= NEAR[x.kind]
 
@@ -35,12 +35,12 @@ def is_moderate(x: Word) -> Word:
 class Rest(NamedTuple):
     """What is left of an angle: r; r but for its last bits, known sooner and good enough for squares; n as an integer."""
 
-    r: Word
-    early: Word
-    n: Word
+    r: IRValue
+    early: IRValue
+    n: IRValue
 
 
-def _reduced_near(x: Word) -> Rest:
+def _reduced_near(x: IRValue) -> Rest:
     """The rest for |x| up to NEAR."""
     whole, n = x.nearest(2 / math.pi)
     if not x.desk.target.fma:
@@ -52,7 +52,7 @@ def _reduced_near(x: Word) -> Rest:
     return Rest(whole.mad(-third, early), early, n)
 
 
-def _reduced_in_steps(x: Word, whole: Word, n: Word) -> Rest:
+def _reduced_in_steps(x: IRValue, whole: IRValue, n: IRValue) -> Rest:
     """The same where all products are rounded, or exact."""
     first, second, third, rest = HALF_PI_STEPS[x.kind]
     r = x - whole * first
@@ -67,7 +67,7 @@ def _reduced_in_steps(x: Word, whole: Word, n: Word) -> Rest:
     return Rest((x == 0).select(x, r), early, n)  # -0.0 would become 0.0
 
 
-def _reduced_float(x: Word) -> tuple[Word, Word]:
+def _reduced_float(x: IRValue) -> tuple[IRValue, IRValue]:
     """r in double, and n as an i64, for any float m 2^e.
 
     A product of integers, m times those 64 bits of 2 / pi that matter, has m 2^e 2 / pi less a multiple of 4 as its low 64
@@ -102,7 +102,7 @@ def _turns() -> tuple[float, ...]:
     return tuple(table)
 
 
-def _reduced_double(x: Word) -> tuple[Word, Word]:
+def _reduced_double(x: IRValue) -> tuple[IRValue, IRValue]:
     """r, and n as an integer, for any double."""
     desk = x.desk
     power = ((x.bits() >> FRACTION["d"]) & 2047) - (BIAS["d"] + FRACTION["d"])
@@ -128,7 +128,7 @@ def _reduced_double(x: Word) -> tuple[Word, Word]:
     return (abs(x) < math.pi / 4).select(x, r), n
 
 
-def reduced(x: Word, *, near: bool = False) -> Rest:
+def reduced(x: IRValue, *, near: bool = False) -> Rest:
     """The rest in x's kind, with n as the integer of its size: all that `sine` and `cosine` of x need."""
     if near:
         return _reduced_near(x)
@@ -139,29 +139,29 @@ def reduced(x: Word, *, near: bool = False) -> Rest:
     return Rest(r, r, n)
 
 
-def _sine(r: Word, early: Word) -> Word:
+def _sine(r: IRValue, early: IRValue) -> IRValue:
     z = early * early
     return (early * z).mad(z.polynomial(SIN[r.kind]), r)
 
 
-def _cosine(r: Word) -> Word:
+def _cosine(r: IRValue) -> IRValue:
     z = r * r
     return z.polynomial((1, -0.5, *COS[r.kind]))
 
 
-def _signs(n: Word, kind: str) -> Word:
+def _signs(n: IRValue, kind: str) -> IRValue:
     """The sign that n quarter turns give, as bits."""
     return (n & 2) << (FRACTION[kind] + {"f": 7, "d": 10}[kind])
 
 
-def _turned(rest: Rest, n: Word) -> Word:
+def _turned(rest: Rest, n: IRValue) -> IRValue:
     """The sine of r + n pi / 2."""
     r, early, _ = rest
     y = ((n & 1) == 0).select(_sine(r, early), _cosine(early))
     return (y.bits() ^ _signs(n, r.kind)).real()
 
 
-def _turned_soon(rest: Rest, n: Word, zero: Word | None = None) -> Word:
+def _turned_soon(rest: Rest, n: IRValue, zero: IRValue | None = None) -> IRValue:
     """The same, soon after r is known: a + b z q, where a and b are r, or 1 for a cosine.
 
     The first coefficient is negative, so a zero would be the sum of zeros with both signs: there, b has the other sign.
@@ -177,29 +177,29 @@ def _turned_soon(rest: Rest, n: Word, zero: Word | None = None) -> Word:
     return Sum(b * z, q, a)
 
 
-def sine(x: Word, rest: Rest) -> Word:
+def sine(x: IRValue, rest: Rest) -> IRValue:
     """The sine of x = n pi / 2 + r."""
     if x.desk.branching:
         return _turned_soon(rest, rest.n, x == 0)
     return (x == 0).select(x, _turned(rest, rest.n))
 
 
-def cosine(x: Word, rest: Rest) -> Word:
+def cosine(x: IRValue, rest: Rest) -> IRValue:
     """The cosine of x = n pi / 2 + r."""
     return (_turned_soon if x.desk.branching else _turned)(rest, rest.n + 1)
 
 
-def sin(x: Word, *, near: bool = False) -> Word:
+def sin(x: IRValue, *, near: bool = False) -> IRValue:
     """The sine."""
     return sine(x, reduced(x, near=near))
 
 
-def cos(x: Word, *, near: bool = False) -> Word:
+def cos(x: IRValue, *, near: bool = False) -> IRValue:
     """The cosine."""
     return cosine(x, reduced(x, near=near))
 
 
-def tan(x: Word, *, near: bool = False) -> Word:
+def tan(x: IRValue, *, near: bool = False) -> IRValue:
     """The tangent; floats are computed in double."""
     if x.kind == "f":
         r, n = _reduced_near(x.to("d"))[::2] if near else _reduced_float(x)

@@ -75,9 +75,9 @@ def _apply(passes: Collection[Pass], program: Program, *, strict: bool) -> Progr
     builder = Builder(program, rules, strict=strict, fold=fold, share=share, inner=inner, defined=defined)
     program = builder.rewrite()
     for primitive, error in builder.unread:
-        if primitive.name != primitive.word:  # a custom one
+        if primitive.name != primitive.short_name:  # a custom one
             warn(
-                f"compile: {primitive.word} is computed as a whole, as its definition cannot be read as a program: {error}"
+                f"compile: {primitive.short_name} is computed as a whole, as its definition cannot be read as a program: {error}"
             )
     for function in functions:
         program = function(program)

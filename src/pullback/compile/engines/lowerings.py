@@ -1,6 +1,6 @@
-"""The table of words: what a primitive means in the functions of the array API standard.
+"""The table of lowerings: what a primitive is in the functions of the array API standard.
 
-`WORDS` has, by the name of a primitive, a function of the engine, the equation, the arrays and the metadata. A function of
+`LOWERINGS` has, by the name of a primitive, a function of the engine, the equation, the arrays and the metadata. A function of
 the standard that has a primitive's name means that primitive, and needs no entry. Most composed operations need none,
 either: the passes of the compiler have decomposed them before.
 """
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-Word = Callable[..., Any]
-WORDS: dict[str, Word] = {}
+Lowering = Callable[..., Any]
+LOWERINGS: dict[str, Lowering] = {}
 
 STANDARD = set(
     """abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_or bitwise_xor ceil conj copysign cos cosh divide
@@ -26,16 +26,16 @@ SILENT = {"label", "given", "source", "known", "nans"}
 
 
 class LoweringError(NotImplementedError):
-    """The error for an operation that an engine has no words for; it names the operation's primitive."""
+    """The error for an operation that an engine has no lowering for; it names the operation's primitive."""
 
     __module__ = "pullback.compile"
 
 
-def word(*names: str) -> Callable[[Word], Word]:
-    """The decorator that makes a function the words of primitives."""
+def lowering(*names: str) -> Callable[[Lowering], Lowering]:
+    """The decorator that makes a function the lowering of primitives."""
 
-    def register(function: Word) -> Word:
-        WORDS.update(dict.fromkeys(names, function))
+    def register(function: Lowering) -> Lowering:
+        LOWERINGS.update(dict.fromkeys(names, function))
         return function
 
     return register

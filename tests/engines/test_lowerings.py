@@ -1,6 +1,6 @@
-"""Every primitive's samples in the words of the array API standard, against its forward function.
+"""Every primitive's samples in the functions of the array API standard, against its forward function.
 
-The arrays refuse whatever the standard does not promise. What has no words is refused by its name, and listed here.
+The arrays refuse whatever the standard does not promise. What has no lowering is refused by its name, and listed here.
 """
 
 import re
@@ -44,7 +44,7 @@ COVERED = [row for row in ROWS if row[0] not in SPECIAL | OTHERS | COMPOSED]
 
 
 @each_row(COVERED)
-def test_words_give_what_the_forward_function_gives(name, makers, params):
+def test_lowerings_give_what_the_forward_function_gives(name, makers, params):
     masked = name in {"index", "index_add", "index_put"} and any(make(RNG).dtype == bool for make in makers)
     masked = masked and not (name == "index_put" and makers[1](RNG).size == 1)
     if not masked:
@@ -68,7 +68,7 @@ def test_an_operation_without_words_is_refused_by_its_name_before_anything_runs(
         return pullback.special.bessel_j0(x * weights)
 
     placed = pullback.compile(step).on(strict)
-    with pytest.raises(LoweringError, match="bessel_j has no words for array_api_strict"):
+    with pytest.raises(LoweringError, match="bessel_j has no lowering for array_api_strict"):
         placed(strict.asarray([1.0, 2.0, 3.0]))
     placed.fetch()
     assert weights.tolist() == [1, 1, 1]
