@@ -1,7 +1,7 @@
 """What did backward([1, 10, 100]) do?
 
-The last program of the fourth seed document, recorded: the answer, every step, and, if a folder is named, the page that
-steps through it.
+The last program of examples/seeds/scalar_and_vector_outputs.py, recorded: the answer, every step, and, if a folder is
+named, the page that steps through it.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Three outputs of two inputs, as in the fourth of the seed documents."""
+"""Three outputs of two inputs, as in examples/seeds/scalar_and_vector_outputs.py."""
 
 import pullback
 

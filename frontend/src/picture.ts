@@ -47,7 +47,7 @@ export function labelOf(model: Model, item: Item): string {
   return isGroup(item) ? item.label : model.name(item);
 }
 
-/** The five attributes of seed 004's boxes. */
+/** The five attributes that a tensor's box shows. */
 export const ATTRIBUTES = ["data", "grad", "grad_fn", "is_leaf", "requires_grad"] as const;
 
 function role(model: Model, item: Item): Box["role"] {

@@ -163,24 +163,24 @@ def bounds(array: Any) -> tuple[int, int]:
     return start + sum(min(end, 0) for end in ends), start + sum(max(end, 0) for end in ends) + array.itemsize
 
 
-_lent: WeakValueDictionary[int, Storage] = WeakValueDictionary()
-_entries: dict[int, Any] = vars(_lent)["data"]  # to ask whether there are any, without a call
+_aliased: WeakValueDictionary[int, Storage] = WeakValueDictionary()
+_entries: dict[int, Any] = vars(_aliased)["data"]  # to ask whether there are any, without a call
 
 
-def lend(tensor: Any) -> Any:
-    """The array of a tensor, to compute with in its place: what graphs keep of the array is protected all the same."""
+def aliased(tensor: Any) -> Any:
+    """The array of a tensor, an alias to compute with: what graphs keep of the array is protected all the same."""
     array = tensor._array
     if isinstance(array, np.ndarray):
         key, storage = id(owner(array)), tensor._storage or storage_of(tensor)
-        if _lent.get(key) is not storage:
-            _lent[key] = storage
+        if _aliased.get(key) is not storage:
+            _aliased[key] = storage
     return array
 
 
 def keep_array(array: Any) -> Cell:
-    """A cell with an array that came without a tensor; if it was lent, the tensor's storage knows of it."""
+    """A cell with an array that came without a tensor; if a tensor has that memory, its storage knows of the cell."""
     cell = cell_with(array)
-    if _entries and isinstance(array, np.ndarray) and (storage := _lent.get(id(owner(array)))) is not None:
+    if _entries and isinstance(array, np.ndarray) and (storage := _aliased.get(id(owner(array)))) is not None:
         storage.hold(cell)
     return cell
 

@@ -262,7 +262,7 @@ class Beneath:
 
     def __init__(self, carrier: Any) -> None:
         self.cell = carrier._cell or cell_of(carrier)
-        self.carrier = carrier._twin()
+        self.carrier = carrier._shallow_copy()
 
     @property
     def array(self) -> Any:

@@ -1,8 +1,7 @@
 """Where a pass starts: the edges of the graph, and the cotangent of each output, made of what the user passes.
 
-A gradient is fitted to its output by the rules of the seed documents: an output of one element takes a gradient of any
-shape, each entry of which is pulled back, and the results are added; axes of length 1 may be missing or extra; any
-other gradient must have the output's shape.
+A gradient is fitted to its output: an output of one element takes a gradient of any shape, each entry of which is pulled
+back, and the results are added; axes of length 1 may be missing or extra; any other gradient must have the output's shape.
 """
 
 from __future__ import annotations

@@ -255,14 +255,14 @@ def enlist(target: Any, value: Any, operation: str) -> None:
     )
     if base._since < since or any(each._base is not base or each._heir for each in family[1:]) or base._heir:
         raise RuntimeError(errors.captured_write(target, operation, value))
-    twins = [interpreter.enlist(each._twin()) for each in family]
-    if any(twin.level < value.level for twin in twins):
+    copies = [interpreter.enlist(each._shallow_copy()) for each in family]
+    if any(copy.level < value.level for copy in copies):
         raise RuntimeError(errors.captured_write(target, operation, value))
     carry_out(
         [
-            (_put, each, name, None if name in {"_node", "_cell"} else getattr(twin, name))
-            for each, twin in zip(family, twins, strict=True)
-            for name in ("__class__", "_array", "_node", "_cell", *twin._held)
+            (_put, each, name, None if name in {"_node", "_cell"} else getattr(copy, name))
+            for each, copy in zip(family, copies, strict=True)
+            for name in ("__class__", "_array", "_node", "_cell", *copy._held)
         ]
     )
 
@@ -299,7 +299,7 @@ def _tell(base: Any, told: set[int]) -> None:
 
 def _plain(tensor: Any) -> Any:
     """The values of a tensor at its level, without history."""
-    values = tensor._twin()
+    values = tensor._shallow_copy()
     values._cut_off("detach")
     return values
 
@@ -308,7 +308,7 @@ def _see(target: Any, value: Any) -> None:
     """Replace the values of a tensor by those of another of its level; its histories, here and on lower levels, stay."""
     inner, found = target._array, value._array
     if isinstance(inner, Carrier) and (not inner.level or (isinstance(found, Carrier) and found.level == inner.level)):
-        beneath = inner._twin()
+        beneath = inner._shallow_copy()
         if isinstance(found, Carrier):
             _see(beneath, found)
         else:
@@ -468,7 +468,7 @@ def become(target: Any, function: Any, operation: str) -> Any:
     if mode.get().grad and isinstance((target if target._base is None else target._base)._node, AccumulateGrad):
         refusal = errors.leaf_write if target._base is None else errors.leaf_view_write
         raise RuntimeError(refusal(target, operation))
-    before = target._twin() if target._held else target.interpreter.wrap(target._array, target._node)
+    before = target._shallow_copy() if target._held else target.interpreter.wrap(target._array, target._node)
     for name in ("_base", "_path", "_made_untracked", "_inference", "_cut"):
         setattr(before, name, getattr(target, name))
     storage_of(target).join(before)

@@ -102,7 +102,7 @@ class Pass:
         self.recording = recording
         self.xp: Any = _xp if raw else ops
         self.freed = freed
-        self.firm: Any = provider("strong zeros").firm if mode.get().strong_zeros else None
+        self.strong_zeros: Any = provider("strong zeros").with_strong_zeros if mode.get().strong_zeros else None
         self.leaves: list[tuple[AccumulateGrad, Any]] = []
         self.found: dict[Node, Any] = {}
         self.retained: list[tuple[Any, Any]] = []
@@ -113,7 +113,7 @@ class Pass:
         self, order: list[Node], pending: dict[Node, Any], wanted: frozenset[Node], needed: set[Node] | None
     ) -> None:
         """Run the nodes in order, each on the sum of the cotangents that have reached it."""
-        xp, freed, create_graph, firm = self.xp, self.freed, self.create_graph, self.firm
+        xp, freed, create_graph, strong_zeros = self.xp, self.freed, self.create_graph, self.strong_zeros
         for node in order:
             g = pending.pop(node, None)
             if g is None:
@@ -137,9 +137,9 @@ class Pass:
                 g = self.entered(node, g)
             saved = self.connected(node) if create_graph and node.saved else node.saved
             results = node.pull(xp, g, edges, saved, node.params)
-            if firm is not None and type(node) is not Output:
+            if strong_zeros is not None and type(node) is not Output:
                 pull = partial(_pulled, node, xp, edges)
-                results = firm(xp, node.primitive, g, results, node.params, saved, pull)
+                results = strong_zeros(xp, node.primitive, g, results, node.params, saved, pull)
             if hooks is not None and hooks.post:
                 results = self.after(node, results, g)
             if freed is not None and saved:

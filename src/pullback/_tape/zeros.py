@@ -17,7 +17,7 @@ from .._core.shapes import broadcasts_to
 from .memory import cell_with
 
 
-def firm(
+def with_strong_zeros(
     xp: Any, primitive: Primitive, g: Any, results: Sequence[Any], params: Any, saved: Any, pull: Callable[..., Any]
 ) -> Sequence[Any]:
     """The results of a rule without the terms whose cotangent is zero; `pull(g, saved)` gives the results."""

@@ -73,13 +73,13 @@ class Attributes(_Defaults):
     _place: placement.device = placement.CPU
     is_cuda = is_xpu = is_mps = is_mkldnn = is_sparse = is_quantized = is_nested = False
 
-    def _twin(self) -> Any:
+    def _shallow_copy(self) -> Any:
         """Another tensor with the same value and history."""
-        twin: Any = new(type(self))
-        twin._array, twin._node, twin._cell = self._array, self._node, None
+        copy: Any = new(type(self))
+        copy._array, copy._node, copy._cell = self._array, self._node, None
         for name in self._held:
-            setattr(twin, name, getattr(self, name))
-        return twin
+            setattr(copy, name, getattr(self, name))
+        return copy
 
     @property
     def _followed(self) -> bool:
@@ -666,7 +666,7 @@ def _set_flag(tensor: Any, value: bool) -> None:
 
 
 def _untracked_alias(tensor: Any, reason: str) -> Any:
-    result = tensor._twin()
+    result = tensor._shallow_copy()
     result._cut_off(reason)
     if tensor._inference:
         result._inference = True

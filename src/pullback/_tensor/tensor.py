@@ -65,7 +65,7 @@ class Eager(Tape):
                 current.born(tensor)
         return tensor
 
-    def holding(self, value: Any, node: Node | None) -> Tensor:
+    def wrap_held(self, value: Any, node: Node | None) -> Tensor:
         """`wrap` where bfloat16 is known."""
         return Eager._wrap(self, held(value), node)
 
@@ -80,7 +80,7 @@ class Eager(Tape):
 
 @WAITING.append
 def _hold() -> None:
-    Eager.wrap = Eager.holding  # type: ignore[method-assign]  # from now on: before, it costs nothing
+    Eager.wrap = Eager.wrap_held  # type: ignore[method-assign]  # from now on: before, it costs nothing
 
 
 class _Alone(_thread._local):

@@ -52,7 +52,7 @@ class Kept:
 
     def __init__(self, tensor: Any) -> None:
         self.cell = keep(tensor, tensor.level)
-        self.shell = tensor._twin()
+        self.shell = tensor._shallow_copy()
         self.shell._array = None
 
     @property
@@ -62,7 +62,7 @@ class Kept:
 
     def tensor(self, *, tracked: bool = False) -> Any:
         """The saved tensor, with or without its history."""
-        made = self.shell._twin()
+        made = self.shell._shallow_copy()
         made._array = self.cell.array
         if not tracked:
             made._node = None

@@ -79,7 +79,7 @@ class CapturedRun:
         self.flags: list[tuple[Any, Any]] = []
         self.effects: list[tuple[Place, Any]] = []
         self.taken: list[tuple[Place, Any]] = []
-        self.twins: list[tuple[Place, Place]] = []
+        self.aliases: list[tuple[Place, Place]] = []
         self.moment = Moment(sources(self.state.generators))
         self.recorder.moment = self.moment.now()
         self.settings = self._settings()
@@ -223,7 +223,7 @@ class CapturedRun:
         array, cell = tensor._array, tensor._cell
         if id(array) in arrays:
             held, first = arrays[id(array)]
-            self.twins.append((first, place))
+            self.aliases.append((first, place))
         else:
             held = self.recorder.input(array)
             arrays[id(array)] = held, place
@@ -308,7 +308,7 @@ class CapturedRun:
         if answers.layered():
             record.orders = [(place, order(array)) for place, array in self.taken if array.ndim > 1]
         self._trim(record)
-        record.signatures, record.twins = self.signatures, self.twins
+        record.signatures, record.aliases = self.signatures, self.aliases
         record.drawn = [*dict.fromkeys(recorder.drawn)]
         record.numbers = [(i, self.leaves[i].hex()) for kind, i in self.constant if kind == "argument"]
         record.fixed = [(place, expected) for place, expected in self.signatures if self._stays(place)]

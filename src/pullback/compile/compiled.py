@@ -76,7 +76,7 @@ class Prepared:
             return None
         if any(place.tensor(leaves)._array.strides != strides for place, strides in record.layouts):
             return None
-        if any(one.tensor(leaves)._array is not other.tensor(leaves)._array for one, other in record.twins):
+        if any(one.tensor(leaves)._array is not other.tensor(leaves)._array for one, other in record.aliases):
             return None
         if any(order(place.tensor(leaves)._array) != axes for place, axes in record.orders):
             return None
@@ -169,11 +169,11 @@ class Prepared:
         if not steady or not record.state.same() or versions != [*map(version, self._tensors(leaves))]:
             return None
         with FieldBlock(grad=True):
-            twins = {id(leaf): leaf.clone() for leaf in leaves if isinstance(leaf, Carrier) and not leaf.is_leaf}
-            found, _ = flatten(self.function([twins.get(id(leaf), leaf) for leaf in leaves]))
+            clones = {id(leaf): leaf.clone() for leaf in leaves if isinstance(leaf, Carrier) and not leaf.is_leaf}
+            found, _ = flatten(self.function([clones.get(id(leaf), leaf) for leaf in leaves]))
         tracked = {number: found[record.made[number].leaf] for number in way.roots}
         results = {number: leaf._base if record.made[number].base else leaf for number, leaf in tracked.items()}
-        targets: dict[int, Any] = {i: twins.get(id(args[i]), args[i])._node for i in way.reached}
+        targets: dict[int, Any] = {i: clones.get(id(args[i]), args[i])._node for i in way.reached}
         roots = [(results[number]._node, each) for number, each in zip(way.roots, g, strict=True)]
         tape: Any = Tensor.interpreter
         reached = pull_back(tape, roots, targets=[*targets.values()], retain_graph=True, create_graph=True).found

@@ -169,7 +169,7 @@ class _FunctionText:
                 continue  # of one array, as is checked with it
             self._checked()
             self._unless(f"{self._name(place)}._array.strides == {self.constant(strides)}")
-        for one, other in self.record.twins:
+        for one, other in self.record.aliases:
             self._checked()
             self._unless(f"{self._name(one)}._array is {self._name(other)}._array")
 

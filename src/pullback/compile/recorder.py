@@ -96,12 +96,12 @@ class MemoryBlock:
 
     `outside` is the caller's own array. It is never written during the run: the first write copies the block, so that a
     run which turns out to be impossible to record leaves nothing behind. A block whose numbers are put off has no array,
-    and a `form` instead, an array of its shape and dtype; one that is `lent` holds numbers from which those follow.
+    and a `form` instead, an array of its shape and dtype; one that is an `alias` holds numbers from which those follow.
     `chosen` are copies of elements that a tensor has chosen by its number, as in x[i], and `origin` is, for such a copy, the
     block of x: outside of records they are views.
     """
 
-    __slots__ = ("array", "value", "writes", "outside", "form", "lent", "chosen", "origin", "__weakref__")
+    __slots__ = ("array", "value", "writes", "outside", "form", "alias", "chosen", "origin", "__weakref__")
 
     def __init__(self, array: Any, value: Value, outside: Array | None = None, form: Any = None) -> None:
         self.array = array
@@ -109,14 +109,14 @@ class MemoryBlock:
         self.writes = 0
         self.outside = outside
         self.form = form
-        self.lent = False
+        self.alias = False
         self.chosen: tuple[ref[MemoryBlock], ...] = ()
         self.origin: MemoryBlock | None = None
 
     def writable(self) -> Array:
-        """The array, after it has been copied if it is the caller's, or lent."""
-        if self.array is self.outside or self.lent:
-            self.array, self.lent = _apart(self.array), False
+        """The array, after it has been copied if it is the caller's, or an alias."""
+        if self.array is self.outside or self.alias:
+            self.array, self.alias = _apart(self.array), False
         return self.array  # type: ignore[no-any-return]  # an array
 
     @property
@@ -195,7 +195,7 @@ class Recorded(Boxed):
         """The value as it is now, whatever is written later."""
         return self.interpreter.hold(self._array.copy(), self.interpreter.value_of(self))  # type: ignore[no-any-return]
 
-    def _twin(self) -> Any:
+    def _shallow_copy(self) -> Any:
         return self
 
     def detach(self) -> Any:
@@ -503,7 +503,7 @@ class Recorder(Interpreter):
             if not isinstance(arg, Recorded):
                 self.deferred.known[value] = form
             elif arg._memory.array is not None:
-                self.deferred.known[value], arg._memory.lent = form, True
+                self.deferred.known[value], arg._memory.alias = form, True
         self.equations.append(Equation(primitive, inputs, params, values, caller()))
         self.deferred.equations.append(self.equations[-1])
         made = tuple(map(self._waiting, values))

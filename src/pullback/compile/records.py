@@ -169,7 +169,7 @@ class Record:
     are put somewhere. `effects` are places with the number of what they hold then among these, or None where a gradient is
     forgotten. `layouts` are the strides that the function has asked for, `orders` those
     of the axes of inputs by which elements of results lie,
-    `twins` pairs of places whose tensors hold one array, as x and x.detach() do, and are one input of the program,
+    `aliases` pairs of places whose tensors hold one array, as x and x.detach() do, and are one input of the program,
     `numbers` the float arguments that are part of the program, `drawn` where random numbers come from.
     """
 
@@ -189,7 +189,7 @@ class Record:
         self.signatures: list[tuple[Place, Any]] = []
         self.layouts: list[tuple[Place, Any]] = []
         self.orders: list[tuple[Place, Any]] = []
-        self.twins: list[tuple[Place, Place]] = []
+        self.aliases: list[tuple[Place, Place]] = []
         self.numbers: list[tuple[int, str]] = []
         self.drawn: list[Any] = []
         self.reached: frozenset[int] = frozenset()

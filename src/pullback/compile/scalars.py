@@ -73,32 +73,32 @@ MODERATE: dict[str, Callable[..., IRValue]] = {
 }
 
 
-def emit(name: str, *words: IRValue, near: bool = False) -> IRValue:
+def emit(name: str, *ir_values: IRValue, near: bool = False) -> IRValue:
     """The value of an operation, a key of REAL, of floats ("f") or doubles ("d"), appended where their builder is.
 
     With `near` they are known to lie inside the bound that `beyond` checks.
     """
-    return REAL[name](*words, **({"near": True} if near and name in MODERATE else {}))
+    return REAL[name](*ir_values, **({"near": True} if near and name in MODERATE else {}))
 
 
-def beyond(name: str, *words: IRValue) -> IRValue | None:
+def beyond(name: str, *ir_values: IRValue) -> IRValue | None:
     """A bool, true where `emit` needs `near=False`; None for operations that know no difference.
 
     A loop that has or-ed it over a block, and found nothing, was right to use `near=True` there. It is true of NaN and inf.
     """
-    return ~MODERATE[name](*words) if name in MODERATE else None
+    return ~MODERATE[name](*ir_values) if name in MODERATE else None
 
 
-def emit_by_case(name: str, *words: IRValue) -> IRValue:
+def emit_by_case(name: str, *ir_values: IRValue) -> IRValue:
     """The same value as `emit`, by the shorter form when no lane is `beyond`: a branch, and code for both.
 
     For vectors, whose lanes can be asked at once; in scalar code the branch would keep a loop from becoming vector code.
     The builder is left in another block.
     """
-    far = beyond(name, *words)
+    far = beyond(name, *ir_values)
     if far is None:
-        return emit(name, *words)
-    return either(far, lambda near: [emit(name, *words, near=near)])[0]
+        return emit(name, *ir_values)
+    return either(far, lambda near: [emit(name, *ir_values, near=near)])[0]
 
 
 def either(far: IRValue, values: Callable[[bool], list[IRValue]]) -> list[IRValue]:
@@ -116,8 +116,8 @@ def either(far: IRValue, values: Callable[[bool], list[IRValue]]) -> list[IRValu
             with branch:
                 made = values(near)
                 found.append((made, builder.block))
-    chosen = [word.holding(builder.phi(word.value.type)) for word in found[0][0]]
+    chosen = [ir_value.with_value(builder.phi(ir_value.value.type)) for ir_value in found[0][0]]
     for made, block in found:
-        for word, value in zip(chosen, made, strict=True):
-            word.value.add_incoming(value.value, block)
+        for ir_value, value in zip(chosen, made, strict=True):
+            ir_value.value.add_incoming(value.value, block)
     return chosen

@@ -14,7 +14,7 @@ from .._core.modes import Mode, changed, mode
 from .._core.primitives import Carrier, Primitive
 from .._core.trees import Structure, flatten, paths, unflatten
 from .._tape import node as _node
-from .._tape.memory import lend, owner
+from .._tape.memory import aliased, owner
 from .._tape.node import Node
 from .._tape.recording import Tape
 from .._tape.views import alias
@@ -59,7 +59,7 @@ def inner(tensor: Any) -> Any:
         return tensor
     if isinstance(tensor._array, Carrier):
         tensor._array.interpreter.ended()  # or waits for the thread that records it
-    return lend(tensor)
+    return aliased(tensor)
 
 
 def beside(value: Any, given: Sequence[Any]) -> Any:
@@ -138,7 +138,7 @@ class Level(Tape, Interpreter):
     def variable(self, tensor: Any) -> Any:
         """A leaf of this level that requires grad; the history of the tensor it is made from stays beneath."""
         plain = type(tensor) is Tensor and tensor._node is None
-        boxed = self.box(lend(tensor) if plain else tensor)
+        boxed = self.box(aliased(tensor) if plain else tensor)
         self._given[id(boxed)] = (ref(boxed), tensor)
         if plain:
             alias(tensor, boxed, counted=False)  # writes to the tensor must not reach values saved here

@@ -23,7 +23,7 @@ from .._core.shapes import sum_to
 from .._tape.memory import Cell, cell_with
 from .._tape.node import node_class
 from .._tape.recording import sources
-from .._tape.zeros import firm
+from .._tape.zeros import with_strong_zeros
 from .levels import Level, tensor_of
 
 Params = dict[str, Any]
@@ -78,7 +78,7 @@ def _elementwise(
             results = primitive.pull(xp, tangent, edges, saved, params)
             if mode.get().strong_zeros:
                 pull = partial(_pulled, xp, primitive, edges, params)
-                results = firm(xp, primitive, tangent, results, params, saved, pull)
+                results = with_strong_zeros(xp, primitive, tangent, results, params, saved, pull)
             part = results[place]
             total = part if total is None else total if part is None else total + part
     if total is None or total.shape == y.shape:
@@ -125,7 +125,7 @@ def _multilinear(
             if mode.get().strong_zeros:
                 factors = tuple(map(cell_with, (*primals[:place], *primals[place + 1 :])))
                 product = partial(_product, xp, primitive, place, params)
-                (part,) = firm(xp, primitive, tangent, (part,), params, factors, product)
+                (part,) = with_strong_zeros(xp, primitive, tangent, (part,), params, factors, product)
             total = part if total is None else total + part
     return total
 

@@ -30,7 +30,7 @@ import sys
 from types import ModuleType
 from typing import Any
 from .compiled import Compiled as Compiled, compile as compile
-from .engines.words import LoweringError as LoweringError
+from .engines.lowerings import LoweringError as LoweringError
 from .recorder import CaptureError as CaptureError
 
 class _Compile(ModuleType):

@@ -13,13 +13,13 @@ _LATER = "is deprecated: use torch.func.functional_call and torch.func.stack_mod
 
 def _split(model: Any, tracked: bool) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
     """A module as a function of its parameters and buffers, and these."""
-    twin = copy.deepcopy(model)
+    duplicate = copy.deepcopy(model)
     parameters = {name: p.detach().requires_grad_(p.requires_grad and tracked) for name, p in model.named_parameters()}
     buffers = {name: buffer.detach().clone() for name, buffer in model.named_buffers()}
 
     def function(params: Sequence[Any], kept: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         state = dict(zip(parameters, params, strict=True)) | dict(zip(buffers, kept, strict=True))
-        return functional_call(twin, state, args, kwargs)
+        return functional_call(duplicate, state, args, kwargs)
 
     return function, tuple(parameters.values()), tuple(buffers.values())
 

@@ -1,6 +1,6 @@
 """Placed functions: `compile(f).on(...)`, whose programs run on another library's arrays.
 
-The compiler sees tensors on the host, as always. Each array that a program reads or writes has a twin, the engine's array
+The compiler sees tensors on the host, as always. Each array that a program reads or writes has a buffer, the engine's array
 that holds its numbers; the host's array only stands for it. So what is recorded, and what becomes of results, is that of
 every compiled function.
 """
@@ -30,7 +30,7 @@ from .running import check, lowered
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-class Twins:
+class DeviceBuffers:
     """The engine's arrays, by the host's arrays that stand for them."""
 
     def __init__(self, w: Engine) -> None:
@@ -49,8 +49,8 @@ class Twins:
 
     def _part(self, host: Array, whole: Array) -> Any:
         """The numbers of a view of a host's array, taken from the engine's array that this stands for."""
-        w, twin = self.w, self.of(whole)
-        flat = w.xp.reshape(twin, (-1,))
+        w, buffer = self.w, self.of(whole)
+        flat = w.xp.reshape(buffer, (-1,))
         if host.dtype != whole.dtype:  # the parts of complex numbers, one after the other
             flat = w.xp.reshape(w.xp.stack([w.xp.real(flat), w.xp.imag(flat)], axis=-1), (-1,))
         numbers = np.arange(whole.nbytes // host.itemsize)
@@ -80,8 +80,8 @@ class Twins:
         self.held.clear()
 
 
-shared = functools.cache(Twins)
-"""The twins of an engine: functions on it that share tensors share their numbers there."""
+shared = functools.cache(DeviceBuffers)
+"""The buffers of an engine: functions on it that share tensors share their numbers there."""
 
 
 def _unknown(host: Array) -> None:
@@ -93,13 +93,13 @@ def _unknown(host: Array) -> None:
 class Lowered(Machinery):
     """A program made ready for an engine."""
 
-    def __init__(self, twins: Twins, program: Program, kept: set[int]) -> None:
-        self.twins, self.kept = twins, kept
+    def __init__(self, buffers: DeviceBuffers, program: Program, kept: set[int]) -> None:
+        self.buffers, self.kept = buffers, kept
         super().__init__(program)
 
     def ready(self, *, fuse: bool) -> Callable[..., list[Any]]:
-        """A function of the host's arrays, whose twins it computes with."""
-        w, twins, program = self.twins.w, self.twins, self.program
+        """A function of the host's arrays, whose buffers it computes with."""
+        w, buffers, program = self.buffers.w, self.buffers, self.program
         kept = self.kept
         check(program, w)
         compute, draws = w.ready(lowered(program, w)), [e for e in program.equations if acts(e)]
@@ -109,7 +109,7 @@ class Lowered(Machinery):
         def execute(*arrays: Array) -> list[Array]:
             drawn = [w.constant(np.asarray(e.primitive.forward(**e.params))) for e in draws]
             with np.errstate(all="ignore"):
-                found = compute(*map(twins.of, arrays), *drawn)
+                found = compute(*map(buffers.of, arrays), *drawn)
             if kept or program.writes:
                 found = w.held(found)
             guards = itertools.zip_longest(
@@ -119,8 +119,8 @@ class Lowered(Machinery):
                 raise DepartedError("a guard does not hold")
             for (place, _), array in zip(program.writes, found[ends[0] : ends[1]], strict=True):
                 _unknown(arrays[place])
-                twins.set(arrays[place], array)
-            results = list(map(twins.standing, found[: ends[0]]))
+                buffers.set(arrays[place], array)
+            results = list(map(buffers.standing, found[: ends[0]]))
             for number in kept:
                 _unknown(results[number])
             return results
@@ -131,13 +131,13 @@ class Lowered(Machinery):
 class PlacedProgram(Prepared):
     """A record whose program runs on an engine."""
 
-    def __init__(self, twins: Twins, record: Record, function: Callable[[Sequence[Any]], Any]) -> None:
-        self.twins = twins
+    def __init__(self, buffers: DeviceBuffers, record: Record, function: Callable[[Sequence[Any]], Any]) -> None:
+        self.buffers = buffers
         put = [record.outputs[number] for _, number in record.effects if number is not None]
         put = [record.outputs[what] if kind == "again" else (kind, what) for kind, what in put]
         made = [what if kind == "made" else what[0] for kind, what in put if kind in ("made", "seen")]
         kept = {record.made[number].number for number in made}
-        super().__init__(record, lambda program: Lowered(twins, program, kept), function)
+        super().__init__(record, lambda program: Lowered(buffers, program, kept), function)
 
     def clashes(self, leaves: Sequence[Any], arrays: list[Any]) -> bool:
         """Whether memory that is written is that of another input."""
@@ -146,14 +146,14 @@ class PlacedProgram(Prepared):
 
     def run(self, leaves: Sequence[Any], arrays: list[Any]) -> Any:
         """Run the program; what was written on the host since the last call is brought to the engine before."""
-        twins, places = self.twins, self.record.places
+        buffers, places = self.buffers, self.record.places
         for place, array in zip(places, arrays, strict=True):
             if not isinstance(place, Scalar):
-                twins.of(array, version(place.tensor(leaves)))
+                buffers.of(array, version(place.tensor(leaves)))
         answer = super().run(leaves, arrays)
         for place, _ in self.record.written:
             tensor = place.tensor(leaves)
-            twins.set(tensor._array, twins.of(tensor._array), version(tensor))
+            buffers.set(tensor._array, buffers.of(tensor._array), version(tensor))
         return answer
 
 
@@ -174,7 +174,7 @@ class Placed(Compiled):
     def __init__(self, function: Callable[..., Any], what: Any) -> None:
         super().__init__(function, fullgraph=True)
         self.engine = engine(what)
-        self.twins = shared(self.engine)
+        self.buffers = shared(self.engine)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives, in the engine's arrays; and the arguments as it leaves them, if it writes any."""
@@ -193,7 +193,7 @@ class Placed(Compiled):
         Later calls begin with what the tensors hold then.
         """
         with self.engine.mode():
-            self.twins.fetch()
+            self.buffers.fetch()
 
     def on(self, engine: Any) -> Placed:
         """The same function on another engine."""
@@ -205,7 +205,7 @@ class Placed(Compiled):
     def _taken(self, leaf: Any) -> Any:
         """A tensor that stands for an engine's array; any other argument as it is."""
         if isinstance(leaf, self.engine.array):
-            return Tensor.interpreter.wrap(self.twins.standing(leaf), None)
+            return Tensor.interpreter.wrap(self.buffers.standing(leaf), None)
         if isinstance(leaf, (Tensor, np.ndarray)):
             raise TypeError(f"a function on {self.engine.name} takes its arrays, not a {type(leaf).__name__}")
         return leaf
@@ -213,25 +213,25 @@ class Placed(Compiled):
     def _given(self, result: Any) -> Any:
         """A result with the engine's arrays in the place of tensors."""
         leaves, structure = flatten(result)
-        found = [self.twins.of(leaf.detach()._array) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+        found = [self.buffers.of(leaf.detach()._array) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
         return unflatten(structure, found)
 
     def _record(self, key: Any, leaves: list[Any], structure: Any) -> Any:
         """Record the function with the true numbers on the host."""
-        self.twins.fetch()
+        self.buffers.fetch()
         return super()._record(key, leaves, structure)
 
     def _prepared(self, record: Record, function: Any) -> Prepared:
-        return PlacedProgram(self.twins, record, function)
+        return PlacedProgram(self.buffers, record, function)
 
     def _make_quick(self, prepared: Prepared, leaves: list[Any], structure: Any) -> None:
-        """Nothing: each call goes by the twins."""
+        """Nothing: each call goes by the buffers."""
 
     def _uncompiled(self, args: Any, kwargs: Any) -> Any:
         """What the function itself gives, on the host; an error of the engine's is raised as it is."""
         if (error := sys.exception()) is not None:
             raise error
-        self.twins.fetch()
+        self.buffers.fetch()
         return super()._uncompiled(args, kwargs)
 
 

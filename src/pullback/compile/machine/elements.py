@@ -1,6 +1,6 @@
 """The table of elementwise primitives with their machine code.
 
-An entry is a function of words (see `mathematics.lanes`) and of the primitive's parameters. For NaN, infinities, signed zeros
+An entry is a function of IR values (see `mathematics.lanes`) and of the primitive's parameters. For NaN, infinities, signed zeros
 and ties it gives what NumPy gives.
 """
 
@@ -28,7 +28,7 @@ KINDS: dict[np.dtype[Any], str] = {
     np.dtype(bool): "b1",
     **{np.dtype(f"{letter}{width // 8}"): f"{letter}{width}" for letter in "iu" for width in (8, 16, 32, 64)},
 }
-"""The kind of word for each dtype that machine code supports."""
+"""The kind of IR value for each dtype that machine code supports."""
 
 
 class Element(NamedTuple):
@@ -64,37 +64,37 @@ OF_ANGLE = {"sin": trigonometry.sine, "cos": trigonometry.cosine}
 """Functions of a reduced angle: the sine and the cosine of one angle share the reduction."""
 
 
-def call(name: str, *words: IRValue) -> IRValue:
+def call(name: str, *ir_values: IRValue) -> IRValue:
     """A mathematical function by the name of NumPy's ufunc: inlined, or a call of the one in `library`."""
-    desk, kind, module = words[0].desk, words[0].kind, words[0].desk.builder.module
+    desk, kind, module = ir_values[0].desk, ir_values[0].kind, ir_values[0].desk.builder.module
     if not isinstance(module, LinkedModule):
-        return written(name, words)
-    key = _key(name, words)
+        return written(name, ir_values)
+    key = _key(name, ir_values)
     module.uses[key] += 1
     if (
         desk.often
         and module.uses[key] <= INLINE
         and (desk.branching or (desk.lanes is not None and (name in OF_ANGLE or name not in scalars.MODERATE)))
     ):
-        return written(name, words)
-    return IRValue(desk, kind, _called(key, words, desk.type(kind)))
+        return written(name, ir_values)
+    return IRValue(desk, kind, _called(key, ir_values, desk.type(kind)))
 
 
-def _key(name: str, words: Sequence[IRValue]) -> str:
-    return f"{name}.{words[0].kind}{words[0].desk.lanes or ''}.{len(words)}"
+def _key(name: str, ir_values: Sequence[IRValue]) -> str:
+    return f"{name}.{ir_values[0].kind}{ir_values[0].desk.lanes or ''}.{len(ir_values)}"
 
 
-def _called(key: str, words: Sequence[IRValue], result: Any) -> Any:
+def _called(key: str, ir_values: Sequence[IRValue], result: Any) -> Any:
     """A call of a function of `library`."""
-    desk, given = words[0].desk, [word.value for word in words]
+    desk, given = ir_values[0].desk, [ir_value.value for ir_value in ir_values]
     return desk.builder.call(linked(desk.builder, key, ir.FunctionType(result, [value.type for value in given])), given)
 
 
-def written(name: str, words: Sequence[IRValue]) -> IRValue:
+def written(name: str, ir_values: Sequence[IRValue]) -> IRValue:
     """A mathematical function inlined; if branches are allowed, large angles are reduced in a branch of their own."""
     if name in OF_ANGLE:
-        return OF_ANGLE[name](words[0], _reduced(words[0]))
-    return (scalars.emit_by_case if words[0].desk.branching else scalars.emit)(name, *words)
+        return OF_ANGLE[name](ir_values[0], _reduced(ir_values[0]))
+    return (scalars.emit_by_case if ir_values[0].desk.branching else scalars.emit)(name, *ir_values)
 
 
 def _reduced(x: IRValue) -> trigonometry.Rest:
@@ -123,13 +123,13 @@ def _by_call(x: IRValue) -> list[IRValue]:
 def reduction(x: IRValue) -> list[IRValue]:
     """The reduction of an angle; the short one if all lanes are moderate."""
 
-    def words(near: bool) -> list[IRValue]:
+    def ir_values(near: bool) -> list[IRValue]:
         if not near and isinstance(x.desk.builder.module, LinkedModule):
             return _by_call(x)
         several = (x.desk.lanes or 1) * SIZES[x.kind] > native.width()  # registers, which code for many elements takes
         return [*trigonometry.reduced(x, near=near)] if near or several else _lane_by_lane(x)
 
-    return scalars.either(~trigonometry.is_moderate(x), words)
+    return scalars.either(~trigonometry.is_moderate(x), ir_values)
 
 
 def _lane_by_lane(x: IRValue) -> list[IRValue]:
@@ -150,7 +150,7 @@ def _lane_by_lane(x: IRValue) -> list[IRValue]:
         phi.add_incoming(value, loop)
     builder.cbranch(builder.icmp_unsigned("<", following, place(desk.lanes or 1)), loop, done)
     builder.position_at_end(done)
-    return [x.holding(parts[0]), x.holding(parts[0]), IRValue(desk, BITS[x.kind], parts[1])]
+    return [x.with_value(parts[0]), x.with_value(parts[0]), IRValue(desk, BITS[x.kind], parts[1])]
 
 
 def _far(module: Any, target: Target, kind: str) -> Any:
@@ -167,11 +167,11 @@ def _far(module: Any, target: Target, kind: str) -> Any:
     return function
 
 
-def returned(builder: Any, of: Any, words: Sequence[IRValue]) -> None:
-    """Return several words from a function."""
+def returned(builder: Any, of: Any, ir_values: Sequence[IRValue]) -> None:
+    """Return several IR values from a function."""
     found = ir.Constant(of, ir.Undefined)
-    for place, word in enumerate(words):
-        found = builder.insert_value(found, word.value, place)
+    for place, ir_value in enumerate(ir_values):
+        found = builder.insert_value(found, ir_value.value, place)
     builder.ret(found)
 
 
@@ -255,8 +255,8 @@ def kind_of_operands(name: str, inputs: tuple[np.dtype[Any], ...], output: np.dt
     return KINDS[np.result_type(*inputs) if rule == "common" else output]
 
 
-def apply(name: str, words: list[IRValue], inputs: tuple[np.dtype[Any], ...], output: np.dtype[Any], params: dict[str, Any]) -> IRValue:
-    """The result of a primitive for words of the dtypes `inputs`."""
-    operands = [cast(word, kind_of_operands(name, inputs, output, place)) for place, word in enumerate(words)]
+def apply(name: str, ir_values: list[IRValue], inputs: tuple[np.dtype[Any], ...], output: np.dtype[Any], params: dict[str, Any]) -> IRValue:
+    """The result of a primitive for IR values of the dtypes `inputs`."""
+    operands = [cast(ir_value, kind_of_operands(name, inputs, output, place)) for place, ir_value in enumerate(ir_values)]
     given = {key: value for key, value in params.items() if key not in {"label", "given"}}
     return cast(ELEMENTS[name].function(*operands, **given), KINDS[output])

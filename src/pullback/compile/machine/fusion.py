@@ -250,9 +250,9 @@ class Planner:
     """Builds the steps of a program in one pass over its equations."""
 
     def __init__(
-        self, program: Program, kinds: dict[Equation, str], wanted: set[Value], words: dict[Equation, tuple[Any, Any]]
+        self, program: Program, kinds: dict[Equation, str], wanted: set[Value], keys: dict[Equation, tuple[Any, Any]]
     ) -> None:
-        self.words = words
+        self.keys = keys
         self.program = program
         self.kinds = kinds
         self.steps: list[Step] = []
@@ -376,7 +376,7 @@ class Planner:
     def _source(self, number: int) -> NestFacts:
         step = self.steps[number]
         assert isinstance(step, Loops)
-        return NestFacts(self.makers, self.constants, step.roots.get, partial(self._ready, number), self.words)
+        return NestFacts(self.makers, self.constants, step.roots.get, partial(self._ready, number), self.keys)
 
     def _ready(self, number: int, value: Value) -> bool:
         """Whether a value is in memory before a step; a costly one that an earlier nest has computed is stored there."""
@@ -485,9 +485,9 @@ def planned(program: Program) -> tuple[Planner, list[Step]]:
         wanted.update(fresh)
         stop.update(fresh)
     sweeps = 0
-    words: dict[Equation, tuple[Any, Any]] = {}
+    keys: dict[Equation, tuple[Any, Any]] = {}
     while True:
-        planner = Planner(program, kinds, wanted, words)
+        planner = Planner(program, kinds, wanted, keys)
         try:
             steps = planner.run()
         except Unaligned as error:

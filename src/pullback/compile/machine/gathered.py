@@ -65,11 +65,11 @@ class GatheredEmitter(TaskEmitter):
         rows = [self.array(base + self.word(self.given.rows, first + row), "i8") for row in range(self.rows)]
         with self.loop(0, count, carried=sums) as k:
             far, along = self.word(columns, k), k * self.lanes
-            words = [factor.at(along).some() for factor in factors]
+            ir_values = [factor.at(along).some() for factor in factors]
             for row, start in enumerate(rows):
                 spread = self.array(start.at(far).value).spread()
-                for place, word in enumerate(words, row * len(words)):
-                    sums[place] = spread.mad(word, sums[place])
+                for place, ir_value in enumerate(ir_values, row * len(ir_values)):
+                    sums[place] = spread.mad(ir_value, sums[place])
 
     def _store_transposed(self, rows: list[IRValue], addresses: list[IRValue], place: IRValue) -> None:
         """Transpose registers, and store for each lane a row of as many elements as there are registers.

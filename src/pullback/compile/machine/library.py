@@ -35,11 +35,11 @@ def _write(module: Any, name: str) -> None:
     result = elements.rest_of(desk, kind[0]) if operation == elements.REDUCED else of
     function = ir.Function(module, ir.FunctionType(result, [of] * int(count)), name)
     builder = desk.builder = ir.IRBuilder(function.append_basic_block())
-    words = [IRValue(desk, kind[0], value) for value in function.args]
+    ir_values = [IRValue(desk, kind[0], value) for value in function.args]
     if operation == elements.REDUCED:
-        elements.returned(builder, result, elements.reduction(words[0]))
+        elements.returned(builder, result, elements.reduction(ir_values[0]))
     else:
-        builder.ret(elements.written(operation, words).value)
+        builder.ret(elements.written(operation, ir_values).value)
 
 
 def addresses(names: Sequence[str]) -> list[int]:

@@ -67,7 +67,7 @@ class _Comparison:
         self.layout = layout
         self.values: dict[Value, int] = {}
         self.numbers: dict[int, int] = {}
-        self.words: list[Hashable] = []
+        self.parts: list[Hashable] = []
         self.own = {value: ~number for number, value in enumerate(layout.scratch)}
         self.starts = self._starts()
         self.looks: dict[int, int] = {}
@@ -93,18 +93,18 @@ class _Comparison:
 
     def likeness(self, late: Collection[Value], single: bool) -> Likeness:
         """The likeness of the nest, a single loop or not; values that are `late` are stored last."""
-        layout, words = self.layout, self.words
-        words += [value.nbytes for value in self.own]
-        words += [] if single else [(*layout.domain, layout.outer, layout.vector, layout.phases)]
+        layout, parts = self.layout, self.parts
+        parts += [value.nbytes for value in self.own]
+        parts += [] if single else [(*layout.domain, layout.outer, layout.vector, layout.phases)]
         for root in sorted(layout.roots, key=self._order):
             assert root.node is not None
             place = self._number(root.node)
             stored = self._named(root.value) if root.stored else None
             at = root.at[0] - self.starts[root.value], root.at[1]
             reduced = root.how, tuple(sorted(root.reduced)), root.outer, root.phase, root.consumed
-            words.append((stored, place, at, root.value.dtype, root.value in late, reduced))
+            parts.append((stored, place, at, root.value.dtype, root.value in late, reduced))
         starts = [self.starts[value] * value.dtype.itemsize for value in self.values]
-        return Likeness(tuple(words), list(self.values), starts)
+        return Likeness(tuple(parts), list(self.values), starts)
 
     def _order(self, root: Root) -> Any:
         return self.looks[id(root.node)], root.at
@@ -126,7 +126,7 @@ class _Comparison:
             elif id(node) not in numbers:
                 data = (self._named(node.data[0]), self._place(node)) if node.kind in MEMORY else _said(node)
                 numbers[id(node)] = len(numbers)
-                self.words.append((node.kind, node.dtype, data, tuple([numbers[id(side)] for side in sides])))
+                self.parts.append((node.kind, node.dtype, data, tuple([numbers[id(side)] for side in sides])))
         return numbers[id(root)]
 
     def _sides(self, node: ScalarNode) -> list[ScalarNode]:

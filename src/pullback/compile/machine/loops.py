@@ -191,10 +191,12 @@ class Emitter:
         index.add_incoming(begin, before)
         carried = []
         for _, accumulator in self.active:
-            phis = [builder.phi(word.value.type) for word in accumulator.carried]
-            for phi, word in zip(phis, accumulator.carried, strict=True):
-                phi.add_incoming(word.value, before)
-            accumulator.carried = [word.holding(phi) for word, phi in zip(accumulator.carried, phis, strict=True)]
+            phis = [builder.phi(ir_value.value.type) for ir_value in accumulator.carried]
+            for phi, ir_value in zip(phis, accumulator.carried, strict=True):
+                phi.add_incoming(ir_value.value, before)
+            accumulator.carried = [
+                ir_value.with_value(phi) for ir_value, phi in zip(accumulator.carried, phis, strict=True)
+            ]
             carried.append((accumulator, accumulator.carried))
         builder.cbranch(builder.icmp_signed("<", index, end), body, after)
         builder = ir.IRBuilder(body)
@@ -207,10 +209,10 @@ class Emitter:
         self.mask = old
         last = self.scopes.pop().builder
         index.add_incoming(last.add(index, memory.long(step)), last.block)
-        for accumulator, words in carried:
-            for phi, word in zip(words, accumulator.carried, strict=True):
-                phi.value.add_incoming(word.value, last.block)
-            accumulator.carried = words
+        for accumulator, ir_values in carried:
+            for phi, ir_value in zip(ir_values, accumulator.carried, strict=True):
+                phi.value.add_incoming(ir_value.value, last.block)
+            accumulator.carried = ir_values
         last.branch(head)
         outer.position_at_end(after)
 
@@ -281,21 +283,21 @@ class Emitter:
             desk = Desk(scope.builder, self.target, accumulator.lanes)
             self._reduced(root, accumulator.result(desk))
 
-    def _reduced(self, root: Root, word: IRValue) -> None:
+    def _reduced(self, root: Root, ir_value: IRValue) -> None:
         """Store the result of a reduction after its loops, or combine it with the stored one."""
         scope, layout = self.scopes[-1], self.layout
-        if word.desk.lanes is not None and layout.vector in root.reduced:
-            word = reducing.across(root.how, word, Desk(scope.builder, self.target, None))
+        if ir_value.desk.lanes is not None and layout.vector in root.reduced:
+            ir_value = reducing.across(root.how, ir_value, Desk(scope.builder, self.target, None))
         if partial(root, layout, self.count):
             base = self._partial_base(root)
-            before = self._read(base, word.kind, root.at, word.desk)
-            self._write(reducing.combine(root.how, before, word), base, root.at)
+            before = self._read(base, ir_value.kind, root.at, ir_value.desk)
+            self._write(reducing.combine(root.how, before, ir_value), base, root.at)
             return
-        word = cast(word, KINDS[root.value.dtype])
+        ir_value = cast(ir_value, KINDS[root.value.dtype])
         if root.consumed:
-            scope.known[id(root.node)] = word
+            scope.known[id(root.node)] = ir_value
         if root.stored:
-            self._write(word, self._base(root.value), root.at)
+            self._write(ir_value, self._base(root.value), root.at)
 
     def _actions(self, phase: int, *, outer: bool) -> None:
         """Store and accumulate; stores that may overwrite memory that the body reads come last."""
@@ -307,22 +309,22 @@ class Emitter:
             lanes = self.lanes if self._in_lanes(len(self.scopes) - 1) else None
             desk = Desk(self.scopes[-1].builder, self.target, lanes)
             if not root.how:
-                word = self.word(root.node, desk)
+                ir_value = self.ir_value(root.node, desk)
                 if root.value in self.late:
-                    found.append((root, word))
+                    found.append((root, ir_value))
                 else:
-                    self._write(word, self._base(root.value), root.at)
+                    self._write(ir_value, self._base(root.value), root.at)
                 continue
-            word = self.word(root.node.operands[0], desk)
+            ir_value = self.ir_value(root.node.operands[0], desk)
             accumulator = next((a for r, a in self.active if r is root), None)
             if accumulator is not None:
-                accumulator.add(desk, word, self.mask if lanes else None)
+                accumulator.add(desk, ir_value, self.mask if lanes else None)
             else:
                 single = Accumulator.begun(desk, root.how, self._kind(root), exact=False)
-                single.add(desk, word, self.mask if lanes else None)
+                single.add(desk, ir_value, self.mask if lanes else None)
                 self._reduced(root, single.result(desk))
-        for root, word in found:
-            self._write(word, self._base(root.value), root.at)
+        for root, ir_value in found:
+            self._write(ir_value, self._base(root.value), root.at)
 
     # Nodes
 
@@ -334,8 +336,8 @@ class Emitter:
             self.levels[id(node)] = level
         return level
 
-    def word(self, node: ScalarNode, desk: Desk) -> IRValue:
-        """The word of a node at a desk, computed in the node's scope."""
+    def ir_value(self, node: ScalarNode, desk: Desk) -> IRValue:
+        """The IR value of a node at a desk, computed in the node's scope."""
         waiting = [node]
         while waiting:
             one = waiting[-1]
@@ -352,17 +354,17 @@ class Emitter:
         return self._at(node, desk)
 
     def _at(self, node: ScalarNode, desk: Desk) -> IRValue:
-        """The word of a computed node, spread to the lanes of a desk."""
+        """The IR value of a computed node, spread to the lanes of a desk."""
         if node.kind == "number":
             return desk.number(KINDS[node.dtype], node.data.item())
         scope = self.scopes[self._level(node)]
-        word = scope.known[id(node)]
-        if word.desk.lanes != desk.lanes:
+        ir_value = scope.known[id(node)]
+        if ir_value.desk.lanes != desk.lanes:
             known = scope.known.get((id(node), desk.lanes))
             if known is None:
-                known = scope.known[id(node), desk.lanes] = memory.splat(scope.builder, word.value, desk.lanes or 1)
-            return IRValue(desk, word.kind, known)
-        return IRValue(desk, word.kind, word.value)
+                known = scope.known[id(node), desk.lanes] = memory.splat(scope.builder, ir_value.value, desk.lanes or 1)
+            return IRValue(desk, ir_value.kind, known)
+        return IRValue(desk, ir_value.kind, ir_value.value)
 
     def _compute(self, node: ScalarNode, level: int) -> IRValue:
         lanes = self.lanes if self.layout.vector in node.axes else None
@@ -373,8 +375,8 @@ class Emitter:
         if node.kind == "gather":
             return self._gather(node, desk)
         name, dtypes, params = node.data
-        words = [self._at(operand, desk) for operand in node.operands]
-        return elements.apply(name, words, dtypes, node.dtype, dict(params))
+        ir_values = [self._at(operand, desk) for operand in node.operands]
+        return elements.apply(name, ir_values, dtypes, node.dtype, dict(params))
 
     def _gather(self, node: ScalarNode, desk: Desk) -> IRValue:
         """A load at a computed index; negative ones count from the end, and all are clamped to the axis."""
@@ -465,11 +467,11 @@ class Emitter:
             return memory.load_spread(desk, kind, address)
         return memory.load_lanes(desk, kind, address, step, self.mask)
 
-    def _write(self, word: IRValue, base: Any, place: Affine) -> None:
+    def _write(self, ir_value: IRValue, base: Any, place: Affine) -> None:
         builder = self.scopes[-1].builder
         offset, step, _ = self._offset(place)
-        address = memory.element(builder, base, word.kind, offset)
-        if word.desk.lanes is None:
-            memory.store(word, address)
+        address = memory.element(builder, base, ir_value.kind, offset)
+        if ir_value.desk.lanes is None:
+            memory.store(ir_value, address)
         else:
-            memory.store_lanes(word, address, step, self.mask)
+            memory.store_lanes(ir_value, address, step, self.mask)

@@ -97,8 +97,8 @@ class CopyEmitter(Writer):
         given = self.given
         return given.b.at(k * given.b_down + j * given.b_right)  # type: ignore[no-any-return]
 
-    def _put(self, word: IRValue, k: IRValue, j: IRValue) -> None:
-        self.given.room.at(k * self.given.width + j).put(word)
+    def _put(self, ir_value: IRValue, k: IRValue, j: IRValue) -> None:
+        self.given.room.at(k * self.given.width + j).put(ir_value)
 
     def _square(self, k: IRValue, j: IRValue) -> None:
         """Transpose a square block by exchanging halves across its diagonal, then quarters, and so on."""
@@ -174,13 +174,18 @@ class PanelEmitter(Writer):
                     self._store(carried[2:], places, left, masked=masked)
 
     def _store(
-        self, words: list[IRValue], places: list[tuple[Array, IRValue | None]], left: IRValue | None, *, masked: bool
+        self,
+        ir_values: list[IRValue],
+        places: list[tuple[Array, IRValue | None]],
+        left: IRValue | None,
+        *,
+        masked: bool,
     ) -> None:
         """Store the tile, without the rows and columns that are missing."""
-        for number, (word, (place, mask)) in enumerate(zip(words, places, strict=True)):
+        for number, (ir_value, (place, mask)) in enumerate(zip(ir_values, places, strict=True)):
             row_there = None if left is None else self.number(number // self.vectors) < left
             with contextlib.nullcontext() if row_there is None else self.when(row_there):
-                place.put(word, mask if masked else None)
+                place.put(ir_value, mask if masked else None)
 
     def _begun(self, places: Sequence[tuple[Array, IRValue | None]]) -> list[IRValue]:
         """The sums of the terms before `start`; zeros at first."""
@@ -189,11 +194,11 @@ class PanelEmitter(Writer):
             found = [place.some(mask) for place, mask in places]
             loaded = builder.block
         sums = []
-        for word in found:
-            phi = builder.phi(word.value.type)
+        for ir_value in found:
+            phi = builder.phi(ir_value.value.type)
             phi.add_incoming(self.zero().value, before)
-            phi.add_incoming(word.value, loaded)
-            sums.append(word.holding(phi))
+            phi.add_incoming(ir_value.value, loaded)
+            sums.append(ir_value.with_value(phi))
         return sums
 
 
@@ -202,15 +207,15 @@ def _quotient(number: IRValue, by: int) -> IRValue:
     return (number + (by - 1)) // by
 
 
-def _held(words: list[IRValue]) -> list[IRValue]:
+def _held(ir_values: list[IRValue]) -> list[IRValue]:
     """Words that have to be in registers here: without this, LLVM would load all rows first and spill."""
-    builder, values = words[0].desk.builder, [word.value for word in words]
+    builder, values = ir_values[0].desk.builder, [ir_value.value for ir_value in ir_values]
     several = ir.LiteralStructType([value.type for value in values]) if len(values) > 1 else values[0].type
     constraints = ["=v"] * len(values) + [str(i) for i in range(len(values))] + ["~{memory}"]
     of = ir.FunctionType(several, [value.type for value in values])
     found = builder.asm(of, "", ",".join(constraints), values, True)
     parts = [builder.extract_value(found, i) for i in range(len(values))] if len(values) > 1 else [found]
-    return [word.holding(value) for word, value in zip(words, parts, strict=True)]
+    return [ir_value.with_value(value) for ir_value, value in zip(ir_values, parts, strict=True)]
 
 
 def address(name: str) -> int:

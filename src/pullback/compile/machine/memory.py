@@ -34,8 +34,8 @@ def _from_memory(desk: Desk, kind: str, value: Any) -> IRValue:
     return IRValue(desk, "u8", value) != 0
 
 
-def _to_memory(word: IRValue) -> Any:
-    return word.to("u8").value if word.kind == "b1" else word.value
+def _to_memory(ir_value: IRValue) -> Any:
+    return ir_value.to("u8").value if ir_value.kind == "b1" else ir_value.value
 
 
 def lane_numbers(lanes: int) -> Any:
@@ -74,9 +74,9 @@ def load_spread(desk: Desk, kind: str, address: Any) -> IRValue:
     return IRValue(desk, kind, splat(desk.builder, one.value, desk.lanes or 1))
 
 
-def store(word: IRValue, address: Any) -> None:
+def store(ir_value: IRValue, address: Any) -> None:
     """Store one element."""
-    word.desk.builder.store(_to_memory(word), address, align=SIZES[word.kind])
+    ir_value.desk.builder.store(_to_memory(ir_value), address, align=SIZES[ir_value.kind])
 
 
 def _addresses(desk: Desk, kind: str, address: Any, step: int) -> Any:
@@ -122,9 +122,9 @@ def _masked(desk: Desk, name: str, kind: str, of: Any, given: list[Any], mask: A
     return builder.call(function, arguments)
 
 
-def store_lanes(word: IRValue, address: Any, step: int, mask: Any) -> None:
+def store_lanes(ir_value: IRValue, address: Any, step: int, mask: Any) -> None:
     """Store one element of each lane, `step` apart, where the mask is on."""
-    desk, kind, value = word.desk, word.kind, _to_memory(word)
+    desk, kind, value = ir_value.desk, ir_value.kind, _to_memory(ir_value)
     if step == 1 and mask is None:
         desk.builder.store(value, address, align=SIZES[kind])
         return

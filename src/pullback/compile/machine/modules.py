@@ -228,9 +228,9 @@ class ModuleWriter:
     def _check(self, builder: Any, step: int) -> None:
         """Return from the program's function if a guard that is known after a step fails."""
         for number, value, expected in self.assembly.guards.get(step, ()):
-            word = Writer(builder, KINDS[value.dtype]).array(self._address(builder, value)).one()
+            ir_value = Writer(builder, KINDS[value.dtype]).array(self._address(builder, value)).one()
             good, bad = builder.function.append_basic_block(), builder.function.append_basic_block()
-            builder.cbranch((word == expected).value, good, bad)
+            builder.cbranch((ir_value == expected).value, good, bad)
             ir.IRBuilder(bad).ret(STATUS(number + 1))
             builder.position_at_end(good)
 

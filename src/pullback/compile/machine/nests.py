@@ -100,7 +100,7 @@ class NestFacts:
     inside: Callable[[Value], Root | None]
     """The root of this nest that computes a value; None for other values that are not in memory."""
     ready: Callable[[Value], bool]
-    words: dict[Equation, tuple[Any, Any]]
+    keys: dict[Equation, tuple[Any, Any]]
 
 
 class Nest:
@@ -301,16 +301,16 @@ class Nest:
             return self._gathered(equation, along_axes(at, value.shape, self.domain), operands[0])
         if name in indices.NAMES:
             return operands[0]
-        data, text = self.source.words.get(equation) or self._words(equation)
+        data, text = self.source.keys.get(equation) or self._key_of(equation)
         axes = frozenset().union(*[operand.axes for operand in operands])
         return self._make("apply", value.dtype, tuple(operands), data, axes, ELEMENTS[name].cost, text)
 
-    def _words(self, equation: Equation) -> tuple[Any, Any]:
+    def _key_of(self, equation: Equation) -> tuple[Any, Any]:
         """The data of an equation's nodes, and a hashable key for it."""
         params = tuple(sorted(equation.params.items()))
         dtypes = tuple([x.dtype for x in equation.inputs])
         found = (equation.name, dtypes, params), (equation.name, dtypes, repr(params) if params else "")
-        self.source.words[equation] = found
+        self.source.keys[equation] = found
         return found
 
     def _gathered(self, equation: Equation, at: Index, chosen: ScalarNode) -> ScalarNode:

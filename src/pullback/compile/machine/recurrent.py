@@ -29,7 +29,7 @@ FEWEST = 16
 SHARED = 1 << 21
 """The number of multiplications above which threads share the work: waking one takes as long as some hundred thousand."""
 
-Words = dict[str, Any]
+IRValues = dict[str, Any]
 
 # One element of a step, by the names of arrays: what is read, and what is written. Forwards, `sums` is the product of the
 # states with the weight; backwards, `to_h` is that of `pulled`, the cotangents of the sums.
@@ -37,10 +37,10 @@ Words = dict[str, Any]
 
 def _rnn(
     activation: Callable[[IRValue], IRValue], slope: Callable[[IRValue], IRValue]
-) -> tuple[Callable[..., Words], ...]:
+) -> tuple[Callable[..., IRValues], ...]:
     """A step of a layer with one gate, and the step back, by the slope of the activation at its result."""
 
-    def step(x: IRValue, sums: IRValue) -> Words:
+    def step(x: IRValue, sums: IRValue) -> IRValues:
         state = activation(x + sums)
         return {"h": state, "states": state}
 
@@ -53,7 +53,7 @@ _rnn_relu, _rnn_relu_back = _rnn(
 )
 
 
-def _lstm(x: list[IRValue], sums: list[IRValue], c: IRValue) -> Words:
+def _lstm(x: list[IRValue], sums: list[IRValue], c: IRValue) -> IRValues:
     i, f, g, o = ((tanh if gate == 2 else sigmoid)(x[gate] + sums[gate]) for gate in range(4))
     cell = f.mad(c, i * g)
     state = o * tanh(cell)
@@ -68,7 +68,7 @@ def _lstm_back(
     gates: list[IRValue],
     to_h: IRValue,
     to_c: IRValue,
-) -> Words:
+) -> IRValues:
     i, f, g, o = gates
     out, squashed = given + to_h, tanh(cells)
     cell = (out * o).mad(1 - squashed * squashed, to_c + to_cells)
@@ -76,7 +76,7 @@ def _lstm_back(
     return {"pulled": [*pulled, out * (squashed * o * (1 - o))], "to_c": cell * f}
 
 
-def _gru(x: list[IRValue], sums: list[IRValue], bias: list[IRValue], h: IRValue) -> Words:
+def _gru(x: list[IRValue], sums: list[IRValue], bias: list[IRValue], h: IRValue) -> IRValues:
     moved = [a + b for a, b in zip(sums, bias, strict=True)]
     r, z = (sigmoid(x[gate] + moved[gate]) for gate in range(2))
     new = tanh(r.mad(moved[2], x[2]))
@@ -86,7 +86,7 @@ def _gru(x: list[IRValue], sums: list[IRValue], bias: list[IRValue], h: IRValue)
 
 def _gru_back(
     given: IRValue, gates: list[IRValue], products: IRValue, before: IRValue, to_h: IRValue, kept: IRValue
-) -> Words:
+) -> IRValues:
     r, z, new = gates
     out = given + (to_h + kept)
     of_new = out * (1 - z) * (1 - new * new)
@@ -97,7 +97,7 @@ def _gru_back(
 class CellStep(NamedTuple):
     """The elementwise part of a step: its formula, its number of gates, the arrays it reads and those it only writes."""
 
-    write: Callable[..., Words]
+    write: Callable[..., IRValues]
     gates: int
     reads: list[str]
     writes: list[str]
@@ -192,17 +192,17 @@ class RecurrentEmitter(TaskEmitter):
 
     def _elements(self, name: str, bases: dict[str, Array], j: IRValue, mask: IRValue | None) -> None:
         """Write the elementwise part of a step for one register."""
-        step, words = STEPS[name], Words()
+        step, ir_values = STEPS[name], IRValues()
 
         def at(array: str, part: int) -> Array:
             return bases[array].at(j + self.given.width * part)
 
         for array in step.reads:
             found = [at(array, part).some(mask) for part in range(step.gates if array in WIDE else 1)]
-            words[array] = found if len(found) > 1 else found[0]
-        for array, value in step.write(**words).items():
-            for part, word in enumerate(value if isinstance(value, list) else [value]):
-                at(array, part).put(word, mask)
+            ir_values[array] = found if len(found) > 1 else found[0]
+        for array, value in step.write(**ir_values).items():
+            for part, ir_value in enumerate(value if isinstance(value, list) else [value]):
+                at(array, part).put(ir_value, mask)
 
 
 class RecurrentPlan:

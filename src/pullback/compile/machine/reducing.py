@@ -74,19 +74,19 @@ class Accumulator:
         numbers = [identity(how, kind), *([0] if exact else [])]
         return Accumulator(how, kind, exact, desk.lanes, [desk.number(kind, number) for number in numbers])
 
-    def add(self, desk: Desk, word: IRValue, mask: Any) -> None:
-        """Accumulate a word, where the mask is on."""
-        word = cast(word, self.kind)
+    def add(self, desk: Desk, ir_value: IRValue, mask: Any) -> None:
+        """Accumulate an IR value, where the mask is on."""
+        ir_value = cast(ir_value, self.kind)
         if mask is not None:
             neutral = desk.number(self.kind, identity(self.how, self.kind))
-            word = IRValue(desk, "b1", mask).select(word, neutral)
+            ir_value = IRValue(desk, "b1", mask).select(ir_value, neutral)
         old = self._held(0, desk)
         if not self.exact:
-            self.carried = [combine(self.how, old, word)]
+            self.carried = [combine(self.how, old, ir_value)]
             return
-        total = old + word
+        total = old + ir_value
         part = total - old
-        lost = (old - (total - part)) + (word - part)
+        lost = (old - (total - part)) + (ir_value - part)
         self.carried = [total, self._held(1, desk) + lost]
 
     def _held(self, place: int, desk: Desk) -> IRValue:
@@ -101,10 +101,10 @@ class Accumulator:
         return (abs(lost) < math.inf).select(total + lost, total)
 
 
-def across(how: str, word: IRValue, scalar: Desk) -> IRValue:
-    """The reduction of all lanes of a word, pairwise."""
-    lanes = word.desk.lanes or 1
+def across(how: str, ir_value: IRValue, scalar: Desk) -> IRValue:
+    """The reduction of all lanes of an IR value, pairwise."""
+    lanes = ir_value.desk.lanes or 1
     while lanes > 1:
         lanes //= 2
-        word = combine(how, *[word.shuffled(None, range(start, start + lanes)) for start in (0, lanes)])
-    return IRValue(scalar, word.kind, word.desk.builder.extract_element(word.value, ir.IntType(32)(0)))
+        ir_value = combine(how, *[ir_value.shuffled(None, range(start, start + lanes)) for start in (0, lanes)])
+    return IRValue(scalar, ir_value.kind, ir_value.desk.builder.extract_element(ir_value.value, ir.IntType(32)(0)))

@@ -44,7 +44,7 @@ class LoopEmitter(Writer):
         self.makers = self.scan.body.makers()
         self.inputs = [address(value) for value in equation.inputs]
         self.outputs = [address(value) for value in equation.outputs]
-        self.words: dict[Value, IRValue] = {}
+        self.ir_values: dict[Value, IRValue] = {}
         self.steady: set[Value] = set()  # loop invariants
 
     def emit(self) -> None:
@@ -52,16 +52,18 @@ class LoopEmitter(Writer):
         loop, body = self.scan, self.scan.body
         shared = body.inputs[loop.carries + loop.columns :]
         for value, base in zip(shared, self.inputs[loop.carries + loop.columns :], strict=True):
-            self.words[value] = self._loaded(value, base)
+            self.ir_values[value] = self._loaded(value, base)
         for value, array in body.constants.items():
-            self.words[value] = self._constant(value, array)
+            self.ir_values[value] = self._constant(value, array)
         for equation in body.equations:
-            if all(value in self.words for value in equation.inputs):
+            if all(value in self.ir_values for value in equation.inputs):
                 self._write(equation)
-        self.steady.update(self.words)
+        self.steady.update(self.ir_values)
         first = [self._loaded(v, at) for v, at in zip(body.inputs, self.inputs[: loop.carries], strict=False)]
-        for value, word, base in zip(body.outputs, self._repeated(first), self.outputs[: loop.carries], strict=False):
-            self._stored(value, word, base)
+        for value, ir_value, base in zip(
+            body.outputs, self._repeated(first), self.outputs[: loop.carries], strict=False
+        ):
+            self._stored(value, ir_value, base)
 
     def _repeated(self, first: list[IRValue]) -> list[IRValue]:
         """The state after all steps; the builder is left after the loop."""
@@ -70,12 +72,12 @@ class LoopEmitter(Writer):
         builder.branch(head)
         builder.position_at_end(head)
         initial = [self.number(0), *first]
-        phis = [builder.phi(word.value.type) for word in initial]
-        index, *states = (word.holding(phi) for word, phi in zip(initial, phis, strict=True))
+        phis = [builder.phi(ir_value.value.type) for ir_value in initial]
+        index, *states = (ir_value.with_value(phi) for ir_value, phi in zip(initial, phis, strict=True))
         results = self._step(index, states)
         following = index + 1
-        for phi, word, result in zip(phis, initial, (following, *results), strict=True):
-            phi.add_incoming(word.value, before)
+        for phi, ir_value, result in zip(phis, initial, (following, *results), strict=True):
+            phi.add_incoming(ir_value.value, before)
             phi.add_incoming(result.value, builder.block)
         builder.cbranch((following < self.scan.length).value, head, after)
         builder.position_at_end(after)
@@ -84,16 +86,16 @@ class LoopEmitter(Writer):
     def _step(self, index: IRValue, states: list[IRValue]) -> list[IRValue]:
         """One step: read rows of columns, compute what is not invariant, and store rows."""
         loop, body = self.scan, self.scan.body
-        self.words.update(zip(body.inputs, states, strict=False))
+        self.ir_values.update(zip(body.inputs, states, strict=False))
         columns = body.inputs[loop.carries : loop.carries + loop.columns]
         for value, base in zip(columns, self.inputs[loop.carries : loop.carries + loop.columns], strict=True):
-            self.words[value] = self._loaded(value, self._row(base, index, value))
+            self.ir_values[value] = self._loaded(value, self._row(base, index, value))
         for equation in body.equations:
-            if any(value not in self.words for value in equation.outputs):
+            if any(value not in self.ir_values for value in equation.outputs):
                 self._write(equation)
         for value, base in zip(body.outputs[loop.carries :], self.outputs[loop.carries :], strict=True):
-            self._stored(value, self.words[value], self._row(base, index, value))
-        return [self.words[value] for value in body.outputs[: loop.carries]]
+            self._stored(value, self.ir_values[value], self._row(base, index, value))
+        return [self.ir_values[value] for value in body.outputs[: loop.carries]]
 
     # Memory
 
@@ -112,13 +114,13 @@ class LoopEmitter(Writer):
         exact = load_lanes(Desk(self.builder, Target.host(), value.size), kind, address, 1, None)
         return exact if desk.lanes == value.size else self._gathered(exact, list(range(value.size)))
 
-    def _stored(self, value: Value, word: IRValue, address: Any) -> None:
-        if word.desk.lanes is None:
-            store(word, address)
+    def _stored(self, value: Value, ir_value: IRValue, address: Any) -> None:
+        if ir_value.desk.lanes is None:
+            store(ir_value, address)
             return
-        if word.desk.lanes != value.size:
-            word = word.shuffled(word, range(value.size))
-        store_lanes(word, address, 1, None)
+        if ir_value.desk.lanes != value.size:
+            ir_value = ir_value.shuffled(ir_value, range(value.size))
+        store_lanes(ir_value, address, 1, None)
 
     def _constant(self, value: Value, array: Any) -> IRValue:
         desk, kind = self._desk(value.size), KINDS[value.dtype]
@@ -131,29 +133,29 @@ class LoopEmitter(Writer):
 
     # Elements of vectors
 
-    def _gathered(self, word: IRValue, places: Numbers) -> IRValue:
+    def _gathered(self, ir_value: IRValue, places: Numbers) -> IRValue:
         """A vector of some elements of a vector; surplus lanes repeat the last element and are not stored."""
-        desk, kind, builder = self._desk(len(places)), word.kind, self.builder
-        if word.desk.lanes is None and isinstance(word.value, ir.Constant):
-            return desk.number(kind, word.value.constant)
-        if word.desk.lanes is None:
-            return word if desk.lanes is None else IRValue(desk, kind, splat(builder, word.value, desk.lanes))
+        desk, kind, builder = self._desk(len(places)), ir_value.kind, self.builder
+        if ir_value.desk.lanes is None and isinstance(ir_value.value, ir.Constant):
+            return desk.number(kind, ir_value.value.constant)
+        if ir_value.desk.lanes is None:
+            return ir_value if desk.lanes is None else IRValue(desk, kind, splat(builder, ir_value.value, desk.lanes))
         if desk.lanes is None:
-            return IRValue(desk, kind, builder.extract_element(word.value, ir.IntType(32)(places[0])))
-        if word.desk.lanes == desk.lanes and list(places) == list(range(len(places))):
-            return word
+            return IRValue(desk, kind, builder.extract_element(ir_value.value, ir.IntType(32)(places[0])))
+        if ir_value.desk.lanes == desk.lanes and list(places) == list(range(len(places))):
+            return ir_value
         padded = [*places, *[places[-1]] * (desk.lanes - len(places))]
-        return IRValue(desk, kind, word.shuffled(word, padded).value)
+        return IRValue(desk, kind, ir_value.shuffled(ir_value, padded).value)
 
-    def _put_together(self, words: Sequence[tuple[IRValue, int]], numbers: Numbers) -> IRValue:
+    def _put_together(self, ir_values: Sequence[tuple[IRValue, int]], numbers: Numbers) -> IRValue:
         """A vector of elements of several vectors, numbered consecutively from 1; 0 stands for a zero."""
-        desk, kind = self._desk(len(numbers)), words[0][0].kind
+        desk, kind = self._desk(len(numbers)), ir_values[0][0].kind
         found, start = desk.number(kind, 0), 1
-        for word, size in words:
+        for ir_value, size in ir_values:
             inside = [start <= number < start + size for number in numbers]
             if any(inside):
                 places = [number - start if own else 0 for number, own in zip(numbers, inside, strict=True)]
-                taken = self._gathered(word, places)
+                taken = self._gathered(ir_value, places)
                 found = taken if all(inside) else self._mask(desk, inside).select(taken, found)
             start += size
         return found
@@ -169,11 +171,11 @@ class LoopEmitter(Writer):
         if name in indices.NAMES or name in PIECES:
             self._move(equation)
         elif name in REDUCTIONS:
-            self.words[equation.output] = self._reduce(equation)
+            self.ir_values[equation.output] = self._reduce(equation)
         elif name == "matmul":
-            self.words[equation.output] = self._multiply(equation)
+            self.ir_values[equation.output] = self._multiply(equation)
         else:
-            self.words[equation.output] = self._apply(equation)
+            self.ir_values[equation.output] = self._apply(equation)
 
     def _apply(self, equation: Equation) -> IRValue:
         out = equation.output
@@ -198,7 +200,7 @@ class LoopEmitter(Writer):
     def _spread(self, value: Value, like: Value) -> IRValue:
         """A value broadcast to the shape of another."""
         numbers = np.arange(value.size).reshape(value.shape)
-        return self._gathered(self.words[value], np.broadcast_to(numbers, like.shape).reshape(-1).tolist())
+        return self._gathered(self.ir_values[value], np.broadcast_to(numbers, like.shape).reshape(-1).tolist())
 
     def _scaled(self, value: Value) -> tuple[Value, float] | None:
         """The factors of a product with a constant of at most 1 in size, if a value is such a product.
@@ -218,16 +220,16 @@ class LoopEmitter(Writer):
     def _taken_in(self, equation: Equation, operands: list[IRValue]) -> IRValue | None:
         """A sum of a function and an early term, if the function's last operation can add the term."""
         for place, value in enumerate(equation.inputs):
-            word, other = self.words[value], operands[1 - place]
+            ir_value, other = self.ir_values[value], operands[1 - place]
             if (
-                isinstance(word, Sum)
+                isinstance(ir_value, Sum)
                 and value.shape == equation.output.shape
                 and self._is_soon(equation.inputs[1 - place])
             ):
                 if equation.name == "add":
-                    return word.plus(other)
+                    return ir_value.plus(other)
                 if place == 0:
-                    return word.plus(-other)
+                    return ir_value.plus(-other)
         return None
 
     def _is_soon(self, value: Value) -> bool:
@@ -246,9 +248,9 @@ class LoopEmitter(Writer):
             start += value.size
         plain = equation.name in indices.FLATTENS
         made = numbered[0] if plain else equation.primitive.forward(*numbered, **equation.params)
-        words = [(cast(self.words[v], KINDS[equation.outputs[0].dtype]), v.size) for v in equation.inputs]
+        ir_values = [(cast(self.ir_values[v], KINDS[equation.outputs[0].dtype]), v.size) for v in equation.inputs]
         for value, numbers in zip(equation.outputs, made if isinstance(made, tuple | list) else (made,), strict=True):
-            self.words[value] = self._put_together(words, np.asarray(numbers).reshape(-1).tolist())
+            self.ir_values[value] = self._put_together(ir_values, np.asarray(numbers).reshape(-1).tolist())
 
     def _reduce(self, equation: Equation) -> IRValue:
         how, (x,), out = REDUCTIONS[equation.name], equation.inputs, equation.output
@@ -260,7 +262,7 @@ class LoopEmitter(Writer):
         kind = reducing.kind_of(how, x.dtype, out.dtype)
         if kind == "d" and out.dtype.itemsize == 4 and numbers.shape[1] <= EXACT_TERMS:
             kind = "f"
-        parts = [cast(self._gathered(self.words[x], row), kind) for row in numbers.T.tolist()]
+        parts = [cast(self._gathered(self.ir_values[x], row), kind) for row in numbers.T.tolist()]
         while len(parts) > 1:  # pairwise: error and latency grow with the logarithm
             pairs = [reducing.combine(how, *parts[i : i + 2]) for i in range(0, len(parts) - 1, 2)]
             parts = [*pairs, *parts[len(parts) // 2 * 2 :]]
@@ -275,8 +277,8 @@ class LoopEmitter(Writer):
         shape = (*batch, a.shape[-2], b.shape[-1])
         total: IRValue | None = None
         for k in range(a.shape[-1]):
-            x = self._gathered(self.words[left], np.broadcast_to(a[..., :, k, None], shape).reshape(-1).tolist())
-            y = self._gathered(self.words[right], np.broadcast_to(b[..., None, k, :], shape).reshape(-1).tolist())
+            x = self._gathered(self.ir_values[left], np.broadcast_to(a[..., :, k, None], shape).reshape(-1).tolist())
+            y = self._gathered(self.ir_values[right], np.broadcast_to(b[..., None, k, :], shape).reshape(-1).tolist())
             total = x * y if total is None else x.mad(y, total)
         assert total is not None
         return total

@@ -52,10 +52,10 @@ class Register(NamedTuple):
         """The elements of an array, in this row or another."""
         return self._array(name, row).some(self.mask)
 
-    def put(self, name: str, word: IRValue, row: IRValue | int | None = None) -> IRValue:
+    def put(self, name: str, ir_value: IRValue, row: IRValue | int | None = None) -> IRValue:
         """Write the elements of an array; what is written."""
-        self._array(name, row).put(word, self.mask)
-        return word
+        self._array(name, row).put(ir_value, self.mask)
+        return ir_value
 
 
 class RowEmitter(TaskEmitter):

@@ -91,18 +91,18 @@ class StreamWriter(Writer):
 
     def _vector(self, at: IRValue, bases: list[Array], fixed: list[IRValue | None]) -> None:
         """Write the code for the register at an index."""
-        words = {
+        ir_values = {
             value: self.desk.number(KINDS[value.dtype], array.item()) for value, array in self.program.constants.items()
         }
         for value, base, known in zip(self.program.inputs, bases[1:], fixed, strict=True):
             if known is None:
                 for line in range(0, self.lanes * value.dtype.itemsize, LINE):
                     self._ask(self.array(base.at(at).value, "i8").at(AHEAD + line))
-            words[value] = base.at(at).some() if known is None else known
+            ir_values[value] = base.at(at).some() if known is None else known
         for equation in self.program.equations:
-            given = [words[value] for value in equation.inputs]
-            words[equation.output] = given[0] if equation.name == SPREAD else applied(equation, given)
-        bases[0].at(at).put(words[self.program.outputs[0]])
+            given = [ir_values[value] for value in equation.inputs]
+            ir_values[equation.output] = given[0] if equation.name == SPREAD else applied(equation, given)
+        bases[0].at(at).put(ir_values[self.program.outputs[0]])
 
     def _ask(self, address: Array) -> None:
         number = ir.IntType(32)
@@ -111,7 +111,7 @@ class StreamWriter(Writer):
         self.builder.call(prefetch, [address.value, number(0), number(3), number(1)])
 
 
-def applied(equation: Equation, words: list[IRValue]) -> IRValue:
-    """The result of an equation for words."""
+def applied(equation: Equation, ir_values: list[IRValue]) -> IRValue:
+    """The result of an equation for IR values."""
     dtypes = tuple([value.dtype for value in equation.inputs])
-    return elements.apply(equation.name, words, dtypes, equation.output.dtype, equation.params)
+    return elements.apply(equation.name, ir_values, dtypes, equation.output.dtype, equation.params)

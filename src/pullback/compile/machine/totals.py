@@ -108,17 +108,17 @@ class _Emitter(TaskEmitter):
     def _number(self, x: float) -> IRValue:
         return self.desk.number(self.own, x)
 
-    def _finish(self, word: IRValue, place: IRValue, mask: IRValue | None) -> None:
+    def _finish(self, ir_value: IRValue, place: IRValue, mask: IRValue | None) -> None:
         """Store results: final ones in the kind of x, partial ones in the kind in which they were computed."""
         out = self.given.out
         if self.own == self.kind:
-            self.array(out).at(place).put(word, mask)
+            self.array(out).at(place).put(ir_value, mask)
             return
         with self.either(self.given.parts == 1) as (whole, part):
             with whole:
-                self.array(out).at(place).put(word.to(self.kind), mask)
+                self.array(out).at(place).put(ir_value.to(self.kind), mask)
             with part:
-                self.array(out, self.own).at(place).put(word, mask)
+                self.array(out, self.own).at(place).put(ir_value, mask)
 
 
 class AlongEmitter(_Emitter):
@@ -184,8 +184,8 @@ class AlongEmitter(_Emitter):
             mask = self.first(end - at)
             self._times(carried, mask.select(self._load("x", at, mask), 1))
         one, power = across("prod", carried[0], self.scalar), across("sum", carried[1], self.scalar)
-        for name, word in zip(("out", "powers"), _renewed(one, power), strict=True):
-            self._place(name, unit, word.kind).put(word)
+        for name, ir_value in zip(("out", "powers"), _renewed(one, power), strict=True):
+            self._place(name, unit, ir_value.kind).put(ir_value)
 
     def _times(self, carried: list[IRValue], factor: IRValue) -> None:
         """Multiply by the significand of a factor, and add its exponent."""
@@ -227,8 +227,8 @@ class AcrossEmitter(_Emitter):
             return Accumulator(self.how, self.own, model.exact, lanes, [stack.at(at).some() for stack in stacks])
 
         def keep(total: Accumulator, at: IRValue) -> None:
-            for stack, word in zip(stacks, total.carried, strict=True):
-                stack.at(at).put(word)
+            for stack, ir_value in zip(stacks, total.carried, strict=True):
+                stack.at(at).put(ir_value)
 
         def place(at: IRValue, line: IRValue) -> IRValue:
             return left + at + line * given.inner
@@ -254,11 +254,11 @@ def _square(x: IRValue) -> IRValue:
     return x * x
 
 
-def _halves(how: str, words: list[IRValue]) -> IRValue:
-    """All words combined pairwise."""
-    while len(words) > 1:
-        words = [functools.reduce(partial(combine, how), words[i : i + 2]) for i in range(0, len(words), 2)]
-    return words[0]
+def _halves(how: str, ir_values: list[IRValue]) -> IRValue:
+    """All ir_values combined pairwise."""
+    while len(ir_values) > 1:
+        ir_values = [functools.reduce(partial(combine, how), ir_values[i : i + 2]) for i in range(0, len(ir_values), 2)]
+    return ir_values[0]
 
 
 def _renewed(one: IRValue, power: IRValue) -> list[IRValue]:

@@ -73,15 +73,15 @@ class UpdateWriter(Writer):
 
     def _apply(self, given: list[Any], inputs: list[Any], at: Any) -> None:
         desk = given[0].desk
-        words = dict(zip(self.program.inputs, given, strict=True))
-        words |= {
+        ir_values = dict(zip(self.program.inputs, given, strict=True))
+        ir_values |= {
             value: desk.number(KINDS[value.dtype], array.item()) for value, array in self.program.constants.items()
         }
         for equation in self.program.equations:
-            operands = [words[value] for value in equation.inputs]
-            words[equation.output] = operands[0] if equation.name in COPIES else applied(equation, operands)
+            operands = [ir_values[value] for value in equation.inputs]
+            ir_values[equation.output] = operands[0] if equation.name in COPIES else applied(equation, operands)
         for place, value in zip(self.places, self.program.outputs, strict=True):
-            inputs[place].at(at).put(words[value])
+            inputs[place].at(at).put(ir_values[value])
 
 
 def _numbers(formula: Formula) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Writing code with words: numbers and addresses of 64 bits, arrays in memory, branches and loops."""
+"""Writing code with `IRValue`s: numbers and addresses of 64 bits, arrays in memory, branches and loops."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ VOID = ir.VoidType()
 class Array(IRValue):
     """The address of elements of a kind: one of them is read or written, or as many as there are lanes."""
 
-    def holding(self, value: Any) -> Array:
+    def with_value(self, value: Any) -> Array:
         """Another address of such elements."""
         return Array(self.desk, self.kind, value)
 
     def at(self, place: IRValue | int) -> Array:
         """The elements from one on."""
-        return self.holding(memory.element(self.desk.builder, self.value, self.kind, _value(place)))
+        return self.with_value(memory.element(self.desk.builder, self.value, self.kind, _value(place)))
 
     def one(self) -> IRValue:
         """The first element."""
@@ -49,16 +49,16 @@ class Array(IRValue):
         """The elements at places, one for each lane; zeros where the mask is off."""
         return memory.load_places(self.desk, self.kind, self.value, places.value, None if mask is None else mask.value)
 
-    def put(self, word: IRValue, mask: IRValue | None = None) -> None:
+    def put(self, ir_value: IRValue, mask: IRValue | None = None) -> None:
         """Write one element, or one for each lane where the mask is on."""
-        if word.desk.lanes is None:
-            memory.store(word, self.value)
+        if ir_value.desk.lanes is None:
+            memory.store(ir_value, self.value)
         else:
-            memory.store_lanes(word, self.value, 1, None if mask is None else mask.value)
+            memory.store_lanes(ir_value, self.value, 1, None if mask is None else mask.value)
 
 
-def _value(word: IRValue | int) -> Any:
-    return word.value if isinstance(word, IRValue) else memory.long(word)
+def _value(ir_value: IRValue | int) -> Any:
+    return ir_value.value if isinstance(ir_value, IRValue) else memory.long(ir_value)
 
 
 class Writer:
@@ -85,14 +85,14 @@ class Writer:
         function = ir.Function(module, signature, name)
         function.linkage = "internal" if internal else ""
         self.builder = self.scalar.builder = self.desk.builder = ir.IRBuilder(function.append_basic_block())
-        words: list[IRValue] = [Array(self.desk, kind or self.kind, value) for value in function.args[: len(arrays)]]
-        words += map(self.number, function.args[len(arrays) :])
-        return SimpleNamespace(**dict(zip((*arrays, *numbers), words, strict=True)))
+        given: list[IRValue] = [Array(self.desk, kind or self.kind, value) for value in function.args[: len(arrays)]]
+        given += map(self.number, function.args[len(arrays) :])
+        return SimpleNamespace(**dict(zip((*arrays, *numbers), given, strict=True)))
 
     # Words
 
     def number(self, value: Any) -> IRValue:
-        """A constant or a value of LLVM as a word of 64 bits; words are returned as they are."""
+        """A constant or a value of LLVM as an IR value of 64 bits; IR values are returned as they are."""
         if isinstance(value, IRValue):
             return value
         return self.scalar.number("i64", value) if isinstance(value, int) else IRValue(self.scalar, "i64", value)
@@ -123,9 +123,9 @@ class Writer:
         """A mask of the first lanes."""
         return IRValue(self.desk, "b1", memory.first_lanes(self.builder, count.value, self.lanes))
 
-    def all_lanes(self, word: IRValue) -> IRValue:
+    def all_lanes(self, ir_value: IRValue) -> IRValue:
         """A scalar in all lanes."""
-        return IRValue(self.desk, word.kind, memory.splat(self.builder, word.value, self.lanes))
+        return IRValue(self.desk, ir_value.kind, memory.splat(self.builder, ir_value.value, self.lanes))
 
     # Memory
 
@@ -152,9 +152,9 @@ class Writer:
 
     # Control flow
 
-    def call(self, function: Any, *words: IRValue | int, of: Any = VOID) -> Any:
+    def call(self, function: Any, *ir_values: IRValue | int, of: Any = VOID) -> Any:
         """Call a function, of the module or at an address; the value that it gives."""
-        values = [_value(word) for word in words]
+        values = [_value(ir_value) for ir_value in ir_values]
         if isinstance(function, IRValue):
             signature = ir.FunctionType(of, [value.type for value in values])
             function = self.builder.inttoptr(function.value, ir.PointerType(signature))
@@ -172,24 +172,24 @@ class Writer:
     def loop(
         self, begin: IRValue | int, end: IRValue | int, step: IRValue | int = 1, carried: list[Any] | None = None
     ) -> Iterator[IRValue]:
-        """A loop over numbers; `carried` words are replaced in place by those of the next iteration."""
+        """A loop over numbers; `carried` values are replaced in place by those of the next iteration."""
         builder, carried = self.builder, [] if carried is None else carried
         before, (head, body, after) = builder.block, [builder.function.append_basic_block() for _ in range(3)]
         builder.branch(head)
         builder.position_at_end(head)
         first = [self.number(begin), *carried]
-        phis = [builder.phi(word.value.type) for word in first]
-        for phi, word in zip(phis, first, strict=True):
-            phi.add_incoming(word.value, before)
+        phis = [builder.phi(ir_value.value.type) for ir_value in first]
+        for phi, ir_value in zip(phis, first, strict=True):
+            phi.add_incoming(ir_value.value, before)
         index = self.number(phis[0])
-        words = [word.holding(phi) for word, phi in zip(carried, phis[1:], strict=True)]
+        ir_values = [ir_value.with_value(phi) for ir_value, phi in zip(carried, phis[1:], strict=True)]
         builder.cbranch((index < end).value, body, after)
         builder.position_at_end(body)
-        carried[:] = words
+        carried[:] = ir_values
         yield index
-        for phi, word in zip(phis, (index + step, *carried), strict=True):
-            phi.add_incoming(word.value, builder.block)
-        carried[:] = words
+        for phi, ir_value in zip(phis, (index + step, *carried), strict=True):
+            phi.add_incoming(ir_value.value, builder.block)
+        carried[:] = ir_values
         builder.branch(head)
         builder.position_at_end(after)
 

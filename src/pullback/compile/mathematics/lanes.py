@@ -70,7 +70,7 @@ def _constant(kind: str, number: Any, lanes: int | None) -> Value:
 
 
 class Desk:
-    """The context of words: a builder, the number of lanes (None for scalars), and the target.
+    """The context of IR values: a builder, the number of lanes (None for scalars), and the target.
 
     `branching` says whether formulas may branch, and leave the builder in another block; `often`, whether the code runs
     often enough to inline functions instead of calling them.
@@ -82,7 +82,7 @@ class Desk:
         self.builder, self.target, self.lanes, self.branching, self.often = builder, target, lanes, branching, often
 
     def type(self, kind: str) -> Value:
-        """The LLVM type of a word of that kind here."""
+        """The LLVM type of a value of that kind here."""
         return TYPES[kind] if self.lanes is None else ir.VectorType(TYPES[kind], self.lanes)
 
     def number(self, kind: str, x: float) -> IRValue:
@@ -144,12 +144,12 @@ class IRValue:
     def __init__(self, desk: Desk, kind: str, value: Value) -> None:
         self.desk, self.kind, self.value = desk, kind, value
 
-    def holding(self, value: Value) -> IRValue:
+    def with_value(self, value: Value) -> IRValue:
         """Another value of this kind, with as many lanes."""
         return IRValue(self.desk, self.kind, value)
 
     def like(self, other: IRValue | float) -> IRValue:
-        """A number as a word of this kind; words are returned as they are."""
+        """A number as a value of this kind; values are returned as they are."""
         return other if isinstance(other, IRValue) else self.desk.number(self.kind, other)
 
     def _make(self, real: str, integer: str, left: IRValue, right: IRValue) -> IRValue:
@@ -202,7 +202,7 @@ class IRValue:
         return self * factor + term
 
     def polynomial(self, coefficients: Sequence[IRValue | float], *, soon: bool = False) -> IRValue:
-        """A polynomial of this word by Horner's rule, the constant first.
+        """A polynomial of this value by Horner's rule, the constant first.
 
         `soon` uses Estrin's scheme ("Organization of computer systems", 1960): more operations, but a shorter chain.
         """
@@ -296,10 +296,10 @@ class IRValue:
 
     def select(self, chosen: IRValue | float, other: IRValue | float, kind: str = "") -> IRValue:
         """`chosen` where this b1 is true, `other` elsewhere; two numbers need their kind."""
-        model = next((word for word in (chosen, other) if isinstance(word, IRValue)), None)
+        model = next((ir_value for ir_value in (chosen, other) if isinstance(ir_value, IRValue)), None)
         model = self.desk.number(kind, 0) if model is None else model
         left, right = model.like(chosen), model.like(other)
-        return model.holding(self.desk.builder.select(self.value, left.value, right.value))
+        return model.with_value(self.desk.builder.select(self.value, left.value, right.value))
 
     # Bits.
 
@@ -380,7 +380,7 @@ class IRValue:
         return self.desk.intrinsic("rint", self.kind, self)
 
     def copysign(self, sign: IRValue) -> IRValue:
-        """This size with the sign of another word."""
+        """This size with the sign of another value."""
         return self.desk.intrinsic("copysign", self.kind, self, sign)
 
     # Shorthands.
