@@ -29,7 +29,7 @@ sys.path.append(str(ROOT / "tests" / "compile"))
 from measuring import TRUE, Loop, arguments, distance, loop_of, split, true_values, wider, wider_values  # noqa: E402
 
 from pullback.compile import scalars  # noqa: E402
-from pullback.compile.mathematics.lanes import Desk, IRValue, Target  # noqa: E402
+from pullback.compile.mathematics.lanes import EmitContext, IRValue, Target  # noqa: E402
 
 PAGE = ROOT / "docs" / "explanation" / "accuracy.md"
 CHUNK = 1 << 16  # whose arrays stay in the cache
@@ -83,11 +83,11 @@ def floats(every: int) -> Iterator[Floats]:
 
 def units_of_floats(builder: Any, y: Any, truth: Any) -> Any:
     """How far a float is from a double, as `measuring.distance` has it, in machine code."""
-    desk = Desk(builder, Target.host(), None)
-    y, truth = IRValue(desk, "f", y), IRValue(desk, "d", truth)
-    found, inf = y.to("d"), desk.number("d", np.inf)
+    ctx = EmitContext(builder, Target.host(), None)
+    y, truth = IRValue(ctx, "f", y), IRValue(ctx, "d", truth)
+    found, inf = y.to("d"), ctx.number("d", np.inf)
     infinite = abs(found) == inf
-    bounded = infinite.select(desk.number("d", 2.0**128).copysign(found), found)
+    bounded = infinite.select(ctx.number("d", 2.0**128).copysign(found), found)
     unit = ((truth.bits() & 0x7FF0000000000000).real() * 2.0**-23).at_least(2.0**-149)
     units = abs(bounded - truth) / unit
     beyond = infinite & (abs(truth) >= 2.0**128) & ((found > 0) & (truth > 0) | (found < 0) & (truth < 0))

@@ -13,7 +13,7 @@ from scipy import special
 
 from pullback.compile import scalars
 from pullback.compile.mathematics import trigonometry
-from pullback.compile.mathematics.lanes import TYPES, Desk, IRValue, Target
+from pullback.compile.mathematics.lanes import TYPES, EmitContext, IRValue, Target
 
 mpmath.mp.prec = 160
 
@@ -114,8 +114,8 @@ def memory_size(dtype):
 def words(builder, dtype, operands, target=None):
     """LLVM values of one dtype as words."""
     lanes = getattr(operands[0].type, "count", None)
-    desk = Desk(builder, target or Target.host(), lanes)
-    return [IRValue(desk, dtype, operand) for operand in operands]
+    ctx = EmitContext(builder, target or Target.host(), lanes)
+    return [IRValue(ctx, dtype, operand) for operand in operands]
 
 
 @functools.cache
@@ -137,7 +137,7 @@ def loop_of_few(name, dtype, *, near=False, fma=True):
 
     def body(builder, x):
         return getattr(trigonometry, name)(
-            IRValue(Desk(builder, target, None, branching=True), dtype, x), near=near
+            IRValue(EmitContext(builder, target, None, branching=True), dtype, x), near=near
         ).value
 
     return Loop(body, [dtype], dtype, fma=target.fma)

@@ -13,7 +13,7 @@ from pullback.compile import scalars
 from pullback.compile.machine import elements
 from pullback.compile.mathematics import trigonometry
 from pullback.compile.mathematics.arithmetic import cast
-from pullback.compile.mathematics.lanes import Desk, IRValue, Target
+from pullback.compile.mathematics.lanes import EmitContext, IRValue, Target
 
 from .measuring import (
     COUNTS,
@@ -53,8 +53,8 @@ def exact_loop(name, dtype, width):
     kinds = [elements.KINDS[each] for each in inputs]
 
     def body(builder, *operands):
-        desk = Desk(builder, Target.host(), width)
-        words = [IRValue(desk, kind, operand) for kind, operand in zip(kinds, operands, strict=True)]
+        ctx = EmitContext(builder, Target.host(), width)
+        words = [IRValue(ctx, kind, operand) for kind, operand in zip(kinds, operands, strict=True)]
         return elements.apply(name, words, inputs, out, {}).value
 
     return Loop(body, kinds, elements.KINDS[out], width=width)
@@ -165,7 +165,7 @@ def test_casts_are_numpys(source, destination, width, rng):
             expected = x.astype(NUMPY[destination])
 
     def body(builder, operand):
-        return cast(IRValue(Desk(builder, Target.host(), width), source, operand), destination).value
+        return cast(IRValue(EmitContext(builder, Target.host(), width), source, operand), destination).value
 
     assert_same_bits(Loop(body, [source], destination, width=width)(x), expected)
 

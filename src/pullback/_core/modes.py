@@ -1,8 +1,9 @@
 """The state of a thread: what is recorded, which transforms are entered, and how NumPy reports floating-point errors.
 
-All global mutable state of the library is here, except the options for printing. A mode is an immutable value in a
-context variable, so leaving a block restores exactly the mode before it, for each thread and each asyncio task. The
-default mode is a single object, `RECORD`, so that the hot path needs only one identity test.
+What several modules ask is here; the state of one task is in the module of that task, as are the options for printing, the
+default dtype, random generators and caches. A mode is an immutable value in a context variable, so leaving a block restores
+exactly the mode before it, for each thread and each asyncio task. The default mode is a single object, `RECORD`, so that the
+hot path needs only one identity test.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Mode(NamedTuple):
     unpack: Callable[[Any], Any] | None = None
     hooks_refused: str | None = None
     compute: Callable[..., Any] | None = None
-    born: Callable[[Any], None] | None = None
+    created: Callable[[Any], None] | None = None
     watcher: Any = None
     """An object notified of what operations do not show: `wrote(tensor, recorded)` after a write, `begins` and `ends` of a pass."""
     observer: Any = None
@@ -171,8 +172,10 @@ def _observer(new: Mode) -> Any:
     if not new.grad or new.pack is not None:
         return None
     if new.compute is None:
-        return new.born if type(new.born) is _Birth and new.born.before is None and not new.inference else None
-    looks = new.compute == getattr(new.watcher, "compute", None) and new.watcher.alone and new.born is None
+        return (
+            new.created if type(new.created) is _Creation and new.created.before is None and not new.inference else None
+        )
+    looks = new.compute == getattr(new.watcher, "compute", None) and new.watcher.alone and new.created is None
     return new.watcher if looks else None
 
 
@@ -531,7 +534,7 @@ class Computing:
 quiet = Computing()
 
 
-class _Birth:
+class _Creation:
     """Notes of a new tensor inside which interpreter's block it was made, and looks on with the fast paths of operations."""
 
     copy = quiet.copy
@@ -552,8 +555,8 @@ class _Birth:
             self(tensor)
 
 
-WITHIN_NO_GRAD = Mode(grad=False, born=_Birth())
-WITHIN = Mode(born=WITHIN_NO_GRAD.born, observer=WITHIN_NO_GRAD.born)
+WITHIN_NO_GRAD = Mode(grad=False, created=_Creation())
+WITHIN = Mode(created=WITHIN_NO_GRAD.created, observer=WITHIN_NO_GRAD.created)
 """The mode inside the block of an interpreter that was entered in the default mode."""
 
 
@@ -562,4 +565,4 @@ def within() -> Mode:
     current = mode.get()
     if current is RECORD or current is NO_GRAD:
         return WITHIN if current.grad else WITHIN_NO_GRAD
-    return current if type(current.born) is _Birth else current._replace(born=_Birth(current.born))
+    return current if type(current.created) is _Creation else current._replace(created=_Creation(current.created))

@@ -74,14 +74,14 @@ class device(str):
     def __enter__(self) -> Self:
         if self.type != "meta":
             return here(self)
-        before = mode.get().born
+        before = mode.get().created
 
         def labelled(tensor: Any) -> None:
             tensor._place = self
             if before is not None:
                 before(tensor)
 
-        block = FieldBlock(born=labelled)
+        block = FieldBlock(created=labelled)
         outside = _entered.get()
         try:
             _entered.set((*outside, block))

@@ -245,7 +245,7 @@ def _masks(entry: Entry, index: Index) -> bool:
 # 4. Where it began
 
 
-def born(ledger: Ledger, node: Node, index: Index) -> tuple[Entry, Index] | None:
+def origin_of(ledger: Ledger, node: Node, index: Index) -> tuple[Entry, Index] | None:
     """The entry at which the NaN or inf in a node's cotangent first appeared, and the index there; None if the root had it."""
     seen: set[Node] = set()
     while node not in seen:

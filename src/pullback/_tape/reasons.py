@@ -20,7 +20,7 @@ from .._core.primitives import Carrier
 from .._core.sites import Site, describe, user_frame
 from .._core.values import require_tensors
 from .cuts import HIDING, Cut, recent
-from .diagnosis import POLES, Cause, above, born, cause, made_at, vanishes
+from .diagnosis import POLES, Cause, above, cause, made_at, origin_of, vanishes
 from .faults import kind_of
 from .ledger import Entry, Ledger, first, replayed
 from .lines import gradient_before
@@ -388,7 +388,7 @@ def _start(loss: Any, gradient: Any) -> Any:
 
 
 def _not_finite(ledger: Ledger, node: Node, index: Any, kind: str, loss: Any) -> Found:
-    place = born(ledger, node, index)
+    place = origin_of(ledger, node, index)
     if place is not None:
         found = cause(ledger, *place)
         text = f"it began in the derivative of {made_at(found.entry.node)}{found.numbers()}"

@@ -38,7 +38,7 @@ def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
         type(array) is ndarray
         and (current is RECORD or (current is NO_GRAD and edge is None))
         and (edge is not None or tensor._cut is None)
-        and tensor._heir is None
+        and tensor._subclass is None
         and isinstance(tensor.interpreter, Tape)
     )
     moved: Any = primitive.forward(array, **params) if plain else None
@@ -253,7 +253,7 @@ def enlist(target: Any, value: Any, operation: str) -> None:
     family = (
         [base] if base._storage is None else [base, *(each for each in base._storage.tensors() if each is not base)]
     )
-    if base._since < since or any(each._base is not base or each._heir for each in family[1:]) or base._heir:
+    if base._since < since or any(each._base is not base or each._subclass for each in family[1:]) or base._subclass:
         raise RuntimeError(errors.captured_write(target, operation, value))
     copies = [interpreter.enlist(each._shallow_copy()) for each in family]
     if any(copy.level < value.level for copy in copies):

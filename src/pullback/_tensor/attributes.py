@@ -50,7 +50,7 @@ class _Defaults(Carrier):
     _detached = False  # True if it was detached in place; its views may still have a history
     _histories: tuple[str, ...] = ()  # the entries of _held that depend on the history
     _origin: Any = None  # for a tensor detached inside a transform: its base, and the path of views to it
-    _heir: Any = None  # the class of what is computed from this tensor, if it is derived from Tensor
+    _subclass: Any = None  # the class of what is computed from this tensor, if it is derived from Tensor
     _takes_out = False  # True if `out=` may be a tensor of this level, and this level's values may be written to it
     _transparent = True  # True if _array holds the represented values themselves
     _memory: Any = None  # for a carrier beneath the tape, the memory it represents: see compile

@@ -61,8 +61,8 @@ class Eager(Tape):
         if current is not RECORD:
             if current.inference:
                 tensor._inference = True
-            if current.born is not None:
-                current.born(tensor)
+            if current.created is not None:
+                current.created(tensor)
         return tensor
 
     def wrap_held(self, value: Any, node: Node | None) -> Tensor:
@@ -74,8 +74,8 @@ class Eager(Tape):
     def inheriting(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """`process` where classes are derived from Tensor: results have the class of the arguments, if they inherit it."""
         result = Tape.process(self, primitive, args, params)
-        heirs = {arg._heir for arg in args if isinstance(arg, Carrier)} - {None}
-        return inherited(result, heirs) if heirs and not alone.count else result
+        subclasses = {arg._subclass for arg in args if isinstance(arg, Carrier)} - {None}
+        return inherited(result, subclasses) if subclasses and not alone.count else result
 
 
 @WAITING.append
@@ -92,12 +92,12 @@ class _Alone(_thread._local):
 alone = _Alone()
 
 
-def inherited(result: Any, heirs: Collection[type]) -> Any:
+def inherited(result: Any, subclasses: Collection[type]) -> Any:
     """A result, or each one of a tuple, as an instance of that class of some which is derived from all others."""
-    heir = next((each for each in heirs if all(issubclass(each, other) for other in heirs)), None)
+    subclass = next((each for each in subclasses if all(issubclass(each, other) for other in subclasses)), None)
     for piece in result if type(result) is tuple else (result,):
-        if heir is not None and type(piece) is Tensor:
-            piece.__class__ = heir
+        if subclass is not None and type(piece) is Tensor:
+            piece.__class__ = subclass
     return result
 
 
@@ -460,7 +460,7 @@ class Tensor(Conversions):
         super().__init_subclass__(**options)
         if cls._bequeaths:
             disabled = getattr(getattr(cls, "__torch_function__", None), "__name__", "") == DISABLED
-            cls._heir = None if disabled else cls
+            cls._subclass = None if disabled else cls
             Eager.process = Eager.inheriting  # type: ignore[assignment, method-assign]  # from now on: before, it costs nothing
 
     def __new__(cls, *data: Any, size: Any = None, **placement: Any) -> Any:

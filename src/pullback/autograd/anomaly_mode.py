@@ -24,7 +24,7 @@ from .._core.errors import operation_name, operation_of
 from .._core.modes import Computing, ModeBlock, changed, mode, quiet
 from .._core.primitives import Primitive
 from .._core.sites import Site, caller, describe
-from .._tape.diagnosis import Cause, born, cause, made_at, number
+from .._tape.diagnosis import Cause, cause, made_at, number, origin_of
 from .._tape.faults import begins, fault, kind_of
 from .._tape.ledger import Array, Ledger, arrays, finite, first
 from .._tape.node import Node
@@ -97,7 +97,7 @@ class AnomalyError(RuntimeError):
 # 1. Forward
 
 
-class Birth(NamedTuple):
+class Origin(NamedTuple):
     """The operation in which numbers that are not finite began; or, not `new`, the first that got them from the program."""
 
     operation: str
@@ -121,17 +121,17 @@ class Birth(NamedTuple):
 class Suspect:
     """A value with numbers that are not finite, and whether an operation has used it since."""
 
-    __slots__ = ("array", "birth", "taken")
+    __slots__ = ("array", "origin", "taken")
 
-    def __init__(self, array: Any, birth: Birth) -> None:
+    def __init__(self, array: Any, origin: Origin) -> None:
         self.array = array
-        self.birth = birth
+        self.origin = origin
         self.taken = False
 
     @property
     def matters(self) -> bool:
         """True if the program did not supply it, and no operation has used it."""
-        return self.birth.new and not self.taken
+        return self.origin.new and not self.taken
 
 
 _looking: weakref.WeakSet[Anomalies] = weakref.WeakSet()
@@ -154,8 +154,8 @@ class Anomalies(Observer):
         self.check_nan = check_nan
         self.bad = POLICIES[policy]
         self.suspects: dict[int, Suspect] = {}
-        self.nodes: weakref.WeakKeyDictionary[Node, Birth] | None = None
-        self.dropped: Birth | None = None
+        self.nodes: weakref.WeakKeyDictionary[Node, Origin] | None = None
+        self.dropped: Origin | None = None
         self.calm = self.unseen = calm()
         _looking.add(self)
 
@@ -177,39 +177,39 @@ class Anomalies(Observer):
             elif not passing():
                 self._suspect(primitive, params, values, piece)
 
-    def _take(self, values: Sequence[Any]) -> Birth | None:
-        """Mark the suspects among some operands as used, and return the birth of one, if it can of one that is new."""
+    def _take(self, values: Sequence[Any]) -> Origin | None:
+        """Mark the suspects among some operands as used, and return the origin of one, if it can of one that is new."""
         found = [suspect for value in values if (suspect := self.suspects.get(id(value))) is not None]
         for suspect in found:
             suspect.taken = True
-        return max((suspect.birth for suspect in found), key=operator.attrgetter("new"), default=None)
+        return max((suspect.origin for suspect in found), key=operator.attrgetter("new"), default=None)
 
     def _suspect(self, primitive: Primitive, params: dict[str, Any], values: Sequence[Any], piece: Any) -> None:
-        """Remember a result that is not finite, and where it was born; values supplied by the user do not count."""
+        """Remember a result that is not finite, and where it began; values supplied by the user do not count."""
         array = piece._array
-        birth = self._take(values)
-        if birth is None or not birth.new:
-            here = _birth(primitive, params, values, array)
-            birth = here if here.new or birth is None else birth
-        if not self.bad(array).any() or (piece._node is None and not birth.new):
+        origin = self._take(values)
+        if origin is None or not origin.new:
+            here = _origin(primitive, params, values, array)
+            origin = here if here.new or origin is None else origin
+        if not self.bad(array).any() or (piece._node is None and not origin.new):
             return  # what the program supplied matters where it becomes part of a graph
         key = id(array)
         self.unseen = ALL_SEEN
-        self.suspects[key] = Suspect(weakref.ref(array, functools.partial(self._gone, key)), birth)
+        self.suspects[key] = Suspect(weakref.ref(array, functools.partial(self._gone, key)), origin)
         if piece._node is not None:
             if self.nodes is None:
                 self.nodes = weakref.WeakKeyDictionary()
-            self.nodes[piece._node] = birth
+            self.nodes[piece._node] = origin
 
     def _gone(self, key: int, _: Any) -> None:
         """The callback for a suspect's array being freed: it matters if no operation has used the suspect."""
         suspect = self.suspects.pop(key, None)
         if suspect is not None and suspect.matters and self.dropped is None:
-            self.dropped = suspect.birth
+            self.dropped = suspect.origin
 
     def settle(self) -> None:
         """Raise for a suspect that no operation has used: it is a result of the block."""
-        left = next((suspect.birth for suspect in self.suspects.values() if suspect.matters), self.dropped)
+        left = next((suspect.origin for suspect in self.suspects.values() if suspect.matters), self.dropped)
         if left is not None:
             raise left.error("nothing has masked it since")
 
@@ -222,8 +222,8 @@ class Anomalies(Observer):
             return walk
         if self.nodes is not None:
             for node, _ in roots:
-                if (birth := self.nodes.get(node)) is not None and (birth.new or not node.shape):
-                    raise birth.error("backward starts from it, or from a result computed from it")
+                if (origin := self.nodes.get(node)) is not None and (origin.new or not node.shape):
+                    raise origin.error("backward starts from it, or from a result computed from it")
         return functools.partial(self._walk, walker, walk)
 
     def _walk(
@@ -267,8 +267,8 @@ class Anomalies(Observer):
 _saved = operator.attrgetter("saved")
 
 
-def _birth(primitive: Primitive, params: dict[str, Any], values: Sequence[Any], array: Array) -> Birth:
-    """The birth of the NaN or inf in a result of operands that are no suspects."""
+def _origin(primitive: Primitive, params: dict[str, Any], values: Sequence[Any], array: Array) -> Origin:
+    """The origin of the NaN or inf in a result of operands that are no suspects."""
     operands = {
         name: value
         for name, value in zip(_names(primitive, len(values)), values, strict=True)
@@ -278,7 +278,7 @@ def _birth(primitive: Primitive, params: dict[str, Any], values: Sequence[Any], 
     given = ", ".join(_shown(name, value, array.shape, index, primitive) for name, value in operands.items())
     text = f" from {given}" if given else ""
     new = begins(kind, map(kind_of, operands.values()))
-    return Birth(operation_name(primitive, params), caller(), index, array[index], text, new)
+    return Origin(operation_name(primitive, params), caller(), index, array[index], text, new)
 
 
 def _names(primitive: Primitive, count: int) -> list[str]:
@@ -298,7 +298,7 @@ def _shown(name: str, value: Array, shape: tuple[int, ...], index: tuple[int, ..
 
 def _pulled(ledger: Ledger, node: Node, index: tuple[int, ...]) -> AnomalyError:
     """The error for a gradient that is not finite."""
-    place = quiet.run(born, ledger, node, index)
+    place = quiet.run(origin_of, ledger, node, index)
     if place is None:
         return _given(ledger, node, index)
     found: Cause = quiet.run(cause, ledger, *place)

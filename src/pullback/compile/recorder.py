@@ -325,7 +325,7 @@ class Recorder(Interpreter):
 
     def _values(self) -> dict[Any, Any]:
         self._thread = get_ident()
-        recording = changed(compute=self._compute, born=self._born, alone=self.alone)
+        recording = changed(compute=self._compute, created=self._created, alone=self.alone)
         return {innermost: self, refusals: self.refusals, state_asked: _random_state, mode: recording}
 
     @property
@@ -608,7 +608,7 @@ class Recorder(Interpreter):
             return _taped(*given)
         return self.alone((primitive,), _taped, *given)
 
-    def _born(self, tensor: Any) -> None:
+    def _created(self, tensor: Any) -> None:
         if isinstance(tensor._array, ndarray):
             tensor._array = self.hold(tensor._array, self._constant(tensor._array))
         self.tensors.append(ref(tensor))

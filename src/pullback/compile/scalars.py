@@ -106,9 +106,9 @@ def either(far: IRValue, values: Callable[[bool], list[IRValue]]) -> list[IRValu
 
     The builder is left in another block.
     """
-    builder, condition = far.desk.builder, far.value
-    if far.desk.lanes is not None:
-        lanes = ir.IntType(far.desk.lanes)
+    builder, condition = far.ctx.builder, far.value
+    if far.ctx.lanes is not None:
+        lanes = ir.IntType(far.ctx.lanes)
         condition = builder.icmp_unsigned("!=", builder.bitcast(condition, lanes), ir.Constant(lanes, 0))
     found = []
     with builder.if_else(condition, likely=False) as branches:

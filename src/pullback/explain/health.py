@@ -56,15 +56,17 @@ def findings(call: Call) -> list[Finding]:
     return [*_forward(call), *_twice(call), *flat, *_backward(call), *_zeros(call, known), *_sizes(call)]
 
 
-def _kept(found: list[Finding], births: dict[Traced, Finding], ends: Iterable[Traced]) -> list[Finding]:
+def _kept(found: list[Finding], origins: dict[Traced, Finding], ends: Iterable[Traced]) -> list[Finding]:
     """The findings that reach a result, and those from which they came; inf of a mask only if it is the loss."""
-    waiting = [births[end] for end in ends if end in births and (not end.shape or not _masked(births[end]))]
+    waiting = [origins[end] for end in ends if end in origins and (not end.shape or not _masked(origins[end]))]
     reached: set[Finding] = set()
     while waiting:
         finding = waiting.pop()
         if finding not in reached:
             reached.add(finding)
-            waiting += [births[each] for each in finding.tensor.inputs if each in births and not _masked(births[each])]
+            waiting += [
+                origins[each] for each in finding.tensor.inputs if each in origins and not _masked(origins[each])
+            ]
     return [finding for finding in found if finding in reached]
 
 
@@ -78,27 +80,27 @@ def _masked(finding: Finding) -> bool:
 def _forward(call: Call) -> list[Finding]:
     """NaN and inf among the values; they first appear where no input has one."""
     found: list[Finding] = []
-    births: dict[Traced, Finding] = {}
+    origins: dict[Traced, Finding] = {}
     steps = {tensor: step for step in call.forward for tensor in step.outputs}
     for tensor in call.tensors:
         bad = tensor.marks.bad
-        carried = next((births[each] for each in tensor.inputs if each in births), None)
+        carried = next((origins[each] for each in tensor.inputs if each in origins), None)
         if bad is None:
             if tensor.data is None and carried is not None:
-                births[tensor] = carried  # its value is not stored: assume that it passes the problem on
+                origins[tensor] = carried  # its value is not stored: assume that it passes the problem on
             continue
         step = steps.get(tensor)
-        before = [births[each].kind if each in births else each.marks.bad for each in tensor.inputs]
+        before = [origins[each].kind if each in origins else each.marks.bad for each in tensor.inputs]
         if not begins(bad, before):
             if carried is not None:
-                births[tensor] = carried
+                origins[tensor] = carried
                 carried.through(step)
             continue
         finding = Finding(bad, "forward", step, tensor, tensor.marks.element, _born_forward(tensor, step, bad))
         finding.fix = BIRTHS.get(tensor.op or "", "")
-        births[tensor] = finding
+        origins[tensor] = finding
         found.append(finding)
-    return _kept(found, births, [output.tensor for output in call.outputs]) if call.outputs else found
+    return _kept(found, origins, [output.tensor for output in call.outputs]) if call.outputs else found
 
 
 def _born_forward(tensor: Traced, step: Step | None, bad: str) -> str:
@@ -121,29 +123,29 @@ def _born_forward(tensor: Traced, step: Step | None, bad: str) -> str:
 def _backward(call: Call) -> list[Finding]:
     """NaN and inf among the gradients: from a step whose incoming gradient had none, or from v."""
     found: list[Finding] = []
-    births: dict[Traced, Finding] = {}
+    origins: dict[Traced, Finding] = {}
     for output in call.outputs:
         marks = next((step.marks for step in call.steps if output.tensor in step.outputs), None)
         if marks is not None and marks.bad is not None and marks_of(output.gradient).bad is not None:
             why = f"the gradient that backward was given has {marks.bad}{_at(marks)}"
-            births[output.tensor] = finding = Finding(marks.bad, "backward", None, output.tensor, marks.element, why)
+            origins[output.tensor] = finding = Finding(marks.bad, "backward", None, output.tensor, marks.element, why)
             found.append(finding)
     for step in call.steps:
-        carried = next((births[each] for each in step.outputs if each in births), None)
+        carried = next((origins[each] for each in step.outputs if each in origins), None)
         for term in step.terms:
             bad = term.marks.bad
             if bad is None:
                 continue
             if carried is not None and not begins(bad, [carried.kind]):
-                births.setdefault(term.to, carried)
+                origins.setdefault(term.to, carried)
                 carried.through(step)
                 continue
             finding = Finding(bad, "backward", step, term.to, term.marks.element, _born_backward(step, term, bad))
             if step.outputs[0].marks.bad is None:
                 finding.fix = str(POLES.get("divide" if step.op == "div" else step.op or "", ""))
-            births[term.to] = finding
+            origins[term.to] = finding
             found.append(finding)
-    ends = {births[leaf.tensor] for leaf in call.leaves if leaf.tensor in births}
+    ends = {origins[leaf.tensor] for leaf in call.leaves if leaf.tensor in origins}
     return [finding for finding in found if finding in ends or not call.leaves]
 
 
@@ -183,21 +185,21 @@ def _zeros(call: Call, known: set[Traced]) -> list[Finding]:
             totals.setdefault(term.to, []).append(term)
     dead = {tensor for tensor, terms in totals.items() if all(term.marks.zero for term in terms)}
     learning = _learning(call)
-    births: dict[Traced, Finding] = {}
+    origins: dict[Traced, Finding] = {}
     for step in call.steps:
-        carried = next((births[each] for each in step.outputs if each in births), None)
+        carried = next((origins[each] for each in step.outputs if each in origins), None)
         for term in step.terms:
             if term.to not in dead or 0 in step.outputs[0].shape:
                 continue
             if carried is not None and step.marks.zero:
-                births.setdefault(term.to, carried)
+                origins.setdefault(term.to, carried)
                 carried.through(step)
-            elif not step.marks.zero and term.to not in births and not _starts(step, term, learning):
+            elif not step.marks.zero and term.to not in origins and not _starts(step, term, learning):
                 kind = "dead" if step.op in GATES else "zero"
-                births[term.to] = finding = Finding(kind, "backward", step, term.to, None, _stopped(step, term, kind))
+                origins[term.to] = finding = Finding(kind, "backward", step, term.to, None, _stopped(step, term, kind))
                 found.append(finding)
     bad = [each for step in call.steps if any(term.marks.bad for term in step.terms) for each in step.outputs]
-    ends = {births[each] for each in (*bad, *(leaf.tensor for leaf in call.leaves)) if each in births}
+    ends = {origins[each] for each in (*bad, *(leaf.tensor for leaf in call.leaves)) if each in origins}
     kept = [each for each in found if each in ends or each.kind == "dead"]
     return [each for each in kept if known.isdisjoint(each.step.outputs if each.step else ())]
 

@@ -110,8 +110,8 @@ class Level(Tape, Interpreter):
         """A tensor of this level."""
         boxed = self.box(value)
         boxed._node = node
-        if type(boxed._array) is ndarray and (born := mode.get().born) is not None:
-            born(boxed)
+        if type(boxed._array) is ndarray and (created := mode.get().created) is not None:
+            created(boxed)
         return boxed
 
     def adopt(self, made: Any) -> Any:

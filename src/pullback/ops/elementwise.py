@@ -50,7 +50,7 @@ def bent(xp: Any, slopes: Any, x: Any, bends: Any) -> Any:
     return slopes if xp is _xp else slopes + xp.bend(x, bends)
 
 
-def unsettled(xp: Any, bends: Any, size: Any) -> Any:
+def nondifferentiable_zero(xp: Any, bends: Any, size: Any) -> Any:
     """What forward mode adds to the tangent of a size that `bends`: 0 without a derivative, as the slope of sqrt at 0 times 0 is NaN."""
     return xp.select(bends, xp.sqrt(xp.where(bends, 0 * size, 1)))
 
@@ -68,7 +68,9 @@ def pushed_at_zero(rule: Any) -> Any:
         if isinstance(x, np.ndarray) or not xp.is_complex(x):
             return NotImplemented
         bends = (x == 0) & (moved != 0)
-        return xp.real(xp.conj(rule(xp, xp.zeros_like(y) + 1, x)) * moved) + unsettled(xp, bends, xp.abs(x))
+        return xp.real(xp.conj(rule(xp, xp.zeros_like(y) + 1, x)) * moved) + nondifferentiable_zero(
+            xp, bends, xp.abs(x)
+        )
 
     return push
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._core import machine, xp as _xp
 from .._core.primitives import SINGLES, general, linear, zero
-from .elementwise import bent, unsettled
+from .elementwise import bent, nondifferentiable_zero
 
 
 def _aligned(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -228,7 +228,7 @@ def _pushed(rule: Any) -> Any:
         options = {"axis": params["axis"], "keepdims": params["keepdims"]}
         products = rule(xp, xp.zeros_like(y) + 1, x, y, **params) * (xp.conj(moved) if xp.is_complex(moved) else moved)
         bends = (y == 0) & (xp.sum(xp.abs(moved), **options) != 0)
-        return xp.sum(xp.real(products) if xp.is_complex(x) else products, **options) + unsettled(
+        return xp.sum(xp.real(products) if xp.is_complex(x) else products, **options) + nondifferentiable_zero(
             xp, bends, xp.sum(xp.abs(x), **options)
         )
 

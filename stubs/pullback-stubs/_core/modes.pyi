@@ -47,7 +47,7 @@ class Mode(NamedTuple):
     unpack: Callable[[Any], Any] | None = None
     hooks_refused: str | None = None
     compute: Callable[..., Any] | None = None
-    born: Callable[[Any], None] | None = None
+    created: Callable[[Any], None] | None = None
     watcher: Any = None
     observer: Any = None
     escapes_refused: str = ''
@@ -252,7 +252,7 @@ class Computing:
     copy: _Any
 quiet = Computing()
 
-class _Birth:
+class _Creation:
     ...
     copy = quiet.copy
     unseen = ()
@@ -266,8 +266,8 @@ class _Birth:
     def sees(self, primitive: Any, params: Any, arrays: Any, tensor: Any) -> None:
         ...
     before: _Any
-WITHIN_NO_GRAD = Mode(grad=False, born=_Birth())
-WITHIN = Mode(born=WITHIN_NO_GRAD.born, observer=WITHIN_NO_GRAD.born)
+WITHIN_NO_GRAD = Mode(grad=False, created=_Creation())
+WITHIN = Mode(created=WITHIN_NO_GRAD.created, observer=WITHIN_NO_GRAD.created)
 
 def within() -> Mode:
     ...

@@ -174,5 +174,7 @@ def function(
     known = f"large {primitive.name} {place} {params}"
     rule: Any = primitive if place is None else primitive.rules[place]
     of = partial(rule, **params) if place is None else partial(rule, ops, **params)
-    made = _functions[key] = _compiled(known, of, arrays, whole=place is None, custom=primitive.name != primitive.short_name)
+    made = _functions[key] = _compiled(
+        known, of, arrays, whole=place is None, custom=primitive.name != primitive.short_name
+    )
     return made

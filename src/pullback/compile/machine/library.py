@@ -12,7 +12,7 @@ from typing import Any
 from llvmlite import ir
 
 from ..._core import forks
-from ..mathematics.lanes import Desk, IRValue, Target
+from ..mathematics.lanes import EmitContext, IRValue, Target
 from . import elements, native
 
 _codes: dict[str, native.Code] = {}
@@ -30,12 +30,12 @@ def _text(names: Sequence[str]) -> str:
 def _write(module: Any, name: str) -> None:
     """Write a function by its name: operation, kind and lanes, number of operands; as in `power.f16.2`."""
     operation, kind, count = name.split(".")
-    desk = Desk(None, Target.host(), int(kind[1:]) if kind[1:] else None, branching=True)
-    of = desk.type(kind[0])
-    result = elements.rest_of(desk, kind[0]) if operation == elements.REDUCED else of
+    ctx = EmitContext(None, Target.host(), int(kind[1:]) if kind[1:] else None, branching=True)
+    of = ctx.type(kind[0])
+    result = elements.rest_of(ctx, kind[0]) if operation == elements.REDUCED else of
     function = ir.Function(module, ir.FunctionType(result, [of] * int(count)), name)
-    builder = desk.builder = ir.IRBuilder(function.append_basic_block())
-    ir_values = [IRValue(desk, kind[0], value) for value in function.args]
+    builder = ctx.builder = ir.IRBuilder(function.append_basic_block())
+    ir_values = [IRValue(ctx, kind[0], value) for value in function.args]
     if operation == elements.REDUCED:
         elements.returned(builder, result, elements.reduction(ir_values[0]))
     else:

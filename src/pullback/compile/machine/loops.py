@@ -14,7 +14,7 @@ from typing import Any
 from llvmlite import ir
 
 from ..mathematics.arithmetic import cast, maximum, minimum
-from ..mathematics.lanes import Desk, IRValue, Target
+from ..mathematics.lanes import EmitContext, IRValue, Target
 from ..program import Value
 from . import elements, memory, native, reducing
 from .elements import ALTERNATING, COSTLY, KINDS
@@ -263,8 +263,8 @@ class Emitter:
                     lanes = None
                 long_sum = math.prod([self.layout.domain[p] for p in root.reduced]) > reducing.LONG_SUM
                 exact = root.how == "sum" and kind == "d" and root.value.dtype.itemsize == 8 and long_sum
-                desk = Desk(self.scopes[-1].builder, self.target, lanes)
-                started.append((root, Accumulator.begun(desk, root.how, kind, exact=exact)))
+                ctx = EmitContext(self.scopes[-1].builder, self.target, lanes)
+                started.append((root, Accumulator.begun(ctx, root.how, kind, exact=exact)))
         self.active += started
         return started
 
@@ -280,17 +280,17 @@ class Emitter:
         for root, accumulator in started:
             self.active.remove((root, accumulator))
             scope = self.scopes[-1]
-            desk = Desk(scope.builder, self.target, accumulator.lanes)
-            self._reduced(root, accumulator.result(desk))
+            ctx = EmitContext(scope.builder, self.target, accumulator.lanes)
+            self._reduced(root, accumulator.result(ctx))
 
     def _reduced(self, root: Root, ir_value: IRValue) -> None:
         """Store the result of a reduction after its loops, or combine it with the stored one."""
         scope, layout = self.scopes[-1], self.layout
-        if ir_value.desk.lanes is not None and layout.vector in root.reduced:
-            ir_value = reducing.across(root.how, ir_value, Desk(scope.builder, self.target, None))
+        if ir_value.ctx.lanes is not None and layout.vector in root.reduced:
+            ir_value = reducing.across(root.how, ir_value, EmitContext(scope.builder, self.target, None))
         if partial(root, layout, self.count):
             base = self._partial_base(root)
-            before = self._read(base, ir_value.kind, root.at, ir_value.desk)
+            before = self._read(base, ir_value.kind, root.at, ir_value.ctx)
             self._write(reducing.combine(root.how, before, ir_value), base, root.at)
             return
         ir_value = cast(ir_value, KINDS[root.value.dtype])
@@ -307,22 +307,22 @@ class Emitter:
                 continue
             assert root.node is not None
             lanes = self.lanes if self._in_lanes(len(self.scopes) - 1) else None
-            desk = Desk(self.scopes[-1].builder, self.target, lanes)
+            ctx = EmitContext(self.scopes[-1].builder, self.target, lanes)
             if not root.how:
-                ir_value = self.ir_value(root.node, desk)
+                ir_value = self.ir_value(root.node, ctx)
                 if root.value in self.late:
                     found.append((root, ir_value))
                 else:
                     self._write(ir_value, self._base(root.value), root.at)
                 continue
-            ir_value = self.ir_value(root.node.operands[0], desk)
+            ir_value = self.ir_value(root.node.operands[0], ctx)
             accumulator = next((a for r, a in self.active if r is root), None)
             if accumulator is not None:
-                accumulator.add(desk, ir_value, self.mask if lanes else None)
+                accumulator.add(ctx, ir_value, self.mask if lanes else None)
             else:
-                single = Accumulator.begun(desk, root.how, self._kind(root), exact=False)
-                single.add(desk, ir_value, self.mask if lanes else None)
-                self._reduced(root, single.result(desk))
+                single = Accumulator.begun(ctx, root.how, self._kind(root), exact=False)
+                single.add(ctx, ir_value, self.mask if lanes else None)
+                self._reduced(root, single.result(ctx))
         for root, ir_value in found:
             self._write(ir_value, self._base(root.value), root.at)
 
@@ -336,8 +336,8 @@ class Emitter:
             self.levels[id(node)] = level
         return level
 
-    def ir_value(self, node: ScalarNode, desk: Desk) -> IRValue:
-        """The IR value of a node at a desk, computed in the node's scope."""
+    def ir_value(self, node: ScalarNode, ctx: EmitContext) -> IRValue:
+        """The IR value of a node in a context, computed in the node's scope."""
         waiting = [node]
         while waiting:
             one = waiting[-1]
@@ -351,53 +351,53 @@ class Emitter:
                 continue
             known[id(one)] = self._compute(one, self._level(one))
             waiting.pop()
-        return self._at(node, desk)
+        return self._at(node, ctx)
 
-    def _at(self, node: ScalarNode, desk: Desk) -> IRValue:
-        """The IR value of a computed node, spread to the lanes of a desk."""
+    def _at(self, node: ScalarNode, ctx: EmitContext) -> IRValue:
+        """The IR value of a computed node, spread to the lanes of a context."""
         if node.kind == "number":
-            return desk.number(KINDS[node.dtype], node.data.item())
+            return ctx.number(KINDS[node.dtype], node.data.item())
         scope = self.scopes[self._level(node)]
         ir_value = scope.known[id(node)]
-        if ir_value.desk.lanes != desk.lanes:
-            known = scope.known.get((id(node), desk.lanes))
+        if ir_value.ctx.lanes != ctx.lanes:
+            known = scope.known.get((id(node), ctx.lanes))
             if known is None:
-                known = scope.known[id(node), desk.lanes] = memory.splat(scope.builder, ir_value.value, desk.lanes or 1)
-            return IRValue(desk, ir_value.kind, known)
-        return IRValue(desk, ir_value.kind, ir_value.value)
+                known = scope.known[id(node), ctx.lanes] = memory.splat(scope.builder, ir_value.value, ctx.lanes or 1)
+            return IRValue(ctx, ir_value.kind, known)
+        return IRValue(ctx, ir_value.kind, ir_value.value)
 
     def _compute(self, node: ScalarNode, level: int) -> IRValue:
         lanes = self.lanes if self.layout.vector in node.axes else None
-        desk = Desk(self.scopes[level].builder, self.target, lanes, often=self.often)
+        ctx = EmitContext(self.scopes[level].builder, self.target, lanes, often=self.often)
         if node.kind == "load":
             value, place = node.data
-            return self._read(self._base(value), KINDS[node.dtype], place, desk)
+            return self._read(self._base(value), KINDS[node.dtype], place, ctx)
         if node.kind == "gather":
-            return self._gather(node, desk)
+            return self._gather(node, ctx)
         name, dtypes, params = node.data
-        ir_values = [self._at(operand, desk) for operand in node.operands]
+        ir_values = [self._at(operand, ctx) for operand in node.operands]
         return elements.apply(name, ir_values, dtypes, node.dtype, dict(params))
 
-    def _gather(self, node: ScalarNode, desk: Desk) -> IRValue:
+    def _gather(self, node: ScalarNode, ctx: EmitContext) -> IRValue:
         """A load at a computed index; negative ones count from the end, and all are clamped to the axis."""
         value, rest, step, size = node.data
         (chosen,) = node.operands
         lanes = self.lanes if self.layout.vector in chosen.axes else None
-        at = cast(self._at(chosen, Desk(desk.builder, self.target, lanes)), "i64")
+        at = cast(self._at(chosen, EmitContext(ctx.builder, self.target, lanes)), "i64")
         at = (at < 0).select(at + size, at)
         at = minimum(maximum(at, at.like(0)), at.like(size - 1)) * step
         offset, along, _ = self._offset(rest)
-        kind, base, builder = KINDS[node.dtype], self._base(value), desk.builder
-        if desk.lanes is None or at.desk.lanes is None:
+        kind, base, builder = KINDS[node.dtype], self._base(value), ctx.builder
+        if ctx.lanes is None or at.ctx.lanes is None:
             address = memory.element(builder, base, kind, builder.add(offset, at.value))
             return (
-                memory.load(desk, kind, address)
-                if desk.lanes is None
-                else memory.load_lanes(desk, kind, address, along, self.mask)
+                memory.load(ctx, kind, address)
+                if ctx.lanes is None
+                else memory.load_lanes(ctx, kind, address, along, self.mask)
             )
-        steps = ir.Constant(ir.VectorType(LONG, desk.lanes), [along * lane for lane in range(desk.lanes)])
-        places = builder.add(builder.add(at.value, memory.splat(builder, offset, desk.lanes)), steps)
-        return memory.load_places(desk, kind, base, places, self.mask)
+        steps = ir.Constant(ir.VectorType(LONG, ctx.lanes), [along * lane for lane in range(ctx.lanes)])
+        places = builder.add(builder.add(at.value, memory.splat(builder, offset, ctx.lanes)), steps)
+        return memory.load_places(ctx, kind, base, places, self.mask)
 
     # Memory
 
@@ -430,9 +430,9 @@ class Emitter:
 
         def inside() -> None:
             scope = self.scopes[-1]
-            desk = Desk(scope.builder, self.target, None)
+            ctx = EmitContext(scope.builder, self.target, None)
             memory.store(
-                desk.number(kind, reducing.identity(root.how, kind)),
+                ctx.number(kind, reducing.identity(root.how, kind)),
                 memory.element(scope.builder, base, kind, scope.index),
             )
 
@@ -458,20 +458,20 @@ class Emitter:
             found = known
         return found, step, scope
 
-    def _read(self, base: Any, kind: str, place: Affine, desk: Desk) -> IRValue:
+    def _read(self, base: Any, kind: str, place: Affine, ctx: EmitContext) -> IRValue:
         offset, step, _ = self._offset(place)
-        address = memory.element(desk.builder, base, kind, offset)
-        if desk.lanes is None:
-            return memory.load(desk, kind, address)
+        address = memory.element(ctx.builder, base, kind, offset)
+        if ctx.lanes is None:
+            return memory.load(ctx, kind, address)
         if step == 0:
-            return memory.load_spread(desk, kind, address)
-        return memory.load_lanes(desk, kind, address, step, self.mask)
+            return memory.load_spread(ctx, kind, address)
+        return memory.load_lanes(ctx, kind, address, step, self.mask)
 
     def _write(self, ir_value: IRValue, base: Any, place: Affine) -> None:
         builder = self.scopes[-1].builder
         offset, step, _ = self._offset(place)
         address = memory.element(builder, base, ir_value.kind, offset)
-        if ir_value.desk.lanes is None:
+        if ir_value.ctx.lanes is None:
             memory.store(ir_value, address)
         else:
             memory.store_lanes(ir_value, address, step, self.mask)

@@ -209,7 +209,7 @@ def _quotient(number: IRValue, by: int) -> IRValue:
 
 def _held(ir_values: list[IRValue]) -> list[IRValue]:
     """Words that have to be in registers here: without this, LLVM would load all rows first and spill."""
-    builder, values = ir_values[0].desk.builder, [ir_value.value for ir_value in ir_values]
+    builder, values = ir_values[0].ctx.builder, [ir_value.value for ir_value in ir_values]
     several = ir.LiteralStructType([value.type for value in values]) if len(values) > 1 else values[0].type
     constraints = ["=v"] * len(values) + [str(i) for i in range(len(values))] + ["~{memory}"]
     of = ir.FunctionType(several, [value.type for value in values])

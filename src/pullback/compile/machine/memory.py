@@ -6,7 +6,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from ..mathematics.lanes import TYPES, Desk, IRValue, declared
+from ..mathematics.lanes import TYPES, EmitContext, IRValue, declared
 
 LONG, POINTER, BYTE = ir.IntType(64), ir.PointerType(), ir.IntType(8)
 SIZES = {"f": 4, "d": 8, "b1": 1} | {f"{letter}{width}": width // 8 for letter in "iu" for width in (8, 16, 32, 64)}
@@ -28,10 +28,10 @@ def _suffix(kind: str, lanes: int) -> str:
     return f"v{lanes}{letters}"
 
 
-def _from_memory(desk: Desk, kind: str, value: Any) -> IRValue:
+def _from_memory(ctx: EmitContext, kind: str, value: Any) -> IRValue:
     if kind != "b1":
-        return IRValue(desk, kind, value)
-    return IRValue(desk, "u8", value) != 0
+        return IRValue(ctx, kind, value)
+    return IRValue(ctx, "u8", value) != 0
 
 
 def _to_memory(ir_value: IRValue) -> Any:
@@ -63,57 +63,57 @@ def element(builder: Any, base: Any, kind: str, place: Any) -> Any:
     return builder.gep(base, [place], source_etype=stored_type(kind))
 
 
-def load(desk: Desk, kind: str, address: Any) -> IRValue:
+def load(ctx: EmitContext, kind: str, address: Any) -> IRValue:
     """Load one element."""
-    return _from_memory(desk, kind, desk.builder.load(address, typ=stored_type(kind), align=SIZES[kind]))
+    return _from_memory(ctx, kind, ctx.builder.load(address, typ=stored_type(kind), align=SIZES[kind]))
 
 
-def load_spread(desk: Desk, kind: str, address: Any) -> IRValue:
+def load_spread(ctx: EmitContext, kind: str, address: Any) -> IRValue:
     """Load one element into all lanes."""
-    one = load(Desk(desk.builder, desk.target, None), kind, address)
-    return IRValue(desk, kind, splat(desk.builder, one.value, desk.lanes or 1))
+    one = load(EmitContext(ctx.builder, ctx.target, None), kind, address)
+    return IRValue(ctx, kind, splat(ctx.builder, one.value, ctx.lanes or 1))
 
 
 def store(ir_value: IRValue, address: Any) -> None:
     """Store one element."""
-    ir_value.desk.builder.store(_to_memory(ir_value), address, align=SIZES[ir_value.kind])
+    ir_value.ctx.builder.store(_to_memory(ir_value), address, align=SIZES[ir_value.kind])
 
 
-def _addresses(desk: Desk, kind: str, address: Any, step: int) -> Any:
-    lanes = desk.lanes or 1
+def _addresses(ctx: EmitContext, kind: str, address: Any, step: int) -> Any:
+    lanes = ctx.lanes or 1
     numbers = ir.Constant(ir.VectorType(LONG, lanes), [step * lane for lane in range(lanes)])
-    found = desk.builder.gep(address, [numbers], source_etype=stored_type(kind))
+    found = ctx.builder.gep(address, [numbers], source_etype=stored_type(kind))
     found.type = ir.VectorType(POINTER, lanes)  # llvmlite does not infer it
     return found
 
 
-def load_lanes(desk: Desk, kind: str, address: Any, step: int, mask: Any) -> IRValue:
+def load_lanes(ctx: EmitContext, kind: str, address: Any, step: int, mask: Any) -> IRValue:
     """Load one element for each lane, `step` apart; zeros where the mask is off."""
-    lanes, builder = desk.lanes or 1, desk.builder
+    lanes, builder = ctx.lanes or 1, ctx.builder
     of = ir.VectorType(stored_type(kind), lanes)
     if step == 1 and mask is None:
-        return _from_memory(desk, kind, builder.load(address, typ=of, align=SIZES[kind]))
-    return _masked_load(desk, kind, address if step == 1 else _addresses(desk, kind, address, step), mask)
+        return _from_memory(ctx, kind, builder.load(address, typ=of, align=SIZES[kind]))
+    return _masked_load(ctx, kind, address if step == 1 else _addresses(ctx, kind, address, step), mask)
 
 
-def load_places(desk: Desk, kind: str, base: Any, places: Any, mask: Any) -> IRValue:
+def load_places(ctx: EmitContext, kind: str, base: Any, places: Any, mask: Any) -> IRValue:
     """Load one element for each lane, from a vector of indices."""
-    pointers = desk.builder.gep(base, [places], source_etype=stored_type(kind))
-    pointers.type = ir.VectorType(POINTER, desk.lanes)  # llvmlite does not see it
-    return _masked_load(desk, kind, pointers, mask)
+    pointers = ctx.builder.gep(base, [places], source_etype=stored_type(kind))
+    pointers.type = ir.VectorType(POINTER, ctx.lanes)  # llvmlite does not see it
+    return _masked_load(ctx, kind, pointers, mask)
 
 
-def _masked_load(desk: Desk, kind: str, pointers: Any, mask: Any) -> IRValue:
-    of = ir.VectorType(stored_type(kind), desk.lanes or 1)
+def _masked_load(ctx: EmitContext, kind: str, pointers: Any, mask: Any) -> IRValue:
+    of = ir.VectorType(stored_type(kind), ctx.lanes or 1)
     single = isinstance(pointers.type, ir.PointerType)
     zeros = ir.Constant(of, None)
-    found = _masked(desk, "load" if single else "gather", kind, of, [pointers], mask, [zeros])
-    return _from_memory(desk, kind, found)
+    found = _masked(ctx, "load" if single else "gather", kind, of, [pointers], mask, [zeros])
+    return _from_memory(ctx, kind, found)
 
 
-def _masked(desk: Desk, name: str, kind: str, of: Any, given: list[Any], mask: Any, other: list[Any]) -> Any:
+def _masked(ctx: EmitContext, name: str, kind: str, of: Any, given: list[Any], mask: Any, other: list[Any]) -> Any:
     """Call an intrinsic that loads or stores the lanes where a mask is on; the last of `given` are the addresses."""
-    lanes, builder = desk.lanes or 1, desk.builder
+    lanes, builder = ctx.lanes or 1, ctx.builder
     on = ir.Constant(ir.VectorType(ir.IntType(1), lanes), [1] * lanes) if mask is None else mask
     suffix = ".p0" if isinstance(given[-1].type, ir.PointerType) else f".v{lanes}p0"
     arguments = [*given, ir.IntType(32)(SIZES[kind]), on, *other]
@@ -124,15 +124,15 @@ def _masked(desk: Desk, name: str, kind: str, of: Any, given: list[Any], mask: A
 
 def store_lanes(ir_value: IRValue, address: Any, step: int, mask: Any) -> None:
     """Store one element of each lane, `step` apart, where the mask is on."""
-    desk, kind, value = ir_value.desk, ir_value.kind, _to_memory(ir_value)
+    ctx, kind, value = ir_value.ctx, ir_value.kind, _to_memory(ir_value)
     if step == 1 and mask is None:
-        desk.builder.store(value, address, align=SIZES[kind])
+        ctx.builder.store(value, address, align=SIZES[kind])
         return
-    if step == 1 and isinstance(mask, ir.Constant) and not desk.target.masks:
-        _store_first(desk.builder, value, address, kind, sum(bit.constant for bit in mask.constant))
+    if step == 1 and isinstance(mask, ir.Constant) and not ctx.target.masks:
+        _store_first(ctx.builder, value, address, kind, sum(bit.constant for bit in mask.constant))
         return
-    pointers = address if step == 1 else _addresses(desk, kind, address, step)
-    _masked(desk, "store" if step == 1 else "scatter", kind, ir.VoidType(), [value, pointers], mask, [])
+    pointers = address if step == 1 else _addresses(ctx, kind, address, step)
+    _masked(ctx, "store" if step == 1 else "scatter", kind, ir.VoidType(), [value, pointers], mask, [])
 
 
 def _store_first(builder: Any, value: Any, address: Any, kind: str, count: int) -> None:

@@ -181,7 +181,7 @@ class PoolWriter:
             for place, word in ((SLEEPS, 0), (LOCK, lock), (NUMBER, number + 1)):
                 body.put(member, place, word)
             body.atomic("add", self._at(body, "alive"), 1)
-            help_ = IRValue(body.desk, "i64", body.builder.ptrtoint(self.functions["help"], LONG))
+            help_ = IRValue(body.ctx, "i64", body.builder.ptrtoint(self.functions["help"], LONG))
             with body.when(body.call("PyThread_start_new_thread", help_, member) == -1):
                 body.atomic("sub", self._at(body, "alive"), 1)
                 body.call("PyThread_free_lock", lock)

@@ -68,11 +68,11 @@ class PoolEmitter(TaskEmitter):
         CVE-2022-40982 (Downfall).
         """
         places = self.array(self.given.offsets, "i32").at(self.number(tap) * self.given.places + first)
-        plane, found = self._plane("x", unit), ir.Constant(self.desk.type(self.kind), ir.Undefined)
+        plane, found = self._plane("x", unit), ir.Constant(self.ctx.type(self.kind), ir.Undefined)
         for lane in range(self.lanes):
             one = plane.at(places.at(lane).one().to("i64")).one()
             found = self.builder.insert_element(found, one.value, ir.IntType(32)(lane))
-        return IRValue(self.desk, self.kind, found), places
+        return IRValue(self.ctx, self.kind, found), places
 
     def highest(self, unit: IRValue) -> None:
         """The largest element of each window."""
@@ -87,7 +87,7 @@ class PoolEmitter(TaskEmitter):
         maxima = self._line("y", unit)
         with self._windows() as first:
             most = maxima.at(first).some()
-            carried = [self.desk.number("i32", 0), self.desk.number("b1", 0)]
+            carried = [self.ctx.number("i32", 0), self.ctx.number("b1", 0)]
             with self.loop(0, self.given.taps, carried=carried) as tap:
                 value, places = self._element(unit, tap, first)
                 index, (chosen, met) = places.some(), carried

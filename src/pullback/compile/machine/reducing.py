@@ -16,7 +16,7 @@ import numpy as np
 from llvmlite import ir
 
 from ..mathematics.arithmetic import cast, maximum, minimum, plus, times
-from ..mathematics.lanes import REALS, Desk, IRValue
+from ..mathematics.lanes import REALS, EmitContext, IRValue
 from .elements import KINDS
 
 LONG_SUM = 256
@@ -69,42 +69,42 @@ class Accumulator:
     carried: list[IRValue]
 
     @staticmethod
-    def begun(desk: Desk, how: str, kind: str, *, exact: bool) -> Accumulator:
+    def begun(ctx: EmitContext, how: str, kind: str, *, exact: bool) -> Accumulator:
         """An accumulator with the neutral element."""
         numbers = [identity(how, kind), *([0] if exact else [])]
-        return Accumulator(how, kind, exact, desk.lanes, [desk.number(kind, number) for number in numbers])
+        return Accumulator(how, kind, exact, ctx.lanes, [ctx.number(kind, number) for number in numbers])
 
-    def add(self, desk: Desk, ir_value: IRValue, mask: Any) -> None:
+    def add(self, ctx: EmitContext, ir_value: IRValue, mask: Any) -> None:
         """Accumulate an IR value, where the mask is on."""
         ir_value = cast(ir_value, self.kind)
         if mask is not None:
-            neutral = desk.number(self.kind, identity(self.how, self.kind))
-            ir_value = IRValue(desk, "b1", mask).select(ir_value, neutral)
-        old = self._held(0, desk)
+            neutral = ctx.number(self.kind, identity(self.how, self.kind))
+            ir_value = IRValue(ctx, "b1", mask).select(ir_value, neutral)
+        old = self._held(0, ctx)
         if not self.exact:
             self.carried = [combine(self.how, old, ir_value)]
             return
         total = old + ir_value
         part = total - old
         lost = (old - (total - part)) + (ir_value - part)
-        self.carried = [total, self._held(1, desk) + lost]
+        self.carried = [total, self._held(1, ctx) + lost]
 
-    def _held(self, place: int, desk: Desk) -> IRValue:
-        return IRValue(desk, self.kind, self.carried[place].value)
+    def _held(self, place: int, ctx: EmitContext) -> IRValue:
+        return IRValue(ctx, self.kind, self.carried[place].value)
 
-    def result(self, desk: Desk) -> IRValue:
+    def result(self, ctx: EmitContext) -> IRValue:
         """The result; where a sum overflowed, without the compensation, which is NaN."""
-        total = self._held(0, desk)
+        total = self._held(0, ctx)
         if not self.exact:
             return total
-        lost = self._held(1, desk)
+        lost = self._held(1, ctx)
         return (abs(lost) < math.inf).select(total + lost, total)
 
 
-def across(how: str, ir_value: IRValue, scalar: Desk) -> IRValue:
+def across(how: str, ir_value: IRValue, scalar: EmitContext) -> IRValue:
     """The reduction of all lanes of an IR value, pairwise."""
-    lanes = ir_value.desk.lanes or 1
+    lanes = ir_value.ctx.lanes or 1
     while lanes > 1:
         lanes //= 2
         ir_value = combine(how, *[ir_value.shuffled(None, range(start, start + lanes)) for start in (0, lanes)])
-    return IRValue(scalar, ir_value.kind, ir_value.desk.builder.extract_element(ir_value.value, ir.IntType(32)(0)))
+    return IRValue(scalar, ir_value.kind, ir_value.ctx.builder.extract_element(ir_value.value, ir.IntType(32)(0)))

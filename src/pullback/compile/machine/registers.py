@@ -15,7 +15,7 @@ from llvmlite import ir
 
 from ..loops import Scan
 from ..mathematics.arithmetic import cast
-from ..mathematics.lanes import REALS, Desk, FactoredProduct, IRValue, Sum, Target
+from ..mathematics.lanes import REALS, EmitContext, FactoredProduct, IRValue, Sum, Target
 from ..program import Equation, Value
 from . import elements, indices, reducing
 from .elements import COSTLY, ELEMENTS, KINDS
@@ -104,65 +104,65 @@ class LoopEmitter(Writer):
         number = self.number(self.scan.length - 1) - index if self.scan.reverse else index
         return self.array(base, "i8").at(number * value.nbytes).value
 
-    def _desk(self, size: int) -> Desk:
-        return Desk(self.builder, Target.host(), _lanes(size), branching=True)
+    def _desk(self, size: int) -> EmitContext:
+        return EmitContext(self.builder, Target.host(), _lanes(size), branching=True)
 
     def _loaded(self, value: Value, address: Any) -> IRValue:
-        kind, desk = KINDS[value.dtype], self._desk(value.size)
-        if desk.lanes is None:
-            return load(desk, kind, address)
-        exact = load_lanes(Desk(self.builder, Target.host(), value.size), kind, address, 1, None)
-        return exact if desk.lanes == value.size else self._gathered(exact, list(range(value.size)))
+        kind, ctx = KINDS[value.dtype], self._desk(value.size)
+        if ctx.lanes is None:
+            return load(ctx, kind, address)
+        exact = load_lanes(EmitContext(self.builder, Target.host(), value.size), kind, address, 1, None)
+        return exact if ctx.lanes == value.size else self._gathered(exact, list(range(value.size)))
 
     def _stored(self, value: Value, ir_value: IRValue, address: Any) -> None:
-        if ir_value.desk.lanes is None:
+        if ir_value.ctx.lanes is None:
             store(ir_value, address)
             return
-        if ir_value.desk.lanes != value.size:
+        if ir_value.ctx.lanes != value.size:
             ir_value = ir_value.shuffled(ir_value, range(value.size))
         store_lanes(ir_value, address, 1, None)
 
     def _constant(self, value: Value, array: Any) -> IRValue:
-        desk, kind = self._desk(value.size), KINDS[value.dtype]
+        ctx, kind = self._desk(value.size), KINDS[value.dtype]
         numbers = array.reshape(-1).tolist()
         if len(set(map(repr, numbers))) == 1:
-            return desk.number(kind, numbers[0])
-        padded = numbers + numbers[-1:] * ((desk.lanes or 1) - len(numbers))
+            return ctx.number(kind, numbers[0])
+        padded = numbers + numbers[-1:] * ((ctx.lanes or 1) - len(numbers))
         singles = [self.scalar.number(kind, number).value for number in padded]
-        return IRValue(desk, kind, ir.Constant(desk.type(kind), singles))
+        return IRValue(ctx, kind, ir.Constant(ctx.type(kind), singles))
 
     # Elements of vectors
 
     def _gathered(self, ir_value: IRValue, places: Numbers) -> IRValue:
         """A vector of some elements of a vector; surplus lanes repeat the last element and are not stored."""
-        desk, kind, builder = self._desk(len(places)), ir_value.kind, self.builder
-        if ir_value.desk.lanes is None and isinstance(ir_value.value, ir.Constant):
-            return desk.number(kind, ir_value.value.constant)
-        if ir_value.desk.lanes is None:
-            return ir_value if desk.lanes is None else IRValue(desk, kind, splat(builder, ir_value.value, desk.lanes))
-        if desk.lanes is None:
-            return IRValue(desk, kind, builder.extract_element(ir_value.value, ir.IntType(32)(places[0])))
-        if ir_value.desk.lanes == desk.lanes and list(places) == list(range(len(places))):
+        ctx, kind, builder = self._desk(len(places)), ir_value.kind, self.builder
+        if ir_value.ctx.lanes is None and isinstance(ir_value.value, ir.Constant):
+            return ctx.number(kind, ir_value.value.constant)
+        if ir_value.ctx.lanes is None:
+            return ir_value if ctx.lanes is None else IRValue(ctx, kind, splat(builder, ir_value.value, ctx.lanes))
+        if ctx.lanes is None:
+            return IRValue(ctx, kind, builder.extract_element(ir_value.value, ir.IntType(32)(places[0])))
+        if ir_value.ctx.lanes == ctx.lanes and list(places) == list(range(len(places))):
             return ir_value
-        padded = [*places, *[places[-1]] * (desk.lanes - len(places))]
-        return IRValue(desk, kind, ir_value.shuffled(ir_value, padded).value)
+        padded = [*places, *[places[-1]] * (ctx.lanes - len(places))]
+        return IRValue(ctx, kind, ir_value.shuffled(ir_value, padded).value)
 
     def _put_together(self, ir_values: Sequence[tuple[IRValue, int]], numbers: Numbers) -> IRValue:
         """A vector of elements of several vectors, numbered consecutively from 1; 0 stands for a zero."""
-        desk, kind = self._desk(len(numbers)), ir_values[0][0].kind
-        found, start = desk.number(kind, 0), 1
+        ctx, kind = self._desk(len(numbers)), ir_values[0][0].kind
+        found, start = ctx.number(kind, 0), 1
         for ir_value, size in ir_values:
             inside = [start <= number < start + size for number in numbers]
             if any(inside):
                 places = [number - start if own else 0 for number, own in zip(numbers, inside, strict=True)]
                 taken = self._gathered(ir_value, places)
-                found = taken if all(inside) else self._mask(desk, inside).select(taken, found)
+                found = taken if all(inside) else self._mask(ctx, inside).select(taken, found)
             start += size
         return found
 
-    def _mask(self, desk: Desk, inside: Sequence[bool]) -> IRValue:
-        bits = [*inside, *[inside[-1]] * ((desk.lanes or 1) - len(inside))]
-        return IRValue(desk, "b1", ir.Constant(desk.type("b1"), list(map(int, bits)) if desk.lanes else int(bits[0])))
+    def _mask(self, ctx: EmitContext, inside: Sequence[bool]) -> IRValue:
+        bits = [*inside, *[inside[-1]] * ((ctx.lanes or 1) - len(inside))]
+        return IRValue(ctx, "b1", ir.Constant(ctx.type("b1"), list(map(int, bits)) if ctx.lanes else int(bits[0])))
 
     # Equations
 

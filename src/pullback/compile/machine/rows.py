@@ -102,7 +102,7 @@ class RowEmitter(TaskEmitter):
         self, row: IRValue, terms: Callable[[Register], tuple[IRValue, ...]], count: int = 1, how: str = "sum"
     ) -> list[IRValue]:
         """The sums, or the maxima, over a row of `count` terms for each element."""
-        neutral = self.desk.number(self.kind, identity(how, self.kind))
+        neutral = self.ctx.number(self.kind, identity(how, self.kind))
         carried = [neutral] * (TOGETHER * count)
         for own in self._along(row, carried):
             for place, term in enumerate(terms(own), own.number * count):
@@ -272,8 +272,8 @@ class RowEmitter(TaskEmitter):
         given = self.given
         for place, mask in self.registers(0, given.inner):
             first = self.array(given.x).at(row * given.size * given.inner + place)
-            top = [self.desk.number(self.kind, -math.inf)]
-            total = [self.desk.number(self.kind, 0)]
+            top = [self.ctx.number(self.kind, -math.inf)]
+            total = [self.ctx.number(self.kind, 0)]
             with self.loop(0, given.size, 1, top) as number:
                 top[0] = combine("maximum", top[0], first.at(number * given.inner).some(mask))
             shift = (abs(top[0]) < math.inf).select(top[0], 0)

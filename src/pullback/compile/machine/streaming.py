@@ -56,7 +56,7 @@ class StreamWriter(Writer):
         sizes = [value.dtype.itemsize for equation in program.equations for value in equation.outputs]
         lanes = width // max(4, *sizes, *[SIZES[kind] for kind, _ in self.operands])
         super().__init__(None, KINDS[self.out], lanes)
-        self.desk.branching = True
+        self.ctx.branching = True
         self.module = LinkedModule()
 
     def write(self) -> str:
@@ -92,7 +92,7 @@ class StreamWriter(Writer):
     def _vector(self, at: IRValue, bases: list[Array], fixed: list[IRValue | None]) -> None:
         """Write the code for the register at an index."""
         ir_values = {
-            value: self.desk.number(KINDS[value.dtype], array.item()) for value, array in self.program.constants.items()
+            value: self.ctx.number(KINDS[value.dtype], array.item()) for value, array in self.program.constants.items()
         }
         for value, base, known in zip(self.program.inputs, bases[1:], fixed, strict=True):
             if known is None:

@@ -72,7 +72,7 @@ class _Emitter(TaskEmitter):
         dtype = np.dtype(np.float32 if self.kind == "f" else np.float64)
         self.how = HOW.get(name, "sum")
         self.own = kind_of(self.how, dtype, dtype)
-        self.lanes = self.desk.lanes = native.width() // SIZES[self.own]
+        self.lanes = self.ctx.lanes = native.width() // SIZES[self.own]
         super().unit(name, unit)
 
     def total(self, unit: IRValue) -> None:
@@ -103,10 +103,10 @@ class _Emitter(TaskEmitter):
         return self.array(getattr(self.given, name), kind).at(place)
 
     def _begun(self) -> Accumulator:
-        return Accumulator.begun(self.desk, self.how, self.own, exact=self.how == "sum" and self.kind == "d")
+        return Accumulator.begun(self.ctx, self.how, self.own, exact=self.how == "sum" and self.kind == "d")
 
     def _number(self, x: float) -> IRValue:
-        return self.desk.number(self.own, x)
+        return self.ctx.number(self.own, x)
 
     def _finish(self, ir_value: IRValue, place: IRValue, mask: IRValue | None) -> None:
         """Store results: final ones in the kind of x, partial ones in the kind in which they were computed."""
@@ -140,7 +140,7 @@ class AlongEmitter(_Emitter):
 
         def take(own: list[IRValue]) -> None:
             total.carried = [*carried]
-            total.add(self.desk, functools.reduce(partial(combine, how), own), None)
+            total.add(self.ctx, functools.reduce(partial(combine, how), own), None)
             carried[:] = total.carried
 
         with self.loop(begin, whole, TURNS * span, carried) as at:
@@ -152,7 +152,7 @@ class AlongEmitter(_Emitter):
         with self.loop(whole, end, self.lanes, own) as at:
             some(at, self.first(end - at), own)
         take(own)
-        self._finish(across(how, total.result(self.desk), self.scalar), unit, None)
+        self._finish(across(how, total.result(self.ctx), self.scalar), unit, None)
 
     def _range(self, unit: IRValue, span: int) -> tuple[IRValue, IRValue, IRValue, IRValue]:
         """The row of a unit, the bounds of its part in x, and the end of its whole spans."""
@@ -171,7 +171,7 @@ class AlongEmitter(_Emitter):
         lanes = self.lanes
         span = TOGETHER * lanes
         _, begin, end, whole = self._range(unit, span)
-        carried = [self._number(1), self.desk.number("i64", 0)]
+        carried = [self._number(1), self.ctx.number("i64", 0)]
         with self.loop(begin, whole, TURNS * span, carried) as first:
             with self.loop(first, (first + TURNS * span).at_most(whole), span, carried) as at:
                 factors = [self._load("x", at + i * lanes, None) for i in range(TOGETHER)]
@@ -244,10 +244,10 @@ class AcrossEmitter(_Emitter):
                     lines = [row + i + outer * given.size for i in range(count)]
                     terms = [term(result, place(at, line), mask) for line in lines]
                     total = known(at)
-                    total.add(self.desk, _halves(self.how, terms), None)
+                    total.add(self.ctx, _halves(self.how, terms), None)
                     keep(total, at)
         for at, mask in self.registers(0, width):
-            self._finish(known(at).result(self.desk), place(at, number + outer * given.parts), mask)
+            self._finish(known(at).result(self.ctx), place(at, number + outer * given.parts), mask)
 
 
 def _square(x: IRValue) -> IRValue:

@@ -72,10 +72,10 @@ class UpdateWriter(Writer):
         return self.module.finished()
 
     def _apply(self, given: list[Any], inputs: list[Any], at: Any) -> None:
-        desk = given[0].desk
+        ctx = given[0].ctx
         ir_values = dict(zip(self.program.inputs, given, strict=True))
         ir_values |= {
-            value: desk.number(KINDS[value.dtype], array.item()) for value, array in self.program.constants.items()
+            value: ctx.number(KINDS[value.dtype], array.item()) for value, array in self.program.constants.items()
         }
         for equation in self.program.equations:
             operands = [ir_values[value] for value in equation.inputs]

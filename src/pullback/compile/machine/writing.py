@@ -9,7 +9,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from ..mathematics.lanes import TYPES, Desk, IRValue, Target, declared
+from ..mathematics.lanes import TYPES, EmitContext, IRValue, Target, declared
 from . import memory
 from .memory import BYTE, LONG, POINTER, SIZES
 
@@ -21,37 +21,37 @@ class Array(IRValue):
 
     def with_value(self, value: Any) -> Array:
         """Another address of such elements."""
-        return Array(self.desk, self.kind, value)
+        return Array(self.ctx, self.kind, value)
 
     def at(self, place: IRValue | int) -> Array:
         """The elements from one on."""
-        return self.with_value(memory.element(self.desk.builder, self.value, self.kind, _value(place)))
+        return self.with_value(memory.element(self.ctx.builder, self.value, self.kind, _value(place)))
 
     def one(self) -> IRValue:
         """The first element."""
-        return memory.load(Desk(self.desk.builder, self.desk.target, None), self.kind, self.value)
+        return memory.load(EmitContext(self.ctx.builder, self.ctx.target, None), self.kind, self.value)
 
     def spread(self) -> IRValue:
         """The first element, in all lanes."""
-        return memory.load_spread(self.desk, self.kind, self.value)
+        return memory.load_spread(self.ctx, self.kind, self.value)
 
     def some(self, mask: IRValue | None = None) -> IRValue:
         """The first elements, one for each lane; zeros where the mask is off."""
-        return memory.load_lanes(self.desk, self.kind, self.value, 1, None if mask is None else mask.value)
+        return memory.load_lanes(self.ctx, self.kind, self.value, 1, None if mask is None else mask.value)
 
     def apart(self, step: IRValue, mask: IRValue | None) -> IRValue:
         """An element for each lane, so many elements apart; zeros where the mask is off."""
-        builder, lanes = self.desk.builder, self.desk.lanes or 1
+        builder, lanes = self.ctx.builder, self.ctx.lanes or 1
         places = builder.mul(memory.splat(builder, step.value, lanes), memory.lane_numbers(lanes))
-        return memory.load_places(self.desk, self.kind, self.value, places, None if mask is None else mask.value)
+        return memory.load_places(self.ctx, self.kind, self.value, places, None if mask is None else mask.value)
 
     def among(self, places: IRValue, mask: IRValue | None) -> IRValue:
         """The elements at places, one for each lane; zeros where the mask is off."""
-        return memory.load_places(self.desk, self.kind, self.value, places.value, None if mask is None else mask.value)
+        return memory.load_places(self.ctx, self.kind, self.value, places.value, None if mask is None else mask.value)
 
     def put(self, ir_value: IRValue, mask: IRValue | None = None) -> None:
         """Write one element, or one for each lane where the mask is on."""
-        if ir_value.desk.lanes is None:
+        if ir_value.ctx.lanes is None:
             memory.store(ir_value, self.value)
         else:
             memory.store_lanes(ir_value, self.value, 1, None if mask is None else mask.value)
@@ -66,7 +66,9 @@ class Writer:
 
     def __init__(self, builder: Any, kind: str = "i64", lanes: int = 1) -> None:
         self.kind, self.lanes = kind, lanes
-        self.scalar, self.desk = (Desk(builder, Target.host(), count) for count in (None, lanes if lanes > 1 else None))
+        self.scalar, self.ctx = (
+            EmitContext(builder, Target.host(), count) for count in (None, lanes if lanes > 1 else None)
+        )
         self.builder = builder
 
     def begin(
@@ -84,8 +86,8 @@ class Writer:
         signature = ir.FunctionType(VOID, [POINTER] * len(arrays) + [LONG] * len(numbers))
         function = ir.Function(module, signature, name)
         function.linkage = "internal" if internal else ""
-        self.builder = self.scalar.builder = self.desk.builder = ir.IRBuilder(function.append_basic_block())
-        given: list[IRValue] = [Array(self.desk, kind or self.kind, value) for value in function.args[: len(arrays)]]
+        self.builder = self.scalar.builder = self.ctx.builder = ir.IRBuilder(function.append_basic_block())
+        given: list[IRValue] = [Array(self.ctx, kind or self.kind, value) for value in function.args[: len(arrays)]]
         given += map(self.number, function.args[len(arrays) :])
         return SimpleNamespace(**dict(zip((*arrays, *numbers), given, strict=True)))
 
@@ -99,12 +101,12 @@ class Writer:
 
     def zero(self) -> IRValue:
         """Zero in all lanes."""
-        return self.desk.number(self.kind, 0)
+        return self.ctx.number(self.kind, 0)
 
     def array(self, address: IRValue | Any, kind: str = "") -> Array:
         """The elements at an address."""
         value = self.builder.inttoptr(address.value, POINTER) if isinstance(address, IRValue) else address
-        return Array(self.desk, kind or self.kind, value)
+        return Array(self.ctx, kind or self.kind, value)
 
     def word(self, address: IRValue, place: IRValue | int = 0) -> IRValue:
         """The word at a place of a table."""
@@ -121,11 +123,11 @@ class Writer:
 
     def first(self, count: IRValue) -> IRValue:
         """A mask of the first lanes."""
-        return IRValue(self.desk, "b1", memory.first_lanes(self.builder, count.value, self.lanes))
+        return IRValue(self.ctx, "b1", memory.first_lanes(self.builder, count.value, self.lanes))
 
     def all_lanes(self, ir_value: IRValue) -> IRValue:
         """A scalar in all lanes."""
-        return IRValue(self.desk, ir_value.kind, memory.splat(self.builder, ir_value.value, self.lanes))
+        return IRValue(self.ctx, ir_value.kind, memory.splat(self.builder, ir_value.value, self.lanes))
 
     # Memory
 

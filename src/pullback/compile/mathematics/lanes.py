@@ -69,7 +69,7 @@ def _constant(kind: str, number: Any, lanes: int | None) -> Value:
     return one if lanes is None else _Spread(ir.VectorType(TYPES[kind], lanes), [one] * lanes)
 
 
-class Desk:
+class EmitContext:
     """The context of IR values: a builder, the number of lanes (None for scalars), and the target.
 
     `branching` says whether formulas may branch, and leave the builder in another block; `often`, whether the code runs
@@ -141,20 +141,20 @@ class IRValue:
 
     __hash__ = None  # type: ignore[assignment]  # == is an instruction here
 
-    def __init__(self, desk: Desk, kind: str, value: Value) -> None:
-        self.desk, self.kind, self.value = desk, kind, value
+    def __init__(self, ctx: EmitContext, kind: str, value: Value) -> None:
+        self.ctx, self.kind, self.value = ctx, kind, value
 
     def with_value(self, value: Value) -> IRValue:
         """Another value of this kind, with as many lanes."""
-        return IRValue(self.desk, self.kind, value)
+        return IRValue(self.ctx, self.kind, value)
 
     def like(self, other: IRValue | float) -> IRValue:
         """A number as a value of this kind; values are returned as they are."""
-        return other if isinstance(other, IRValue) else self.desk.number(self.kind, other)
+        return other if isinstance(other, IRValue) else self.ctx.number(self.kind, other)
 
     def _make(self, real: str, integer: str, left: IRValue, right: IRValue) -> IRValue:
-        instruction = getattr(self.desk.builder, real if self.kind in REALS else integer)
-        return IRValue(self.desk, self.kind, instruction(left.value, right.value))
+        instruction = getattr(self.ctx.builder, real if self.kind in REALS else integer)
+        return IRValue(self.ctx, self.kind, instruction(left.value, right.value))
 
     # Arithmetic: IEEE's for reals, modulo the width for integers.
 
@@ -191,14 +191,14 @@ class IRValue:
         return self._make("urem", "urem", self, self.like(other))
 
     def __neg__(self) -> IRValue:
-        builder = self.desk.builder
+        builder = self.ctx.builder
         value = builder.fneg(self.value) if self.kind in REALS else builder.neg(self.value)
-        return IRValue(self.desk, self.kind, value)
+        return IRValue(self.ctx, self.kind, value)
 
     def mad(self, factor: IRValue | float, term: IRValue | float) -> IRValue:
         """self * factor + term, rounded once if the processor has fused multiply-add, else twice."""
-        if self.desk.target.fma:
-            return self.desk.intrinsic("fma", self.kind, self, self.like(factor), self.like(term))
+        if self.ctx.target.fma:
+            return self.ctx.intrinsic("fma", self.kind, self, self.like(factor), self.like(term))
         return self * factor + term
 
     def polynomial(self, coefficients: Sequence[IRValue | float], *, soon: bool = False) -> IRValue:
@@ -226,7 +226,7 @@ class IRValue:
     @property
     def scales(self) -> bool:
         """Whether `scaled_by` and `parted` are available: for whole AVX-512 registers."""
-        return self.desk.target.scalef and not (self.desk.lanes or 1) * {"f": 4, "d": 8}[self.kind] % REGISTER
+        return self.ctx.target.scalef and not (self.ctx.lanes or 1) * {"f": 4, "d": 8}[self.kind] % REGISTER
 
     def scaled_by(self, power: IRValue) -> IRValue:
         """This times 2^power, a whole number as a real; rounded once."""
@@ -242,10 +242,10 @@ class IRValue:
 
     def _by_registers(self, name: str, *operands: IRValue | Value) -> IRValue:
         """What an instruction of AVX-512 makes of this, one register after another."""
-        builder, lanes = self.desk.builder, REGISTER // {"f": 4, "d": 8}[self.kind]
+        builder, lanes = self.ctx.builder, REGISTER // {"f": 4, "d": 8}[self.kind]
         of, mask, mode = ir.VectorType(TYPES[self.kind], lanes), ir.IntType(max(8, lanes)), ir.IntType(32)
         full, parts = f"llvm.x86.avx512.mask.{name}.p{'s' if self.kind == 'f' else 'd'}.512", []
-        for start in range(0, self.desk.lanes or 0, lanes):
+        for start in range(0, self.ctx.lanes or 0, lanes):
             places = range(start, start + lanes)
             own, *others = [x.shuffled(None, places).value if isinstance(x, IRValue) else x for x in (self, *operands)]
             arguments = [own, *others, own, mask(-1), mode(ROUNDING)]
@@ -253,24 +253,24 @@ class IRValue:
             parts.append(builder.call(function, arguments))
         while len(parts) > 1:
             parts = [_joined(builder, *pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
-        return IRValue(self.desk, self.kind, parts[0])
+        return IRValue(self.ctx, self.kind, parts[0])
 
     def shuffled(self, other: IRValue | None, places: Sequence[int]) -> IRValue:
         """A vector of elements of this vector, or of this one and another, whose elements are counted on."""
         second = ir.Constant(self.value.type, ir.Undefined) if other is None else other.value
         order = ir.Constant(ir.VectorType(ir.IntType(32), len(places)), [*places])
-        desk = Desk(self.desk.builder, self.desk.target, len(places))
-        return IRValue(desk, self.kind, desk.builder.shuffle_vector(self.value, second, order))
+        ctx = EmitContext(self.ctx.builder, self.ctx.target, len(places))
+        return IRValue(ctx, self.kind, ctx.builder.shuffle_vector(self.value, second, order))
 
     # Comparisons: false where a side is NaN, but for !=.
 
     def _compare(self, sign: str, other: IRValue | float) -> IRValue:
-        builder, right = self.desk.builder, self.like(other)
+        builder, right = self.ctx.builder, self.like(other)
         if self.kind in REALS:
             unordered = builder.fcmp_unordered if sign == "!=" else builder.fcmp_ordered
-            return IRValue(self.desk, "b1", unordered(sign, self.value, right.value))
+            return IRValue(self.ctx, "b1", unordered(sign, self.value, right.value))
         compare = builder.icmp_signed if self.kind in ORDERED else builder.icmp_unsigned
-        return IRValue(self.desk, "b1", compare(sign, self.value, right.value))
+        return IRValue(self.ctx, "b1", compare(sign, self.value, right.value))
 
     def __lt__(self, other: IRValue | float) -> IRValue:
         return self._compare("<", other)
@@ -292,14 +292,14 @@ class IRValue:
 
     def isnan(self) -> IRValue:
         """Where this is NaN."""
-        return IRValue(self.desk, "b1", self.desk.builder.fcmp_unordered("uno", self.value, self.value))
+        return IRValue(self.ctx, "b1", self.ctx.builder.fcmp_unordered("uno", self.value, self.value))
 
     def select(self, chosen: IRValue | float, other: IRValue | float, kind: str = "") -> IRValue:
         """`chosen` where this b1 is true, `other` elsewhere; two numbers need their kind."""
         model = next((ir_value for ir_value in (chosen, other) if isinstance(ir_value, IRValue)), None)
-        model = self.desk.number(kind, 0) if model is None else model
+        model = self.ctx.number(kind, 0) if model is None else model
         left, right = model.like(chosen), model.like(other)
-        return model.with_value(self.desk.builder.select(self.value, left.value, right.value))
+        return model.with_value(self.ctx.builder.select(self.value, left.value, right.value))
 
     # Bits.
 
@@ -313,7 +313,7 @@ class IRValue:
         return self._make("xor", "xor", self, self.like(other))
 
     def __invert__(self) -> IRValue:
-        return IRValue(self.desk, self.kind, self.desk.builder.not_(self.value))
+        return IRValue(self.ctx, self.kind, self.ctx.builder.not_(self.value))
 
     def __lshift__(self, count: IRValue | int) -> IRValue:
         return self._make("shl", "shl", self, self.like(count))
@@ -336,7 +336,7 @@ class IRValue:
         return self._cast("bitcast", {bits: kind for kind, bits in BITS.items()}[self.kind])
 
     def _cast(self, instruction: str, kind: str) -> IRValue:
-        return IRValue(self.desk, kind, getattr(self.desk.builder, instruction)(self.value, self.desk.type(kind)))
+        return IRValue(self.ctx, kind, getattr(self.ctx.builder, instruction)(self.value, self.ctx.type(kind)))
 
     def to(self, kind: str) -> IRValue:
         """The nearest number of another kind, the low bits between integers; reals to integers only where they fit."""
@@ -351,37 +351,37 @@ class IRValue:
             return self._cast("sitofp" if signed else "uitofp", kind)
         wider = WIDTH[kind] - WIDTH[self.kind]
         if wider == 0:
-            return IRValue(self.desk, kind, self.value)
+            return IRValue(self.ctx, kind, self.value)
         return self._cast("trunc" if wider < 0 else "sext" if signed else "zext", kind)
 
     # Functions that are one instruction.
 
     def __abs__(self) -> IRValue:
-        return self.desk.intrinsic("fabs", self.kind, self)
+        return self.ctx.intrinsic("fabs", self.kind, self)
 
     def sqrt(self) -> IRValue:
         """The square root, correctly rounded."""
-        return self.desk.intrinsic("sqrt", self.kind, self)
+        return self.ctx.intrinsic("sqrt", self.kind, self)
 
     def floor(self) -> IRValue:
         """The next whole number below."""
-        return self.desk.intrinsic("floor", self.kind, self)
+        return self.ctx.intrinsic("floor", self.kind, self)
 
     def ceil(self) -> IRValue:
         """The next whole number above."""
-        return self.desk.intrinsic("ceil", self.kind, self)
+        return self.ctx.intrinsic("ceil", self.kind, self)
 
     def trunc(self) -> IRValue:
         """The next whole number towards 0."""
-        return self.desk.intrinsic("trunc", self.kind, self)
+        return self.ctx.intrinsic("trunc", self.kind, self)
 
     def rint(self) -> IRValue:
         """The nearest whole number, the even one of two."""
-        return self.desk.intrinsic("rint", self.kind, self)
+        return self.ctx.intrinsic("rint", self.kind, self)
 
     def copysign(self, sign: IRValue) -> IRValue:
         """This size with the sign of another value."""
-        return self.desk.intrinsic("copysign", self.kind, self, sign)
+        return self.ctx.intrinsic("copysign", self.kind, self, sign)
 
     # Shorthands.
 
@@ -396,7 +396,7 @@ class IRValue:
     def whole(self) -> IRValue:
         """A small integer (22 bits of i32, 51 of i64) as the real of its size."""
         kind = {bits: kind for kind, bits in BITS.items()}[self.kind]
-        magic = self.desk.number(kind, 1.5 * 2.0 ** FRACTION[kind])
+        magic = self.ctx.number(kind, 1.5 * 2.0 ** FRACTION[kind])
         return (self + magic.bits()).real() - magic
 
     def nearest(self, factor: float = 1.0) -> tuple[IRValue, IRValue]:
@@ -409,7 +409,7 @@ class IRValue:
         """
         magic = 1.5 * 2.0 ** FRACTION[self.kind]
         shifted = self._and(factor, magic)
-        return shifted - magic, shifted.bits() - self.desk.number(self.kind, magic).bits()
+        return shifted - magic, shifted.bits() - self.ctx.number(self.kind, magic).bits()
 
     def _and(self, factor: float, term: float) -> IRValue:
         """About this times a factor, plus a term."""
@@ -420,7 +420,7 @@ class FactoredProduct(IRValue):
     """A product with an early and a late factor, so that an approximate use of it can wait for the late one only."""
 
     def __init__(self, whole: IRValue, late: IRValue, soon: IRValue) -> None:
-        super().__init__(whole.desk, whole.kind, whole.value)
+        super().__init__(whole.ctx, whole.kind, whole.value)
         self._late, self._soon = late, soon
 
     def _and(self, factor: float, term: float) -> IRValue:
@@ -431,7 +431,7 @@ class Sum(IRValue):
     """left * right + term, to which an early addend can be added without another dependent operation."""
 
     def __init__(self, left: IRValue, right: IRValue, term: IRValue) -> None:
-        super().__init__(term.desk, term.kind, left.mad(right, term).value)
+        super().__init__(term.ctx, term.kind, left.mad(right, term).value)
         self._product, self._term = (left, right), term
 
     def plus(self, other: IRValue) -> IRValue:

@@ -27,7 +27,7 @@ def split(x: IRValue, least: float = math.sqrt(0.5)) -> tuple[IRValue, IRValue]:
 def split_normal(x: IRValue, least: float = math.sqrt(0.5)) -> tuple[IRValue, IRValue]:
     """The same for numbers that are not subnormal."""
     bits = x.bits()
-    k = (bits - x.desk.number(x.kind, least).bits()) >> FRACTION[x.kind]
+    k = (bits - x.ctx.number(x.kind, least).bits()) >> FRACTION[x.kind]
     return (bits - (k << FRACTION[x.kind])).real(), k
 
 

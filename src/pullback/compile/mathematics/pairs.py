@@ -25,7 +25,7 @@ def ordered_total(a: IRValue, b: IRValue) -> tuple[IRValue, IRValue]:
 def product(a: IRValue, b: IRValue) -> tuple[IRValue, IRValue]:
     """a * b rounded, and what that lost: exact unless it is subnormal, or (without fma) an operand enormous."""
     high = a * b
-    if a.desk.target.fma:
+    if a.ctx.target.fma:
         return high, a.mad(b, -high)
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
     return high, ((a_high * b_high - high) + a_high * b_low + a_low * b_high) + a_low * b_low

@@ -13,7 +13,7 @@ from typing import Any
 from llvmlite import ir
 
 from .exponentials import scaled
-from .lanes import BIAS, FRACTION, TYPES, Desk, IRValue, Target, declared
+from .lanes import BIAS, FRACTION, TYPES, EmitContext, IRValue, Target, declared
 from .pairs import product
 
 # Below this quotient, and for doubles of a size between the other two, the short form is exact.
@@ -86,16 +86,16 @@ def floor_divide(a: IRValue, b: IRValue, *, near: bool = False) -> IRValue:
 
 def _called(a: IRValue, b: IRValue) -> IRValue:
     """The remainder of any doubles, by a call for each lane."""
-    desk, builder = a.desk, a.desk.builder
+    ctx, builder = a.ctx, a.ctx.builder
     function = _long_division(builder.module)
-    if desk.lanes is None:
-        return IRValue(desk, "d", builder.call(function, [a.value, b.value]))
-    out = ir.Constant(desk.type("d"), ir.Undefined)
-    for lane in range(desk.lanes):
+    if ctx.lanes is None:
+        return IRValue(ctx, "d", builder.call(function, [a.value, b.value]))
+    out = ir.Constant(ctx.type("d"), ir.Undefined)
+    for lane in range(ctx.lanes):
         at = ir.Constant(TYPES["i32"], lane)
         operands = [builder.extract_element(x.value, at) for x in (a, b)]
         out = builder.insert_element(out, builder.call(function, operands), at)
-    return IRValue(desk, "d", out)
+    return IRValue(ctx, "d", out)
 
 
 def _long_division(module: Value) -> Value:
@@ -109,8 +109,8 @@ def _long_division(module: Value) -> Value:
         function.attributes.add(attribute)
     entry, loop, done = (function.append_basic_block(name) for name in ("entry", "loop", "done"))
     builder = ir.IRBuilder(entry)
-    desk = Desk(builder, Target(fma=False), None)
-    a, b = (IRValue(desk, "d", value) for value in function.args)
+    ctx = EmitContext(builder, Target(fma=False), None)
+    a, b = (IRValue(ctx, "d", value) for value in function.args)
     (left, left_power), (right, right_power) = _whole(abs(a)), _whole(abs(b))
     gap = left_power - right_power
     # Long division divides by at least 1, and does nothing when a is smaller; what it gives then is not used.
@@ -120,9 +120,9 @@ def _long_division(module: Value) -> Value:
 
     builder.position_at_end(loop)
     rest_phi, gap_phi = builder.phi(TYPES["i64"]), builder.phi(TYPES["i64"])
-    step = IRValue(desk, "i64", gap_phi).at_most(STEP)
-    rest = (IRValue(desk, "i64", rest_phi) << step) % divisor
-    remaining = IRValue(desk, "i64", gap_phi) - step
+    step = IRValue(ctx, "i64", gap_phi).at_most(STEP)
+    rest = (IRValue(ctx, "i64", rest_phi) << step) % divisor
+    remaining = IRValue(ctx, "i64", gap_phi) - step
     for phi, first, then in ((rest_phi, start, rest), (gap_phi, gap, remaining)):
         phi.add_incoming(first.value, entry)
         phi.add_incoming(then.value, loop)
@@ -132,7 +132,7 @@ def _long_division(module: Value) -> Value:
     final = builder.phi(TYPES["i64"])
     final.add_incoming(start.value, entry)
     final.add_incoming(rest.value, loop)
-    whole = scaled(IRValue(desk, "i64", final).to("d"), (right_power.to("d"), right_power))
+    whole = scaled(IRValue(ctx, "i64", final).to("d"), (right_power.to("d"), right_power))
     result = (abs(a) < abs(b)).select(abs(a), whole).copysign(a)
     valid = (abs(a) < math.inf) & (abs(b) > 0)
     builder.ret(valid.select(result, math.nan).value)

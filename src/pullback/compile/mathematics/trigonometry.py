@@ -43,7 +43,7 @@ class Rest(NamedTuple):
 def _reduced_near(x: IRValue) -> Rest:
     """The rest for |x| up to NEAR."""
     whole, n = x.nearest(2 / math.pi)
-    if not x.desk.target.fma:
+    if not x.ctx.target.fma:
         return _reduced_in_steps(x, whole, n)
     first, second, third = HALF_PI_PARTS[x.kind]
     early = whole.mad(
@@ -73,12 +73,12 @@ def _reduced_float(x: IRValue) -> tuple[IRValue, IRValue]:
     A product of integers, m times those 64 bits of 2 / pi that matter, has m 2^e 2 / pi less a multiple of 4 as its low 64
     bits: the first two count quarter turns. The next 32 bits of 2 / pi make it exact enough near multiples of pi / 2.
     """
-    desk, bits, small = x.desk, x.bits().to("i64"), abs(x) < math.pi / 4
+    ctx, bits, small = x.ctx, x.bits().to("i64"), abs(x) < math.pi / 4
     m = small.select(0, (bits & 0x7FFFFF) | 0x800000)
     m = (x < 0).select(-m, m)
     e = ((bits >> FRACTION["f"]) & 255) - (BIAS["f"] + FRACTION["f"])
     last = (e + 62).at_least(0)  # of those bits
-    words = [desk.number("i64", TWO_BY_PI >> DIGITS - 64 * i & (1 << 64) - 1) for i in range(5)]  # the first is 0
+    words = [ctx.number("i64", TWO_BY_PI >> DIGITS - 64 * i & (1 << 64) - 1) for i in range(5)]  # the first is 0
     a, b, c = ((last < 64).select(words[i], (last < 128).select(words[i + 1], words[i + 2])) for i in range(3))
     shift = last & 63
     taken, following = ((y << shift) | z.shifted_right(1).shifted_right(63 - shift) for y, z in ((a, b), (b, c)))
@@ -104,11 +104,11 @@ def _turns() -> tuple[float, ...]:
 
 def _reduced_double(x: IRValue) -> tuple[IRValue, IRValue]:
     """r, and n as an integer, for any double."""
-    desk = x.desk
+    ctx = x.ctx
     power = ((x.bits() >> FRACTION["d"]) & 2047) - (BIAS["d"] + FRACTION["d"])
     row = (power >> STRIDE).at_least(0)
     scaled = x * power_of_two(-(row << STRIDE), "d")  # a whole number, but for row 0
-    parts = [desk.lookup("turns", _turns(), (row << 2) + i) for i in range(4)]
+    parts = [ctx.lookup("turns", _turns(), (row << 2) + i) for i in range(4)]
     (a, b), (c, d), (e, f) = (product(scaled, part) for part in parts[:3])
     a -= 4 * (a * 0.25).rint()
     high, rest = total(a, b)
@@ -123,7 +123,7 @@ def _reduced_double(x: IRValue) -> tuple[IRValue, IRValue]:
     high, rest = total(high, low)
     rest += least
     upper, lower = HALF_PI["d"]
-    top, error = product(high, desk.number("d", upper))
+    top, error = product(high, ctx.number("d", upper))
     r = top + (rest.mad(upper, high * lower) + error)
     return (abs(x) < math.pi / 4).select(x, r), n
 
@@ -179,14 +179,14 @@ def _turned_soon(rest: Rest, n: IRValue, zero: IRValue | None = None) -> IRValue
 
 def sine(x: IRValue, rest: Rest) -> IRValue:
     """The sine of x = n pi / 2 + r."""
-    if x.desk.branching:
+    if x.ctx.branching:
         return _turned_soon(rest, rest.n, x == 0)
     return (x == 0).select(x, _turned(rest, rest.n))
 
 
 def cosine(x: IRValue, rest: Rest) -> IRValue:
     """The cosine of x = n pi / 2 + r."""
-    return (_turned_soon if x.desk.branching else _turned)(rest, rest.n + 1)
+    return (_turned_soon if x.ctx.branching else _turned)(rest, rest.n + 1)
 
 
 def sin(x: IRValue, *, near: bool = False) -> IRValue:
