@@ -388,6 +388,7 @@ EAGER = """
     _tape
     _tape.backward
     _tape.cuts
+    _tape.generating
     _tape.memory
     _tape.node
     _tape.recording

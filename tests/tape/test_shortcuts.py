@@ -1,5 +1,6 @@
 """The short way and the general way of an operation: the same values to the bit, nodes, saved values and gradients."""
 
+import ast
 import contextlib
 import functools
 import inspect
@@ -12,7 +13,9 @@ import pytest
 import pullback
 from pullback import ops
 from pullback._core.primitives import Primitive
-from pullback._tape.shortcuts import LOCALS, PRIMITIVES, SCOPE, short
+from pullback._tape import generating, node as nodes
+from pullback._tape.generating import LOCALS, SCOPE, Metadata, Operands
+from pullback._tape.shortcuts import PRIMITIVES, short
 from pullback._tensor.tensor import HOT, IN_PLACE, SHORT_WAYS
 from pullback.autograd import grad
 from pullback.vocabulary import activations, arithmetic, functions, products, reductions, special
@@ -566,3 +569,56 @@ def test_an_update_of_overlapping_memory(name):
     with pullback.no_grad():
         getattr(t, name)(t[::-1])
     np.testing.assert_array_equal(values, expected)
+
+
+def test_a_node_is_made_in_one_way():
+    """What `node.make` says, and what the text of a recorded operation says of its node."""
+    made = ast.parse(inspect.getsource(nodes.make)).body[0].body[1:-1]
+    written = generating._noded(generating.Text(Operands(ops.sin, ["x"]), (), (), Metadata()), "params", depth=2)
+    given = {"kind": "cls", "frame_at": "_getframe", "result.shape": "shape", "(x_edge,)": "edges"}
+    lines = [ast.unparse(each).replace("node: Any", "node") for each in made]
+    text = ast.unparse(ast.parse("\n".join(written)))
+    for name, parameter in given.items():
+        text = text.replace(name, parameter)
+    saved = next(line for line in text.splitlines() if line.startswith("node.saved = "))
+    text = text.replace(saved, "node.saved = saved")
+    assert sorted("\n".join(lines).splitlines()) == sorted(text.splitlines())
+
+
+WRITES = [
+    ("zero_", (0,), {}), ("zero_", (), {"x": 1}), ("copy_", (), {}), ("copy_", ("y", 0), {}), ("copy_", ("y",), {"non_blocking": True}),
+    ("copy_", (), {"other": "y"}), ("copy_", ("row",), {}), ("copy_", ("y", 0, 0), {}), ("add_", (), {"other": "y"}), ("add_", ("row",), {}),
+    ("add_", ("long",), {}), ("add_", (), {"alpha": 2.0}), ("add_", ("y",), {"alpha": 0.5}), ("add_", ("y", 2.0), {}), ("mul_", ("y",), {"alpha": 2.0}),
+    ("mul_", (2.0,), {"alpha": 2.0}), ("add_", ("tracked",), {}), ("addcmul_", ("y", "y"), {"value": 0.5}),
+    ("addcmul_", ("y",), {}), ("addcmul_", (), {"tensor1": "y", "tensor2": "y"}), ("addcmul_", ("y", "row"), {"value": None}),
+    ("addcdiv_", ("y", "y"), {"value": 2}), ("lerp_", ("y", 0.25), {}), ("lerp_", ("y",), {"weight": 0.25}), ("lerp_", ("y", "y"), {}),
+    ("lerp_", ("y",), {}), ("clamp_", (0.1,), {"max": 0.5}), ("clamp_", (0.1, 0.5, 1), {}), ("clamp_", (), {"min": None}), ("clamp_", (), {"low": 0.1}),
+    ("fill_", (), {"value": 3}), ("fill_", (2.5,), {}), ("fill_", (), {}), ("fill_", ("y",), {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("tracked", [False, True])
+@pytest.mark.parametrize(("name", "args", "options"), WRITES)
+def test_writes_are_those_of_the_general_way(name, args, options, tracked):
+    """The values, the count of writes and the history; or the same error, with nothing written."""
+
+    def call(general):
+        given = {
+            "y": pullback.tensor([[0.5, 2.0], [-1.0, 0.25]]), "row": pullback.tensor([1.0, -1.0]), "long": pullback.ones(3, 5),
+            "tracked": pullback.ones(2, 2, requires_grad=True),
+        }  # fmt: skip
+        x = pullback.tensor([[0.1, 0.2], [0.3, 0.4]]).requires_grad_(tracked)
+        x = x * 1.5 if tracked else x
+        method = inspect.unwrap(getattr(pullback.Tensor, name)) if general else getattr(pullback.Tensor, name)
+        values = [given[arg] if isinstance(arg, str) else arg for arg in args]
+        try:
+            method(
+                x,
+                *values,
+                **{key: given.get(arg, arg) if isinstance(arg, str) else arg for key, arg in options.items()},
+            )
+        except (TypeError, RuntimeError, ValueError) as error:
+            return type(error), str(error), x.tolist()
+        return x.tolist(), x._version, x.requires_grad, type(x.grad_fn).__name__
+
+    assert call(general=False) == call(general=True)

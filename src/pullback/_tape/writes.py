@@ -16,6 +16,16 @@ def _filled(x: Any, value: Any) -> Any:
     return x
 
 
+def _zeroed(x: Any) -> Any:
+    x.fill(0)
+    return x
+
+
+def _copied(x: Any, other: Any) -> Any:
+    x[...] = other
+    return x
+
+
 def _clamped(x: Any, min: Any = None, max: Any = None) -> Any:
     return None if min is max is None else ops.clip.forward(x, lower=min, upper=max)
 
@@ -37,7 +47,9 @@ def _added(term: Any) -> Any:
 
 
 COMPUTED = {
-    "fill": (_filled, 0), "clamp": (_clamped, 0), "lerp": (_lerped, 1), "addcmul": (_added(np.multiply), 2),
+    "fill": (_filled, 0), "zero": (_zeroed, 0), "copy": (_copied, 1), "clamp": (_clamped, 0), "lerp": (_lerped, 1), "addcmul": (_added(np.multiply), 2),
     "addcdiv": (_added(np.divide), 2),
 }  # fmt: skip
 """By the name of a function: what computes, and how many tensors it takes beside the first."""
+METHODS = "fill", "copy", "zero"
+"""Those that are no functions, but methods of tensors."""

@@ -693,8 +693,6 @@ SHORT_WAYS: dict[Callable[..., Any], dict[str, Primitive]] = {
     shortcuts.in_place: IN_PLACE,
 }
 WAYS = {name: functools.partial(way, Tensor, methods[name]) for way, methods in SHORT_WAYS.items() for name in methods}
-Tensor.fill_ = shortcuts.computed(Tensor, *writes.COMPUTED["fill"], Tensor.fill_)  # type: ignore[method-assign]
-Tensor.copy_ = shortcuts.copying(Tensor, Tensor.copy_)  # type: ignore[method-assign]
-Tensor.zero_ = shortcuts.zeroing(Tensor, Tensor.zero_)  # type: ignore[method-assign]
+WAYS |= {f"{name}_": functools.partial(shortcuts.computed, Tensor, *writes.COMPUTED[name]) for name in writes.METHODS}
 for name, shorter in WAYS.items():
     setattr(Tensor, name, shorter(getattr(Tensor, name)))

@@ -16,7 +16,8 @@ from .._core import errors
 from .._core.lazy import provider
 from .._core.primitives import Carrier, Function
 from .._core.sites import warn
-from .._tape.shortcuts import MISSING, unwrapped
+from .._tape.generating import MISSING
+from .._tape.shortcuts import unwrapped
 from .._tape.views import overlaps
 
 Named = TypeVar("Named", bound=Function)

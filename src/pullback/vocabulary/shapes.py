@@ -14,7 +14,7 @@ from .._core.primitives import Carrier
 from .._core.shapes import Shape, expand_shape, infer_shape, normalize_axes, normalize_axis, parse_sizes, sum_to
 from .._core.sites import warn
 from .._core.values import require_tensor
-from .._tape.shortcuts import AXES
+from .._tape.generating import AXES
 from .._tape.views import view as view_of
 from . import in_both_spellings
 from .promotion import cast, common
