@@ -2,6 +2,7 @@
 
 import builtins
 import importlib
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -11,6 +12,10 @@ import pytest
 
 import pullback
 from pullback._tensor import surface
+from pullback.nn import Module
+from pullback.optim import Optimizer
+
+ROOT = Path(__file__).parent.parent
 
 # What users could import on 2026-11-22 (commit 263cecb): modules without an underscore, with their names
 RECORDED = Path(__file__).parent / "public_names.txt"
@@ -130,3 +135,53 @@ def test_dir_has_what_the_star_leaves_out():
     both = {name for name in dir(pullback) if hasattr(builtins, name) and not name.startswith("_")}
     assert {"sum", "max", "abs", "float", "int", "bool", "all", "any", "complex"} <= both
     assert not both & {*pullback.__all__}
+
+
+def test_what_the_vocabulary_defines_is_public_or_used():
+    """A function that is forgotten in the table of public names stands nowhere but in its definition."""
+    paths = [*(ROOT / "src" / "pullback").rglob("*.py")]
+    source = "\n".join(re.sub(r"(?m)^ *(>>>|\.\.\.) .*$", "", path.read_text(encoding="utf-8")) for path in paths)
+    counts = Counter(re.findall(r"\w+", source))
+    for module in surface.TABLE:
+        defined = vars(importlib.import_module(f"pullback.{module}")).items()
+        own = [name for name, value in defined if getattr(value, "__module__", "") == f"pullback.{module}"]
+        unused = [name for name in own if counts[name] == 1 and not name.startswith("_")]
+        assert not unused, (
+            f"write {unused} into the row of {module} in src/pullback/_tensor/surface.py, or an underscore"
+        )
+
+
+BASES = {"Elementwise", "NonDynamicallyQuantizableLinear", "Optimizer", "Scaled", "Whole"}
+
+
+@pytest.mark.parametrize(("package", "base"), [("nn.modules", Module), ("optim", Optimizer)])
+def test_a_class_is_in_the_index_of_its_package(package, base):
+    places = importlib.import_module(f"pullback.{package}").__places__
+    for path in sorted((ROOT / "src" / "pullback" / package.replace(".", "/")).glob("[a-z]*.py")):
+        for name, value in vars(importlib.import_module(f"pullback.{package}.{path.stem}")).items():
+            own = isinstance(value, type) and issubclass(value, base) and value.__module__.endswith(f".{path.stem}")
+            listed = name.startswith("_") or name in {*places, *BASES}
+            assert not own or listed, f"write {name} into the index of {package}, in its __init__.py"
+
+
+# New names that the changelog has by others
+WITH_OTHERS = {
+    "AnomalyError",
+    "get_promotion",
+    "gradgradcheck",
+    "is_anomaly_enabled",
+    "set_detect_anomaly",
+    "to_device",
+}
+
+
+@pytest.mark.skipif(not (ROOT / "changelog.d").exists(), reason="the fragments are in the repository")
+@pytest.mark.parametrize("path", [*surface.NAMESPACES, "Tensor", "autograd", "func", "nn", "optim"])
+def test_a_new_name_is_in_the_changelog(path):
+    path = path if path == "pullback" else f"pullback.{path}"
+    holder = pullback.Tensor if path == "pullback.Tensor" else importlib.import_module(path)
+    pages = [ROOT / "CHANGELOG.md", *(ROOT / "changelog.d").glob("*.md")]
+    said = {*re.findall(r"\w+", "\n".join(page.read_text(encoding="utf-8") for page in pages))}
+    new = {name for name in dir(holder) if not name.startswith("_") and f"{path}.{name}" not in sys.modules}
+    new -= {*recorded()[path], *said, *WITH_OTHERS}
+    assert not new, f"write a file in changelog.d that names {sorted(new)}"

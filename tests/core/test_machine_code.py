@@ -3,6 +3,7 @@
 import importlib.util
 import multiprocessing
 import os
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -12,6 +13,8 @@ import numpy as np
 import pytest
 
 import pullback
+from pullback._core import machine
+from pullback.nn import functional
 
 BITS = Path(__file__).parents[1] / "stress" / "bits.py"
 INSTALLED = importlib.util.find_spec("llvmlite") is not None
@@ -151,3 +154,61 @@ def test_torchs_name_for_it():
     assert (top.are_deterministic_algorithms_enabled(), pullback.get_machine_code()) == (True, "never")
     top.use_deterministic_algorithms(False)
     assert (top.are_deterministic_algorithms_enabled(), pullback.get_machine_code()) == (False, "auto")
+
+
+def many(*shape):
+    """Enough numbers for each kernel, which require grad."""
+    return pullback.from_numpy(np.random.default_rng(0).standard_normal(shape)).requires_grad_()
+
+
+def aligned():
+    logs = many(50, 8, 20).log_softmax(-1)
+    return functional.ctc_loss(logs, pullback.ones(8, 10, dtype=pullback.int64), [50] * 8, [10] * 8)
+
+
+def updated():
+    w = many(1 << 16)
+    w.grad = pullback.ones_like(w)
+    pullback.optim.SGD([w], lr=0.1).step()
+    return w
+
+
+KERNELS = {
+    "accumulation": lambda: many(300, 300).index_add(0, pullback.arange(300) % 7, many(300, 300)),
+    "alignment": aligned,
+    "convolution": lambda: functional.conv2d(many(4, 12, 64, 80), many(24, 12, 3, 3)),
+    "dense": lambda: many(300, 300) @ many(300, 300),
+    "depthwise": lambda: functional.conv2d(many(4, 12, 64, 80), many(12, 1, 3, 3), groups=12),
+    "large": lambda: many(1 << 16).erf(),
+    "moving": lambda: many(600, 600).flip(0, 1),
+    "pooling": lambda: functional.max_pool2d(many(4, 12, 64, 80), 2),
+    "recurrent": lambda: pullback.nn.LSTM(64, 128, dtype=pullback.float64)(many(20, 32, 64))[0],
+    "resampling": lambda: functional.interpolate(many(4, 12, 64, 80), scale_factor=1.5, mode="bilinear"),
+    "rows": lambda: many(300, 300).softmax(1),
+    "scanning": lambda: many(300, 300).cumsum(1),
+    "totals": lambda: many(300, 300).sum(1),
+    "updates": updated,
+}
+"""What is computed by the kernels of each module of `compile.machine` that eager operations ask for."""
+
+
+def test_each_kernel_is_tried():
+    source = Path(pullback.__file__).parent
+    paths = [path for path in source.rglob("*.py") if "compile" not in path.relative_to(source).parts]
+    calls = re.findall(r"\bmodule\((\"[^)]*)\)", "\n".join(path.read_text(encoding="utf-8") for path in paths))
+    asked = {name for call in calls for name in re.findall(r"\"(\w+)\"", call)}
+    files = {path.stem for path in (source / "compile" / "machine").glob("*.py")}
+    assert asked & files == KERNELS.keys()
+
+
+@with_llvmlite
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_kernel_is_used_always_and_never(name, monkeypatch):
+    """`never` leaves all to NumPy: what asks for a kernel asks `usable`, or a function that does, before."""
+    asked, module = [], machine.module
+    monkeypatch.setattr(machine, "module", lambda name: asked.append(name) or module(name))
+    for mode, used in (("never", False), ("always", True)):
+        pullback.set_machine_code(mode)
+        asked.clear()
+        KERNELS[name]()
+        assert (name in asked) == used, f"{mode}: {asked}"

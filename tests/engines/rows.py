@@ -1,10 +1,15 @@
 """Samples of primitives without derivatives, which the tables of samples do not have, and each sample as a program."""
 
+import inspect
+import re
+from pathlib import Path
+
 import numpy as np
 from tests.samples import rows
 from tests.samples.makers import distinct, positive, reals, whole
 
 from pullback import ops
+from pullback.compile.engines import libraries, words
 from pullback.compile.engines.running import check, lowered
 from pullback.compile.passes import simplify
 from pullback.compile.program import Equation, Program, Value
@@ -111,3 +116,23 @@ def compared(w, name, makers, params, *, rtol=1e-9):
     found = computed(w, name, arrays, outputs, params)
     for mine, true in zip(settled(name, found), settled(name, outputs), strict=True):
         np.testing.assert_allclose(mine, true, rtol=rtol, atol=1e-10, strict=True)
+
+
+def lacking(w):
+    """The functions of the standard that words and `Engine` use, as their source says, and an engine has not."""
+    own = Path(libraries.__file__)  # where libraries use what they have themselves
+    source = [path.read_text(encoding="utf-8") for path in own.parent.glob("*.py") if path != own]
+    used = re.findall(
+        r"\b(?:w|self)\.xp\.((?:linalg\.|fft\.)?\w+)", "\n".join([*source, inspect.getsource(libraries.Engine)])
+    )
+    return {name for name in {*words.STANDARD, *used} - {"linalg", "fft"} if not has(w.xp, name)}
+
+
+def has(namespace, path):
+    """Whether a namespace has a function: `Names` says that it lacks one by an error of its own."""
+    for name in path.split("."):
+        try:
+            namespace = getattr(namespace, name)
+        except (AttributeError, NotImplementedError):
+            return False
+    return True

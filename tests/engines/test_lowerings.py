@@ -4,6 +4,7 @@ The arrays refuse whatever the standard does not promise. What has no lowering i
 """
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import pullback
 from pullback.compile import LoweringError
 from pullback.compile.engines.libraries import ENGINES, engine
 
-from .rows import PRIMITIVES, ROWS, compared
+from .rows import PRIMITIVES, ROWS, compared, lacking
 
 strict = pytest.importorskip(
     "array_api_strict", reason="array-api-strict is not installed: no arrays to be strict with"
@@ -78,3 +79,19 @@ def test_an_engine_of_no_name():
     message = f"there is no engine 'cuda': engines are {', '.join(ENGINES)}, or a namespace of the array API"
     with pytest.raises(ValueError, match=re.escape(message)):
         pullback.compile(np.sin).on("cuda")
+
+
+def test_the_words_use_nothing_beyond_the_standard():
+    assert lacking(W) == lacking(engine(np)) == set()
+
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.mark.skipif(not (ROOT / "tests/parity").exists(), reason="pages and tests beside torch are in the repository")
+@pytest.mark.parametrize("name", ENGINES)
+def test_an_engine_has_a_row_on_its_page_and_is_tried(name):
+    assert f'| `"{name}"` |' in (ROOT / "docs/how-to/engines.md").read_text(encoding="utf-8"), "docs/how-to/engines.md"
+    tests = ["tests/engines/test_placed.py", "tests/parity/test_engines.py", "tests/distributed/test_clusters.py"]
+    text = "\n".join((ROOT / each).read_text(encoding="utf-8") for each in tests)
+    assert re.search(rf'"{name}"|\b{ENGINES[name].__name__}\(\)', text), f"none of {tests} runs programs on {name}"

@@ -11,6 +11,7 @@ from pullback.compile.engines.libraries import Cupy
 
 from .beside import compared, every_program
 from .cupy_arrays import Array, asarray, modules, passages
+from .rows import lacking
 
 
 @pytest.fixture
@@ -31,6 +32,10 @@ def test_programs_in_the_standards_words(name):
 @every_program
 def test_programs_on_arrays_like_those_of_cupy(name, cupy):
     compared(name, cupy)
+
+
+def test_what_cupy_lacks_of_the_standard(cupy):
+    assert lacking(cupy) == {"linalg.eig"}
 
 
 def network():

@@ -1,11 +1,19 @@
 """Where NaN, inf and dead gradients are born: the right step, the right line, forward and backward told apart."""
 
 import inspect
+import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pullback
+
+from . import networks
+
+ROOT = Path(__file__).parent.parent.parent
+EXPLAIN = Path(pullback.explain.__file__).parent
 
 
 def line_of(function, part):
@@ -204,3 +212,28 @@ def test_probabilities_behind_what_moves_them_are_found(move):
         assert "double" in {finding.kind for finding in found}
         logits = pullback.explain(loss(MOVES[move](x))).health
         assert "double" not in {finding.kind for finding in logits}
+
+
+def between(path, begin, end):
+    """The words of a file between two texts."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    return {*re.findall(r"\w+", text.partition(begin)[2].partition(end)[0])}
+
+
+@pytest.mark.skipif(not (ROOT / "frontend").exists(), reason="the page's source and the docs are in the repository")
+def test_each_kind_of_finding_has_a_place_in_each_form():
+    source = "\n".join(path.read_text(encoding="utf-8") for path in EXPLAIN.glob("*.py"))
+    made = {*re.findall(r'Finding\(\s*"(\w+)"|\bkind = "(\w+)"', source)}
+    schema = json.loads((EXPLAIN / "schema.json").read_text(encoding="utf-8"))["$defs"]["finding"]["properties"]["kind"]
+    kinds = {*schema["enum"]}
+    forms = {
+        "src/pullback/explain/schema.json, enum": kinds,
+        "src/pullback/explain/schema.json, description": {*re.findall(r"\w+", schema["description"]), "nan", "inf"},
+        "frontend/src/trace.ts, Finding": between("frontend/src/trace.ts", "interface Finding {", ";"),
+        "frontend/src/model.ts, WORDS": between("frontend/src/model.ts", 'WORDS: Record<Finding["kind"]', "};"),
+        "docs/how-to/explain.md": between("docs/how-to/explain.md", "`kind` is", "\n## "),
+        "tests/explain/networks.py, WRONG": {*networks.WRONG.values(), "tiny", "zero"},
+    }
+    for place, words in forms.items():
+        missing = kinds.union(*made) - {""} - words
+        assert not missing, f"{place} lacks {missing}"

@@ -12,8 +12,10 @@ import pytest
 import pullback
 from pullback import nn, optim
 from pullback.optim import lr_scheduler, swa_utils
+from pullback.optim.elementwise import Elementwise
 
-ELEMENTWISE = ["SGD", "Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adagrad", "Adadelta", "RMSprop", "Rprop", "ASGD"]
+KINDS = {name: getattr(optim, name) for name in optim.__all__ if isinstance(getattr(optim, name), type)}
+ELEMENTWISE = [name for name, kind in KINDS.items() if issubclass(kind, Elementwise)]
 OF_ANY_SHAPE = [*ELEMENTWISE, "Adafactor"]
 
 

@@ -7,24 +7,18 @@ import pullback
 from pullback import optim
 from pullback.optim.elementwise import Elementwise
 
+from .test_optimizers import ELEMENTWISE
+
 pytest.importorskip("llvmlite")
 CASES = {
-    "sgd": (optim.SGD, {"lr": 0.1}),
+    **{name: (getattr(optim, name), {"lr": 0.1} if name == "SGD" else {}) for name in ELEMENTWISE},
     "momentum": (optim.SGD, {"lr": 0.1, "momentum": 0.9}),
     "nesterov": (optim.SGD, {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.1}),
     "dampening": (optim.SGD, {"lr": 0.1, "momentum": 0.9, "dampening": 0.3}),
-    "adam": (optim.Adam, {}),
     "amsgrad": (optim.Adam, {"amsgrad": True, "maximize": True}),
     "adamw": (optim.AdamW, {"lr": 0.01, "weight_decay": 0.3}),
-    "adamax": (optim.Adamax, {}),
-    "nadam": (optim.NAdam, {}),
-    "radam": (optim.RAdam, {}),
-    "rmsprop": (optim.RMSprop, {}),
     "centered": (optim.RMSprop, {"momentum": 0.9, "centered": True}),
     "adagrad": (optim.Adagrad, {"lr_decay": 0.1}),
-    "adadelta": (optim.Adadelta, {}),
-    "asgd": (optim.ASGD, {}),
-    "rprop": (optim.Rprop, {}),
 }
 SHAPES = (4095,), (64, 64), (4099,), (16383,), (128, 128), (3, 8191), (1 << 16,), (1000, 301)
 

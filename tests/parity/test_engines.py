@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from tests.engines.beside import compared as compared_program, every_program
-from tests.engines.rows import ROWS, compared
+from tests.engines.rows import ROWS, compared, lacking
 
 import pullback
 from pullback.compile import LoweringError
@@ -19,6 +19,8 @@ import torch
 
 LEAST = {"jax": 300, "torch": 290}
 """Primitives that have a lowering for an engine, at least."""
+LACKING = {"jax": set(), "torch": {"broadcast_arrays"}}
+"""Functions of the standard that lowerings use, and the library has not: the engine has lowerings of its own where they do."""
 
 libraries = pytest.mark.parametrize("what", LEAST)
 
@@ -37,6 +39,11 @@ def test_lowerings_give_what_the_forward_functions_give(what):
     rows = ROWS if what == "torch" else {row[0]: row for row in reversed(ROWS)}.values()  # XLA takes 0.1 s for each
     found = {row[0]: attempted(what, row) for row in rows}
     assert sum(found.values()) >= LEAST[what]
+
+
+@libraries
+def test_what_a_library_lacks_of_the_standard(what):
+    assert lacking(engine(what)) == LACKING[what]
 
 
 @libraries
