@@ -16,7 +16,15 @@ import pytest
 from hypothesis import given, strategies as st
 
 import pullback
-from pullback._core.dtypes import as_dtype, default_complex, default_numpy, from_numpy, result_dtype, type_name
+from pullback._core.dtypes import (
+    DTYPES as OURS,
+    as_dtype,
+    default_complex,
+    default_numpy,
+    from_numpy,
+    result_dtype,
+    type_name,
+)
 
 NAMES = [
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
@@ -50,6 +58,10 @@ def ours(theirs: Any) -> pullback.dtype:
 
 
 # Identity
+
+
+def test_all_dtypes_are_tried() -> None:
+    assert [dtype.name for dtype in OURS] == NAMES, "write it into NAMES, and its kind into KINDS"
 
 
 @every_dtype

@@ -24,12 +24,12 @@ def threes(text):
 
 
 def messages():
-    """The messages of the source, by what they say always, with its words: those that are written where they are raised."""
+    """The messages of the source, by what they say always, with its words: those that stand where the error is made."""
     found = {}
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
-                parts = getattr(node.exc.args[0], "values", [node.exc.args[0]])
+            if isinstance(node, ast.Call) and node.args and ast.unparse(node.func).endswith("Error"):
+                parts = getattr(node.args[0], "values", [node.args[0]])
                 texts = [part.value for part in parts if isinstance(getattr(part, "value", None), str)]
                 words = {three for each in texts for three in threes(each)}
                 if words:
