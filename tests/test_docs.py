@@ -136,3 +136,40 @@ def test_the_page_of_compile_names_each_module_of_machine_code() -> None:
     modules = {path.name for path in (SOURCE / "pullback/compile/machine").glob("[a-z]*.py")}
     missing = modules - {*re.findall(r"\w+\.py", text)}
     assert not missing, f"docs/contribute/compile-internals.md has no line about {sorted(missing)}"
+
+
+CHANGES = "".join(page.read_text(encoding="utf-8") for page in PAGES if page.stem == "where-a-change-goes")
+SPANS = sorted({*re.findall(r"`([^`\n]+)`", CHANGES)})
+FILES = [span for span in SPANS if re.fullmatch(r"(src|tests|docs|scripts|stubs|frontend|changelog\.d)/[\w./-]*", span)]
+
+
+def test_where_a_change_goes_has_its_kinds() -> None:
+    assert len(re.findall(r"^\| .* \| \[.*\]\(#.*\) \|$", CHANGES, re.MULTILINE)) >= 13
+    headings = {slug(heading) for heading in re.findall(r"^## (.*)$", CHANGES, re.MULTILINE)}
+    assert {*re.findall(r"\]\(#([^)]+)\)", CHANGES)} <= headings
+    assert len(FILES) > 50
+    known = {path.name for path in (SOURCE / "pullback").rglob("*.py")}
+    assert {span for span in SPANS if re.fullmatch(r"\w+\.py", span)} <= known
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_where_a_change_goes_names_files_that_there_are(path: str) -> None:
+    assert (ROOT / path).exists()
+
+
+@pytest.mark.parametrize("name", [span for span in SPANS if "::" in span])
+def test_where_a_change_goes_names_tests_that_there_are(name: str) -> None:
+    path, _, test = name.partition("::")
+    assert f"def {test}(" in (ROOT / path).read_text(encoding="utf-8")
+
+
+MODULE = r"^\| `(src/[\w/.]+\.py)`"
+
+
+@pytest.mark.parametrize("row", [line for line in CHANGES.splitlines() if re.match(MODULE, line)])
+def test_where_a_change_goes_names_what_its_files_have(row: str) -> None:
+    """Tables in capitals, and functions, which are said of the files of a row."""
+    files = [ROOT / path for path in re.findall(r"`((?:src|tests)/[\w/.]+\.py)`", row)]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    for name in re.findall(r"`(_?[A-Z][A-Z_]+)`", row):
+        assert re.search(rf"\b{name}\b", text), name
