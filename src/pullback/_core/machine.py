@@ -339,9 +339,9 @@ _single: list[Callable[[], Any]] = []
 """The block in which BLAS uses one thread, once our threads multiply matrices."""
 
 
-def spreads(a: Any, b: Any) -> bool:
+def spreads(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
     """True if BLAS may use several threads for a product."""
-    return a.size >= BUSY or b.size >= BUSY or a.size * b.shape[-1] >= SPREAD  # type: ignore[no-any-return]  # arrays'
+    return a.size >= BUSY or b.size >= BUSY or a.size * b.shape[-1] >= SPREAD
 
 
 def dot(a: Any, b: Any) -> Any:

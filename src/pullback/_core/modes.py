@@ -89,10 +89,16 @@ _STATE: tuple[contextvars.ContextVar[Any], ...] = (
 _ASK, _SET = tuple(each.get for each in _STATE), tuple(each.set for each in _STATE)
 
 
+def like(function: Function) -> Callable[[Callable[..., Any]], Function]:
+    """`functools.wraps`, whose result has the type of what is wrapped, too."""
+    wrap: Callable[[Any], Any] = functools.wraps(function)
+    return wrap
+
+
 def restoring(function: Function) -> Function:
     """A function that leaves the thread in the modes, transforms and passes in which it was before, wherever an exception comes."""
 
-    @functools.wraps(function)
+    @like(function)
     def wrapped(*args: Any, **options: Any) -> Any:
         before = [*map(call, _ASK)]
         try:
@@ -101,7 +107,7 @@ def restoring(function: Function) -> Function:
             deque(map(call, _SET, before), 0)
             raise
 
-    return wrapped  # type: ignore[return-value]  # functools.wraps keeps the signature, mypy cannot see it
+    return wrapped
 
 
 def under(variable: contextvars.ContextVar[Any], value: Any, function: Callable[..., Result], *args: Any) -> Result:
@@ -246,12 +252,12 @@ class ModeBlock:
             return _wrap_generator(self, function)
 
         @restoring
-        @functools.wraps(function)
+        @like(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             with self._fresh():
                 return function(*args, **kwargs)
 
-        return wrapped  # type: ignore[return-value]  # as above
+        return wrapped
 
 
 def _wrap_generator(block: ModeBlock, function: Function) -> Function:
@@ -261,7 +267,7 @@ def _wrap_generator(block: ModeBlock, function: Function) -> Function:
     def inside(step: Callable[[], Any]) -> Any:
         return step()
 
-    @functools.wraps(function)
+    @like(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         generator = function(*args, **kwargs)
         step: Callable[[], Any] = functools.partial(next, generator)
@@ -280,7 +286,7 @@ def _wrap_generator(block: ModeBlock, function: Function) -> Function:
             else:
                 step = functools.partial(generator.send, sent)
 
-    return wrapped  # type: ignore[return-value]  # as above
+    return wrapped
 
 
 class _Switch(ModeBlock):

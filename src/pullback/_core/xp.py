@@ -51,7 +51,8 @@ def astype(x: Array, *, dtype: Any, source: Any = None) -> Array:
     x = np.asarray(x)
     made = (x.real if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb" else x).astype(dtype)
     if isinstance(dtype, bfloat.BFloatType):
-        return bfloat.held(made)  # type: ignore[no-any-return]  # an array
+        numbers: Array = bfloat.held(made)
+        return numbers
     return made if made.flags.c_contiguous else _unrepeated(made, x)
 
 
@@ -466,8 +467,8 @@ def _line(indices: Array, axis: int, shape: tuple[int, ...]) -> Array | None:
         return None
     if indices.shape != (*shape[:axis], indices.shape[axis], *shape[axis + 1 :]):
         return None
-    line: Any = (*[0] * axis, WHOLE, *[0] * (indices.ndim - axis - 1))
-    return indices[line]  # type: ignore[no-any-return]  # an array
+    line: tuple[int | slice, ...] = (*[0] * axis, WHOLE, *[0] * (indices.ndim - axis - 1))
+    return indices[line]
 
 
 def flat_along(indices: Array, axis: int, shape: tuple[int, ...]) -> Array | None:
@@ -488,10 +489,10 @@ def flat_along(indices: Array, axis: int, shape: tuple[int, ...]) -> Array | Non
     others = (*indices.shape[:axis], 1, *indices.shape[axis + 1 :])
     starts = (_few_starts_of if math.prod(others) < SMALL else _starts_of)(others, shape)
     step = math.prod(shape[axis + 1 :])
-    return starts + (indices if step == 1 else indices * step)  # type: ignore[no-any-return]  # an array
+    return starts + (indices if step == 1 else indices * step)
 
 
-def _starts_of(places: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+def _starts_of(places: tuple[int, ...], shape: tuple[int, ...]) -> Array:
     """Where the first elements of an array of a shape lie in a flat one: so many along each axis."""
     steps = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
     return functools.reduce(np.add, map(np.multiply, _places(places), steps)).astype(np.intp, copy=False)

@@ -6,7 +6,7 @@ The first argument may also be an array if nothing is tracked. `names` registers
 # ruff: noqa: PLW0108  # the signatures of the lambdas have NumPy's parameter names
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ..vocabulary import indexing, shapes
 from ..vocabulary.promotion import cast, category
 from .operands import concrete, constants, operand
 
+Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 INTO_ARRAY = "it would write to a NumPy array, which cannot hold a history: write to a tensor instead"
 
 
@@ -88,9 +89,9 @@ def _putmask(target: Any, mask: Any, values: Any) -> None:
 
 
 @_to_tensors("copyto")
-def _copyto(target: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+def _copyto(target: Any, src: Any, casting: Casting = "same_kind", where: Any = True) -> None:
     source, values = category(operand(src))[0], operand(src)
-    if not np.can_cast(source, target._dtype, casting):  # type: ignore[arg-type]
+    if not np.can_cast(source, target._dtype, casting):
         raise TypeError(f"numpy.copyto cannot cast from {source} to {target._dtype} by the rule {casting!r}")
     if where is True:
         indexing.setitem(target, ..., _value(values))

@@ -98,13 +98,15 @@ _turn = forks.lock()
 
 def storage_of(tensor: Any) -> Storage:
     """The storage of a tensor, made when first asked for."""
-    if tensor._storage is None:
+    storage: Storage | None = tensor._storage
+    if storage is None:
         with _turn:
-            if tensor._storage is None:
+            storage = tensor._storage
+            if storage is None:
                 storage = Storage()
                 storage.version = tensor._writes
                 storage.join(tensor)
-    return tensor._storage  # type: ignore[no-any-return]  # tensors are duck-typed below their class
+    return storage
 
 
 def _cell_of(tensor: Any) -> Cell:

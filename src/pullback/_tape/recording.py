@@ -216,11 +216,11 @@ def _leads_nowhere(primitive: Primitive, result: Any) -> bool:
     return flat(primitive) or _kind(result) not in {"f", "c"}
 
 
-def _kind(result: Any) -> str:
+def _kind(result: Carrier | np.ndarray[Any, Any] | tuple[Any, ...]) -> str:
     """The kind of a result's dtype: 'f' for real and 'c' for complex numbers; others have no derivative."""
-    if type(result) is tuple:
+    if isinstance(result, tuple):
         return _kind(result[0]) if result else "no outputs"
-    return (result._dtype if isinstance(result, Carrier) else result.dtype).kind  # type: ignore[no-any-return]
+    return (result._dtype if isinstance(result, Carrier) else result.dtype).kind
 
 
 # 2. What is saved

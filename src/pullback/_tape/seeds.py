@@ -63,7 +63,8 @@ def place_of(target: Any) -> Node:
     """The node at which the gradient of a tensor or an edge arrives."""
     if isinstance(target, GradientEdge):
         return target.ownership_token or target.node
-    return target._node  # type: ignore[no-any-return]  # a tensor
+    node: Node = target._node
+    return node
 
 
 def cotangent(tape: Tape, output: Any, gradient: Any, index: int, create_graph: bool) -> Any:

@@ -48,7 +48,7 @@ def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
     node: Any = None
     if edge is not None:
         title = primitive.title
-        cls = node_class(primitive, title if type(title) is str else title(**params), array.dtype.kind == "c")  # type: ignore[operator]
+        cls = node_class(primitive, title if isinstance(title, str) else title(**params), array.dtype.kind == "c")
         node = make(cls, (edge,), (), params, None if several else moved.shape)
     if not several:
         return _seen(tensor, moved, node, (primitive, params), current)

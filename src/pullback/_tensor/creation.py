@@ -45,7 +45,7 @@ def made(array: Any, requires_grad: bool) -> Tensor:
             )
         tensor.requires_grad = True
     elif (interpreter := innermost.get()) is not None:
-        return interpreter.adopt(tensor)  # type: ignore[no-any-return]  # a tensor of the interpreter
+        tensor = interpreter.adopt(tensor)
     return tensor
 
 
@@ -127,7 +127,8 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False, **place
             f"sourceTensor.detach().clone().requires_grad_(True), rather than {package}.tensor(sourceTensor)."
         )
         if data.level:
-            return data.detach().clone() if dtype is None else data.detach().clone().to(dtype)  # type: ignore[no-any-return]
+            same: Tensor = data.detach().clone()
+            return same if dtype is None else same.to(dtype)
         copied = made(as_array(data._array.copy(), dtype), requires_grad)
         copied._cut = None if requires_grad else lost
         return copied

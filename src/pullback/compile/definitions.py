@@ -230,7 +230,7 @@ def _as(build: Any, value: Any, dtype: np.dtype[Any]) -> Value:
     if not isinstance(value, (Value, np.ndarray)):
         if dtype.kind in "iu" and not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
             raise LeftError(f"{value} is no {dtype}")
-        return build.scalar(value, dtype)  # type: ignore[no-any-return]  # a value
+        value = build.scalar(value, dtype)
     known: Value = build.constant(value) if isinstance(value, np.ndarray) else value
     return known if known.dtype == dtype else build.astype(known, dtype=dtype, source=known.dtype)
 

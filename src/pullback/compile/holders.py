@@ -296,16 +296,19 @@ def version_place() -> int | None:
     """Where a class has the number of its attributes, in bytes from its address; None where that is not found."""
     if sys.implementation.name != "cpython" or sys.byteorder != "little" or ctypes.sizeof(ctypes.c_void_p) != 8:
         return None
-    probe = type("Probe", (), {"mark": 0})
+
+    class Probe:
+        mark = 0
+
     size: Any = type.__basicsize__
-    words = (ctypes.c_uint64 * (size // 8)).from_address(id(probe))
+    words = (ctypes.c_uint64 * (size // 8)).from_address(id(Probe))
 
     def looked_up() -> list[int]:
-        getattr(probe, "mark", None)
+        getattr(Probe, "mark", None)
         return [word & 0xFFFFFFFF for word in words]
 
     first = looked_up()
-    probe.mark = 1  # type: ignore[attr-defined]  # as above
+    Probe.mark = 1
     between = [word & 0xFFFFFFFF for word in words]
     second = looked_up()
     places = [i for i, word in enumerate(first) if between[i] == 0 < word < second[i] and second == looked_up()]

@@ -63,14 +63,16 @@ class Machinery:
     def _with_code(self) -> Execute:
         """Machine code, from the disk if it has been made before."""
         program = module("stepping").with_loops(self.program)
-        self.executable = module("executable").stored(program, of=self.program)
-        return self.executable  # type: ignore[no-any-return]  # the class is imported when needed
+        executable: Execute = module("executable").stored(program, of=self.program)
+        self.executable = executable
+        return executable
 
     def watch(self, state: State) -> tuple[Any, Sequence[Holder]]:
         """What looks at a state by machine code, or None, and the holders that are left for Python."""
         if self.executable is None:
             return None, state.holders
-        return module("watching").watch(state.holders, state.renew)  # type: ignore[no-any-return]
+        looker, rest = module("watching").watch(state.holders, state.renew)
+        return looker, rest
 
 
 def _decided(program: Program) -> Program:

@@ -145,11 +145,12 @@ class Recorded(Boxed):
 
     __slots__ = ("_memory", "steps", "_held_of", "_view", "_seen")
 
+    interpreter: Recorder
     _memory: MemoryBlock
     steps: tuple[tuple[Primitive, dict[str, Any]], ...]
     _held_of: Array
     _view: Array
-    _seen: tuple[int, Any]
+    _seen: tuple[int, Value]
 
     @property
     def _array(self) -> Array:
@@ -193,7 +194,7 @@ class Recorded(Boxed):
 
     def snapshot(self) -> Recorded:
         """The value as it is now, whatever is written later."""
-        return self.interpreter.hold(self._array.copy(), self.interpreter.value_of(self))  # type: ignore[no-any-return]
+        return self.interpreter.hold(self._array.copy(), self.interpreter.value_of(self))
 
     def _shallow_copy(self) -> Any:
         return self
@@ -351,13 +352,13 @@ class Recorder(Interpreter):
         return self._handle(MemoryBlock(array, value, outside), (), array)
 
     def _handle(self, memory: MemoryBlock, steps: tuple[Any, ...], view: Array) -> Recorded:
-        made: Any = object.__new__(Recorded)
+        made = object.__new__(Recorded)
         made._memory, made.steps = memory, steps
         made._held_of, made._view = memory.shaped, view
-        made._seen = (-1, None)
+        made._seen = (-1, memory.value)
         made._node = made._cell = None
         made.interpreter, made.level = self, self.level
-        return made  # type: ignore[no-any-return]  # made here
+        return made
 
     def input(self, array: Array) -> Recorded:
         """An array that the program is given anew at each call."""
@@ -384,7 +385,7 @@ class Recorder(Interpreter):
                 if memory.array is None:
                     self.deferred.equations.append(self.equations[-1])
             held._seen = (memory.writes, value)
-        return value  # type: ignore[no-any-return]  # of a pair
+        return value
 
     def _lift(self, held: Recorded) -> Value:
         """The value, as an input, of what the program around has recorded."""

@@ -41,6 +41,7 @@ from .._tape.node import AccumulateGrad
 from . import holders
 from .holders import PLAIN, Holder, attached, is_scalar
 
+_slotnames: Callable[[type], list[str]] = copyreg._slotnames  # type: ignore[attr-defined]  # what copies are made by
 LIMIT = 100_000  # things walked through, before a function is said to reach too much
 LARGEST_ARRAY = 1 << 20
 LIBRARIES = {"pullback", "numpy", "scipy", *sys.stdlib_module_names} - {"__main__"}
@@ -315,7 +316,7 @@ class State:
                 self._hold(holders.Mapping(members))
             return
         self._hold(holders.Attributes(value, "__class__", *(["__dict__"] if isinstance(members, dict) else [])))
-        if slots := copyreg._slotnames(kind):  # type: ignore[attr-defined]  # what copies and pickles are made by
+        if slots := _slotnames(kind):
             self._hold(holders.Attributes(value, *slots))
 
     # Names
@@ -471,7 +472,7 @@ def _hidden(kind: Any) -> bool:
     if issubclass(kind, dict | list | tuple | set | frozenset | deque | np.ndarray):
         return False
     word = ctypes.sizeof(ctypes.c_void_p)
-    places = len(copyreg._slotnames(kind))  # type: ignore[attr-defined]  # as above
+    places = len(_slotnames(kind))
     shown = object.__basicsize__ + word * (places + (kind.__dictoffset__ > 0) + (kind.__weakrefoffset__ > 0))
     return bool(kind.__itemsize__) or kind.__basicsize__ > shown
 

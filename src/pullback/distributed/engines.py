@@ -176,13 +176,13 @@ class Dask:
         vars(wait)["future"] = futures[0] if work.summed else futures
         return wait
 
-    def _told(self, error: Any, total: int) -> BaseException:
+    def _told(self, error: BaseException, total: int) -> BaseException:
         """An error of Dask in words of partitions, where it is one of workers and data that are lost."""
         number, kind = None, type(error).__name__
         if kind == "PartitionError":
             return PartitionError(*error.args)  # without the worker's traceback
         if kind == "KilledWorker":
-            found = re.search(r"-[0-9a-f]{32}-(\d+)$", str(error.task))
+            found = re.search(r"-[0-9a-f]{32}-(\d+)$", str(getattr(error, "task", "")))
             number = int(found[1]) if found else None
             what = (
                 f"partition {number} of {total}: the workers that computed it died, one after another: it, or one "
@@ -194,7 +194,7 @@ class Dask:
             what = f"some of {total} partitions were cancelled, or were scattered and are lost with their worker: "
             what += "make the sum again, with functions that load them, which Dask can call again"
         else:
-            return error  # type: ignore[no-any-return]
+            return error
         return PartitionError(what, number, total)
 
 

@@ -208,10 +208,10 @@ class _Filler(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         return self._value(ast.unparse(node.value), self._index(node))
 
-    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
         names = [part.id for part in (node.left, *node.comparators) if isinstance(part, ast.Name)]
         if len(names) < 2 or not set(names) <= self.bound.keys():
-            return self.generic_visit(node)  # type: ignore[return-value]  # of what it was given
+            return self.generic_visit(node)
         row, column = self.row, self.column
         if len(row) != len(column):
             row, column = ((self.bound[letter],) for letter in (self.letters[0][-1], self.letters[1][-1]))
@@ -220,7 +220,8 @@ class _Filler(ast.NodeTransformer):
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         test = self.visit(node.test)
         if isinstance(test, ast.Constant):
-            return self.visit(node.body if test.value else node.orelse)  # type: ignore[no-any-return]
+            chosen: ast.expr = self.visit(node.body if test.value else node.orelse)
+            return chosen
         return ast.IfExp(test, self.visit(node.body), self.visit(node.orelse))
 
     def _index(self, node: ast.Subscript) -> tuple[int, ...]:

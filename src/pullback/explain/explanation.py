@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, MutableSequence, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,7 @@ class Explanation:
 
     def __init__(
         self,
-        calls: Iterable[Call],
+        calls: MutableSequence[Call],
         limits: Limits,
         *,
         recorded: bool,
@@ -55,7 +55,7 @@ class Explanation:
         rows: Callable[[int], Array] | None = None,
         tensors: Any = None,
     ) -> None:
-        self.all_calls: Any = calls
+        self.all_calls = calls
         self.limits = limits
         self.recorded = recorded
         self.scopes: Sequence[Scope] = scopes
@@ -82,7 +82,7 @@ class Explanation:
                 "nothing has been recorded: no backward() ran inside record(), and no operation on a tensor that "
                 "requires grad. Call backward() inside the block, or explain(y, gradient=v)"
             )
-        return self.all_calls[self.primary]  # type: ignore[no-any-return]  # a list or a deque
+        return self.all_calls[self.primary]
 
     @property
     def primary(self) -> int:
@@ -189,7 +189,8 @@ class Explanation:
             raise RuntimeError("why() needs the graph of this call, which is gone: ask pullback.why(x, loss) earlier")
         data = self.call.outputs[0].tensor
         output = Tensor.interpreter.wrap(np.zeros(data.shape, data.dtype), node)
-        return reasons.why(x, output)  # type: ignore[no-any-return]  # a sentence
+        sentence: str = reasons.why(x, output)
+        return sentence
 
     # Output formats
 

@@ -78,12 +78,9 @@ class Formula:
             return _binary(factor, ast.Mult(), rest) if factor else Formula(ast.Constant(0))
         if isinstance(self.tree, ast.UnaryOp):
             return -(Formula(self.tree.operand) * other)
-        if (
-            isinstance(self.tree, ast.BinOp)
-            and isinstance(self.tree.op, ast.Pow)
-            and ast.unparse(self.tree.left) == str(other)
-        ):
-            return other ** (self.tree.right.value + 1)  # type: ignore[attr-defined]  # y*y*y: the exponent is a number
+        match self.tree:  # y*y*y
+            case ast.BinOp(base, ast.Pow(), ast.Constant(float() | int() as power)) if ast.unparse(base) == str(other):
+                return other ** (power + 1)
         return self**2 if str(self) == str(other) else _binary(self, ast.Mult(), other)
 
     def __rmul__(self, other: Any) -> Any:
@@ -126,10 +123,10 @@ def _negated(tree: ast.expr) -> ast.expr:
     return tree.operand if isinstance(tree, ast.UnaryOp) else ast.UnaryOp(ast.USub(), tree)
 
 
-def _number(value: Any) -> float | None:
+def _number(value: Any) -> Any:
     """The number that a value is; None for a formula with names."""
     tree = value.tree if isinstance(value, Formula) else None
-    return value if tree is None else tree.value if isinstance(tree, ast.Constant) else None  # type: ignore[return-value]
+    return value if tree is None else tree.value if isinstance(tree, ast.Constant) else None
 
 
 def _tree(value: Any) -> ast.expr:

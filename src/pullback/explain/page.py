@@ -123,12 +123,13 @@ def _title(trace: dict[str, Any]) -> str:
 
 def _still(trace: dict[str, Any]) -> str:
     """The text shown if scripts are disabled: the call and the gradients."""
-    call = _primary(trace)
     lines = ["This page needs JavaScript."]
-    for leaf in call["leaves"] if call else []:
-        name = call["tensors"][leaf["tensor"]]["name"]  # type: ignore[index]  # a call with leaves exists
-        lines.append(f"{name}.grad gets {leaf['grad'].get('data', leaf['grad']['shape'])}")
-    return "".join(f"<p>{html.escape(line[:2000])}</p>" for line in [*(([call["text"]]) if call else []), *lines])
+    if call := _primary(trace):
+        lines.insert(0, call["text"])
+        for leaf in call["leaves"]:
+            name = call["tensors"][leaf["tensor"]]["name"]
+            lines.append(f"{name}.grad gets {leaf['grad'].get('data', leaf['grad']['shape'])}")
+    return "".join(f"<p>{html.escape(line[:2000])}</p>" for line in lines)
 
 
 def browse(page: str) -> Path:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from .batched_indexing import DYNAMIC
 from .batching_rules import batched_result
 from .levels import inner, tensor_of
 
+Answer = TypeVar("Answer")
 CONTROL = (
     "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
     "yet, unless you pass on_branch='split': the examples of a batch may disagree. Write {package}.where(condition, a, b) "
@@ -117,17 +118,17 @@ class BatchedTensor(Boxed):
         return self._unless_batched(super().tolist)
 
     def __index__(self) -> int:
-        return self._unless_batched(super().__index__)  # type: ignore[no-any-return]  # an int
+        return self._unless_batched(super().__index__)
 
     def _scalar(self, convert: Callable[[Any], Any]) -> Any:
         return self._unless_batched(lambda: super(BatchedTensor, self)._scalar(convert))
 
     def __bool__(self) -> bool:
         if self.batched and self.numel() == 1:
-            return self.interpreter.branch(self)  # type: ignore[no-any-return]  # a duck-typed interpreter
+            return bool(self.interpreter.branch(self))
         return super().__bool__()
 
-    def _unless_batched(self, answer: Callable[[], Any]) -> Any:
+    def _unless_batched(self, answer: Callable[[], Answer]) -> Answer:
         if self.batched:
             raise _here(ITEM)
         return answer()

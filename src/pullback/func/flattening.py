@@ -124,7 +124,7 @@ class FlatFunction:
         self._allow_nan = allow_nan
         self._known = [leaf for leaf in leaves if leaf is not None]
         self._sizes = [math.prod(leaf.shape) for leaf in self._known]
-        self._last: Any = None
+        self._last: tuple[np.ndarray[Any, Any], tuple[Any, ...], Any, Any] | None = None
 
     def __call__(self, x: Any, *args: Any) -> tuple[float, Array]:
         """The value and the gradient at x."""
@@ -219,7 +219,7 @@ class FlatFunction:
         """The vector as a tensor, and the gradient there with its graph; cached while nothing changes."""
         last = self._last
         if last is not None and np.array_equal(last[0], x) and list(map(id, last[1])) == list(map(id, args)):
-            return last[2:]  # type: ignore[no-any-return]  # two tensors
+            return last[2:]
         flat, loss = self._loss(x, args)
         with FieldBlock(grad=True):
             (g,) = backward.grad(loss, flat, create_graph=True)

@@ -172,14 +172,14 @@ class RuleNode(CustomNode):
 
     __slots__ = ("rule", "leaves", "residuals", "count")
 
-    rule: Any
+    rule: Forward | Backward
     leaves: list[Any]
     residuals: list[Any]
     count: int
 
     def names(self) -> list[str]:
         """The expression that names each leaf of the arguments in the user's terms."""
-        return self.rule.names()  # type: ignore[no-any-return]  # duck-typed: a slot
+        return self.rule.names()
 
     def gradients(self, run: RuleRun, g: Sequence[Any]) -> Any:
         """A cotangent or None for each leaf of the arguments."""

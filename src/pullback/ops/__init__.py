@@ -64,7 +64,8 @@ def repeats(shape: tuple[int, ...], arrays: Any, spec: Any, picked: tuple[int, .
 
 def is_complex(x: Any) -> bool:
     """True if the elements of a tensor or an array are complex numbers."""
-    return getattr(x, "_dtype", x.dtype).kind == "c"  # type: ignore[no-any-return]  # duck-typed
+    kind: str = getattr(x, "_dtype", x.dtype).kind
+    return kind == "c"
 
 
 def __getattr__(name: str) -> Any:

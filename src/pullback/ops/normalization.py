@@ -160,11 +160,9 @@ def _cut(shape: tuple[int, ...], axis: tuple[int, ...], weight: tuple[int, ...] 
         first -= 1
         size *= shape[first]
     heads = shape[:first]
-    orders = [_order(heads, along) for along in (axis, rest)]
-    shared = None
-    if None not in orders and (weight is None or np.broadcast_shapes(shape, weight) == shape):
-        (each, of), (weight_each, weight_of) = orders  # type: ignore[misc]  # neither is None
-        shared = {"each": each, "of": of, "weight_each": weight_each, "weight_of": weight_of}
+    own, others, shared = _order(heads, axis), _order(heads, rest), None
+    if own and others and (weight is None or np.broadcast_shapes(shape, weight) == shape):
+        shared = {"each": own[0], "of": own[1], "weight_each": others[0], "weight_of": others[1]}
     return _Cut(size, heads, tuple(i for i in axis if i < first), shared)
 
 
@@ -182,8 +180,9 @@ def _rows(x: Any, axis: tuple[int, ...], weight: Any = None) -> _NormalizedRows 
     if x.size < machine.WORTH:
         return None
     size, heads, merged, shared = _cut(x.shape, axis, None if weight is None else weight.shape)
-    code = None if shared is None or (merged and x.size < MERGED) else machine.rows(x, size)
-    return None if code is None else _NormalizedRows(code, heads, merged, shared)  # type: ignore[arg-type]  # as above
+    if shared is None or (merged and x.size < MERGED) or (code := machine.rows(x, size)) is None:
+        return None
+    return _NormalizedRows(code, heads, merged, shared)
 
 
 def _alone(x: Any, axis: tuple[int, ...], weight: Any) -> Any:

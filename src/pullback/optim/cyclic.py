@@ -102,7 +102,7 @@ class CyclicLR(_WithMomentum):
         if self._scale_fn_custom is not None:
             return self._scale_fn_custom(x)
         if self.mode == "exp_range":
-            return self.gamma**x  # type: ignore[no-any-return]  # of a number
+            return float(self.gamma**x)
         return 1.0 if self.mode == "triangular" else 1 / 2.0 ** (x - 1)
 
     def _rates(self) -> list[Any]:

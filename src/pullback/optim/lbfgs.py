@@ -70,7 +70,8 @@ class LBFGS(Optimizer):
 
     @property
     def _params(self) -> list[Any]:
-        return self.param_groups[0]["params"]  # type: ignore[no-any-return]  # groups hold anything
+        params: list[Any] = self.param_groups[0]["params"]
+        return params
 
     def _gradient(self) -> Any:
         """All gradients as one vector, complex numbers as pairs; zeros for what has none."""

@@ -1,16 +1,16 @@
 """Optimizer: parameters in groups with options, what is remembered of each parameter, hooks, and state dictionaries."""
 
-import functools
 import inspect
 import itertools
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from .._core.errors import require_state
+from .._core.modes import like
 from .._core.primitives import Carrier
 from .._core.sites import warn
 from .._tensor.creation import as_tensor
@@ -45,10 +45,10 @@ def register_optimizer_step_post_hook(hook: Hook) -> Handle:
     return Handle(_after_every_step, hook)
 
 
-def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
+def _hooked(step: Any) -> Any:
     """A step that calls the pre-hooks before it and the post-hooks after it."""
 
-    @functools.wraps(step)
+    @like(step)
     def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
         before, after = self._optimizer_step_pre_hooks, self._optimizer_step_post_hooks
         if not (before or after or _before_every_step or _after_every_step):
@@ -68,7 +68,7 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
             hook(self, given, kwargs)
         return result
 
-    hooked.hooked = True  # type: ignore[attr-defined]  # torch's mark
+    hooked.hooked = True  # torch's mark
     return hooked
 
 
@@ -76,7 +76,7 @@ def declared(initialise: Initialise) -> Initialise:
     """A decorator that makes an `__init__` of a signature: its parameters other than `params` are options, and checked."""
     signature = inspect.signature(initialise)
 
-    @functools.wraps(initialise)
+    @like(initialise)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807  # it becomes one
         initialise(self, *args, **kwargs)  # says properly what does not fit the signature
         bound = signature.bind(self, *args, **kwargs)
@@ -87,7 +87,7 @@ def declared(initialise: Initialise) -> Initialise:
         Optimizer.__init__(self, params, defaults)
         self.begin()
 
-    return __init__  # type: ignore[return-value]  # wraps keeps the signature, mypy cannot see it
+    return __init__
 
 
 def as_float(value: Any) -> float:
@@ -384,6 +384,6 @@ class Optimizer:
             return tensor.to(parameter.dtype) if cast else tensor
         if isinstance(value, Mapping):
             return {name: self._fitting(parameter, each, name) for name, each in value.items()}
-        if isinstance(value, Iterable) and not isinstance(value, str):
-            return type(value)(self._fitting(parameter, each) for each in value)  # type: ignore[call-arg]  # a container
+        if hasattr(value, "__iter__") and not isinstance(value, str):
+            return type(value)(self._fitting(parameter, each) for each in value)
         return value

@@ -1,11 +1,11 @@
 """LRScheduler, the base of all schedules, and what they share: rates of groups, and warnings."""
 
-import functools
 from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
 from .._core.errors import require_state
+from .._core.modes import like
 from .._core.package import package
 from .._core.primitives import Carrier
 from .._core.sites import warn
@@ -181,11 +181,11 @@ def _watch(optimizer: Any) -> None:
         return
     step, known = optimizer.step.__func__, ref(optimizer)
 
-    @functools.wraps(step)
+    @like(step)
     def watched(*args: Any, **kwargs: Any) -> Any:
         stepping: Any = known()
         stepping._opt_called = True
         return step(stepping, *args, **kwargs)
 
-    watched._wrapped_by_lr_sched = True  # type: ignore[attr-defined]  # torch's mark
+    watched._wrapped_by_lr_sched = True  # torch's mark
     optimizer.step = watched

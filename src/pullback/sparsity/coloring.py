@@ -91,8 +91,8 @@ def star(rows: Array, columns: Array, count: int) -> Array:
 
 def _fullest_first(sizes: Array) -> list[int]:
     """The lines that have entries, by decreasing number of entries."""
-    order = np.argsort(-sizes, kind="stable")
-    return order[: np.count_nonzero(sizes)].tolist()  # type: ignore[no-any-return]  # a list of ints
+    order: list[int] = np.argsort(-sizes, kind="stable").tolist()
+    return order[: np.count_nonzero(sizes)]
 
 
 def best(rows: Array, columns: Array, shape: tuple[int, int]) -> Coloring:

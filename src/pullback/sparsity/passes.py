@@ -57,8 +57,8 @@ def transposed(y: Any, x: Any) -> Product:
         if y._node is None:  # the rule returned constant zeros
             return np.zeros(x.numel(), x._dtype)
         g = y.interpreter.wrap(v.astype(y._dtype).reshape(y.shape), None)
-        (pulled,) = backward.grad(y, x, g, retain_graph=True, materialize_grads=True)
-        return pulled._array.reshape(-1)  # type: ignore[no-any-return]  # an array
+        pulled: Array = backward.grad(y, x, g, retain_graph=True, materialize_grads=True)[0]._array
+        return pulled.reshape(-1)
 
     return product
 

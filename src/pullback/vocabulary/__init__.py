@@ -14,6 +14,7 @@ import numpy as np
 
 from .._core import errors
 from .._core.lazy import provider
+from .._core.modes import like
 from .._core.primitives import Carrier, Function
 from .._core.sites import warn
 from .._tape.generating import MISSING
@@ -76,7 +77,7 @@ def spelled(function: Named, names: dict[str, str]) -> Named:
     if getattr(function, "accepts", None) == names:
         return function
 
-    @functools.wraps(function)
+    @like(function)
     def called(*args: Any, **options: Any) -> Any:
         if not options:
             return function(*args)
@@ -90,7 +91,7 @@ def spelled(function: Named, names: dict[str, str]) -> Named:
         return function(*args, **options)
 
     called.accepts = names  # type: ignore[attr-defined]
-    return called  # type: ignore[return-value]  # the same arguments, by more names
+    return called
 
 
 def spelled_as(**names: str) -> Callable[[Named], Named]:
@@ -111,13 +112,13 @@ def in_place_text(function: Function) -> str:
 def fills(method: Named) -> Named:
     """Mark an in-place method that fills with one value, which is also defined for elements that share memory."""
 
-    @functools.wraps(method)
+    @like(method)
     def filled(self: Any, *args: Any, **options: Any) -> Any:
         if overlaps(self) and provider("fills of shared memory").is_filled(method.__name__, self, args, options):
             return self
         return method(self, *args, **options)
 
-    return filled  # type: ignore[return-value]  # the same arguments
+    return filled
 
 
 def taking_numbers(function: Named) -> Named:
@@ -126,7 +127,7 @@ def taking_numbers(function: Named) -> Named:
     if not names:
         return function
 
-    @functools.wraps(function)
+    @like(function)
     def called(*args: Any, **options: Any) -> Any:
         numbers = [value for value in args if isinstance(value, (int, float, complex))]
         if not 0 < len(numbers) <= len(names) or len(args) != 3 + len(numbers):
@@ -135,7 +136,7 @@ def taking_numbers(function: Named) -> Named:
         tensors = [value for value in args if not isinstance(value, (int, float, complex))]
         return function(*tensors, **dict(zip(names, numbers, strict=False)), **options)
 
-    return called  # type: ignore[return-value]  # the same arguments, in another order, too
+    return called
 
 
 def warn_of_numbers(name: str, keywords: Sequence[str]) -> None:
@@ -172,7 +173,7 @@ def of_tensor(function: Function, takes_out: bool = False) -> Function:
     code = getattr(unwrapped(function), "__code__", None)
     first = code.co_varnames[0] if code else "input"
 
-    @functools.wraps(function)
+    @like(function)
     def checked(input: Any = MISSING, *args: Any, out: Any = None, **options: Any) -> Any:
         if input is MISSING:
             input = _named(function, first, options)
@@ -189,7 +190,7 @@ def of_pair(function: Function, takes_out: bool = False) -> Function:
     """A function of two operands, both of which must be tensors, or one a tensor and the other an array."""
     first, second = unwrapped(function).__code__.co_varnames[:2]
 
-    @functools.wraps(function)
+    @like(function)
     def checked(input: Any = MISSING, other: Any = MISSING, *, out: Any = None, **options: Any) -> Any:
         if input is MISSING:
             input = _named(function, first, options)
@@ -210,7 +211,7 @@ def of_tensors(function: Function, takes_out: bool = False) -> Function:
     """A function of two operands, at least one of which must be a tensor."""
     first, second = unwrapped(function).__code__.co_varnames[:2]
 
-    @functools.wraps(function)
+    @like(function)
     def checked(input: Any = MISSING, other: Any = MISSING, *args: Any, out: Any = None, **options: Any) -> Any:
         if input is MISSING:
             input = _named(function, first, options)
@@ -232,13 +233,13 @@ def of_tensors(function: Function, takes_out: bool = False) -> Function:
 def taking_out(function: Named) -> Named:
     """A function that takes `out=`."""
 
-    @functools.wraps(function)
+    @like(function)
     def public(*args: Any, out: Any = None, **options: Any) -> Any:
         if out is not None:
             return load("vocabulary.outputs", "into")(out, function, args, options)
         return function(*args, **options) if options else function(*args)
 
-    return public  # type: ignore[return-value]  # the same arguments, and one more
+    return public
 
 
 def published(function: Named, module: str, name: str) -> Named:

@@ -42,16 +42,16 @@ def _lstm(rows: Any, states: States, weights: Sequence[Any], sizes: Sizes, rever
     w_input, w_state, *others = weights
     bias = others[0] + others[1] if len(others) > 1 else None
     x = layers.linear(rows, w_input, bias)
-    if len(others) % 2:
-        return ops.lstm_projected(x, *states, w_state, others[-1], sizes=sizes, reverse=reverse)[:2]  # type: ignore[no-any-return]
-    return ops.lstm(x, *states, w_state, sizes=sizes, reverse=reverse)[:2]  # type: ignore[no-any-return]
+    operation, weights = (ops.lstm_projected, (w_state, others[-1])) if len(others) % 2 else (ops.lstm, (w_state,))
+    y, h, *_ = operation(x, *states, *weights, sizes=sizes, reverse=reverse)
+    return y, h
 
 
 def _gru(rows: Any, states: States, weights: Sequence[Any], sizes: Sizes, reverse: bool) -> States:
     w_input, w_state, *biases = weights
     x = layers.linear(rows, w_input, biases[0] if biases else None)
     bias = biases[1] if biases else np.zeros(w_state.shape[0], w_state._dtype)
-    return ops.gru(x, *states, w_state, bias, sizes=sizes, reverse=reverse)[:1]  # type: ignore[no-any-return]
+    return (ops.gru(x, *states, w_state, bias, sizes=sizes, reverse=reverse)[0],)
 
 
 RNN_TANH = Kind("rnn_tanh", 1, 1, _simple(False))

@@ -71,6 +71,9 @@ entered = itertools.count(1)
 _STATE: tuple[contextvars.ContextVar[Any], ...] = (mode, innermost, running, asking, losses, refusals, dual, state_asked)
 _ASK, _SET = (tuple((each.get for each in _STATE)), tuple((each.set for each in _STATE)))
 
+def like(function: Function) -> Callable[[Callable[..., Any]], Function]:
+    ...
+
 def restoring(function: Function) -> Function:
     ...
 

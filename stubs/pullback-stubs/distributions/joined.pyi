@@ -40,10 +40,6 @@ class _Parts(Transform):
 
     def with_cache(self, cache_size: int=1) -> Any:
         ...
-
-    @property
-    def bijective(self) -> bool:
-        ...
     _join: Callable[[list[Any], int], Any]
 
     def _call(self, x: Any) -> Any:
@@ -57,6 +53,7 @@ class _Parts(Transform):
 
     def _each(self, made: Callable[..., Any], *values: Any) -> list[Any]:
         ...
+    bijective: _Any
     dim: _Any
     transforms: _Any
 

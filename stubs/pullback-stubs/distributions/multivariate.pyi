@@ -128,10 +128,6 @@ class Independent(Distribution):
     def variance(self) -> _Tensor:
         ...
 
-    @property
-    def has_enumerate_support(self) -> bool:
-        ...
-
     @constraints.dependent_property
     def support(self) -> Any:
         ...
@@ -154,6 +150,7 @@ class Independent(Distribution):
     def __repr__(self) -> str:
         ...
     base_dist: _Any
+    has_enumerate_support: _Any
     reinterpreted_batch_ndims: _Any
 
 class MixtureSameFamily(Distribution):

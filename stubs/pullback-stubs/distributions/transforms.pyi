@@ -149,10 +149,6 @@ class ComposeTransform(Transform):
         ...
 
     @property
-    def bijective(self) -> bool:
-        ...
-
-    @property
     def sign(self) -> Any:
         ...
 
@@ -176,6 +172,7 @@ class ComposeTransform(Transform):
 
     def __repr__(self) -> str:
         ...
+    bijective: _Any
     parts: _Any
 
 def _last(steps: Sequence[tuple[Any, Any]]) -> Any:

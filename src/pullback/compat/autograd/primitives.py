@@ -6,7 +6,7 @@ the derivative is computed, and must be written in autograd.numpy.
 
 import functools
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -268,7 +268,7 @@ def defvjp_argnum(fun: Function, vjpmaker: Function) -> None:
     defvjp_argnums(fun, maker)
 
 
-def defvjp(fun: Function, *vjpmakers: Function | None, argnums: Iterable[int] | None = None) -> None:
+def defvjp(fun: Function, *vjpmakers: Callable[..., Function] | None, argnums: Iterable[int] | None = None) -> None:
     """Define a primitive's derivative, by each argument in turn or by those in `argnums`.
 
     A maker takes `(ans, *args, **kwargs)` and returns a function from the cotangent of the value to that of the
@@ -287,7 +287,7 @@ def defvjp(fun: Function, *vjpmakers: Function | None, argnums: Iterable[int] | 
         maker = makers[argnum]
         if maker is None:
             return lambda g: vspace(args[argnum]).zeros()
-        return maker(ans, *args, **kwargs)  # type: ignore[no-any-return]  # a function
+        return maker(ans, *args, **kwargs)
 
     defvjp_argnum(fun, by_one)
 

@@ -4,6 +4,7 @@ Most special functions are ufuncs, which dispatch to the box. The others, and de
 arguments, and the formulas below for traced ones.
 """
 
+import functools
 import importlib
 import inspect
 import math
@@ -112,7 +113,7 @@ SPECIAL = Namespace(
         "erfc": _complex_too("erfc", -1),
     }
     | {
-        formula.__name__: _either(formula, lambda name=formula.__name__: getattr(special(), name))  # type: ignore[misc]  # a default
+        formula.__name__: _either(formula, functools.partial(lambda name: getattr(special(), name), formula.__name__))
         for formula in (logsumexp, softmax, log_softmax, polygamma, multigammaln)
     },
     "scipy.special, for arrays and what is traced.",

@@ -103,8 +103,7 @@ def _candidates(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
         yield argument
 
 
-@classmethod  # type: ignore[misc]  # it becomes a method of Tensor while pullback stands in for torch
-def _default(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+def _converted(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     """The result of a function itself, with the class of its arguments: what `super().__torch_function__` calls."""
     if not all(issubclass(cls, kind) for kind in types):
         return NotImplemented
@@ -113,7 +112,6 @@ def _default(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None
     return mapped(lambda leaf: inherited(leaf, {cls}), result)
 
 
-_converted: Any = _default.__func__  # type: ignore[attr-defined]
 _build_class = builtins.__build_class__
 
 
@@ -134,7 +132,7 @@ _started: list[type] = []
 
 def start() -> None:
     """Give Tensor its `__torch_function__`, and see the classes that programs make from now on."""
-    Tensor.__torch_function__ = _default  # type: ignore[attr-defined]
+    Tensor.__torch_function__ = classmethod(_converted)  # type: ignore[attr-defined]
     builtins.__build_class__ = _built
 
 

@@ -2,7 +2,7 @@
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -111,8 +111,8 @@ class GradScaler:
         """A tensor, or each of a list or tuple of them, times the scale."""
         if not self._enabled:
             return outputs
-        if isinstance(outputs, Iterable) and not hasattr(outputs, "requires_grad"):
-            return type(outputs)(map(self.scale, outputs))  # type: ignore[call-arg]  # lists and tuples
+        if hasattr(outputs, "__iter__") and not hasattr(outputs, "requires_grad"):
+            return type(outputs)(map(self.scale, outputs))
         return outputs * self._scale
 
     def unscale_(self, optimizer: Any) -> None:

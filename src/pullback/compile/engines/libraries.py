@@ -292,7 +292,8 @@ class Jax(Engine):
 
     def mode(self, arrays: Sequence[Any] = ()) -> AbstractContextManager[Any]:
         """Dtypes of 64 bits are not cut to 32."""
-        return self.jax.enable_x64(True)  # type: ignore[no-any-return]  # jax has no types here
+        mode: AbstractContextManager[Any] = self.jax.enable_x64(True)
+        return mode
 
     def put(self, x: Any, index: Any, value: Any) -> Any:
         """x with a value at a basic index."""
@@ -305,7 +306,8 @@ class Jax(Engine):
 
     def ready(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function of arrays, compiled when it is first called."""
-        return self.jax.jit(function)  # type: ignore[no-any-return]  # jax has no types here
+        compiled: Callable[..., Any] = self.jax.jit(function)
+        return compiled
 
     def scan(self, step: Callable[..., Any], arrays: Sequence[Any], loop: Any) -> tuple[Any, ...]:
         """A loop of XLA's."""

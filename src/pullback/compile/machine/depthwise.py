@@ -101,7 +101,8 @@ class DepthwiseEmitter(TaskEmitter):
     def _result(self, name: str, number: IRValue, line: IRValue) -> IRValue:
         """The address of a line of results."""
         given = self.given
-        return getattr(given, name) + self.bytes(given.width) * (line + number * given.lines)  # type: ignore[no-any-return]
+        begin: Word = getattr(given, name)
+        return begin + self.bytes(given.width) * (line + number * given.lines)
 
     def _weights(self, channel: IRValue) -> Array:
         return self.array(self.given.weights + self.bytes(self.given.count) * channel)

@@ -99,13 +99,13 @@ def written(name: str, ir_values: Sequence[IRValue]) -> IRValue:
 
 def _reduced(x: IRValue) -> trigonometry.Rest:
     """The reduction of an angle, computed once in a builder's code."""
-    known = x.ctx.builder.__dict__.setdefault("reduced", {})
+    known: dict[int, tuple[Any, trigonometry.Rest]] = x.ctx.builder.__dict__.setdefault("reduced", {})
     found = known.get(id(x.value))
     if found is None:
         found = x.value, trigonometry.Rest(*(reduction(x) if x.ctx.branching else _by_call(x)))
         if isinstance(x.value, ir.Instruction):  # what else there is may be written before and after a loop
             known[id(x.value)] = found
-    return found[1]  # type: ignore[no-any-return]  # a rest
+    return found[1]
 
 
 def rest_of(ctx: EmitContext, kind: str) -> Any:

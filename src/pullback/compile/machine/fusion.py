@@ -177,20 +177,24 @@ def _on_new_axis(at: Index, *, axis: int, number: int) -> Index:
     return (*at[:axis], (number, ()), *at[axis:])
 
 
-def _concat(e: Equation) -> Iterator[tuple[Value, Any]]:
+Pieces = Iterator[tuple[Value | tuple[Value, tuple[int, ...]] | None, Any]]
+"""Values, of which one may be broadcast to a shape, and where their elements go; None stands for zeros."""
+
+
+def _concat(e: Equation) -> Pieces:
     axis, start = e.params["axis"], 0
     for x in e.inputs:
         yield x, _at(e.output.shape, partial(_moved_along, axis=axis, start=start))
         start += x.shape[axis]
 
 
-def _stack(e: Equation) -> Iterator[tuple[Value, Any]]:
+def _stack(e: Equation) -> Pieces:
     axis = e.params["axis"]
     for number, x in enumerate(e.inputs):
         yield x, _at(e.output.shape, partial(_on_new_axis, axis=axis, number=number))
 
 
-def _moved(e: Equation, x: Value, path: Any) -> Iterator[tuple[Value, Any]]:
+def _moved(e: Equation, x: Value, path: Any) -> Pieces:
     """A value indexed by a chain of views."""
     shapes, probe = [], np.broadcast_to(np.empty((), e.output.dtype), e.output.shape)
     for primitive, params in path:
@@ -206,24 +210,24 @@ def _moved(e: Equation, x: Value, path: Any) -> Iterator[tuple[Value, Any]]:
         return flat(at, e.output.shape)
 
     if 0 not in probe.shape:
-        yield (x, probe.shape), place  # type: ignore[misc]  # x is broadcast to that shape
+        yield (x, probe.shape), place
 
 
-def _overwrite(e: Equation) -> Iterator[tuple[Value, Any]]:
+def _overwrite(e: Equation) -> Pieces:
     x, value = e.inputs
     yield x, None
     yield from _moved(e, value, e.params["path"])
 
 
-def _scattered(e: Equation) -> Iterator[tuple[Value, Any]]:
-    yield None, None  # type: ignore[misc]  # zeros
+def _scattered(e: Equation) -> Pieces:
+    yield None, None
     if e.primitive.name == "scatter_slice":
         yield from _moved(e, e.inputs[0], [(ops.getitem, {"index": e.params["index"]})])
     else:
         yield from _moved(e, e.inputs[0], [(ops.diagonal, {"axes": e.params["axes"]})])
 
 
-PIECES: dict[str, Callable[[Equation], Iterator[tuple[Any, Any]]]] = {
+PIECES: dict[str, Callable[[Equation], Pieces]] = {
     "concat": _concat,
     "stack": _stack,
     "scatter_slice": _scattered,
@@ -236,7 +240,7 @@ def _regular(equation: Equation) -> bool:
     """Whether the positions of all parts can be expressed as indices."""
     try:
         for source, place in PIECES[equation.name](equation):
-            if place is not None:
+            if source is not None and place is not None:
                 shape = source[1] if isinstance(source, tuple) else source.shape
                 place(whole(shape, shape, len(shape)), list(shape))
     except (Unaligned, KeyError):

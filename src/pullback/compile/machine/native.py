@@ -19,6 +19,7 @@ from llvmlite import binding, ir
 
 from ..._core import forks
 from ..._core.machine import umath
+from ..._core.modes import like
 from .. import store
 
 POINTER_SIZE = ctypes.sizeof(ctypes.c_void_p)
@@ -36,13 +37,13 @@ def once(function: Function) -> Function:
     """
     cached = functools.cache(function)
 
-    @functools.wraps(function)
+    @like(function)
     def asked(*args: Any) -> Any:
         forks.give_way()
         with turn:
             return cached(*args)
 
-    return asked  # type: ignore[return-value]  # functools.wraps keeps the signature, mypy cannot see it
+    return asked
 
 
 def _machine(level: int) -> Any:

@@ -77,7 +77,8 @@ class Builder:
         self.numbers: dict[Value, Value] = {}
         self.unread: list[tuple[Any, Exception]] = []
         self.site: Site | None = None
-        self._known: dict[Hashable, Any] = {}
+        self._alike: dict[Hashable, Value] = {}  # constants
+        self._known: dict[Hashable, tuple[Value, ...]] = {}
         self._plain: set[Value] = set()
         self._dense: set[Value] = set()
         self._replaced: dict[Value, Value] = {}
@@ -134,11 +135,11 @@ class Builder:
     def constant(self, array: Array, value: Value | None = None) -> Value:
         """A constant; of two small ones that are equal there is one."""
         key = keys.of_constant(array)
-        if self.share and key in self._known:
-            return self._known[key]  # type: ignore[no-any-return]  # constants' keys lead to values
+        if self.share and key in self._alike:
+            return self._alike[key]
         value = value or Value(array.shape, array.dtype)
         self.constants[value] = array
-        self._known[key] = value
+        self._alike[key] = value
         if array.flags.c_contiguous:
             self._plain.add(value)
         if array.size == 1:
@@ -180,7 +181,7 @@ class Builder:
         for rule in self.rules.get(equation.primitive.name, ()):
             found = rule(self, equation)
             if found is not None:
-                return found if type(found) is tuple else (found,)  # type: ignore[return-value]  # then it is a value
+                return found if isinstance(found, tuple) else (found,)
         written = self.defined is not None and equation.primitive.definition is not None and self.defined(equation)
         if written and (parts := read(self, equation)) is not None:
             return parts

@@ -41,16 +41,17 @@ class Fetcher:
 
     def fetch(self, indices: Any, record: MutableSequence[int]) -> Any:
         """The batch for some indices."""
-        samples = self._from_stream(indices, record) if self.stream is not None else self._by_index(indices, record)
+        stream = self.stream
+        samples = self._by_index(indices, record) if stream is None else self._from_stream(stream, indices, record)
         record[PLACE] = COLLATING
         return self.collate(samples)
 
-    def _from_stream(self, indices: Any, record: MutableSequence[int]) -> Any:
+    def _from_stream(self, stream: Iterator[Any], indices: Any, record: MutableSequence[int]) -> Any:
         samples = []
         for _ in indices if self.batched else (None,):
             self._at(self.taken, record)
             try:
-                samples.append(next(self.stream))  # type: ignore[arg-type]  # it is a stream
+                samples.append(next(stream))
             except StopIteration:
                 break
             self.taken += 1
