@@ -65,6 +65,5 @@ def __dir__() -> list[str]:
 
 
 # What `from pullback import *` binds: no name of Python's own, such as `sum` or `float`
-__all__ = [  # noqa: PLE0604  # strings, of the indexes
-    "e", "inf", "nan", "pi", *(name for name in (*_others, *_FUNCTIONS) if not hasattr(_builtins, name))
-]  # fmt: skip
+__all__ = ["e", "inf", "nan", "pi"]
+__all__ += [name for name in (*_others, *_FUNCTIONS) if not hasattr(_builtins, name)]

@@ -243,7 +243,7 @@ class SecondRun:
         self.hooks.enter_context(self.block.around)
 
     def __exit__(self, *exc: object) -> bool | None:
-        return self.hooks.__exit__(*exc)
+        return self.hooks.__exit__(*exc)  # type: ignore[arg-type]
 
     def pack(self, tensor: Any) -> Kept:
         """Save a value, for its placeholder and for passes inside the call itself."""

@@ -26,7 +26,8 @@ class Variable(metaclass=_VariableType):
     tensor([[2., 1.]], requires_grad=True)
     """
 
-    def __new__(cls, data: Any, requires_grad: bool = False, volatile: Any = None) -> Any:  # noqa: D102
+    def __new__(cls, data: Any, requires_grad: bool = False, volatile: Any = None) -> Any:
+        """A leaf with the memory of a tensor."""
         if not isinstance(data, Carrier):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}: use {package}.tensor")
         if volatile is not None:

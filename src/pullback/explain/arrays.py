@@ -209,7 +209,7 @@ def number(value: Any) -> Any:
     if isinstance(value, (complex, np.complexfloating)):
         return [number(value.real), number(value.imag)]
     exact = float(value)
-    if exact != exact:  # noqa: PLR0124  # NaN is not equal to itself
+    if math.isnan(exact):
         return "NaN"
     if exact in NONFINITE:
         return NONFINITE[exact]

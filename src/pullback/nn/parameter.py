@@ -91,7 +91,8 @@ class Parameter(_Marked):
 
     heading = "Parameter containing:\n"
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:  # noqa: D102
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        """A parameter of the values of a tensor, or an empty one."""
         return _of(cls, data, requires_grad)
 
 
@@ -120,7 +121,8 @@ class Buffer(_Marked):
 
     persistent: bool
 
-    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:  # noqa: D102
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+        """A buffer of the values of a tensor, or an empty one."""
         made = _of(cls, data, None)
         made.persistent = persistent
         return made

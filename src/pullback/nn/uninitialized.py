@@ -113,7 +113,8 @@ class UninitializedParameter(_Uninitialized, Parameter):
 
     becomes = Parameter
 
-    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:  # noqa: D102
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+        """A parameter of a dtype, without a shape."""
         return _of(cls, empty(0, device=device, dtype=dtype), requires_grad)
 
 
@@ -127,9 +128,10 @@ class UninitializedBuffer(_Uninitialized, Buffer):
 
     becomes = Buffer
 
-    def __new__(  # noqa: D102
+    def __new__(
         cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
     ) -> Any:
+        """A buffer of a dtype, without a shape."""
         made = _of(cls, empty(0, device=device, dtype=dtype), requires_grad)
         made.persistent = persistent
         return made

@@ -92,7 +92,7 @@ def solve(a: Array, b: Array, *, operation: str = "", triangle: str = "") -> Arr
         _refuse_singular(operation, "The solver failed because the input matrix is singular.", a)
     shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     pairs = (stacked(np.broadcast_to(x, shape + x.shape[-2:])) for x in (a, b))
-    found = [_or_infinite(lambda: computed(np.linalg.solve, *pair), pair[1]) for pair in zip(*pairs, strict=True)]  # noqa: B023
+    found = [_or_infinite(np.linalg.solve, *pair) for pair in zip(*pairs, strict=True)]
     return np.stack(found).reshape(shape + b.shape[-2:])
 
 
@@ -102,15 +102,15 @@ def inv(x: Array, *, operation: str = "") -> Array:
         return computed(np.linalg.inv, x)
     except np.linalg.LinAlgError:
         _refuse_singular(operation, NO_INVERSE, x)
-    found = [_or_infinite(lambda: computed(np.linalg.inv, each), each) for each in stacked(x)]  # noqa: B023
+    found = [_or_infinite(np.linalg.inv, each) for each in stacked(x)]
     return np.stack(found).reshape(x.shape)
 
 
-def _or_infinite(function: Callable[[], Array], like: Array) -> Array:
+def _or_infinite(function: Callable[..., Array], *matrices: Array) -> Array:
     try:
-        return function()
+        return computed(function, *matrices)
     except np.linalg.LinAlgError:
-        return np.full_like(like, np.inf)
+        return np.full_like(matrices[-1], np.inf)
 
 
 def _refuse_singular(operation: str, text: str, x: Array) -> None:

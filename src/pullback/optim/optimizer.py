@@ -77,7 +77,7 @@ def declared(initialise: Initialise) -> Initialise:
     signature = inspect.signature(initialise)
 
     @like(initialise)
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807  # it becomes one
+    def initialised(self: Any, *args: Any, **kwargs: Any) -> None:
         initialise(self, *args, **kwargs)  # says properly what does not fit the signature
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
@@ -87,7 +87,7 @@ def declared(initialise: Initialise) -> Initialise:
         Optimizer.__init__(self, params, defaults)
         self.begin()
 
-    return __init__
+    return initialised
 
 
 def as_float(value: Any) -> float:
@@ -125,7 +125,8 @@ class Optimizer:
     _optimizer_load_state_dict_pre_hooks: dict[int, Hook]
     _optimizer_load_state_dict_post_hooks: dict[int, Hook]
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:  # noqa: D102  # documented as the class
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """An optimizer with its hooks, before any `__init__`."""
         self = super().__new__(cls)
         self._make_hooks()  # not in __init__, which those that wrap another optimizer often do not call
         return self

@@ -219,10 +219,9 @@ def bounds(name: str, x: Any, atol: Any, rtol: Any) -> list[Any]:
         if isinstance(bound, Carrier):
             if bound._dtype.kind == "c":
                 raise RuntimeError(f"{name}: atol and rtol tensors of complex type are not supported.")
-            bound = data(bound)  # noqa: PLW2901
         elif not isinstance(bound, (int, float, np.generic, NoneType)):
             require_operand(path(name), argument, bound, 2)
-        given.append(bound)
+        given.append(data(bound) if isinstance(bound, Carrier) else bound)
     if given[1] is None:
         # as in torch: if a positive absolute bound is given, the default relative bound is 0
         given[1] = eps if given[0] is None else ops.where(ops.greater(given[0], 0), 0.0, eps)

@@ -274,7 +274,7 @@ def defvjp(fun: Function, *vjpmakers: Callable[..., Function] | None, argnums: I
     A maker takes `(ans, *args, **kwargs)` and returns a function from the cotangent of the value to that of the
     argument; None is an argument without one.
     """
-    makers = dict(zip(itertools.count() if argnums is None else argnums, vjpmakers))  # noqa: B905  # as many as there are
+    makers = dict(zip(itertools.count() if argnums is None else argnums, vjpmakers, strict=False))
     for argnum, maker in makers.items():
         if maker is not None and not callable(maker):
             raise TypeError(
@@ -314,7 +314,7 @@ def defjvp(fun: Function, *jvpfuns: Any, argnums: Iterable[int] | None = None) -
     A rule takes `(tangent, ans, *args, **kwargs)` and returns the tangent of the value; None is an argument without one,
     and "same" one in which the function is linear.
     """
-    rules = dict(zip(itertools.count() if argnums is None else argnums, jvpfuns))  # noqa: B905  # as many as there are
+    rules = dict(zip(itertools.count() if argnums is None else argnums, jvpfuns, strict=False))
 
     def by_one(argnum: int, tangent: Any, ans: Any, args: Any, kwargs: Any) -> Any:
         if argnum not in rules:

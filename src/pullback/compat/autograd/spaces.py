@@ -1,7 +1,7 @@
 """Vector spaces of nested arrays: zeros, ones, a basis, and inner products of differentiable values."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,7 +20,7 @@ class VSpace:
     (3, array([1., 1.]))
     """
 
-    mappings: dict[type, Function] = {}  # noqa: RUF012  # autograd's registry is the class's
+    mappings: ClassVar[dict[type, Function]] = {}
 
     def __init__(self, value: Any) -> None:
         leaves, self.structure = flatten(value)

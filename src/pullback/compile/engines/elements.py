@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .lowerings import LOWERINGS, lowering
+from .lowerings import LOWERINGS, lowering, missing
 
 
 def complex_of(w: Any, a: Any, b: Any) -> Any:
@@ -57,7 +57,7 @@ def _logaddexp(w: Any, e: Any, a: Any, b: Any) -> Any:
 def _angle(w: Any, e: Any, x: Any) -> Any:
     if e.inputs[0].dtype.kind == "c":
         return w.xp.atan2(w.xp.imag(x), w.xp.real(x))
-    return w.xp.where(x != x, x, w.astype(x < 0, e.output.dtype) * math.pi)  # noqa: PLR0124
+    return w.xp.where(missing(x), x, w.astype(x < 0, e.output.dtype) * math.pi)
 
 
 @lowering("round_to")

@@ -12,7 +12,7 @@ import importlib
 import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -93,7 +93,7 @@ class TorchNames(RenamedNamespace):
 class Engine:
     """A library by its namespace of the standard, and what a program needs besides."""
 
-    own: dict[str, Lowering] = {}  # noqa: RUF012  # of the class, and never changed
+    own: ClassVar[dict[str, Lowering]] = {}  # never changed
 
     def __init__(self, xp: Any, library: Any = None, special: Any = None) -> None:
         self.xp, self.library, self.special = xp, library or xp, special
@@ -343,7 +343,7 @@ class Jax(Engine):
         like = self.jax.ShapeDtypeStruct(tuple(shape), given.dtype)
         return self.jax.linear_transpose(function, like)(given)[0]
 
-    own = {  # noqa: RUF012  # of the class, and never changed
+    own: ClassVar[dict[str, Word]] = {
         "convolve": lambda w, e, x, weight, *, window: w.convolution(x, weight, window),
         "convolve_transpose": _covering(
             lambda w, e, y, weight, *, size, window: w.transposed(
@@ -399,7 +399,7 @@ class Torch(Engine):
         name = {"multiply": "prod", "maximum": "amax", "minimum": "amin"}[how]
         return x.scatter_reduce(0, places, values, name)
 
-    own = {  # noqa: RUF012  # of the class, and never changed
+    own: ClassVar[dict[str, Word]] = {
         "convolve": lambda w, e, x, weight, *, window: getattr(w.library, _dims(window))(
             x, weight, None, window.stride, window.padding, window.dilation, window.groups
         ),
@@ -454,9 +454,7 @@ class Cupy(Engine):
             getattr(self.library, how).at(x, places, values)
         return x
 
-    own = {  # noqa: RUF012  # of the class, and never changed
-        "einsum": lambda w, e, *arrays, equation: w.library.einsum(equation, *arrays)
-    }
+    own: ClassVar[dict[str, Word]] = {"einsum": lambda w, e, *arrays, equation: w.library.einsum(equation, *arrays)}
 
 
 class Dask(Engine):

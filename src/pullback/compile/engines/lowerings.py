@@ -31,6 +31,11 @@ class LoweringError(NotImplementedError):
     __module__ = "pullback.compile"
 
 
+def missing(x: Any) -> Any:
+    """Where an array is NaN, by an operator that the arrays of every library and every dtype have."""
+    return x != x  # noqa: PLR0124
+
+
 def lowering(*names: str) -> Callable[[Lowering], Lowering]:
     """The decorator that makes a function the lowering of primitives."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.alignment import IMPOSSIBLE
-from .lowerings import LOWERINGS, lowering
+from .lowerings import LOWERINGS, lowering, missing
 from .moving import along, picked
 
 
@@ -126,7 +126,7 @@ def _arglast(w: Any, e: Any, x: Any, *, axis: int, largest: bool) -> Any:
     bounds = (-math.inf, math.inf) if kind.kind == "f" else (np.iinfo(kind).min, np.iinfo(kind).max)
     extreme = running(w, function, x, axis, bounds[0 if largest else 1])
     count = _counted(w, x, axis)
-    found = xp.where((x == extreme) | (x != x), count, xp.zeros_like(count))  # noqa: PLR0124
+    found = xp.where((x == extreme) | missing(x), count, xp.zeros_like(count))
     return running(w, xp.maximum, found, axis, 0)
 
 
@@ -153,7 +153,7 @@ def _median(w: Any, e: Any, x: Any, *, axis: Any, skip: bool, keepdims: bool = F
     if e.name == "median":
         rest = e.inputs[0].shape[: len(x.shape) - len(axis)]
         x, axis = w.xp.reshape(x, (*rest, math.prod(x.shape[len(rest) :]))), len(rest)
-    size, absent = x.shape[axis], w.astype(x != x, np.dtype(np.int64))  # noqa: PLR0124
+    size, absent = x.shape[axis], w.astype(missing(x), np.dtype(np.int64))
     valid = size - w.xp.sum(absent, axis=axis, keepdims=True)
     middle = w.xp.where(valid > 0, valid - 1, valid) // 2
     if not skip:
@@ -171,8 +171,7 @@ def _searchsorted(w: Any, e: Any, ordered: Any, values: Any, *, right: bool) -> 
     """How many of the ordered numbers come before: of all, since there is no function for rows; NaN is the last."""
     first, other = ordered[..., None, :], values[..., None]
     behind = first > other if right else first >= other
-    known = (first == first) | ((other != other) & (not right))  # noqa: PLR0124
-    before = ~behind & known if right else (~behind & (first == first)) | ((other != other) & (first == first))  # noqa: PLR0124
+    before = ~missing(first) & (~behind if right else ~behind | missing(other))
     return w.xp.sum(w.astype(before, np.dtype(np.int64)), axis=-1)
 
 

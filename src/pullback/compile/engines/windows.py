@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.pooling import lowest, places_of
-from .lowerings import LOWERINGS, lowering
+from .lowerings import LOWERINGS, lowering, missing
 from .moving import summed, taken
 
 
@@ -134,7 +134,7 @@ def _chosen(w: Any, x: Any, highest: Any, table: Any) -> Any:
     top = xp.reshape(highest, (*x.shape[:2], 1, table.shape[1]))
     count = w.constant(np.arange(len(table))[:, None])
     first = xp.min(xp.where(windows == top, count, len(table)), axis=2)
-    lost = xp.max(xp.where(windows != windows, count, 0), axis=2)  # noqa: PLR0124
+    lost = xp.max(xp.where(missing(windows), count, 0), axis=2)
     return xp.where(first == len(table), lost, first)
 
 

@@ -160,6 +160,6 @@ def run(name: str, *, out: Any, of: Any = None, classes: int = 0, **arrays: Any)
     found = {}
     for word, array in arrays.items():
         whole = (*lead, *shapes.get(word, (steps - 1, sequences, size)))
-        array = array if array.shape == whole else np.broadcast_to(array, whole)  # noqa: PLW2901
-        found[word] = np.ascontiguousarray(array, np.int64 if word in {"states", "wanted"} else out.dtype)
+        spread = array if array.shape == whole else np.broadcast_to(array, whole)
+        found[word] = np.ascontiguousarray(spread, np.int64 if word in {"states", "wanted"} else out.dtype)
     call(tasks, shared=shared, out=out, **found)

@@ -203,10 +203,10 @@ class Assembly:
         for number, piece in enumerate(self.pieces):
             for start, size in ends.pop(number - 1, ()):
                 free.give(start, size)
-            for key, size, end in self._needs(piece, number, last):
+            for key, needed, end in self._needs(piece, number, last):
                 if key in memory.places:
                     continue
-                size = aligned(size)  # noqa: PLW2901
+                size = aligned(needed)
                 start = free.take(size)
                 memory.places[key] = (slot, start)
                 ends.setdefault(end, []).append((start, size))

@@ -304,11 +304,9 @@ class Planner:
     def _pieces(self, equation: Equation) -> None:
         after = -1
         for source, place in PIECES[equation.name](equation):
-            if source is None:
-                source = self._spread(self._number(equation.output.dtype), equation.output.shape)  # noqa: PLW2901
-            elif isinstance(source, tuple):
-                source = self._spread(*source)  # noqa: PLW2901
-            first = self._root(Root(equation.output, source, place=place), after=after)
+            given = (self._number(equation.output.dtype), equation.output.shape) if source is None else source
+            value = self._spread(*given) if isinstance(given, tuple) else given
+            first = self._root(Root(equation.output, value, place=place), after=after)
             after = first if after < 0 and place is None else after
 
     def _number(self, dtype: np.dtype[Any]) -> Value:

@@ -91,10 +91,11 @@ class BoundKernel:
 
     def _tell(self, table: array[int], words: dict[str, Any]) -> None:
         for word, value in words.items():
-            if type(value) is not int:
-                assert value.flags.c_contiguous, (self.name, word)
-                value = native.data(value)  # noqa: PLW2901
-            table[self.places[word]] = value
+            if type(value) is int:
+                table[self.places[word]] = value
+                continue
+            assert value.flags.c_contiguous, (self.name, word)
+            table[self.places[word]] = native.data(value)
 
     def __call__(self, tasks: int, /, *, shared: bool, **words: Any) -> None:
         """Run all tasks, in threads if `shared`."""

@@ -89,16 +89,16 @@ class Builder:
         for value, array in self.program.constants.items():
             if (same := self.constant(array, value)) is not value:
                 replaced[value] = same
-        for equation in self.program.equations:
+        for old in self.program.equations:
+            equation = old
             if replaced:
-                inputs = tuple([replaced.get(value, value) for value in equation.inputs])
-                if inputs != equation.inputs:
-                    old = equation
-                    equation = Equation(old.primitive, inputs, old.params, old.outputs, old.site)  # noqa: PLW2901
+                inputs = tuple([replaced.get(value, value) for value in old.inputs])
+                if inputs != old.inputs:
+                    equation = Equation(old.primitive, inputs, old.params, old.outputs, old.site)
             self.site = equation.site
             if equation.primitive.name in LOOPS:
                 params = with_bodies(equation.params, self.inner)
-                equation = replace(equation, params=params)  # noqa: PLW2901  # of simpler bodies
+                equation = replace(equation, params=params)  # of simpler bodies
             found = self.place(equation)
             if found is not equation.outputs:
                 replaced.update(zip(equation.outputs, found, strict=True))

@@ -147,20 +147,13 @@ def _number_last(build: Builder, e: Equation) -> Value | None:
 @rounded(*SPREADING, *SINGLE, "select")
 def _before_spreading(build: Builder, e: Equation) -> Value | None:
     """What is computed of repeated elements is computed once, and repeated."""
-    makers = build.makers
-    sources = []
-    found = False
-    for value in e.inputs:
-        maker = makers.get(value)
-        if maker is not None and maker.primitive.name == "broadcast_to":
-            found = True
-            value = maker.inputs[0]  # noqa: PLW2901  # what is behind it
-        sources.append(value)
-    if not found or together(*[source.shape for source in sources]) == e.output.shape:
+    makers = [build.maker(value, "broadcast_to") for value in e.inputs]
+    sources = tuple([maker.inputs[0] if maker else value for value, maker in zip(e.inputs, makers, strict=True)])
+    if sources == e.inputs or together(*[source.shape for source in sources]) == e.output.shape:
         return None
     if e.output.size == 0:
         return None
-    (small,) = build.apply(e.primitive, tuple(sources), e.params)
+    (small,) = build.apply(e.primitive, sources, e.params)
     return build.broadcast_to(small, shape=e.output.shape)
 
 

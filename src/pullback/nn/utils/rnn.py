@@ -50,9 +50,10 @@ class PackedSequence(_Fields):
 
     __slots__ = ()
 
-    def __new__(  # noqa: D102
+    def __new__(
         cls, data: Any, batch_sizes: Any = None, sorted_indices: Any = None, unsorted_indices: Any = None
     ) -> Self:
+        """The sequence of four fields, of the first two, or of a pair of them."""
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)
         if batch_sizes is None:

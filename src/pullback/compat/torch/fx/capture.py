@@ -56,18 +56,23 @@ class _Presence:
     """What all proxies hold: when the last of them is gone, it is, too."""
 
 
-_lock = forks.lock()
-_present: Any = lambda: None  # noqa: E731  # a weak reference, later
+class _Shared:
+    """What the threads of a process share: a reference to that presence, and the number of tracers at work."""
+
+    present: weakref.ref[_Presence] | None = None
+    tracers = 0
+
+
+_lock, _shared = forks.lock(), _Shared()
 
 
 def appear() -> Any:
     """What a new proxy holds as long as it lives."""
-    global _present  # noqa: PLW0603  # one presence in a process
     with _lock:
-        present = _present()
+        present = _shared.present and _shared.present()
         if present is None:
             present = _Presence()
-            _present = weakref.ref(present)
+            _shared.present = weakref.ref(present)
             weakref.finalize(present, redirecting.end, _seek)
             redirecting.begin(_seek)
         return present
@@ -76,7 +81,6 @@ def appear() -> Any:
 # While a tracer is at work: modules, functions of `math`, and those that programs have wrapped
 
 _active = threading.local()
-_count = 0
 WRAPPED: dict[tuple[int, str], dict[str, Any]] = {}
 """The globals in which a program has wrapped a name."""
 _changed: dict[tuple[int, str], list[Any]] = {}
@@ -104,11 +108,10 @@ def _modules() -> tuple[Redirected, Redirected]:
 @contextlib.contextmanager
 def tracing(tracer: Any) -> Iterator[None]:
     """A block in which a tracer is told of this thread's calls of modules, and of parameters that are fetched."""
-    global _count  # noqa: PLW0603  # tracers at work in a process
     before, _active.tracer = getattr(_active, "tracer", None), tracer
     with _lock:
-        _count += 1
-        for each in _modules() if _count == 1 else ():
+        _shared.tracers += 1
+        for each in _modules() if _shared.tracers == 1 else ():
             each.do()
     try:
         with replaced(tracer):
@@ -116,8 +119,8 @@ def tracing(tracer: Any) -> Iterator[None]:
     finally:
         _active.tracer = before
         with _lock:
-            _count -= 1
-            for each in _modules() if _count == 0 else ():
+            _shared.tracers -= 1
+            for each in _modules() if _shared.tracers == 0 else ():
                 each.undo()
 
 

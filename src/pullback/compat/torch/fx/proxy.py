@@ -155,7 +155,8 @@ class Proxy(Recorded):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return Attribute(self, name)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> "Proxy":  # noqa: D102  # a call of the value
+    def __call__(self, *args: Any, **kwargs: Any) -> "Proxy":
+        """The node of a call of the value."""
         return self.tracer.create_proxy("call_method", "__call__", (self, *args), kwargs)
 
     def __iter__(self) -> Iterator[Any]:
@@ -210,7 +211,8 @@ class Attribute(Proxy):
             self._node = self.tracer.create_proxy("call_function", getattr, (self.root, self.attr), {}).node
         return self._node
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Proxy:  # noqa: D102  # a method
+    def __call__(self, *args: Any, **kwargs: Any) -> Proxy:
+        """The node of a call of the method."""
         return self.tracer.create_proxy("call_method", self.attr, (self.root, *args), kwargs)
 
 
