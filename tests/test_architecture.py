@@ -264,6 +264,56 @@ def test_sizes(name: str) -> None:
             assert count <= FUNCTION_LINES, f"{name}.{function.name} has {count} lines, {FUNCTION_LINES} are allowed"
 
 
+# Signatures that are given: those of torch and NumPy, which the public names of these packages have, as have their
+# classes' `__init__`; of autograd's functions and `compile`; of primitives, whose operands and metadata their rules name
+# (functions of `ops` that a definition of a primitive names, and the words that engines have for one).
+GIVEN_PACKAGES = set("array_api compat distributions files masked nn optim utils vocabulary".split())
+GIVEN = set("compile grad gradcheck gradgradcheck _load_from_state_dict".split())
+PARAMETERS, LONG_SIGNATURES = 6, 15
+
+
+def _parameters(function: ast.FunctionDef) -> list[str]:
+    """The names of a function's parameters but `self` and `cls`; none of an overload, which says it all again."""
+    given = function.args
+    names = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    again = any(ast.unparse(each) == "overload" for each in function.decorator_list)
+    return [] if again else [each for each in names if each not in {"self", "cls"}]
+
+
+def _is_given(function: ast.FunctionDef, name: str, defining: set[str]) -> bool:
+    """Whether another library, or a primitive, says what a function takes."""
+    if function.name in GIVEN or any(ast.unparse(each).startswith("word(") for each in function.decorator_list):
+        return True
+    if room(name) == "ops":
+        return function.name in defining
+    if room(name) == "_numpy":
+        return hasattr(np, function.name.strip("_"))
+    return room(name) in GIVEN_PACKAGES and (function.name == "__init__" or not function.name.startswith("_"))
+
+
+def _long_signatures(name: str) -> Iterator[str]:
+    """The functions of a module with too many parameters that no given signature in it has."""
+    tables = [each for each in tree(name).body if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call)]
+    defining = {each.id for table in tables for each in ast.walk(table.value) if isinstance(each, ast.Name)}
+    functions = [each for each in nodes(name) if isinstance(each, ast.FunctionDef)]
+    given = {each for function in functions if _is_given(function, name, defining) for each in _parameters(function)}
+    for function in functions:
+        own = [each for each in _parameters(function) if each not in given]
+        if len(own) > PARAMETERS:
+            yield f"{name}.{function.name}({', '.join(own)})"
+
+
+def test_few_signatures_of_our_own_are_long() -> None:
+    found = [each for name in PATHS for each in _long_signatures(name)]
+    assert len(found) <= LONG_SIGNATURES, "what belongs together may be one object:\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize(("mark", "most"), [("# type: ignore[", 75), ("# noqa: ", 71)])
+def test_few_lines_are_exceptions_from_checks(mark: str, most: int) -> None:
+    found = sum(path.read_text(encoding="utf-8").count(mark) for path in PATHS.values())
+    assert found <= most, f"{found} lines have {mark!r}: remove a cause, not only its message"
+
+
 @every_module
 def test_names(name: str) -> None:
     defined = [node.name for node in nodes(name) if hasattr(node, "name") and isinstance(node, ast.stmt)]

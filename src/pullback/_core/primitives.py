@@ -11,8 +11,6 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack
 
-import numpy as np
-
 from . import bfloat, xp as _xp
 from .composing import composed, saved_names, signature
 from .halves import as_singles, pulled_as_singles
@@ -290,8 +288,6 @@ class Carrier:
 
     if TYPE_CHECKING:
 
-        @property
-        def _dtype(self) -> np.dtype[Any]: ...
         def __getattr__(self, name: str) -> Any: ...  # a carrier is a tensor to all other modules
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from .._core.modes import Mode, quiet, running
 from .._core.primitives import Carrier, Primitive
+from .recording import Operation
 
 
 class Observer:
@@ -29,24 +30,11 @@ class Observer:
         """The fields of a mode in which this observer is active."""
         return {"compute": self.compute, "watcher": self, "observer": self if self.alone else None}
 
-    def compute(
-        self,
-        tape: Any,
-        primitive: Primitive,
-        args: Sequence[Any],
-        edges: Sequence[Any],
-        values: Sequence[Any],
-        params: dict[str, Any],
-        tracked: bool,
-    ) -> Any:
+    def compute(self, operation: Operation) -> Any:
         """Compute an operation, box its result as the tape does, and look at it."""
-        if self.computes is not None:
-            out = self.computes(tape, primitive, args, edges, values, params, tracked)
-        else:
-            result = tape.computed(primitive, values, params, self.copy)
-            out = tape.finish(primitive, args, edges, result, params, tracked)
-        if primitive not in self.unseen and not any(isinstance(value, Carrier) for value in values):
-            self.sees(primitive, params, values, out)
+        out, values = operation.seen(self.computes, self.copy), operation.values
+        if operation.primitive not in self.unseen and not any(isinstance(value, Carrier) for value in values):
+            self.sees(operation.primitive, operation.params, values, out)
         return out
 
     def sees(self, primitive: Primitive, params: dict[str, Any], values: Sequence[Any], out: Any) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,37 @@ ndarray = np.ndarray
 # 1. Recording
 #
 # The tape is the interpreter of level 0, and of each level that a transform enters.
+
+
+class Operation(NamedTuple):
+    """An operation that the `compute` of a mode is to compute: its arguments, what they box, and whether one is tracked."""
+
+    tape: Tape
+    primitive: Primitive
+    args: Sequence[Any]
+    edges: Sequence[Node | None]
+    values: Sequence[Any]
+    params: dict[str, Any]
+    tracked: bool
+
+    def beneath(self) -> Any:
+        """The result, unboxed: some of the values may be carriers of lower levels."""
+        return self.tape.beneath(self.primitive, self.values, self.params)
+
+    def finished(self, result: Any) -> Any:
+        """The result, boxed, and recorded if an input is tracked."""
+        return self.tape.finish(self.primitive, self.args, self.edges, result, self.params, self.tracked)
+
+    def seen(self, before: Callable[[Operation], Any] | None, copy: Callable[[], Any]) -> Any:
+        """The boxed result for observers: what an earlier one computes, or computed in the context that `copy` gives.
+
+        If some of the values are carriers of lower levels, it is computed and recorded there.
+        """
+        if before is not None:
+            return before(self)
+        if any(isinstance(value, Carrier) for value in self.values):
+            return self.finished(self.beneath())
+        return self.finished(copy().run(self.primitive.forward, *self.values, **self.params))
 
 
 class Tape(BaseInterpreter):
@@ -65,21 +96,10 @@ class Tape(BaseInterpreter):
                 values.append(arg)
             edges.append(node)
         if (compute := mode.get().compute) is not None:
-            return compute(self, primitive, args, edges, values, params, tracked)
+            return compute(Operation(self, primitive, args, edges, values, params, tracked))
         run = quiet.copy().run
         result = self.beneath(primitive, values, params) if nested else run(primitive.forward, *values, **params)
         return self.finish(primitive, args, edges, result, params, tracked)
-
-    def computed(
-        self, primitive: Primitive, values: Sequence[Any], params: dict[str, Any], copy: Callable[[], Any]
-    ) -> Any:
-        """The result of an operation on unboxed values, for observers: in the context that `copy` gives.
-
-        If some of the values are carriers of lower levels, it is computed and recorded there.
-        """
-        if any(isinstance(value, Carrier) for value in values):
-            return self.beneath(primitive, values, params)
-        return copy().run(primitive.forward, *values, **params)
 
     def sees(self, value: Carrier) -> bool:
         """True if a carrier belongs to this tape or to a higher level; one of another tape of this level is only a value."""
@@ -216,11 +236,11 @@ def _leads_nowhere(primitive: Primitive, result: Any) -> bool:
     return flat(primitive) or _kind(result) not in {"f", "c"}
 
 
-def _kind(result: Carrier | np.ndarray[Any, Any] | tuple[Any, ...]) -> str:
+def _kind(result: Any) -> str:
     """The kind of a result's dtype: 'f' for real and 'c' for complex numbers; others have no derivative."""
-    if isinstance(result, tuple):
+    if type(result) is tuple:
         return _kind(result[0]) if result else "no outputs"
-    return (result._dtype if isinstance(result, Carrier) else result.dtype).kind
+    return (result._dtype if isinstance(result, Carrier) else result.dtype).kind  # type: ignore[no-any-return]
 
 
 # 2. What is saved

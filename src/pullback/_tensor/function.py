@@ -397,7 +397,9 @@ class FunctionPrimitive(Custom):
             node.context = ctx
             ctx._node = weakref.ref(node)
             ctx._tensors(ctx._saved)
-            slots = [self._slot(tape, t, args, edges, results, places, call, noted) for t in ctx._saved]
+            own = [None if p is None else position for p, position in zip(places, call.positions(), strict=True)]
+            known = [*zip(results, own, strict=True), *zip(args, edges, strict=True)]
+            slots = [_slot(tape, tensor, known, noted) for tensor in ctx._saved]
             node.saved = (Kept(slots),) if slots else ()
         ctx._saved = ctx._dirty = ctx._non_differentiable = ()
         ctx._for_forward = None
@@ -446,28 +448,16 @@ class FunctionPrimitive(Custom):
             result._made_untracked = CustomView(position, self.function.__name__)
         return result
 
-    def _slot(
-        self,
-        tape: Tape,
-        tensor: Any,
-        args: Sequence[Any],
-        edges: Sequence[Node | None],
-        results: Sequence[Any],
-        places: Sequence[Any],
-        call: CustomCall,
-        noted: Sequence[Cut],
-    ) -> Slot | None:
-        """The slot of one saved tensor: that of an output, an input, or a value of its own."""
-        if tensor is None:
-            return None
-        for number, result in enumerate(results):
-            if result is tensor:
-                return slot(tape, tensor, None if places[number] is None else call.positions()[number])
-        for arg, edge in zip(args, edges, strict=True):
-            if arg is tensor:
-                return slot(tape, tensor, edge)
-        node = tensor._node if tensor.level == tape.level else None
-        return slot(tape, tensor, node, None if node is not None else lost_by(tensor, noted))
+
+def _slot(tape: Tape, tensor: Any, known: Sequence[tuple[Any, Any]], noted: Sequence[Cut]) -> Slot | None:
+    """The slot of one saved tensor: that of an output or an input, which are `known`, or a value of its own."""
+    if tensor is None:
+        return None
+    for other, place in known:
+        if other is tensor:
+            return slot(tape, tensor, place)
+    node = tensor._node if tensor.level == tape.level else None
+    return slot(tape, tensor, node, None if node is not None else lost_by(tensor, noted))
 
 
 def _another(tensor: Any) -> Any:

@@ -19,6 +19,7 @@ from .._core.modes import FieldBlock, ModeBlock, innermost
 from .._core.package import package
 from .._core.primitives import Primitive
 from .._tape.memory import cell_of
+from .._tape.recording import Operation
 from .checkpointing import CheckpointError
 
 Policy = Callable[..., Any]
@@ -62,16 +63,15 @@ class Selection:
         self.level = 0 if transform is None else transform.level
         self.kept: dict[Primitive, list[Any]] = collections.defaultdict(list)
 
-    def first(
-        self, tape: Any, primitive: Primitive, args: Sequence[Any], edges: Any, values: Any, params: Any, tracked: bool
-    ) -> Any:
+    def first(self, operation: Operation) -> Any:
         """Compute an operation, and save its result if the policy says so."""
-        result = tape.beneath(primitive, values, params)
-        out = tape.finish(primitive, args, edges, result, params, tracked)
-        if tape.level == self.level:
+        result, primitive = operation.beneath(), operation.primitive
+        out = operation.finished(result)
+        if operation.tape.level == self.level:
             with FieldBlock(grad=False, pack=None, unpack=None, compute=None):
                 told = SelectiveCheckpointContext(is_recompute=False, op_output=out)
-                keeps = _keeps(self.policy(told, primitive, *args, **params)) and not _shares(result, values)
+                answer = self.policy(told, primitive, *operation.args, **operation.params)
+                keeps = _keeps(answer) and not _shares(result, operation.values)
             self.kept[primitive].append(_each(lambda piece: piece._cell or cell_of(piece), out) if keeps else None)
         return out
 
@@ -97,17 +97,14 @@ class Again(ModeBlock):
     def _fields(self) -> dict[str, Any]:
         seen: dict[Primitive, int] = collections.defaultdict(int)
 
-        def compute(
-            tape: Any, primitive: Primitive, args: Any, edges: Any, values: Any, params: Any, tracked: bool
-        ) -> Any:
-            kept = None
-            if tape.level == self.selection.level:
+        def compute(operation: Operation) -> Any:
+            kept, primitive = None, operation.primitive
+            if operation.tape.level == self.selection.level:
                 kept = self.taken(primitive, seen[primitive])
                 seen[primitive] += 1
             if kept is None:
-                result = tape.beneath(primitive, values, params)
-                return tape.finish(primitive, args, edges, result, params, tracked)
-            out = tape.finish(primitive, args, edges, _each(_array, kept), params, tracked)
+                return operation.finished(operation.beneath())
+            out = operation.finished(_each(_array, kept))
             cells = kept if type(kept) is tuple else (kept,)
             for piece, cell in zip(out if type(out) is tuple else (out,), cells, strict=True):
                 piece._cell = cell  # so later writes do not change the saved value

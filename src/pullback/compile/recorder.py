@@ -31,6 +31,7 @@ from .._core.sites import caller, describe
 from .._core.xp import replay
 from .._numerics.random import Moment, source
 from .._tape.memory import bounds
+from .._tape.recording import Operation
 from .._tape.views import pieces
 from .._tensor.tensor import Tensor
 from ..interpreters import Boxed, Interpreter
@@ -592,9 +593,8 @@ class Recorder(Interpreter):
 
     # What the tape tells
 
-    def _compute(
-        self, tape: Any, primitive: Any, args: Any, edges: Any, values: Any, params: Any, tracked: bool
-    ) -> Any:
+    def _compute(self, operation: Operation) -> Any:
+        primitive, args, params = operation.primitive, operation.args, operation.params
         for arg in args:
             if isinstance(arg, Tensor) and isinstance(arg._array, ndarray) and not isinstance(arg, Recorded):
                 raise RefusedError(
@@ -604,10 +604,9 @@ class Recorder(Interpreter):
                 )
         if params and (found := stand_ins(params)):
             return composed(primitive, args, params, found)
-        given = tape, primitive, args, edges, values, params, tracked
-        if tape.level > 1 or mode.get().pack is not None:  # beneath it may be an interpreter of users
-            return _taped(*given)
-        return self.alone((primitive,), _taped, *given)
+        if operation.tape.level > 1 or mode.get().pack is not None:  # beneath it may be an interpreter of users
+            return _taped(operation)
+        return self.alone((primitive,), _taped, operation)
 
     def _created(self, tensor: Any) -> None:
         if isinstance(tensor._array, ndarray):
@@ -621,8 +620,8 @@ class Recorder(Interpreter):
         )
 
 
-def _taped(tape: Any, primitive: Any, args: Any, edges: Any, values: Any, params: Any, tracked: bool) -> Any:
-    return tape.finish(primitive, args, edges, tape.beneath(primitive, values, params), params, tracked)
+def _taped(operation: Operation) -> Any:
+    return operation.finished(operation.beneath())
 
 
 def _typed(primitive: Primitive, args: Sequence[Any]) -> list[Any]:

@@ -252,13 +252,13 @@ def _of_tensors(
             raise RuntimeError(f"the Jacobian was not built: {reason}")
         end = [n for n in tracer.ends if n in tracer.arrivals][index]
         empty = np.zeros(math.prod(end.shape))
-        parts = [[unit_row(owner, nodes, root, v, i, needed, [end])[0] for i in range(v.size)] for root, v in roots]
+        parts = [[unit_row(owner, nodes, root, i, needed, [end])[0] for i in range(root[1].size)] for root in roots]
         return np.stack([empty if g is None else g.reshape(-1) for part in parts for g in part])
 
     scopes = () if recording is None else recording.scopes
-    ex = Explanation([call], limits, recorded=recording is not None, scopes=scopes, rows=rows, tensors=tape.traced)
+    ex = Explanation([call], limits, recorded=recording is not None, scopes=scopes, tensors=tape.traced)
     ex.notes += notes
-    ex._start = lambda: roots[0][0]
+    ex._start, ex._rows = lambda: roots[0][0], rows
     return ex
 
 

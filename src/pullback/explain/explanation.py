@@ -52,7 +52,6 @@ class Explanation:
         recorded: bool,
         scopes: Sequence[Scope] = (),
         failure: Failure | None = None,
-        rows: Callable[[int], Array] | None = None,
         tensors: Any = None,
     ) -> None:
         self.all_calls = calls
@@ -62,7 +61,7 @@ class Explanation:
         self.failure = failure
         self.notes: list[str] = []
         self.shown: int | None = None
-        self._rows = rows
+        self._rows: Callable[[int], Array] | None = None
         self._start: Callable[[], Any] | None = None
         self._known = tensors
 

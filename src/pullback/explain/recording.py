@@ -23,6 +23,7 @@ from .._core.modes import FieldBlock, mode, quiet, running
 from .._core.sites import Site, caller, internal
 from .._tape.memory import cell_of, cell_with, version
 from .._tape.node import AccumulateGrad, Hooks, Node, Output, hooks_of
+from .._tape.recording import Operation
 from .._tape.walk import Pass, youngest_first
 from .arrays import Kept, Limits, kept, plain
 from .calls import call_text, finished
@@ -156,18 +157,12 @@ class Recording(Explanation):
 
     # Operations
 
-    def _computed(
-        self, tape: Any, primitive: Any, args: Any, edges: Any, values: Any, params: Any, tracked: bool
-    ) -> Any:
+    def _computed(self, operation: Operation) -> Any:
         """Compute an operation as usual, and record its result."""
         start = time.perf_counter()
-        if self._before.compute is not None:
-            out = self._before.compute(tape, primitive, args, edges, values, params, tracked)
-        else:
-            result = tape.computed(primitive, values, params, quiet.copy)
-            out = tape.finish(primitive, args, edges, result, params, tracked)
+        out = operation.seen(self._before.compute, quiet.copy)
         taken = time.perf_counter() - start
-        if tape.level == 0:
+        if operation.tape.level == 0:
             for piece in out if type(out) is tuple else (out,):
                 if piece._node is not None:
                     self._note(piece, taken)

@@ -114,7 +114,7 @@ def jacobians(
             continue
         data = [np.zeros((v.size, math.prod(t.shape)), v.dtype) for t in small]
         for index in range(v.size):
-            for matrix, g in zip(data, unit_row(tape, order, root, v, index, needed, small), strict=True):
+            for matrix, g in zip(data, unit_row(tape, order, (root, v), index, needed, small), strict=True):
                 if g is not None:
                     matrix[index] = g.reshape(-1)
         for target, matrix in zip(small, data, strict=True):
@@ -137,15 +137,15 @@ def refused(order: Sequence[Node], roots: Sequence[tuple[Node, Array]], limits: 
 def unit_row(
     tape: Any,
     order: Sequence[Node],
-    root: Node,
-    v: Array,
+    root: tuple[Node, Array],
     index: int,
     needed: set[Node] | None,
     targets: Sequence[Node],
 ) -> list[Any]:
     """The pullback of one unit vector at each target; None where nothing arrives."""
+    node, v = root
     unit = np.zeros(v.shape, v.dtype)
     _xp.reshaped_view(unit, -1)[index] = 1
     ends = Ends(targets)
-    walk(tape, order, [(root, unit)], needed, ends)
+    walk(tape, order, [(node, unit)], needed, ends)
     return [ends.found.get(target) for target in targets]

@@ -67,8 +67,19 @@ def vmap(
     tensor([-1.,  4.,  9.])
     """
     _check(randomness, chunk_size, on_branch)
-    mapped = functools.partial(_mapped, f, in_dims, out_dims, randomness, chunk_size, on_branch)
-    return functools.wraps(f)(lambda *args, **kwargs: mapped(args, kwargs))
+    asked = _Asked(f, in_dims, out_dims, randomness, chunk_size, on_branch)
+    return functools.wraps(f)(lambda *args, **kwargs: _mapped(asked, args, kwargs))
+
+
+class _Asked(NamedTuple):
+    """The arguments of `vmap`."""
+
+    f: Function
+    in_dims: Any
+    out_dims: Any
+    randomness: str
+    chunk_size: int | None
+    on_branch: str
 
 
 def _check(randomness: Any, chunk_size: Any, on_branch: Any) -> None:
@@ -81,17 +92,9 @@ def _check(randomness: Any, chunk_size: Any, on_branch: Any) -> None:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
 
-def _mapped(
-    f: Function,
-    in_dims: Any,
-    out_dims: Any,
-    randomness: str,
-    chunk_size: int | None,
-    on_branch: str,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-) -> Any:
+def _mapped(asked: _Asked, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The results of one call, computed in chunks if `chunk_size` is given."""
+    f, in_dims, out_dims, randomness, chunk_size, on_branch = asked
     leaves, structure = _batches(in_dims, args)
     call = _Call(f, structure, _input_dims(f, in_dims, leaves, structure), kwargs, out_dims, randomness)
     run = _in_parts if on_branch == "split" else _at_once

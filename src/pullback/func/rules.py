@@ -17,7 +17,6 @@ from .._core.errors import kind
 from .._core.modes import mode, restoring
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import sum_to
-from .._tape.node import Node
 from .._tape.recording import Tape
 from .._tape.views import alias
 from .._tensor.custom import (
@@ -172,7 +171,7 @@ class RuleNode(CustomNode):
 
     __slots__ = ("rule", "leaves", "residuals", "count")
 
-    rule: Forward | Backward
+    rule: PushforwardRule | Backward
     leaves: list[Any]
     residuals: list[Any]
     count: int
@@ -270,28 +269,14 @@ class RulePrimitive(Custom):
                     f"{self.label} depends on a {kind(out)} that requires grad and is no argument: its gradient would be "
                     "lost. Pass it as an argument"
                 )
-        return self._finished(tape, args, edges, lower, outs, residuals, call)
-
-    def _finished(
-        self,
-        tape: Tape,
-        args: Sequence[Any],
-        edges: tuple[Node | None, ...],
-        lower: Sequence[Any],
-        outs: Sequence[Any],
-        residuals: Sequence[Any],
-        call: CustomCall,
-    ) -> list[Any]:
-        """The results with their histories; the node gets what it needs for the backward pass."""
         node: Any = record(self.node, tape, args, edges, call, outs)
         places = places_of(node)
-        smooth = [out._dtype.kind in "fc" for out in outs]
         results = [
-            tape.wrap(_apart(inner(out), lower), places[position] if has else None)
-            for out, position, has in zip(outs, call.positions(), smooth, strict=True)
+            tape.wrap(_apart(inner(out), lower), places[position] if out._dtype.kind in "fc" else None)
+            for out, position in zip(outs, call.positions(), strict=True)
         ]
         node.rule, node.count = call.rule, len(lower)
-        node.leaves, node.residuals = _without(call.filled(lower)), _without(residuals)
+        node.leaves, node.residuals = _without(leaves), _without(residuals)
         slots = [slot(tape, tensor_of(arg), edge) for arg, edge in zip(args, edges, strict=True)]
         inputs = {id(value): own for value, own in zip(lower, slots, strict=True)}
         tracked = {

@@ -44,10 +44,19 @@ ALONE = flatten(0)[1]
 def vmap(f: _Callable[_P, _R], in_dims: _Any=0, out_dims: _Any=0, randomness: str='error', *, chunk_size: int | None=None, on_branch: str='error') -> _Callable[_P, _R]:
     ...
 
+class _Asked(NamedTuple):
+    ...
+    f: Function
+    in_dims: Any
+    out_dims: Any
+    randomness: str
+    chunk_size: int | None
+    on_branch: str
+
 def _check(randomness: Any, chunk_size: Any, on_branch: Any) -> None:
     ...
 
-def _mapped(f: Function, in_dims: Any, out_dims: Any, randomness: str, chunk_size: int | None, on_branch: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _mapped(asked: _Asked, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     ...
 
 def _batches(in_dims: Any, args: tuple[Any, ...]) -> tuple[list[Any], Structure]:

@@ -343,7 +343,7 @@ class Jax(Engine):
         like = self.jax.ShapeDtypeStruct(tuple(shape), given.dtype)
         return self.jax.linear_transpose(function, like)(given)[0]
 
-    own: ClassVar[dict[str, Word]] = {
+    own: ClassVar[dict[str, Lowering]] = {
         "convolve": lambda w, e, x, weight, *, window: w.convolution(x, weight, window),
         "convolve_transpose": _covering(
             lambda w, e, y, weight, *, size, window: w.transposed(
@@ -399,7 +399,7 @@ class Torch(Engine):
         name = {"multiply": "prod", "maximum": "amax", "minimum": "amin"}[how]
         return x.scatter_reduce(0, places, values, name)
 
-    own: ClassVar[dict[str, Word]] = {
+    own: ClassVar[dict[str, Lowering]] = {
         "convolve": lambda w, e, x, weight, *, window: getattr(w.library, _dims(window))(
             x, weight, None, window.stride, window.padding, window.dilation, window.groups
         ),
@@ -454,7 +454,7 @@ class Cupy(Engine):
             getattr(self.library, how).at(x, places, values)
         return x
 
-    own: ClassVar[dict[str, Word]] = {"einsum": lambda w, e, *arrays, equation: w.library.einsum(equation, *arrays)}
+    own: ClassVar[dict[str, Lowering]] = {"einsum": lambda w, e, *arrays, equation: w.library.einsum(equation, *arrays)}
 
 
 class Dask(Engine):

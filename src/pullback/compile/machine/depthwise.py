@@ -101,7 +101,7 @@ class DepthwiseEmitter(TaskEmitter):
     def _result(self, name: str, number: IRValue, line: IRValue) -> IRValue:
         """The address of a line of results."""
         given = self.given
-        begin: Word = getattr(given, name)
+        begin: IRValue = getattr(given, name)
         return begin + self.bytes(given.width) * (line + number * given.lines)
 
     def _weights(self, channel: IRValue) -> Array:

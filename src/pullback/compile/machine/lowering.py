@@ -68,9 +68,8 @@ class Checking(Builder):
     """A builder that collects the conditions under which indices are valid, and diagonals can be divided by."""
 
     def __init__(self, program: Program, rules: Table) -> None:
-        super().__init__(
-            program, rules, strict=False, fold=False, share=True, inner=lambda body: body, defined=_codeless
-        )
+        super().__init__(program, rules, strict=False, fold=False, share=True, inner=lambda body: body)
+        self.defined = _codeless
         self.inside: list[Value] = []
         self._checked: set[tuple[Value, int]] = set()
 

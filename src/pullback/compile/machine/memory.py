@@ -105,17 +105,19 @@ def load_places(ctx: EmitContext, kind: str, base: Any, places: Any, mask: Any) 
 
 def _masked_load(ctx: EmitContext, kind: str, pointers: Any, mask: Any) -> IRValue:
     of = ir.VectorType(stored_type(kind), ctx.lanes or 1)
-    single = isinstance(pointers.type, ir.PointerType)
-    zeros = ir.Constant(of, None)
-    found = _masked(ctx, "load" if single else "gather", kind, of, [pointers], mask, [zeros])
-    return _from_memory(ctx, kind, found)
+    return _from_memory(ctx, kind, _masked(ctx, kind, of, [pointers], mask, [ir.Constant(of, None)]))
 
 
-def _masked(ctx: EmitContext, name: str, kind: str, of: Any, given: list[Any], mask: Any, other: list[Any]) -> Any:
-    """Call an intrinsic that loads or stores the lanes where a mask is on; the last of `given` are the addresses."""
+def _masked(ctx: EmitContext, kind: str, of: Any, given: list[Any], mask: Any, other: list[Any]) -> Any:
+    """Call an intrinsic that loads or stores the lanes where a mask is on; the last of `given` are the addresses.
+
+    What a load gives the other lanes is `other`, which is empty for a store.
+    """
     lanes, builder = ctx.lanes or 1, ctx.builder
+    single = isinstance(given[-1].type, ir.PointerType)
+    name = ("load" if single else "gather") if other else ("store" if single else "scatter")
     on = ir.Constant(ir.VectorType(ir.IntType(1), lanes), [1] * lanes) if mask is None else mask
-    suffix = ".p0" if isinstance(given[-1].type, ir.PointerType) else f".v{lanes}p0"
+    suffix = ".p0" if single else f".v{lanes}p0"
     arguments = [*given, ir.IntType(32)(SIZES[kind]), on, *other]
     signature = ir.FunctionType(of, [argument.type for argument in arguments])
     function = declared(builder.module, f"llvm.masked.{name}.{_suffix(kind, lanes)}{suffix}", signature)
@@ -132,7 +134,7 @@ def store_lanes(ir_value: IRValue, address: Any, step: int, mask: Any) -> None:
         _store_first(ctx.builder, value, address, kind, sum(bit.constant for bit in mask.constant))
         return
     pointers = address if step == 1 else _addresses(ctx, kind, address, step)
-    _masked(ctx, "store" if step == 1 else "scatter", kind, ir.VoidType(), [value, pointers], mask, [])
+    _masked(ctx, kind, ir.VoidType(), [value, pointers], mask, [])
 
 
 def _store_first(builder: Any, value: Any, address: Any, kind: str, count: int) -> None:

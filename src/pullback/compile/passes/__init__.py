@@ -71,8 +71,8 @@ def _apply(passes: Collection[Pass], program: Program, *, strict: bool) -> Progr
     rules = _rules(tuple([each.name for each in sweeping]))
     fold, share = any(each.fold for each in sweeping), any(each.share for each in sweeping)
     inner = functools.partial(_apply, passes, strict=strict)
-    defined = (lambda _: True) if any(each.define for each in sweeping) else None
-    builder = Builder(program, rules, strict=strict, fold=fold, share=share, inner=inner, defined=defined)
+    builder = Builder(program, rules, strict=strict, fold=fold, share=share, inner=inner)
+    builder.defined = (lambda _: True) if any(each.define for each in sweeping) else None
     program = builder.rewrite()
     for primitive, error in builder.unread:
         if primitive.name != primitive.short_name:  # a custom one

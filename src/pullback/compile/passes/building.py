@@ -58,6 +58,8 @@ class Builder:
     equations are written as the definition of their primitive, and `inner` is what is done to programs within the program.
     """
 
+    defined: Callable[[Equation], bool] | None = None
+
     def __init__(
         self,
         program: Program,
@@ -67,9 +69,8 @@ class Builder:
         fold: bool,
         share: bool,
         inner: Callable[[Program], Program],
-        defined: Callable[[Equation], bool] | None = None,
     ) -> None:
-        self.program, self.rules, self.inner, self.defined = program, rules, inner, defined
+        self.program, self.rules, self.inner = program, rules, inner
         self.strict, self.fold, self.share = strict, fold, share
         self.equations: list[Equation] = []
         self.makers: dict[Value, Equation] = {}

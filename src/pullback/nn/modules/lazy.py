@@ -14,7 +14,7 @@ from ..._core.primitives import Carrier
 from ..uninitialized import UninitializedBuffer, UninitializedParameter, is_lazy
 from . import batchnorm, conv, instancenorm, linear
 from .module import Module
-from .state import State
+from .state import Report, State
 
 P = ParamSpec("P")
 
@@ -58,16 +58,14 @@ class LazyModuleMixin(State):
         """True if a parameter or buffer of this module, not counting submodules, has no shape yet."""
         return any(map(is_lazy, [*self._parameters.values(), *self._buffers.values()]))
 
-    def _load_member(
-        self, name: str, member: Any, key: str, value: Any, assign: bool, errors: list[str], writes: list[Any]
-    ) -> None:
+    def _load_member(self, name: str, member: Any, key: str, value: Any, assign: bool, report: Report) -> None:
         """Load a parameter: the state gives it its shape; an uninitialized one in the state leaves it uninitialized."""
         if not (is_lazy(member) and isinstance(value, Carrier)):
-            super()._load_member(name, member, key, value, assign, errors, writes)
+            super()._load_member(name, member, key, value, assign, report)
         elif not is_lazy(value):
             if not assign:
-                writes.append(lambda: member.materialize(value.shape))
-            writes.append(lambda: self._put(name, member, value, assign))
+                report.writes.append(lambda: member.materialize(value.shape))
+            report.writes.append(lambda: self._put(name, member, value, assign))
 
 
 def _infer(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -36,7 +36,7 @@ class _IncompatibleKeys(NamedTuple):
         return f"_IncompatibleKeys(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
 
 
-class _Report(list[str]):
+class Report(list[str]):
     """The errors found so far, and the pending writes, which are done if there are none."""
 
     def __init__(self) -> None:
@@ -127,28 +127,27 @@ class State(Members):
             first = () if owner is None else (owner,)
             hook(*first, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         own = self._persistent()
-        writes: list[Callable[[], None]] = []
+        report = error_msgs if isinstance(error_msgs, Report) else Report()
         for name, member in own.items():
             key = prefix + name
             if key in state_dict:
                 assign = local_metadata.get("assign_to_params_buffers", False)
-                self._load_member(name, member, key, state_dict[key], assign, error_msgs, writes)
+                self._load_member(name, member, key, state_dict[key], assign, report)
             elif strict:
                 missing_keys.append(key)
         extra = prefix + EXTRA
         if type(self).set_extra_state is not State.set_extra_state:
             if extra in state_dict:
-                writes.append(lambda: self.set_extra_state(state_dict[extra]))
+                report.writes.append(lambda: self.set_extra_state(state_dict[extra]))
             elif strict:
                 missing_keys.append(extra)
         elif strict and extra in state_dict:
             unexpected_keys.append(extra)
         if strict:
             unexpected_keys.extend(self._strangers(state_dict, prefix, own))
-        if isinstance(error_msgs, _Report):
-            error_msgs.writes += writes
-        else:
-            for write in writes:
+        if report is not error_msgs:
+            error_msgs += report
+            for write in report.writes:
                 write()
 
     def _strangers(self, state_dict: Any, prefix: str, own: dict[str, Any]) -> list[str]:
@@ -161,21 +160,12 @@ class State(Members):
                     found.append(key)
         return found
 
-    def _load_member(
-        self,
-        name: str,
-        member: Any,
-        key: str,
-        value: Any,
-        assign: bool,
-        errors: list[str],
-        writes: list[Callable[[], None]],
-    ) -> None:
+    def _load_member(self, name: str, member: Any, key: str, value: Any, assign: bool, report: Report) -> None:
         """Record how a value will be loaded into a parameter or buffer, or why it cannot."""
         if isinstance(value, np.ndarray):
             value = from_numpy(value)
         if not isinstance(value, Carrier):
-            errors.append(
+            report.append(
                 f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
                 f"checkpoint but received {type(value)}"
             )
@@ -183,18 +173,18 @@ class State(Members):
         if member.ndim == 0 and tuple(value.shape) == (1,):
             value = value.reshape(())
         if value.shape != member.shape:
-            errors.append(
+            report.append(
                 f"size mismatch for {key}: copying a param with shape {size(value.shape)} from checkpoint, the shape in "
                 f"current model is {size(member.shape)}."
             )
             return
         if member._dtype.kind != "c" and value._dtype.kind == "c":
-            errors.append(
+            report.append(
                 f'While copying the parameter named "{key}", an exception occurred: it is {member.dtype} in the model '
                 f"and {value.dtype} in the checkpoint, whose imaginary part would be lost."
             )
             return
-        writes.append(lambda: self._put(name, member, value, assign))
+        report.writes.append(lambda: self._put(name, member, value, assign))
 
     def _put(self, name: str, member: Any, value: Any, assign: bool) -> None:
         if not assign:
@@ -233,7 +223,7 @@ class State(Members):
         state: Any = OrderedDict(state_dict)
         if metadata is not None:
             state._metadata = metadata
-        found, errors = _IncompatibleKeys([], []), _Report()
+        found, errors = _IncompatibleKeys([], []), Report()
         self._ask(state, "", metadata or {}, assign, found, errors)
         hooks = [(module, hook) for module in _last(self) for hook in module._load_state_dict_post_hooks.values()]
         if errors or not hooks:
@@ -251,7 +241,7 @@ class State(Members):
         return found
 
     def _ask(
-        self, state: Any, prefix: str, metadata: Any, assign: bool, found: _IncompatibleKeys, errors: _Report
+        self, state: Any, prefix: str, metadata: Any, assign: bool, found: _IncompatibleKeys, errors: Report
     ) -> None:
         """Let this module and all below it record what they would write."""
         own = dict(metadata.get(prefix[:-1], {}))
