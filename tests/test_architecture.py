@@ -2,14 +2,12 @@
 
 import ast
 import builtins
-import functools
 import inspect
 import re
 import runpy
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from fnmatch import fnmatchcase
 from types import ModuleType
 
 import numpy as np
@@ -29,33 +27,6 @@ from source import (
     tree,
     unreadable_imports,
 )
-
-# Modules from the lowest layer to the highest, as patterns: each imports from its own layer and those above it here.
-LAYERS = [
-    ["_core", "_core.*"],
-    ["_numerics", "_numerics.*"],
-    ["ops", "ops.*"],
-    ["_tape", "_tape.*", "vocabulary.promotion"],
-    ["vocabulary", "vocabulary.*"],
-    ["_tensor", "_tensor.*", "interpreters", "extend"],
-    ["files", "files.*"],
-    ["nn", "nn.*", "linalg", "fft", "special", "masked", "signal", "signal.*"],
-    ["_numpy", "_numpy.*"],
-    ["array_api", "array_api.*", "interop", "interop.*"],
-    ["func", "func.*", "optim", "optim.*", "sparsity", "sparsity.*"],
-    ["autograd", "autograd.*", "compile", "compile.*"],
-    ["distributions", "distributions.*", "utils", "utils.*"],
-    ["distributed", "distributed.*"],
-    ["__init__"],
-    ["compat", "compat.*"],
-    ["explain", "explain.*"],
-    ["command", "command.*"],
-    ["__main__"],
-    ["testing"],
-]
-
-# Imports against that order which only type checkers follow (under `if TYPE_CHECKING:`), as (importer, imported).
-TYPES_ONLY: set[tuple[str, str]] = set()
 
 # Modules that import what their arguments say: doors, which offer names; loaders, of which scripts/source.py knows the
 # callers; stand-ins for modules of other libraries; and what `_core.lazy.PROVIDERS` names.
@@ -110,32 +81,8 @@ def every_module(test: Callable[[str], None]) -> Callable[[str], None]:
     return pytest.mark.parametrize("package", PACKAGES)(each)
 
 
-@functools.cache
-def layer(name: str) -> int | None:
-    """The layer of a module, None for one that LAYERS does not know."""
-    return next((i for i, patterns in enumerate(LAYERS) if any(fnmatchcase(name, p) for p in patterns)), None)
-
-
-def for_types_only(tree: ast.Module) -> set[ast.AST]:
-    """The imports under `if TYPE_CHECKING:`."""
-    blocks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)]
-    return {statement for block in blocks for branch in block.body for statement in statements(branch)}
-
-
-@every_module
-def test_imports_go_down(name: str) -> None:
-    own = layer(name)
-    assert own is not None, f"{name} is in no layer: give it a place in LAYERS, at the top of {__file__}"
-    types = {other for statement in for_types_only(tree(name)) for other in named(statement, name)}
-    for other, line, lazy in imports(name):
-        if (name, other) in TYPES_ONLY and not lazy and other in types:
-            continue
-        theirs = layer(other)
-        assert theirs is not None, f"{name}:{line} imports {other}, which is in no layer"
-        assert theirs <= own, f"{name}:{line} imports {other}, which lies above it"
-
-
 def test_imports_make_no_circle() -> None:
+    """So that rooms and modules have an order from the ground up: `scripts/rooms` computes it for the page of the rooms."""
     modules = {name: set(others) for name, others in graph().items()}
     assert circles(modules) == []
     rooms: dict[str, set[str]] = {room(name): set() for name in modules}
@@ -282,7 +229,7 @@ def _parameters(function: ast.FunctionDef) -> list[str]:
 
 def _is_given(function: ast.FunctionDef, name: str, defining: set[str]) -> bool:
     """Whether another library, or a primitive, says what a function takes."""
-    if function.name in GIVEN or any(ast.unparse(each).startswith("word(") for each in function.decorator_list):
+    if function.name in GIVEN or any(ast.unparse(each).startswith("lowering(") for each in function.decorator_list):
         return True
     if room(name) == "ops":
         return function.name in defining

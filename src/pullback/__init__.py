@@ -44,6 +44,8 @@ _PROVIDERS.update(
         "numpy functions": "pullback._numpy",
         "array namespace": "pullback.array_api",
         "numbers": "pullback._tensor.creation",
+        "primitives": "pullback.ops",
+        "plain tensors": "pullback._tensor.tensor",
         "strong zeros": "pullback._tape.zeros",
         "fills of shared memory": "pullback.vocabulary.shared_memory",
     }

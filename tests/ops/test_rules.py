@@ -7,7 +7,7 @@ import pytest
 
 import pullback
 from pullback import ops
-from pullback._core.primitives import Primitive
+from pullback._tensor.tensor import past_bind
 from pullback.autograd import grad
 
 from .. import samples
@@ -191,7 +191,7 @@ def test_the_short_way_past_bind_is_the_general_way(name, makers, params):
             leaves(args)[0].requires_grad_(False)
         short = pieces(PRIMITIVES[name](*args, **params))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(PRIMITIVES[name], "_way", inspect.unwrap(Primitive.short(PRIMITIVES[name])))
+            patch.setattr(PRIMITIVES[name], "_way", inspect.unwrap(past_bind(PRIMITIVES[name])))
             general = pieces(PRIMITIVES[name](*args, **params))
         for ours, theirs in zip(short, general, strict=True):
             assert ours.detach().numpy().tobytes() == theirs.detach().numpy().tobytes()

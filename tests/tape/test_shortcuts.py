@@ -12,11 +12,10 @@ import pytest
 
 import pullback
 from pullback import ops
-from pullback._core.primitives import Primitive
 from pullback._tape import generating, node as nodes
 from pullback._tape.generating import LOCALS, SCOPE, Metadata, Operands
 from pullback._tape.shortcuts import PRIMITIVES, short
-from pullback._tensor.tensor import HOT, IN_PLACE, SHORT_WAYS
+from pullback._tensor.tensor import HOT, IN_PLACE, SHORT_WAYS, past_bind
 from pullback.autograd import grad
 from pullback.vocabulary import activations, arithmetic, functions, products, reductions, special
 
@@ -37,7 +36,7 @@ def general_way(name):
     return GENERAL[name] if name in GENERAL else getattr(arithmetic, name)
 
 
-BY_BIND = {primitive: inspect.unwrap(Primitive.short(primitive)) for primitive in ops.tables().values()}
+BY_BIND = {primitive: inspect.unwrap(past_bind(primitive)) for primitive in ops.tables().values()}
 
 
 @contextlib.contextmanager

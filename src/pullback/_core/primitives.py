@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from . import bfloat, xp as _xp
 from .composing import composed, saved_names, signature
 from .halves import as_singles, pulled_as_singles
+from .lazy import provider
 from .modes import ValuesBlock, innermost, quiet
 from .package import package
 from .sites import qualified
@@ -107,11 +108,9 @@ class Primitive:
         self._way: Callable[..., Any] = self._first
 
     __call__: Callable[..., Any]
-    short: ClassVar[Callable[[Primitive], Callable[..., Any]]]
-    """Makes the fast path of a primitive, which bypasses `bind` for plain values; set by `_tape.shortcuts`."""
 
     def _first(self, *args: Any, **params: Any) -> Any:
-        self._way = Primitive.short(self)
+        self._way = provider("plain tensors").past_bind(self)
         return self._way(*args, **params)
 
     def __repr__(self) -> str:

@@ -25,6 +25,7 @@ from .bounds import (
     within as within,
 )
 from .contraction import contracted
+from .lazy import PROVIDERS, provider
 
 NUMPY = """abs add all any bitwise_and bitwise_or bitwise_xor ceil conj cos cosh divide equal exp expand_dims expm1 floor
     floor_divide greater greater_equal isfinite isinf isnan less less_equal log log1p logical_and logical_not
@@ -32,13 +33,12 @@ NUMPY = """abs add all any bitwise_and bitwise_or bitwise_xor ceil conj cos cosh
     sinh sqrt square squeeze subtract tan tanh trunc where""".split()
 """The functions of the namespace that are NumPy's own."""
 globals().update({name: getattr(np, name) for name in NUMPY})
-of_primitive: list[Callable[[str], Callable[..., Any]]] = []  # `ops` adds how to find a primitive's forward function
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_") or not of_primitive:
+    if name.startswith("_") or "primitives" not in PROVIDERS:  # which is so while the package is imported
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    forward = globals()[name] = of_primitive[0](name)
+    forward = globals()[name] = getattr(provider("primitives"), name).forward
     return forward
 
 

@@ -226,7 +226,7 @@ class Write(NamedTuple):
     unpack: Sequence[str]
     computed: str
     """The expression that calls it."""
-    known: set[str] = set()  # noqa: RUF012  # never written
+    known: frozenset[str] = frozenset()
     """The names of its options."""
 
 

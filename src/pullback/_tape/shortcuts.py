@@ -94,23 +94,29 @@ def _has_metadata(primitive: Primitive) -> bool:
     return callable(primitive.title)
 
 
+class Form(NamedTuple):
+    """What a method takes: with `ndim`, tensors of so many axes only."""
+
+    ndim: int | None = None
+    number: str | None = None
+    """The metadata that is its last argument."""
+    whole: bool = False
+    """Whether it is a reduction, here of all elements."""
+    numbers: bool = False
+    """Whether it is an operator whose other operand is a number."""
+
+
+PLAIN = Form()
+
+
 def method(
-    cls: type[Any],
-    primitive: Primitive,
-    general: Function,
-    *,
-    ndim: int | None = None,
-    number: str | None = None,
-    whole: bool = False,
-    out: bool = False,
-    numbers: bool = False,
+    cls: type[Any], primitive: Primitive, general: Function, form: Form = PLAIN, *, out: bool = False
 ) -> Function:
     """The short way of a tensor's method, for plain tensors of one floating dtype and Python numbers.
 
-    With `ndim`, for tensors of so many axes only. `number` is the metadata that the method takes as its last argument.
-    With `whole`, that of a reduction, of all elements only. With `out`, that of a function of the package, which takes
-    `out=`: one of the options, where it has any. With `numbers`, that of an operator whose other operand is a number.
+    With `out`, that of a function of the package, which takes `out=`: one of the options, where it has any.
     """
+    ndim, number, whole, numbers = form
     names = _parameters(general)[: len(primitive.inputs)]
     first, *rest = names
     metadata = WHOLE if whole else Metadata() if number is None else Metadata(number, number)
@@ -263,7 +269,7 @@ def computed(cls: type[Any], compute: Function, tensors: int, general: Function)
     """
     code: CodeType = compute.__code__
     known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
-    names, numbers = known[:tensors], {*known[tensors:]}
+    names, numbers = known[:tensors], frozenset(known[tensors:])
     arrays = ", ".join(["x", *(f"{name}._array" for name in names)])
     unpack = [f"if {name}:", f"    {TO_GENERAL}"] if (name := " or ".join(map(_unlike, names))) else []
     if not numbers:

@@ -28,6 +28,7 @@ from .._tape.cuts import cut_off, escape, refused
 from .._tape.memory import storage_of
 from .._tape.node import AccumulateGrad, Node, new
 from .._tape.recording import Tape
+from .._tape.shortcuts import Form
 from .._tape.views import stepped, write
 from ..vocabulary import (
     arithmetic,
@@ -669,7 +670,7 @@ for name, place in surface.IN_PLACE.items():
     setattr(Tensor, f"{name}_", Later(f"{name}_", functools.partial(written_method, place)))
 
 Tensor.interpreter, Tape.boxes = Eager(), Tensor
-Primitive.short = functools.partial(shortcuts.past_bind, Tensor)
+past_bind = functools.partial(shortcuts.past_bind, Tensor)
 
 IN_PLACE = {
     "add_": ops.add, "sub_": ops.subtract, "mul_": ops.multiply, "div_": ops.divide,
@@ -686,10 +687,10 @@ HOT = {
 WHOLE = {"sum": ops.sum, "mean": ops.mean, "max": ops.largest, "min": ops.smallest}
 SHORT_WAYS: dict[Callable[..., Any], dict[str, Primitive]] = {
     shortcuts.method: HOT,
-    functools.partial(shortcuts.method, numbers=True): {"__rsub__": ops.rsub},
-    functools.partial(shortcuts.method, number="exponent"): {"__pow__": ops.power, "pow": ops.power},
-    functools.partial(shortcuts.method, whole=True): WHOLE,
-    functools.partial(shortcuts.method, ndim=2): {"__matmul__": ops.matmul, "matmul": ops.matmul, "mm": ops.matmul},
+    functools.partial(shortcuts.method, form=Form(numbers=True)): {"__rsub__": ops.rsub},
+    functools.partial(shortcuts.method, form=Form(number="exponent")): dict.fromkeys(("__pow__", "pow"), ops.power),
+    functools.partial(shortcuts.method, form=Form(whole=True)): WHOLE,
+    functools.partial(shortcuts.method, form=Form(ndim=2)): dict.fromkeys(("__matmul__", "matmul", "mm"), ops.matmul),
     shortcuts.in_place: IN_PLACE,
 }
 WAYS = {name: functools.partial(way, Tensor, methods[name]) for way, methods in SHORT_WAYS.items() for name in methods}

@@ -85,6 +85,3 @@ def tables() -> dict[str, Primitive]:
         entries = vars(importlib.import_module(f"{__name__}.{table}")).items()
         found |= {name: entry for name, entry in entries if isinstance(entry, Primitive)}
     return found
-
-
-_xp.of_primitive.append(lambda name: (globals().get(name) or __getattr__(name)).forward)
