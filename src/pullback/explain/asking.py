@@ -22,7 +22,7 @@ from . import training
 from .arrays import Array, Limits
 from .calls import backward_text, finished
 from .explanation import Explanation
-from .naming import NamedValue, names_in
+from .naming import Named, names_in
 from .recording import CALLS, Recording, ends_of, failures, grad_of, shortened_tape
 from .rules import raw
 from .scopes import program_frame
@@ -199,7 +199,7 @@ def _leaf(arg: Any) -> Any:
     return arg
 
 
-def _argument_names(function: Callable[..., Any], args: Sequence[Any]) -> dict[Node, NamedValue]:
+def _argument_names(function: Callable[..., Any], args: Sequence[Any]) -> dict[Node, Named]:
     try:
         bound = inspect.signature(function).bind(*args).arguments
     except (TypeError, ValueError):
@@ -208,7 +208,7 @@ def _argument_names(function: Callable[..., Any], args: Sequence[Any]) -> dict[N
     for name, value in bound.items():
         pairs += [(f"{name}[{i}]", each) for i, each in enumerate(value)] if type(value) is tuple else [(name, value)]
     tensors = [(name, value) for name, value in pairs if isinstance(value, Carrier) and value._node is not None]
-    return {value._node: NamedValue(name, value._array) for name, value in tensors}
+    return {value._node: Named(name, value._array) for name, value in tensors}
 
 
 def _of_tensors(
@@ -217,7 +217,7 @@ def _of_tensors(
     inputs: Any,
     limits: Limits,
     frame: FrameType,
-    names: dict[Node, NamedValue],
+    names: dict[Node, Named],
     recording: Recording | None,
 ) -> Explanation:
     """Walk back from tensors, and explain each step."""

@@ -41,7 +41,7 @@ FIXES = {
 """What helps, by the kind of a finding."""
 
 
-class GradientSize(NamedTuple):
+class Extreme(NamedTuple):
     """A gradient of a size that cannot train: the kind, the number of the parameter, and why."""
 
     kind: str
@@ -49,7 +49,7 @@ class GradientSize(NamedTuple):
     why: str
 
 
-def sizes(names: Sequence[str], shapes: Sequence[Sequence[int]], norms: Sequence[float | None]) -> list[GradientSize]:
+def sizes(names: Sequence[str], shapes: Sequence[Sequence[int]], norms: Sequence[float | None]) -> list[Extreme]:
     """The gradients that explode, the largest first, and those that vanish, the smallest first; NaN is neither."""
     pairs = enumerate(zip(norms, shapes, strict=True))
     known = sorted(
@@ -59,15 +59,9 @@ def sizes(names: Sequence[str], shapes: Sequence[Sequence[int]], norms: Sequence
     most, largest = weights[-1] if weights else (0.0, 0)
     why = "the gradient of {} {}: it is {}"
     return [
+        *(Extreme("huge", i, why.format(names[i], "explodes", short(size))) for size, i in known[::-1] if size > HUGE),
         *(
-            GradientSize("huge", i, why.format(names[i], "explodes", short(size)))
-            for size, i in known[::-1]
-            if size > HUGE
-        ),
-        *(
-            GradientSize(
-                "tiny", i, why.format(names[i], "vanishes", f"{short(size / most, 2)} of that of {names[largest]}")
-            )
+            Extreme("tiny", i, why.format(names[i], "vanishes", f"{short(size / most, 2)} of that of {names[largest]}"))
             for size, i in weights
             if size <= VANISHED * most
         ),

@@ -15,14 +15,14 @@ LONGEST_ROUND = 24
 
 
 @dataclass(eq=False, slots=True)
-class FoldedSteps:
+class Folded:
     """Several steps shown as one line."""
 
     label: str
     steps: list[Step] = field(repr=False)
 
 
-Items = list[Step | FoldedSteps]
+Items = list[Step | Folded]
 
 
 def folded(steps: Sequence[Step], most: int) -> Items:
@@ -37,10 +37,8 @@ def folded(steps: Sequence[Step], most: int) -> Items:
         depth -= 1
     if len(items) > most:
         half = most // 2
-        hidden = [
-            step for item in items[half:-half] for step in (item.steps if isinstance(item, FoldedSteps) else [item])
-        ]
-        items = [*items[:half], FoldedSteps(f"{len(hidden)} steps", hidden), *items[-half:]]
+        hidden = [step for item in items[half:-half] for step in (item.steps if isinstance(item, Folded) else [item])]
+        items = [*items[:half], Folded(f"{len(hidden)} steps", hidden), *items[-half:]]
     return items
 
 
@@ -65,7 +63,7 @@ def _loops(steps: Sequence[Step]) -> Items:
             continue
         middle = list(steps[place + length : place + length * (rounds - 1)])
         label = f"{rounds - 2} more rounds of {'this step' if length == 1 else f'these {length} steps'}"
-        items += [*steps[place : place + length], FoldedSteps(label, middle)]
+        items += [*steps[place : place + length], Folded(label, middle)]
         items += steps[place + length * (rounds - 1) : place + length * rounds]
         place += length * rounds
     return items
@@ -102,19 +100,19 @@ def _by_scope(items: Items, depth: int) -> Items:
         scope = _scope_at(item, depth)
         last = found[-1] if found else None
         if scope is not None and scope is current and last is not None:
-            steps = [*(last.steps if isinstance(last, FoldedSteps) else [last]), *_steps(item)]
-            found[-1] = FoldedSteps(f"{scope}, {len(steps)} steps", steps)
+            steps = [*(last.steps if isinstance(last, Folded) else [last]), *_steps(item)]
+            found[-1] = Folded(f"{scope}, {len(steps)} steps", steps)
         else:
             found.append(item)
         current = scope
     return found
 
 
-def _steps(item: Step | FoldedSteps) -> list[Step]:
-    return item.steps if isinstance(item, FoldedSteps) else [item]
+def _steps(item: Step | Folded) -> list[Step]:
+    return item.steps if isinstance(item, Folded) else [item]
 
 
-def _scope_at(item: Step | FoldedSteps, depth: int) -> Scope | None:
+def _scope_at(item: Step | Folded, depth: int) -> Scope | None:
     """The scope of a given depth that contains the whole item."""
     scopes = {step.scope.path[depth - 1] if _depth(step) >= depth and step.scope else None for step in _steps(item)}
     return scopes.pop() if len(scopes) == 1 else None

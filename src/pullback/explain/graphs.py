@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from .._core.texts import printable
 from .arrays import Kept
-from .folding import FoldedSteps, folded
+from .folding import Folded, folded
 from .sources import shortened
 from .text import value_text, vector_text
 from .trace import Call, Step, Traced
@@ -50,15 +50,15 @@ def boxes(call: Call, most: int = MOST_BOXES) -> tuple[list[Box], list[Arrow]]:
     for item in folded(call.forward, most):
         for tensor in _tensors(item):
             place[tensor] = len(found)
-            if not isinstance(item, FoldedSteps):
+            if not isinstance(item, Folded):
                 found.append(_box(tensor, grads.get(tensor), call))
-        if isinstance(item, FoldedSteps):
+        if isinstance(item, Folded):
             found.append(Box(_clean(item.label), "fold", None, [_clean(item.label)], []))
     return found, _arrows(call, place)
 
 
-def _tensors(item: Step | FoldedSteps) -> list[Traced]:
-    steps = item.steps if isinstance(item, FoldedSteps) else [item]
+def _tensors(item: Step | Folded) -> list[Traced]:
+    steps = item.steps if isinstance(item, Folded) else [item]
     return [tensor for step in steps for tensor in step.outputs]
 
 

@@ -13,7 +13,7 @@ from .._core.bfloat import finfo
 from .._tape.diagnosis import POLES
 from .._tape.faults import MASKS, begins
 from .arrays import Kept, Marks, marks_of, ranged
-from .bounds import FIXES, FLAT, TINY, GradientSize, sizes
+from .bounds import FIXES, FLAT, TINY, Extreme, sizes
 from .numbers import short
 from .trace import Call, Finding, Step, Term, Traced
 
@@ -239,7 +239,7 @@ def _sizes(call: Call) -> list[Finding]:
     if not found and flows:
         most, i = max((flow.largest, i) for i, (_, flow) in enumerate(flows))
         why = f"the largest element of all gradients, in that of {tensors[i].name}, is {short(most)}"
-        found = [GradientSize("tiny", i, why)] if most < TINY else []
+        found = [Extreme("tiny", i, why)] if most < TINY else []
     if not found:
         return []
     kind, i, why = found[0]

@@ -25,16 +25,16 @@ CALLERS = 3
 """The number of functions of the program, innermost first, whose local variables are searched for names."""
 
 
-class NamedValue(NamedTuple):
+class Named(NamedTuple):
     """The program's name for a tensor, and its value; None if it may have been written since."""
 
     name: str
     array: Any
 
 
-def names_in(frame: FrameType | None) -> dict[Node, NamedValue]:
+def names_in(frame: FrameType | None) -> dict[Node, Named]:
     """The names that a function, its module and its callers have for tensors, by node."""
-    found: dict[Node, NamedValue] = {}
+    found: dict[Node, Named] = {}
     for variables in namespaces(frame):
         _collect(variables, found)
     return found
@@ -90,14 +90,14 @@ def name_of(tensor: Any, frames: Sequence[FrameType]) -> str | None:
     return None
 
 
-def names_of(variables: Mapping[str, Any]) -> dict[Node, NamedValue]:
+def names_of(variables: Mapping[str, Any]) -> dict[Node, Named]:
     """The names of the tensors that these variables hold."""
-    found: dict[Node, NamedValue] = {}
+    found: dict[Node, Named] = {}
     _collect(variables, found)
     return found
 
 
-def _collect(variables: Mapping[str, Any], found: dict[Node, NamedValue]) -> None:
+def _collect(variables: Mapping[str, Any], found: dict[Node, Named]) -> None:
     given = [(name, value) for name, value in list(variables.items()) if not UNNAMED.match(name)]
     for name, value in sorted(given, key=_rank):
         if isinstance(value, Carrier):
@@ -118,10 +118,10 @@ def _rank(pair: tuple[str, Any]) -> int:
     return 1 if isinstance(pair[1], Carrier) else 2
 
 
-def _note(tensor: Any, name: str, found: dict[Node, NamedValue]) -> None:
+def _note(tensor: Any, name: str, found: dict[Node, Named]) -> None:
     node = getattr(tensor, "_node", None)
     if isinstance(node, Node) and not tensor.level:
-        found.setdefault(node, NamedValue(name, None if version(tensor) else tensor._array))
+        found.setdefault(node, Named(name, None if version(tensor) else tensor._array))
 
 
 def _held(value: Any) -> Iterator[tuple[Any, str]]:

@@ -28,7 +28,7 @@ from .._tape.walk import Pass, youngest_first
 from .arrays import Kept, Limits, kept, plain
 from .calls import call_text, finished
 from .explanation import Explanation
-from .naming import NamedValue, name_of, names_in
+from .naming import Named, name_of, names_in
 from .parameters import Losses, Parameters
 from .rules import raw, several
 from .scopes import Scopes, program_frame
@@ -305,12 +305,12 @@ class Recording(Explanation):
         place = None if writer is None else place_of(writer[1])
         return Overwritten(name, traced, found.expected, found.version, place)
 
-    def keep_unpulled(self, names: dict[Node, NamedValue]) -> None:
+    def keep_unpulled(self, names: dict[Node, Named]) -> None:
         """Add the operations of a program that has called no backward; what others leave is evaluation, or an output not used."""
         if not self.count:
             self.keep_tape(names)
 
-    def keep_tape(self, names: dict[Node, NamedValue]) -> None:
+    def keep_tape(self, names: dict[Node, Named]) -> None:
         """Add the operations that no backward call has used as a separate call without backward steps."""
         fresh = [node for node in list(self._records) if node not in self._told]
         if not fresh:
@@ -348,7 +348,7 @@ def ends_of(nodes: Sequence[Node], needed: set[Node] | None) -> list[Node]:
 
 
 def shortened_tape(
-    nodes: Sequence[Node], records: Any, names: dict[Node, NamedValue], limits: Limits
+    nodes: Sequence[Node], records: Any, names: dict[Node, Named], limits: Limits
 ) -> tuple[Nodes, list[str]]:
     """A graph with at most `max_nodes` nodes: of a larger one the newest, with all its leaves."""
     surplus = len(nodes) - limits.max_nodes

@@ -32,7 +32,7 @@ SHOWN = 40
 """The number of parameters that the text lists."""
 
 
-class StepMeasurement(NamedTuple):
+class Measured(NamedTuple):
     """What was measured at one step: of each parameter the gradient's norm, the update's share of the weight, and zeros.
 
     `gradient` is None for a parameter without one; `update` for a weight of zeros.
@@ -114,7 +114,7 @@ class Run:
         self.parameters: list[str] = []
         self.shapes: list[tuple[int, ...]] = []
         self.losses: Series[float] = Series()
-        self.steps: Series[StepMeasurement] = Series()
+        self.steps: Series[Measured] = Series()
         self.events: list[Event] = []
         self.seconds: float | None = None
         self.failure: str | None = None
@@ -281,9 +281,7 @@ def _add(run: Run, row: dict[str, Any]) -> None:
         loss, rate = _numbers([row.pop("loss"), row.pop("rate")])
         if {len(row[name]) for name in MEASURES} != {len(run.parameters)}:
             raise ValueError(f"a step of {len(row[MEASURES[0]])} parameters, where {len(run.parameters)} are known")
-        run.steps.add(
-            number, StepMeasurement(number, loss, rate, **{name: _numbers(value) for name, value in row.items()})
-        )
+        run.steps.add(number, Measured(number, loss, rate, **{name: _numbers(value) for name, value in row.items()}))
 
 
 def plain(value: Any, digits: int = 17) -> Any:

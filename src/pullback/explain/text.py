@@ -16,7 +16,7 @@ import numpy as np
 from .._core.texts import printable
 from .arrays import Kept, Summary
 from .derivations import told
-from .folding import FoldedSteps, folded
+from .folding import Folded, folded
 from .gradients import folded as folded_rows, is_network, rows as rows_of, sentence
 from .layout import columns, cut, pad, table, wrapped
 from .numbers import counted, duration, grid, nested, row, rows, short, size
@@ -215,7 +215,7 @@ class _TextWriter:
             return lines
         body: list[list[str]] = [["#", "line", "operation", "value", "grad_fn", "keeps"]]
         for item in folded(call.forward, MOST_ROWS):
-            if isinstance(item, FoldedSteps):
+            if isinstance(item, Folded):
                 body.append(["", "", f"... {item.label}"])
                 continue
             first = item.outputs[0]
@@ -246,10 +246,10 @@ class _TextWriter:
         """A node's title, without its suffix if lines are narrow."""
         return step.node.removesuffix("Backward0") if self.narrow else step.node
 
-    def backward(self, items: Sequence[Step | FoldedSteps], leaves: Sequence[Leaf]) -> list[str]:
+    def backward(self, items: Sequence[Step | Folded], leaves: Sequence[Leaf]) -> list[str]:
         body: list[list[str]] = [["#", "line", "node", "v in", "@ local J", "= v out", "to"]]
         for item in items:
-            if isinstance(item, FoldedSteps):
+            if isinstance(item, Folded):
                 body.append(["", "", f"... {item.label}"])
             elif item.terms:
                 body += [self.term(item, term) for term in item.terms]

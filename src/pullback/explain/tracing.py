@@ -18,7 +18,7 @@ from .._tape.memory import Cell, version
 from .._tape.node import AccumulateGrad, Node, Output
 from .arrays import FINE, Array, Kept, Limits, Marks, flat, kept, marks, plain
 from .derivations import derive
-from .naming import NamedValue, leaf_name, operation, saved_name, saved_text, settings, tensor_name
+from .naming import Named, leaf_name, operation, saved_name, saved_text, settings, tensor_name
 from .plots import statistics
 from .rules import Builder, rule_source, several
 from .sources import excerpt_at, executions, place_of, shortened
@@ -44,7 +44,7 @@ class Nodes:
     """The nodes of a call, oldest first, and the object that represents each of their values."""
 
     def __init__(
-        self, nodes: Sequence[Node], records: Mapping[Node, Record], names: Mapping[Node, NamedValue], limits: Limits
+        self, nodes: Sequence[Node], records: Mapping[Node, Record], names: Mapping[Node, Named], limits: Limits
     ) -> None:
         self.records, self.names, self.limits = records, names, limits
         self.small = limits._replace(values=min(limits.values, 8)) if len(nodes) > MANY else limits

@@ -26,7 +26,7 @@ from .bounds import DIVERGED, ENOUGH, FIXES, LARGE_UPDATE, PATIENCE, SEVERAL, si
 from .naming import rounds_at, variables_in
 from .numbers import counted, short
 from .parameters import FROZEN, UNUSED, frozen, idle
-from .runs import MOST, Event, Run, StepMeasurement, plain
+from .runs import MOST, Event, Measured, Run, plain
 from .scopes import program_frame
 
 WINDOW = 50
@@ -171,9 +171,7 @@ class Training(Run):
             _measured(grad, old, tensor._array) for (grad, old), tensor in zip(self._before, self._tensors, strict=True)
         ]
         self._before = []
-        step = StepMeasurement(
-            number, loss, None if rate is None else float(rate), *map(list, zip(*measured, strict=True))
-        )
+        step = Measured(number, loss, None if rate is None else float(rate), *map(list, zip(*measured, strict=True)))
         self.steps.add(number, step)
         self._write({**step.plain(), "losses": plain(self._unwritten)})
         self._unwritten = []
@@ -201,7 +199,7 @@ class Training(Run):
             self._tell("spike", number, why, step=number)
         self._high = number
 
-    def _examine(self, step: StepMeasurement) -> None:
+    def _examine(self, step: Measured) -> None:
         """Find gradients and updates that cannot train."""
         follows = bool(self._told & {("nan", -1), ("inf", -1)})  # a bad gradient, from a bad loss
         for i, norm in enumerate(step.gradient):

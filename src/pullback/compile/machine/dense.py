@@ -33,11 +33,7 @@ PAIRS = [*"a b c".split(), *SIZED, "multiply", *BATCH]
 class DenseEmitter(TaskEmitter):
     """The functions that multiply some rows of the left factor, some columns of the right one, or some of a batch of pairs."""
 
-    WORDS: ClassVar = {
-        "by_rows": WORDS,
-        "by_columns": WORDS,
-        "by_pairs": PAIRS,
-    }
+    WORDS: ClassVar = {"by_rows": WORDS, "by_columns": WORDS, "by_pairs": PAIRS}
     UNITS: ClassVar = {"by_pairs": "pairs"}
 
     def by_rows(self, task: IRValue) -> None:
