@@ -118,6 +118,10 @@ def compared(w, name, makers, params, *, rtol=1e-9):
         np.testing.assert_allclose(mine, true, rtol=rtol, atol=1e-10, strict=True)
 
 
+SPARED = {"linalg", "fft", "astype"}
+"""Names of modules, and what arrays may have as a method."""
+
+
 def lacking(w):
     """The functions of the standard that words and `Engine` use, as their source says, and an engine has not."""
     own = Path(libraries.__file__)  # where libraries use what they have themselves
@@ -125,7 +129,7 @@ def lacking(w):
     used = re.findall(
         r"\b(?:w|self)\.xp\.((?:linalg\.|fft\.)?\w+)", "\n".join([*source, inspect.getsource(libraries.Engine)])
     )
-    return {name for name in {*words.STANDARD, *used} - {"linalg", "fft"} if not has(w.xp, name)}
+    return {name for name in {*words.STANDARD, *used} - SPARED if not has(w.xp, name)}
 
 
 def has(namespace, path):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pullback
+from pullback.command.explain import KINDS
 
 from . import networks
 
@@ -232,6 +233,7 @@ def test_each_kind_of_finding_has_a_place_in_each_form():
         "frontend/src/trace.ts, Finding": between("frontend/src/trace.ts", "interface Finding {", ";"),
         "frontend/src/model.ts, WORDS": between("frontend/src/model.ts", 'WORDS: Record<Finding["kind"]', "};"),
         "docs/how-to/explain.md": between("docs/how-to/explain.md", "`kind` is", "\n## "),
+        "src/pullback/command/explain.py, KINDS": KINDS["any"],
         "tests/explain/networks.py, WRONG": {*networks.WRONG.values(), "tiny", "zero"},
     }
     for place, words in forms.items():
