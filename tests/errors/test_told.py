@@ -39,12 +39,12 @@ def messages():
 
 
 def told():
-    """The texts of tests and of examples; strings that go on in the next line are joined."""
-    for folder in ("tests", "docs", "examples", "src"):
+    """The texts of tests, and the errors of examples; strings that go on in the next line are joined."""
+    for folder in ("tests", "docs", "src"):
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in {".py", ".md"}:
                 text = path.read_text(encoding="utf-8")
-                text = "\n".join(re.findall(r'"""(.*?)"""', text, re.DOTALL)) if folder == "src" else text
+                text = text if folder == "tests" else "\n".join(re.findall(r"(?m)^ *\w+Error: (.*)$", text))
                 yield re.sub(r"""["']\s*\n\s*r?f?["']""", "", text).replace("\\", "")
 
 
