@@ -19,6 +19,7 @@ from pullback.compile.recorder import CaptureError as _CaptureError
 from pullback.explain.arrays import Limits as _Limits
 from pullback.explain.arrays import Stats as _Stats
 from pullback.explain.arrays import Summary as _Summary
+from pullback.explain.asking import _Asked as __Asked
 from pullback.explain.asking import last_error as _last_error
 from pullback.explain.asking import record as _record
 from pullback.explain.document import schema as _schema

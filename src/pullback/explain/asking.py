@@ -7,7 +7,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -68,19 +68,18 @@ def explain(
     >>> ex.steps[0].node, ex.steps[0].terms[0].J.tolist(), ex.leaf(x).grad
     ('PowBackward0', [[2.0, 0.0], [0.0, 4.0]], array([ 2., 40.], dtype=float32))
     """
-    limits = _limits(values, jacobian, max_nodes, lines, timing, redact)
-    frame = program_frame(2)
+    asked = _Asked(gradient, inputs, _limits(values, jacobian, max_nodes, lines, timing, redact), program_frame(2))
     if isinstance(target, Carrier) or (isinstance(target, (list, tuple)) and target):
         if args:
             raise TypeError(
                 f"explain() of a tensor takes no further arguments, but was given {len(args)}: use gradient=v"
             )
-        return _of_tensors(target, gradient, inputs, limits, frame, {}, None)
+        return _of_tensors(target, asked, {}, None)
     if not callable(target):
         raise TypeError(
             f"explain() expects a tensor that requires grad, or a function and its arguments, not {type(target).__name__}"
         )
-    return _of_function(target, args, gradient, inputs, limits, frame)
+    return _of_function(target, args, asked)
 
 
 @overload
@@ -170,12 +169,19 @@ def _limits(values: int, jacobian: int, max_nodes: int, lines: bool, timing: boo
     return Limits(values, jacobian, max_nodes, lines, timing, redact)
 
 
-def _of_function(
-    function: Callable[..., Any], args: Sequence[Any], gradient: Any, inputs: Any, limits: Limits, frame: FrameType
-) -> Explanation:
+class _Asked(NamedTuple):
+    """What an explanation is asked for, and the program's frame that asks."""
+
+    gradient: Any
+    inputs: Any
+    limits: Limits
+    frame: FrameType
+
+
+def _of_function(function: Callable[..., Any], args: Sequence[Any], asked: _Asked) -> Explanation:
     """Run a function while recording, and explain its result."""
     given = [_leaf(arg) for arg in args]
-    recording = Recording(limits, base=sys._getframe(0), skip=1)
+    recording = Recording(asked.limits, base=sys._getframe(0), skip=1)
     with recording:
         result = function(*given)
     names = _argument_names(function, given)
@@ -186,7 +192,7 @@ def _of_function(
             f"explain(): the function {getattr(function, '__name__', function)!s} returned {type(result).__name__}, "
             "expected a tensor, or several in a tuple"
         )
-    return _of_tensors(result, gradient, inputs, limits, frame, names, recording)
+    return _of_tensors(result, asked, names, recording)
 
 
 def _leaf(arg: Any) -> Any:
@@ -211,16 +217,9 @@ def _argument_names(function: Callable[..., Any], args: Sequence[Any]) -> dict[N
     return {value._node: Named(name, value._array) for name, value in tensors}
 
 
-def _of_tensors(
-    target: Any,
-    gradient: Any,
-    inputs: Any,
-    limits: Limits,
-    frame: FrameType,
-    names: dict[Node, Named],
-    recording: Recording | None,
-) -> Explanation:
+def _of_tensors(target: Any, asked: _Asked, names: dict[Node, Named], recording: Recording | None) -> Explanation:
     """Walk back from tensors, and explain each step."""
+    gradient, inputs, limits, frame = asked
     tensors = list(target) if isinstance(target, (list, tuple)) else [target]
     for index, tensor in enumerate(tensors):
         check_output(index, tensor)

@@ -14,7 +14,7 @@ from .._tape.memory import version
 from .._tape.node import SAVED_NAMES, AccumulateGrad, Node, Output
 from .arrays import Array, Limits, described, plain, ranged
 from .numbers import element, vector
-from .sources import Excerpt, Place, shortened, text_of
+from .sources import Excerpt, shortened, text_of
 
 SEVERAL = (list, tuple)
 MOST_ELEMENTS = 100
@@ -144,13 +144,7 @@ def operation(node: Node) -> str | None:
 
 
 def tensor_name(
-    node: Node,
-    number: int,
-    excerpt: Excerpt,
-    place: Place | None,
-    share: tuple[int, int],
-    known: str | None,
-    module: str,
+    node: Node, number: int, excerpt: Excerpt, share: tuple[int, int], known: str | None, module: str
 ) -> tuple[str, str | None]:
     """A tensor's short name, and the whole expression of which it is the value, if any.
 
@@ -161,8 +155,9 @@ def tensor_name(
     which = f"[{node.params}]" if isinstance(node, Output) else ""
     nth, of = share
     if excerpt.written is not None:
-        name = known or (excerpt.written if place is None else f"{excerpt.written} after line {place.line}")
-        return (name, excerpt.expr) if op == "setitem" or nth == of - 1 else (f"{op} in {excerpt.expr}", None)
+        if op == "setitem" or nth == of - 1:
+            return known or excerpt.written, excerpt.expr
+        return f"{op} in {excerpt.expr}", None
     if nth == of - 1 and excerpt.expr is not None:
         return known or excerpt.assigned or f"{excerpt.expr}{which}", excerpt.expr
     if known is not None:

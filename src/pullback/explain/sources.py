@@ -37,7 +37,7 @@ class Place(NamedTuple):
 
 
 class Excerpt(NamedTuple):
-    """The source code at a place: the expression, the name it is assigned to, the name of the tensor it writes to."""
+    """The source code at a place: the expression, the name it is assigned to, what the tensor it writes to is then."""
 
     expr: str | None
     assigned: str | None
@@ -106,7 +106,7 @@ class Text:
             return NOTHING
         if span in self.written:
             name, expr = self.written[span]
-            return Excerpt(expr, None, name)
+            return Excerpt(expr, None, f"{name} after line {line}")
         if line == end_line:
             segment = self.lines[line - 1][column:end_column]
         else:

@@ -86,7 +86,7 @@ class Nodes:
             name, expr = leaf_name(number, excerpt, known), None
         else:
             module = scope.name if scope is not None and scope.kind == "module" else ""
-            name, expr = tensor_name(node, number, excerpt, place, share, known, module)
+            name, expr = tensor_name(node, number, excerpt, share, known, module)
         inputs: dict[int, Traced] = {}
         for edge in maker.edges:
             if edge is not None and edge in self.traced:
