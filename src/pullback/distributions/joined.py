@@ -16,13 +16,17 @@ class _Parts(Transform):
             raise TypeError(f"tseq must be transforms, got {[type(part).__name__ for part in tseq]}")
         super().__init__(cache_size)
         self.transforms = [part.with_cache(cache_size) for part in tseq] if cache_size else list(tseq)
-        self.dim, self.bijective = dim, all(part.bijective for part in tseq)
+        self.dim = dim
 
     def with_cache(self, cache_size: int = 1) -> Any:
         """The same transform, with or without a cache of its last argument."""
         made = super().with_cache(cache_size)
         made.transforms = [part.with_cache(cache_size) for part in self.transforms]
         return made
+
+    bijective = property(
+        lambda self: all(part.bijective for part in self.transforms), doc="True if all parts are bijective."
+    )
 
     _join: Callable[[list[Any], int], Any]
 

@@ -166,7 +166,6 @@ class Independent(Distribution):
                 f"{reinterpreted_batch_ndims} vs {len(batch)}"
             )
         self.base_dist, self.reinterpreted_batch_ndims = base_distribution, reinterpreted_batch_ndims
-        self.has_enumerate_support = base_distribution.has_enumerate_support and not reinterpreted_batch_ndims
         cut = len(batch) - reinterpreted_batch_ndims
         super().__init__(batch[:cut], batch[cut:] + base_distribution.event_shape, validate_args)
 
@@ -180,6 +179,10 @@ class Independent(Distribution):
     mean = alias("base_dist.mean", "The mean.")
     mode = alias("base_dist.mode", "The most probable value.")
     variance = alias("base_dist.variance", "The variance of each entry.")
+    has_enumerate_support = property(
+        lambda self: self.base_dist.has_enumerate_support and not self.reinterpreted_batch_ndims,
+        doc="True if all values can be enumerated, which requires that no batch axes are joined.",
+    )
 
     @constraints.dependent_property
     def support(self) -> Any:

@@ -173,7 +173,6 @@ class ComposeTransform(Transform):
     def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
         super().__init__(cache_size)
         self.parts = [part.with_cache(cache_size) for part in parts] if cache_size else list(parts)
-        self.bijective = all(part.bijective for part in parts)
 
     @property
     def domain(self) -> Any:
@@ -184,6 +183,10 @@ class ComposeTransform(Transform):
     def codomain(self) -> Any:
         """The set of values: that of the last part, with enough axes for all parts."""
         return _last([(part.domain, part.codomain) for part in self.parts])
+
+    bijective = property(
+        lambda self: all(part.bijective for part in self.parts), doc="True if all parts are bijective."
+    )
 
     @property
     def sign(self) -> Any:

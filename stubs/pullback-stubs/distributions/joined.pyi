@@ -40,6 +40,7 @@ class _Parts(Transform):
 
     def with_cache(self, cache_size: int=1) -> Any:
         ...
+    bijective = property(lambda self: all((part.bijective for part in self.transforms)), doc='True if all parts are bijective.')
     _join: Callable[[list[Any], int], Any]
 
     def _call(self, x: Any) -> Any:
@@ -53,7 +54,6 @@ class _Parts(Transform):
 
     def _each(self, made: Callable[..., Any], *values: Any) -> list[Any]:
         ...
-    bijective: _Any
     dim: _Any
     transforms: _Any
 

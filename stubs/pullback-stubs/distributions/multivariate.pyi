@@ -127,6 +127,7 @@ class Independent(Distribution):
     @property
     def variance(self) -> _Tensor:
         ...
+    has_enumerate_support = property(lambda self: self.base_dist.has_enumerate_support and (not self.reinterpreted_batch_ndims), doc='True if all values can be enumerated, which requires that no batch axes are joined.')
 
     @constraints.dependent_property
     def support(self) -> Any:
@@ -150,7 +151,6 @@ class Independent(Distribution):
     def __repr__(self) -> str:
         ...
     base_dist: _Any
-    has_enumerate_support: _Any
     reinterpreted_batch_ndims: _Any
 
 class MixtureSameFamily(Distribution):

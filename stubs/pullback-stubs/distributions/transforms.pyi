@@ -147,6 +147,7 @@ class ComposeTransform(Transform):
     @property
     def codomain(self) -> Any:
         ...
+    bijective = property(lambda self: all((part.bijective for part in self.parts)), doc='True if all parts are bijective.')
 
     @property
     def sign(self) -> Any:
@@ -172,7 +173,6 @@ class ComposeTransform(Transform):
 
     def __repr__(self) -> str:
         ...
-    bijective: _Any
     parts: _Any
 
 def _last(steps: Sequence[tuple[Any, Any]]) -> Any:
