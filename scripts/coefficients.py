@@ -1,4 +1,7 @@
-"""Fits the polynomials of `pullback.compile.mathematics` and writes its module `coefficients`. Needs mpmath.
+"""Fits the polynomials of mathematical functions and writes the modules `coefficients` that hold them. Needs mpmath.
+
+Those of exp, sin and the like are in `pullback.compile.mathematics`, for machine code; those of the error and gamma
+functions in `pullback._numerics`, for NumPy and machine code.
 
 Each is the minimax polynomial of a smooth function on an interval under a weight, found by E. Ya. Remez's exchange
 ("Sur le calcul effectif des polynomes d'approximation de Tschebyscheff", Comptes rendus 199 (1934), pages 337-340), in
@@ -9,6 +12,7 @@ import struct
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import mpmath as mp
 
@@ -16,7 +20,7 @@ mp.mp.dps = 60
 
 Function = Callable[[mp.mpf], mp.mpf]
 
-TARGET = Path(__file__).parent.parent / "src" / "pullback" / "compile" / "mathematics" / "coefficients.py"
+PACKAGE = Path(__file__).parent.parent / "src" / "pullback"
 
 
 def minimax(f: Function, degree: int, low: mp.mpf, high: mp.mpf, weight: Function) -> tuple[list[mp.mpf], mp.mpf]:
@@ -135,7 +139,7 @@ def stirling(x: mp.mpf) -> mp.mpf:
 
 
 # Name, what it is, function, weight, interval, degree for float and for double (None: not needed).
-FITS = [
+ELEMENTARY_FITS = [
     ("EXP", "(exp(r) - 1 - r) / r^2", near_zero(lambda r: (mp.expm1(r) - r) / r**2, 0.5),
      lambda r: r * r / mp.exp(r), (-HALF_STEP, HALF_STEP), 4, 10),
     ("EXP_MINUS_ONE", "the same, relative to exp(r) - 1", near_zero(lambda r: (mp.expm1(r) - r) / r**2, 0.5),
@@ -173,6 +177,8 @@ FITS = [
      of_square(lambda t: (mp.atan(t) - t) / t**3, n(-1) / 3), lambda z: z, (n(0), n("0.1717")), 4, 10),
     ("ARCSIN", "(arcsin(x) - x) / x^3 by x^2", of_square(lambda x: (mp.asin(x) - x) / x**3, n(1) / 6),
      lambda z: z, (n(0), n("0.25")), None, 12),
+]  # fmt: skip
+SPECIAL_FITS = [
     ("ERF", "erf(x) / x - 1 by x^2", of_square(lambda x: mp.erf(x) / x - 1, 2 / mp.sqrt(mp.pi) - 1),
      lambda z: mp.sqrt(z) / mp.erf(mp.sqrt(z)) if z > 0 else n("0.8862"), (n(0), n(1)), 6, 12),
     ("LOG_ERFC", "log(erfc(x)) for x from 1 to 4", lambda x: mp.log(mp.erfc(x)),
@@ -229,7 +235,8 @@ def digits() -> str:
         return f"0x{int(mp.floor(mp.ldexp(2 / mp.pi, 1280))):0320X}"
 
 
-PARTS = [  # a number in parts, of so many bits and the rest rounded, so that products with whole numbers are exact
+# A number in parts, of so many bits and the rest rounded, so that products with whole numbers are exact.
+ELEMENTARY_PARTS = [
     ("LN", "log(2)", LN, (15,), (42,)),
     ("LOG_TEN_OF_TWO", "log10(2)", mp.log10(2), (15,), (42,)),
     ("LOG_TWO_OF_E", "log2(e)", 1 / LN, (24,), (53,)),
@@ -238,12 +245,12 @@ PARTS = [  # a number in parts, of so many bits and the rest rounded, so that pr
     ("LOG_TEN_OF_E_LESS_HALF", "log10(e) - 1/2", 1 / mp.log(10) - n(1) / 2, (24,), (53,)),
     ("LOG_TWO_BELOW", "log2(51 / 64)", mp.log(mp.mpf(51) / 64) / LN, (24,), (53,)),
     ("LOG_TWO_ABOVE", "log2(5 / 4)", mp.log(mp.mpf(5) / 4) / LN, (24,), (53,)),
-    ("DIGAMMA_ROOT", "the root of digamma", ROOT, (24,), (53,)),
     ("TWO_THIRDS", "2 / 3", mp.mpf(2) / 3, (24,), (53,)),
     ("HALF_PI", "pi / 2", mp.pi / 2, (24,), (53,)),
     ("HALF_PI_STEPS", "pi / 2", mp.pi / 2, (11, 11, 11), (33, 33, 33)),
     ("HALF_PI_PARTS", "pi / 2", mp.pi / 2, (24, 24), (53, 53)),
 ]
+SPECIAL_PARTS = [("DIGAMMA_ROOT", "the root of digamma", ROOT, (24,), (53,))]
 
 HEAD = '''"""The numbers in the formulas: written by scripts/coefficients.py, not by hand.
 
@@ -254,10 +261,10 @@ A dict has them for float ("f") and for double ("d"), the constant of a polynomi
 '''
 
 
-def main() -> None:
-    """Write the module; say how good each fit is."""
+def written(fits: list[Any], known: list[Any]) -> list[str]:
+    """The lines of a module; says how good each fit is."""
     lines = [HEAD]
-    for name, what, f, weight, (low, high), *degrees in FITS:
+    for name, what, f, weight, (low, high), *degrees in fits:
         least = abs(weight(max(abs(low), abs(high)))) * mp.mpf(10) ** -7
         entries, notes = [], []
         for kind, degree in zip("fd", degrees, strict=True):
@@ -267,11 +274,23 @@ def main() -> None:
                 notes.append(f"2^{float(mp.log(level, 2)):.1f}")
         print(f"{name:16} {what:50} {', '.join(notes)}", file=sys.stderr)
         lines += [f"# {what}; errors {', '.join(notes)} before rounding.", f"{name} = {{", *entries, "}", ""]
-    for name, what, x, single, double in PARTS:
+    for name, what, x, single, double in known:
         entries = [f'"{kind}": {parts(x, kind, *counts)}' for kind, counts in (("f", single), ("d", double))]
         lines += [f"# {what} in parts.", f"{name} = {{{', '.join(entries)}}}", ""]
-    lines += ["# The first 1280 bits of 2 / pi.", f"TWO_BY_PI = {digits()}", ""]
-    TARGET.write_text("\n".join(lines), encoding="utf-8")
+    return lines
+
+
+def main() -> None:
+    """Write the modules."""
+    elementary = [
+        *written(ELEMENTARY_FITS, ELEMENTARY_PARTS),
+        "# The first 1280 bits of 2 / pi.",
+        f"TWO_BY_PI = {digits()}",
+        "",
+    ]
+    (PACKAGE / "compile" / "mathematics" / "coefficients.py").write_text("\n".join(elementary), encoding="utf-8")
+    special = "\n".join(written(SPECIAL_FITS, SPECIAL_PARTS))
+    (PACKAGE / "_numerics" / "coefficients.py").write_text(special, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from pullback._core import machine
 from pullback._core.machine import FEW, LARGE
 from pullback.compile import keys
 from pullback.compile.machine import large, streaming
-from pullback.compile.mathematics.gamma import MOST_SLOPES
+from pullback.compile.scalars import MOST_SLOPES
 
 PART, ODD = streaming.PART, 13
 

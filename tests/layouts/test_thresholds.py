@@ -12,7 +12,7 @@ from .thresholds import AROUND, SIZES, modules
 OTHERS = {
     "_core.machine": "BUSY CALL ENOUGH LONGEST PORTION PRODUCTS SPREAD STEP",
     "_numerics.blas": "DIAGONAL LEFT LOWER ONES OPENMP PLAIN ROW_MAJOR TRANSPOSED UPPER",
-    "_numerics.gamma_functions": "TERMS",
+    "_numerics.gamma_functions": "FACTORIALS LARGE LARGE_FOR_SLOPE TERMS",
     "_tape.cuts": "REACH",
     "_tape.shortcuts": "ANY_NAMES",
     "compile.machine.assembly": "ALIGNED HEAVY LONG_LINE THREADED THREADED_COST",

@@ -1,165 +1,126 @@
-"""The error function and its relatives in vectorised NumPy: erf, erfc, erfcx, their inverses, and the normal CDF's.
+"""The error function and its relatives: erf, erfc, erfcx, their inverses, and the normal CDF's.
 
-erf, erfc and erfcx are the rational approximations of W. J. Cody, "Rational Chebyshev approximations for the error
-function", Mathematics of Computation 23 (1969), pages 631-637; the inverse is algorithm AS 241 of M. J. Wichura, "The
-percentage points of the normal distribution", Applied Statistics 37 (1988), pages 477-484. Everything is computed in
-float64.
+erf and erfc are polynomials of `coefficients`, erfcx far out is a quotient of W. J. Cody, "Rational Chebyshev
+approximations for the error function", Mathematics of Computation 23 (1969), pages 631-637; the inverse is algorithm AS 241
+of M. J. Wichura, "The percentage points of the normal distribution", Applied Statistics 37 (1988), pages 477-484.
+Everything is computed in float64. The functions with an `xp` are machine code as well: see `arrays`.
 """
 
-import functools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from . import arrays
+from .arrays import Array, choose, polynomial
+from .coefficients import ERF, ERFC
+from .pairs import ordered_total, total
 
-NEAR, MIDDLE = 0.46875, 4.0  # the boundaries of Cody's three approximations
+NEAR, FAR = 0.6, 4.0  # erfc is 1 - erf up to the first; from the second on, erfcx is a quotient
+ERF_IS_ONE, ERFC_IS_ZERO = 6.0, 28.0
 ROOT_HALF = math.sqrt(0.5)
 PER_ROOT_PI = 1 / math.sqrt(math.pi)
+NONE_FOR_SINGLES = 11.0  # erfc is 0 in float32 from here on
 
-ONE = np.array(1.0)
-NONE_FOR_SINGLES = np.array(11.0)  # erfc is 0 in float32 from here on
-
-# Numerators and denominators, highest power first; the denominators of the tails begin with 1.
-ERF = (
-    (
-        1.85777706184603153e-1,
-        3.16112374387056560e0,
-        1.13864154151050156e2,
-        3.77485237685302021e2,
-        3.20937758913846947e3,
-    ),
-    (1.0, 2.36012909523441209e1, 2.44024637934444173e2, 1.28261652607737228e3, 2.84423683343917062e3),
-)
+# Coefficients, the constant first; of quotients those of the numerator, then those of the denominator.
 SINGLES = (
-    5.421604304920818e-9, 2.7576078037053403e-8, -4.794605648813954e-6, 8.459658909344589e-5, -6.148382619951565e-4,
-    -1.9528813524974354e-4, 0.1027698641121487, 1.1283792471877514,
+    1.1283792471877514, 0.1027698641121487, -0.00019528813524974354, -0.0006148382619951565, 8.459658909344589e-05,
+    -4.794605648813954e-06, 2.7576078037053403e-08, 5.421604304920818e-09,
 )  # fmt: skip
 ERFCX_FOR_SINGLES = (
     (
-        0.5641889934835366, 5.195534769160769, 22.413746040448345, 55.50742624318298, 79.26080830718794,
-        55.00577773704878,
+        55.00577773704878, 79.26080830718794, 55.50742624318298, 22.413746040448345, 5.195534769160769,
+        0.5641889934835366,
     ),
     (
-        1.0, 9.208794258221825, 40.2284473944019, 102.97438180215522, 159.9734390662881, 141.32818129099533,
-        55.00577774215383,
-    ),
-)  # fmt: skip
-ERFCX = (
-    (
-        2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594e0, 6.61191906371416295e1,
-        2.98635138197400131e2, 8.81952221241769090e2, 1.71204761263407058e3, 2.05107837782607147e3,
-        1.23033935479799725e3,
-    ),
-    (
-        1.0, 1.57449261107098347e1, 1.17693950891312499e2, 5.37181101862009858e2, 1.62138957456669019e3,
-        3.29079923573345963e3, 4.36261909014324716e3, 3.43936767414372164e3, 1.23033935480374942e3,
+        55.00577774215383, 141.32818129099533, 159.9734390662881, 102.97438180215522, 40.2284473944019,
+        9.208794258221825, 1.0,
     ),
 )  # fmt: skip
 ERFCX_FAR = (
     (
-        1.63153871373020978e-2, 3.05326634961232344e-1, 3.60344899949804439e-1, 1.25781726111229246e-1,
-        1.60837851487422766e-2, 6.58749161529837803e-4,
+        0.0006587491615298378, 0.016083785148742275, 0.12578172611122926, 0.36034489994980445, 0.30532663496123236,
+        0.016315387137302097,
     ),
     (
-        1.0, 2.56852019228982242e0, 1.87295284992346725e0, 5.27905102951428412e-1, 6.05183413124413191e-2,
-        2.33520497626869185e-3,
+        0.0023352049762686918, 0.06051834131244132, 0.5279051029514285, 1.8729528499234673, 2.568520192289822, 1.0,
     ),
 )  # fmt: skip
 NORMAL = (
     (
-        2.5090809287301226727e3, 3.3430575583588128105e4, 6.7265770927008700853e4, 4.5921953931549871457e4,
-        1.3731693765509461125e4, 1.9715909503065514427e3, 1.3314166789178437745e2, 3.3871328727963666080e0,
+        3.3871328727963665, 133.14166789178438, 1971.5909503065513, 13731.69376550946, 45921.95393154987,
+        67265.7709270087, 33430.57558358813, 2509.0809287301227,
     ),
     (
-        5.2264952788528545610e3, 2.8729085735721942674e4, 3.9307895800092710610e4, 2.1213794301586595867e4,
-        5.3941960214247511077e3, 6.8718700749205790830e2, 4.2313330701600911252e1, 1.0,
+        1.0, 42.31333070160091, 687.1870074920579, 5394.196021424751, 21213.794301586597, 39307.89580009271,
+        28729.085735721943, 5226.495278852854,
     ),
 )  # fmt: skip
 NORMAL_MIDDLE = (
     (
-        7.74545014278341407640e-4, 2.27238449892691845833e-2, 2.41780725177450611770e-1, 1.27045825245236838258e0,
-        3.64784832476320460504e0, 5.76949722146069140550e0, 4.63033784615654529590e0, 1.42343711074968357734e0,
+        1.4234371107496835, 4.630337846156546, 5.769497221460691, 3.6478483247632045, 1.2704582524523684,
+        0.2417807251774506, 0.022723844989269184, 0.0007745450142783414,
     ),
     (
-        1.05075007164441684324e-9, 5.47593808499534494600e-4, 1.51986665636164571966e-2, 1.48103976427480074590e-1,
-        6.89767334985100004550e-1, 1.67638483018380384940e0, 2.05319162663775882187e0, 1.0,
+        1.0, 2.053191626637759, 1.6763848301838038, 0.6897673349851, 0.14810397642748008, 0.015198666563616457,
+        0.0005475938084995345, 1.0507500716444169e-09,
     ),
 )  # fmt: skip
 NORMAL_FAR = (
     (
-        2.01033439929228813265e-7, 2.71155556874348757815e-5, 1.24266094738807843860e-3, 2.65321895265761230930e-2,
-        2.96560571828504891230e-1, 1.78482653991729133580e0, 5.46378491116411436990e0, 6.65790464350110377720e0,
+        6.657904643501103, 5.463784911164114, 1.7848265399172913, 0.29656057182850487, 0.026532189526576124,
+        0.0012426609473880784, 2.7115555687434876e-05, 2.0103343992922881e-07,
     ),
     (
-        2.04426310338993978564e-15, 1.42151175831644588870e-7, 1.84631831751005468180e-5, 7.86869131145613259100e-4,
-        1.48753612908506148525e-2, 1.36929880922735805310e-1, 5.99832206555887937690e-1, 1.0,
+        1.0, 0.599832206555888, 0.1369298809227358, 0.014875361290850615, 0.0007868691311456133,
+        1.8463183175100548e-05, 1.421511758316446e-07, 2.0442631033899397e-15,
     ),
 )  # fmt: skip
 
 
-@functools.lru_cache(maxsize=64)
-def _arrays(coefficients: tuple[float, ...], dtype: np.dtype[Any]) -> list[Array]:
-    """Coefficients as 0-d arrays, which NumPy adds to small arrays in half the time of Python floats."""
-    return [np.array(coefficient, dtype) for coefficient in coefficients]
+def _ratio(x: Any, parts: tuple[tuple[float, ...], tuple[float, ...]], xp: Any = arrays) -> Any:
+    return xp.polynomial(x, parts[0]) / xp.polynomial(x, parts[1])
 
 
-def polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
-    """The value of a polynomial, with coefficients from the highest power, by Horner's rule."""
-    first, second, *rest = _arrays(coefficients, x.dtype)
-    y = x * first
-    y += second
-    for coefficient in rest:
-        y *= x
-        y += coefficient
-    return y
+def erf_near(x: Any, xp: Any = arrays) -> Any:
+    """erf for |x| up to 1."""
+    return xp.multiply_add(x, xp.polynomial(x * x, ERF["d"]), x)
 
 
-def _ratio(x: Array, parts: tuple[tuple[float, ...], tuple[float, ...]]) -> Array:
-    return polynomial(x, parts[0]) / polynomial(x, parts[1])
+def erfc_beyond(x: Any, xp: Any = arrays) -> Any:
+    """erfc from 1 to 6, to some units in the last place: e^(-x^2) times a polynomial in (x - 3) / (x + 3), over x + 3."""
+    return xp.exp(-x * x) * _scaled(x, xp)
 
 
-def by_region(x: Array, *regions: tuple[Array, Callable[[Array], Array]]) -> Array:
-    """Each function applied to the elements of its mask, NaN elsewhere, in the memory order of x; the masks are disjoint."""
-    out = np.full_like(x, np.nan, np.float64)
-    for mask, function in regions:
-        if mask.all():
-            return np.asarray(function(x))
-        if mask.any():
-            out[mask] = function(x[mask])
-    return out
+def _scaled(x: Any, xp: Any = arrays) -> Any:
+    """erfcx from NEAR to 28."""
+    inverse = 1 / (x + 3)
+    return xp.polynomial((x - 3) * inverse, ERFC["d"]) * inverse
 
 
-def _erf_near(x: Array) -> Array:
-    return x * _ratio(x * x, ERF)
+def _complement(x: Any, xp: Any) -> Any:
+    """erfc from NEAR to 28, with the errors of the sums, the products and the quotient."""
+    below, lost = total(x, 3)
+    inverse = 1 / below
+    back, rest = xp.product(inverse, below)
+    error = ((1 - back) - rest) - inverse * lost  # times the inverse, what that lacks
+    u = (x - 3) * inverse
+    u = xp.multiply_add(error, u, u)
+    constant, *higher = ERFC["d"]
+    value, value_low = ordered_total(constant, u * xp.polynomial(u, tuple(higher)))
+    factor, factor_low = xp.product(value, inverse)
+    square, square_low = xp.product(x, x)
+    factor_low += xp.multiply_add(value_low, inverse, factor * (error - square_low))
+    return xp.exp_times(-square, factor, factor_low)
 
 
-def _erfcx_middle(x: Array) -> Array:
-    return _ratio(x, ERFCX)
+def erf(x: Any, xp: Any = arrays) -> Any:
+    """The error function: a polynomial up to 1, then 1 - erfc."""
 
+    def beyond(x: Any) -> Any:
+        return xp.copysign(1 - erfc_beyond(xp.minimum(abs(x), ERF_IS_ONE), xp), x)
 
-def _erfcx_far(x: Array) -> Array:
-    z = 1 / (x * x)
-    return (PER_ROOT_PI - z * _ratio(z, ERFCX_FAR)) / x
-
-
-def _exp_of_square(x: Array, sign: int) -> Any:
-    """exp(sign * x * x), with the square split in two parts so that its rounding error does not grow with x."""
-    head = np.trunc(x * 16) / 16
-    rest = (x - head) * (x + head)
-    return np.exp(sign * head * head) * np.exp(sign * rest)
-
-
-def erf(x: Any) -> Array:
-    """The error function, accurate to 2 units in the last place."""
-    size = np.abs(x)
-
-    def beyond(x: Array) -> Any:
-        return np.copysign(1 - _erfc_beyond(np.minimum(np.abs(x), 6)), x)  # at 6, erf is 1
-
-    return by_region(np.asarray(x), (size <= NEAR, _erf_near), (size > NEAR, beyond))
+    return xp.choose(abs(x) < 1, lambda x: erf_near(x, xp), beyond, x)
 
 
 def erf_of_singles(x: Any) -> Any:
@@ -172,56 +133,55 @@ def erf_of_singles(x: Any) -> Any:
     return np.tanh(x * polynomial(x * x, SINGLES))
 
 
-def erfc_of_singles(x: Array) -> Any:
+def erfc_of_singles(x: Any, xp: Any = arrays) -> Any:
     """erfc in float64 of numbers converted from float32: one rational function for all.
 
     It is a least-squares fit of erfcx on [0, NONE_FOR_SINGLES] to 1e-10, computed like that of erf. The square of a
     float32 number is exact in float64.
     """
-    size = np.minimum(np.abs(x), NONE_FOR_SINGLES)
-    tail = np.exp(-size * size) * _ratio(size, ERFCX_FOR_SINGLES)
-    return np.copysign(tail, x) + (ONE - np.copysign(ONE, x))  # 2 - tail below 0
+    size = xp.minimum(abs(x), NONE_FOR_SINGLES)
+    tail = xp.exp(-size * size) * _ratio(size, ERFCX_FOR_SINGLES, xp)
+    return xp.where(x < 0, 2 - tail, tail)
 
 
-def _erfc_beyond(x: Array) -> Any:
-    """erfc of numbers above NEAR."""
-    x = np.minimum(x, 30)  # erfc is 0 there, and inf would give inf - inf in the square
-    scaled = by_region(x, (x <= MIDDLE, _erfcx_middle), (x > MIDDLE, _erfcx_far))
-    return _exp_of_square(x, -1) * scaled
-
-
-def erfc(x: Any) -> Array:
+def erfc(x: Any, xp: Any = arrays) -> Any:
     """1 - erf(x), with full relative accuracy for large x."""
-    x = np.asarray(x)
-    return by_region(
-        x,
-        (x > NEAR, _erfc_beyond),
-        (np.abs(x) <= NEAR, lambda x: 1 - _erf_near(x)),
-        (x < -NEAR, lambda x: 2 - _erfc_beyond(-x)),
-    )
+
+    def beyond(x: Any) -> Any:
+        tail = _complement(xp.minimum(abs(x), ERFC_IS_ZERO), xp)
+        return xp.where(x < 0, 2 - tail, tail)
+
+    return xp.choose(abs(x) < NEAR, lambda x: 1 - erf_near(x, xp), beyond, x)
 
 
-def erfcx(x: Any) -> Array:
+def _erfcx_far(x: Array) -> Any:
+    z = 1 / (x * x)
+    return (PER_ROOT_PI - z * _ratio(z, ERFCX_FAR)) / x
+
+
+def _erfcx_near(x: Array) -> Any:
+    """erfcx up to NEAR."""
+
+    def below(x: Array) -> Any:
+        square, lost = arrays.product(x, x)
+        return 2 * (np.exp(square) * (1 + lost)) - erfcx(-x)
+
+    return choose(x < -NEAR, lambda x: below(np.maximum(x, -30)), lambda x: np.exp(x * x) * (1 - erf_near(x)), x)
+
+
+def erfcx(x: Any) -> Any:
     """exp(x * x) * erfc(x), without the underflow of erfc."""
-    x = np.asarray(x)
-    return by_region(
-        x,
-        ((x > NEAR) & (x <= MIDDLE), _erfcx_middle),
-        (x > MIDDLE, _erfcx_far),
-        (np.abs(x) <= NEAR, lambda x: np.exp(x * x) * (1 - _erf_near(x))),
-        (x < -NEAR, lambda x: 2 * _exp_of_square(np.maximum(x, -30), 1) - erfcx(-x)),
-    )
+    return choose(x > NEAR, lambda x: choose(x > FAR, _erfcx_far, _scaled, x), _erfcx_near, x)
 
 
-def erfcx_slope(x: Any) -> Array:
+def erfcx_slope(x: Any) -> Any:
     """The derivative of erfcx, 2 * x * erfcx(x) - 2 / sqrt(pi), without cancellation for large x."""
-    x = np.asarray(x)
 
     def far(x: Array) -> Any:
         z = 1 / (x * x)
         return -2 * z * _ratio(z, ERFCX_FAR)
 
-    return by_region(x, (x > MIDDLE, far), (x <= MIDDLE, lambda x: 2 * x * erfcx(x) - 2 * PER_ROOT_PI))
+    return choose(x > FAR, far, lambda x: 2 * x * erfcx(x) - 2 * PER_ROOT_PI, x)
 
 
 def _quantile(x: Array, tail: Array) -> Array:
@@ -230,9 +190,7 @@ def _quantile(x: Array, tail: Array) -> Array:
     outer = np.abs(x) > 0.425
     if outer.any():
         r = np.sqrt(-np.log(tail[outer]))
-        found = by_region(
-            r, (r <= 5, lambda r: _ratio(r - 1.6, NORMAL_MIDDLE)), (r > 5, lambda r: _ratio(r - 5, NORMAL_FAR))
-        )
+        found = choose(r <= 5, lambda r: _ratio(r - 1.6, NORMAL_MIDDLE), lambda r: _ratio(r - 5, NORMAL_FAR), r)
         found[np.isinf(r)] = np.inf
         out[outer] = np.copysign(found, x[outer])
     return out
@@ -244,23 +202,23 @@ def ndtri(p: Any) -> Array:
     return _quantile(np.atleast_1d(p - 0.5), np.atleast_1d(np.minimum(p, 1 - p))).reshape(p.shape)
 
 
-def erfinv(y: Any) -> Array:
+def erfinv(y: Any) -> Any:
     """The inverse of erf."""
     y = np.asarray(y, np.float64)
     half = np.atleast_1d(y) / 2
     return ROOT_HALF * _quantile(half, 0.5 - np.abs(half)).reshape(y.shape)
 
 
-def ndtr(x: Any) -> Array:
+def ndtr(x: Any) -> Any:
     """The cumulative distribution function of the normal distribution."""
     return erfc(x * -ROOT_HALF) / 2
 
 
-def log_ndtr(x: Any) -> Array:
+def log_ndtr(x: Any) -> Any:
     """log(ndtr(x)), without the underflow of ndtr."""
-    x = np.asarray(x)
-    return by_region(
+    return choose(
+        x < -1,
+        lambda x: np.log(erfcx(x * -ROOT_HALF) / 2) - x * x / 2,
+        lambda x: np.log1p(erfc(x * ROOT_HALF) / -2),
         x,
-        (x < -1, lambda x: np.log(erfcx(x * -ROOT_HALF) / 2) - x * x / 2),
-        (x >= -1, lambda x: np.log1p(erfc(x * ROOT_HALF) / -2)),
     )

@@ -1,32 +1,29 @@
-"""The gamma function's logarithm and its derivatives in vectorised NumPy: lgamma, digamma, polygamma, Hurwitz's zeta.
+"""The gamma function's logarithm and its derivatives: lgamma, digamma, polygamma, Hurwitz's zeta.
 
-The formulas are those of the NIST Digital Library of Mathematical Functions: Stirling's series with its bound (5.11.1),
-the series around 2 (5.7.3), reflection (5.5.3), the asymptotic series of digamma (5.11.2), polygamma from zeta
-(25.11.12), and the summation formula of Euler and Maclaurin for zeta (25.11.28). Everything is computed in float64.
+For large numbers lgamma and digamma are asymptotic series (5.11.1 and 5.11.2 of the NIST Digital Library of Mathematical
+Functions); below, the recurrence leads to a polynomial between 1 and 2.5; negative numbers are reflected (5.5.3 and 5.5.4).
+polygamma is zeta (25.11.12), and that the summation formula of Euler and Maclaurin (25.11.28). Everything is computed in
+float64. The functions with an `xp` are machine code as well: see `arrays`.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from .error_functions import by_region, polynomial
+from . import arrays
+from .arrays import Array
+from .coefficients import DIGAMMA, DIGAMMA_ROOT, DIGAMMA_SERIES, LGAMMA, SIN_PI, STIRLING
 
-Array = np.ndarray[Any, np.dtype[Any]]
-
-LARGE = 10.0  # from here on, the asymptotic series with TERMS terms are accurate
+LARGE, LARGE_FOR_SLOPE = 10, 6  # from here on, the asymptotic series are accurate
 TERMS = 10
-STEPS = np.arange(LARGE)
-FEW = 1 << 10  # up to this size all steps are computed at once; more would exceed the cache
-
-# Constants of the formulas as arrays, with which NumPy computes 100 others in half the time.
-ZERO, HALF, ONE, TWO, SIX, SEVEN, EIGHT, TEN, TWELVE = map(np.array, (0.0, 0.5, 1.0, 2.0, 6.0, 7.0, 8.0, 10.0, 12.0))
-STIRLING = np.array((math.log(2 * math.pi) - 1) / 2)
+TINY = 2.0**-60
+STIRLING_CONSTANT = (math.log(2 * math.pi) - 1) / 2
+FACTORIALS = 171  # their factorial is infinite
 
 
 @functools.cache
@@ -38,197 +35,174 @@ def bernoulli(count: int) -> tuple[Fraction, ...]:
     return tuple(numbers[2::2])
 
 
-@functools.cache
-def _around_two() -> tuple[float, ...]:
-    """The coefficients of lgamma(2 + z), the highest power first: 1 - Euler's constant, then (zeta(k) - 1) (-1)^k / k."""
-    powers = np.arange(30, 1, -1.0)
-    zetas = zeta(powers, np.full(powers.shape, 2.0))
-    return (*(zetas * (-1) ** powers / powers).tolist(), 1 - 0.57721566490153286061, 0.0)
+def _sin_pi(r: Any, xp: Any) -> Any:
+    """sin(pi r) for |r| up to 1/2."""
+    return r * xp.polynomial(r * r, SIN_PI["d"])
 
 
-@functools.cache
-def _stirling(terms: int) -> tuple[float, ...]:
-    return tuple(float(b / (2 * k * (2 * k - 1))) for k, b in reversed(list(enumerate(bernoulli(terms), 1))))
+def _cot_pi(fraction: Any, xp: Any) -> Any:
+    """cot(pi r) for |r| up to 1/2."""
+    return _sin_pi(0.5 - abs(fraction), xp) / _sin_pi(fraction, xp)
 
 
-@functools.cache
-def _digamma_series(terms: int) -> tuple[float, ...]:
-    return (*(float(-b / (2 * k)) for k, b in reversed(list(enumerate(bernoulli(terms), 1)))), 0.0)
+def stirling_correction(x: Any, xp: Any = arrays) -> Any:
+    """lgamma(x) minus its leading terms (x - 1/2) log(x) - x + log(2 pi) / 2, for x >= LARGE; for singles from 8 on."""
+    inverse = 1 / x
+    return inverse * xp.polynomial(inverse * inverse, STIRLING["d"])
 
 
-def stirling_correction(x: Array, terms: int = TERMS) -> Array:
-    """lgamma(x) minus its leading terms (x - 1/2) log(x) - x + log(2 pi) / 2, for x >= LARGE."""
-    return polynomial(ONE / (x * x), _stirling(terms)) / x
-
-
-def _lgamma_far(x: Array, terms: int = TERMS) -> Any:
+def _lgamma_far(x: Any, xp: Any) -> Any:
     """lgamma for x >= LARGE."""
-    y = np.log(x)
-    y -= ONE
-    y *= x - HALF
-    y += STIRLING
-    y += stirling_correction(x, terms)
-    return y
+    return (x - 0.5) * (xp.log(x) - 1) + (stirling_correction(x, xp) + STIRLING_CONSTANT)
 
 
-def _lgamma_near(x: Array) -> Any:
-    """lgamma for x from 0 to LARGE, by recurrence from the argument near 2 with the same fraction."""
-    whole = np.rint(x)
-    factors = np.where(whole == 0, x * (1 + x), np.where(whole == 1, x, 1))
-    if x.size <= FEW:
-        taken = STEPS[1:-1] <= whole[..., None] - 2
-        factors *= np.where(taken, x[..., None] - STEPS[1:-1], 1).prod(-1)
-    else:
-        for k in STEPS[1:-1]:
-            factors *= np.where(whole - 2 >= k, x - k, 1)
-    z = x - whole
-    return polynomial(z, _around_two()) + np.where(whole < 2, -1, 1) * np.log(factors)
+def _lgamma_near(x: Any, xp: Any) -> Any:
+    """lgamma for x from 0 to LARGE.
+
+    From 1 to 2.5 it is a polynomial times its zeros, z and z + 1. Below 1 it is that at x + 1, less log(x); above 2.5 that
+    at a number with the same fraction between 1 and 2, and the logarithm of the factors between.
+    """
+    reached = xp.where(x < 2.5, xp.minimum(x, 1), x)
+    factors = xp.minimum(reached, 1)
+    for k in range(1, LARGE - 1):
+        factors *= xp.maximum(reached - k, 1)
+    z = (x - 1) - xp.floor(reached)
+    return xp.multiply_add(z * (z + 1), xp.polynomial(z, LGAMMA["d"]), abs(xp.log(factors)))
 
 
-def lgamma(x: Any) -> Array:
+def _lgamma_reflected(x: Any, above: Any, xp: Any) -> Any:
+    """lgamma of x, from that of abs(x)."""
+
+    def below(x: Any, above: Any) -> Any:
+        return xp.log(math.pi / abs(x * _sin_pi(x - xp.rint(x), xp))) - above
+
+    # Next to 0 lgamma(x) is lgamma(-x), and the product might underflow.
+    return xp.choose((x < -TINY) & (x > -math.inf), below, lambda x, above: above, x, above)
+
+
+def lgamma(x: Any, xp: Any = arrays) -> Any:
     """The logarithm of the absolute value of the gamma function; inf at 0 and at the negative integers.
 
-    Accurate to 4 units in the last place above 0; below 0, to 1e-15 times the larger of 1 and the result.
+    Accurate to 4 units in the last place above 0; below 0, to 16 of the larger of 1 and the result.
     """
-    x = np.asarray(x)
-
-    def reflected(x: Array) -> Array:
-        return math.log(math.pi) - np.log(np.abs(np.sin(math.pi * (x - np.rint(x))))) - lgamma(1 - x)
-
-    return by_region(
-        x,
-        (x >= LARGE, _lgamma_far),
-        ((x >= 0) & (x < LARGE), _lgamma_near),
-        ((x < 0) & (x > -np.inf), reflected),
-        (x == -np.inf, np.negative),
-    )
+    size = abs(x)
+    above = xp.choose(size < LARGE, lambda x: _lgamma_near(x, xp), lambda x: _lgamma_far(x, xp), size)
+    return _lgamma_reflected(x, above, xp)
 
 
-def _digamma_far(x: Array, terms: int = TERMS) -> Array:
-    y = np.log(x)
-    y -= HALF / x
-    y += polynomial(ONE / (x * x), _digamma_series(terms))
-    return y
+def _digamma_far(x: Any, xp: Any) -> Any:
+    inverse = 1 / x
+    square = inverse * inverse
+    return xp.log(x) - (0.5 * inverse + square * xp.polynomial(square, DIGAMMA_SERIES["d"]))
 
 
-def _sum_of_steps(function: Callable[[Array], Any], x: Array) -> Any:
-    """The sum of a function at x, x + 1, ... below LARGE."""
-    if x.size <= FEW:
-        return function(x[..., None] + STEPS).sum(-1)
-    total = function(x + STEPS[-1])
-    for k in STEPS[-2::-1]:
-        total += function(x + k)
-    return total
+def _digamma_near(x: Any, xp: Any) -> Any:
+    """digamma for x from 0 to LARGE_FOR_SLOPE: by a polynomial between 1 and 2, and the sum of 1 / (x - k) down to there."""
+    whole = xp.floor(x)
+    y = x - (whole - 1)
+    over, under = xp.minimum(whole - 1, 0), xp.minimum(x, 1)  # below 1 it is -1 / x
+    for k in range(1, LARGE_FOR_SLOPE - 1):
+        term, counts = xp.maximum(x - k, 1), xp.minimum(xp.maximum(whole - k, 0), 1)
+        over = xp.multiply_add(over, term, under * counts)
+        under *= term
+    root, rest = DIGAMMA_ROOT["d"]
+    return ((y - root) - rest) * xp.polynomial(y - 2, DIGAMMA["d"]) + over / under
 
 
-def _digamma_near(x: Array) -> Any:
-    return _digamma_far(x + LARGE) - _sum_of_steps(np.reciprocal, x)
+def _digamma_reflected(x: Any, above: Any, xp: Any) -> Any:
+    """digamma of x, from that of 1 - x below 0; NaN at the negative integers."""
+
+    def below(x: Any, above: Any) -> Any:
+        fraction = x - xp.rint(x)
+        return above - math.pi * _cot_pi(xp.where(fraction == 0, math.nan, fraction), xp)
+
+    return xp.choose(x < 0, below, lambda x, above: above, x, above)
 
 
-def digamma(x: Any) -> Array:
+def digamma(x: Any, xp: Any = arrays) -> Any:
     """The derivative of lgamma; NaN at the negative integers, infinite at 0, with the sign of -x."""
-    x = np.asarray(x)
-
-    def reflected(x: Array) -> Array:
-        fraction = x - np.rint(x)
-        cotangent = 1 / np.tan(math.pi * np.where(fraction == 0, np.nan, fraction))
-        return digamma(1 - x) - math.pi * cotangent
-
-    return by_region(
-        x,
-        (x >= LARGE, _digamma_far),
-        ((x >= 0) & (x < LARGE), lambda x: np.where(x == 0, np.copysign(np.inf, -x), _digamma_near(x))),
-        (x < 0, reflected),
-    )
+    turned = xp.where(x < 0, 1 - x, x)
+    near, far = (lambda x: _digamma_near(x, xp)), (lambda x: _digamma_far(x, xp))
+    return _digamma_reflected(x, xp.choose(turned < LARGE_FOR_SLOPE, near, far, turned), xp)
 
 
 # For arguments converted from float32 the result is rounded to float32, so less accuracy is needed. All positive ones
-# are shifted by 8, where few terms of the asymptotic series suffice: x (x + 1) ... (x + 7) is u (u + 6) (u + 10) (u +
-# 12) with u = x (x + 7).
+# are shifted by 8, where the asymptotic series suffice: x (x + 1) ... (x + 7) is u (u + 6) (u + 10) (u + 12) with u = x (x +
+# 7), and the sum of the inverses of these factors is its slope divided by it.
 
-COMMON = 1e30  # these products are finite below
-
-
-def _lgamma_moved(x: Array) -> Any:
-    u = x * (x + SEVEN)
-    moved = _lgamma_far(x + EIGHT, terms=7)
-    moved -= np.log(u * (u + SIX) * (u + TEN) * (u + TWELVE))
-    return np.where((x == ONE) | (x == TWO), ZERO, moved)
+SHIFTED, SHIFTED_SLOPE = (720.0, 252.0, 28.0, 1.0), (720.0, 504.0, 84.0, 4.0)
+COMMON = 1e30  # these products are finite below, and make no difference beyond
 
 
-def _digamma_moved(x: Array) -> Any:
-    u = x * (x + SEVEN)
-    steps = ONE / u
-    for k in (SIX, TEN, TWELVE):
-        steps += ONE / (u + k)
-    steps *= x + x + SEVEN
-    return _digamma_far(x + EIGHT, terms=6) - steps
-
-
-def _of_singles(x: Array, moved: Callable[[Array], Any], other: Callable[[Array], Any]) -> Any:
-    """A function by the formula for common numbers where they are; `other` for the remaining ones."""
-    if x.size and np.minimum.reduce(x, None) > 0 and np.maximum.reduce(x, None) < COMMON:
-        return moved(x)
-    common = (x > 0) & (x < COMMON)
-    return by_region(x, (common, moved), (~common, other))
-
-
-def lgamma_of_singles(x: Array) -> Any:
+def lgamma_of_singles(x: Any, xp: Any = arrays) -> Any:
     """lgamma of numbers converted from float32, to 2 float32 units in the last place above 0."""
-    return _of_singles(x, _lgamma_moved, lgamma)
+    size = abs(x)
+    common = xp.minimum(size, COMMON)
+    u = common * (common + 7)
+    moved = _lgamma_far(size + 8, xp) - xp.log(u * xp.polynomial(u, SHIFTED))
+    return _lgamma_reflected(x, xp.where((size == 1) | (size == 2), 0, moved), xp)
 
 
-def digamma_of_singles(x: Array) -> Any:
+def digamma_of_singles(x: Any, xp: Any = arrays) -> Any:
     """digamma of numbers converted from float32, to 1 float32 unit in the last place, and to 1e-14, above 0."""
-    return _of_singles(x, _digamma_moved, digamma)
+    turned = xp.where(x < 0, 1 - x, x)
+    common = xp.minimum(turned, COMMON)
+    u = common * (common + 7)
+    steps = (common + common + 7) * xp.polynomial(u, SHIFTED_SLOPE) / (u * xp.polynomial(u, SHIFTED))
+    return _digamma_reflected(x, _digamma_far(turned + 8, xp) - steps, xp)
 
 
-def polygamma(x: Any, *, n: int) -> Array:
+def polygamma(x: Any, *, n: int, xp: Any = arrays) -> Any:
     """The n-th derivative of digamma; infinite at 0 and the negative integers, where digamma itself is NaN."""
     if n == 0:
-        return digamma(x)
-    x = np.asarray(x)
-    return by_region(x, (x >= 0, lambda x: _polygamma_above(x, n)), (x < 0, lambda x: _polygamma_below(x, n)))
+        return digamma(x, xp)
+
+    def below(x: Any, above: Any) -> Any:
+        """(-1)^n psi_n(1 - x) - psi_n(x) is pi times the n-th derivative of cot(pi x)."""
+        fraction = x - xp.rint(x)
+        slope = xp.polynomial(_cot_pi(fraction, xp), cotangent_slopes(n)) * math.pi ** (n + 1)
+        return xp.where(fraction == 0, math.inf if n % 2 else -math.inf, above * (-1.0) ** n - slope)
+
+    above = _polygamma_above(xp.where(x < 0, 1 - x, x), n, xp)
+    return xp.choose(x < 0, below, lambda x, above: above, x, above)
 
 
-def _polygamma_above(x: Array, n: int) -> Any:
-    values = _zeta_of_whole(n + 1, x)
-    scaled = values * math.factorial(n) if n < 171 else np.exp(np.log(values) + math.lgamma(n + 1))
+def _polygamma_above(x: Any, n: int, xp: Any) -> Any:
+    values = _zeta_of_whole(n + 1, x, xp)
+    scaled = values * float(math.factorial(n)) if n < FACTORIALS else xp.exp(xp.log(values) + math.lgamma(n + 1))
     return scaled if n % 2 else -scaled
 
 
 @functools.cache
 def euler_maclaurin(s: int) -> tuple[float, ...]:
-    """The coefficients of the Euler-Maclaurin formula for zeta, highest power first."""
+    """The coefficients of the Euler-Maclaurin formula for zeta, the constant first."""
     rising = [math.prod(range(s, s + 2 * j - 1)) for j in range(1, TERMS + 1)]
     pairs = enumerate(zip(bernoulli(TERMS), rising, strict=True), 1)
-    return tuple(reversed([float(number * factor / math.factorial(2 * j)) for j, (number, factor) in pairs]))
+    return tuple(float(number * factor / math.factorial(2 * j)) for j, (number, factor) in pairs)
 
 
-def _zeta_of_whole(s: int, q: Array) -> Any:
+def _to_the(x: Any, power: int) -> Any:
+    """x to a whole power from 1 on."""
+    half = x if power < 2 else _to_the(x, power // 2)
+    return half if power < 2 else half * half * x if power % 2 else half * half
+
+
+def _zeta_of_whole(s: int, q: Any, xp: Any) -> Any:
     """Hurwitz's zeta function for an integer s >= 2 and q >= 0."""
-    a = q + LARGE
-    power = a ** (1.0 - s)
-    rest = power / (s - 1) + power / a * (0.5 + polynomial(1 / (a * a), euler_maclaurin(s)) / a)
-    return rest + _sum_of_steps(lambda x: 1 / x**s, q)
+    inverse = 1 / (q + LARGE)
+    power = _to_the(inverse, s - 1)
+    correction = inverse * xp.polynomial(inverse * inverse, euler_maclaurin(s))
+    rest = power / (s - 1) + power * inverse * (correction + 0.5)
+    return rest + xp.sum_of_steps(lambda x: 1 / _to_the(x, s), q, LARGE)
 
 
 @functools.cache
 def cotangent_slopes(n: int) -> tuple[float, ...]:
-    """The n-th derivative of the cotangent as a polynomial in the cotangent, highest power first."""
+    """The n-th derivative of the cotangent as a polynomial in the cotangent, the constant first."""
     terms = np.polynomial.Polynomial([0.0, 1.0])
     for _ in range(n):
         terms = -terms.deriv() * np.polynomial.Polynomial([1.0, 0.0, 1.0])
-    return tuple(reversed(terms.coef.tolist()))
-
-
-def _polygamma_below(x: Array, n: int) -> Array:
-    """By reflection: (-1)^n psi_n(1 - x) - psi_n(x) is pi times the n-th derivative of cot(pi x)."""
-    fraction = x - np.rint(x)
-    cotangent = 1 / np.tan(math.pi * fraction)
-    values = polynomial(cotangent, cotangent_slopes(n)) * math.pi ** (n + 1)
-    regular = _polygamma_above(1 - x, n) * (-1) ** n - values
-    return np.where(fraction == 0, np.inf if n % 2 else -np.inf, regular)
+    return tuple(terms.coef.tolist())
 
 
 def zeta(s: Any, q: Any, *, order: int = 0) -> Array:
@@ -251,7 +225,7 @@ def _zeta(s: Array, q: Array, order: int) -> Any:
     while (low := q < 0).any():
         total[low] += q[low] ** -s[low]
         q = np.where(low, q + 1, q)
-    terms = [(q + k) ** -s * (-np.log(q + k)) ** order for k in range(int(LARGE))]
+    terms = [(q + k) ** -s * (-np.log(q + k)) ** order for k in range(LARGE)]
     rest = _zeta_rest(s, q + LARGE, order)
     for term in reversed(terms):
         rest += term

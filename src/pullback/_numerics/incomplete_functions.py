@@ -182,7 +182,7 @@ def _beta_front(a: Array, b: Array, x: Array, rest: Array) -> Any:
     return np.where(np.minimum(a, b) >= LARGE, large, plain)
 
 
-def _rise(x: Array, by: Array, n: int) -> Array:
+def _rise(x: Array, by: Array, n: int) -> Any:
     """polygamma(x + by) - polygamma(x); for a small step by Gauss quadrature of the derivative."""
     if not (by < x / 4).any():
         return polygamma(x + by, n=n) - polygamma(x, n=n)

@@ -11,10 +11,12 @@ moderate: with `near=True`, when `beyond` is false of every element. `emit_by_ca
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from llvmlite import ir
 
-from .mathematics import arcs, errors, exponentials, gamma, logarithms, powers, remainders, trigonometry
+from .._numerics import error_functions, gamma_functions
+from .mathematics import arcs, errors, exponentials, logarithms, powers, remainders, trigonometry, words
 from .mathematics.lanes import IRValue
 
 
@@ -23,6 +25,17 @@ def _widened(formula: Callable[..., IRValue]) -> Callable[..., IRValue]:
 
     def compute(*operands: IRValue) -> IRValue:
         return formula(*(x.to("d") for x in operands)).to(operands[0].kind)
+
+    return compute
+
+
+def _shared(formula: Callable[..., Any], of_singles: Callable[..., Any] | None = None) -> Callable[..., IRValue]:
+    """A formula of doubles that NumPy computes by as well; of floats too, or another one, in double and rounded."""
+
+    def compute(x: IRValue, **params: Any) -> IRValue:
+        chosen = formula if x.kind == "d" else of_singles or formula
+        found: IRValue = chosen(x.to("d"), xp=words, **params)
+        return found.to(x.kind)
 
     return compute
 
@@ -56,15 +69,20 @@ REAL: dict[str, Callable[..., IRValue]] = {
     "cbrt": powers.cbrt,
     "hypot": powers.hypot,
     "erf": errors.erf,
-    "erfc": errors.erfc,
+    "erfc": _shared(error_functions.erfc, error_functions.erfc_of_singles),
     "erfinv": errors.erfinv,
-    "lgamma": _widened(gamma.lgamma),
-    "digamma": _widened(gamma.digamma),
+    "lgamma": _shared(gamma_functions.lgamma, gamma_functions.lgamma_of_singles),
+    "digamma": _shared(gamma_functions.digamma, gamma_functions.digamma_of_singles),
     "fmod": remainders.fmod,
     "remainder": remainders.remainder,
     "floor_divide": remainders.floor_divide,
 }
 """The functions by the names of NumPy's ufuncs, of float32 and float64; the last three are exact."""
+
+polygamma = _shared(gamma_functions.polygamma)
+"""The n-th derivative of digamma."""
+MOST_SLOPES = 16
+"""The highest n for which it is written: of higher ones, factors overflow."""
 
 # Operations with a shorter form for moderate operands, and which these are.
 MODERATE: dict[str, Callable[..., IRValue]] = {

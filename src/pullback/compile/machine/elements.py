@@ -15,7 +15,7 @@ import numpy as np
 from llvmlite import ir
 
 from .. import scalars
-from ..mathematics import gamma, trigonometry
+from ..mathematics import trigonometry
 from ..mathematics.arithmetic import cast, maximum, minimum, plus, times, truth
 from ..mathematics.lanes import BITS, REALS, TYPES, EmitContext, IRValue, Target
 from . import native
@@ -208,7 +208,7 @@ _add("result", 1, True, floor=IRValue.floor, ceil=IRValue.ceil, rint=IRValue.rin
 _add("result", 4, True, divide=lambda a, b: a / b, reciprocal=lambda x: 1 / x, sqrt=IRValue.sqrt,
      trunc_quotient=lambda a, b: (a / b).trunc())
 _add("result", 20, True, power=_power,
-     polygamma=lambda x, *, n: gamma.polygamma(x.to("d"), n).to(x.kind) if n else call("digamma", x))
+     polygamma=lambda x, *, n: scalars.polygamma(x, n=n) if n else call("digamma", x))
 
 _add("common", 1, equal=lambda a, b: a == b, not_equal=lambda a, b: a != b, less=lambda a, b: a < b,
      less_equal=lambda a, b: a <= b, greater=lambda a, b: a > b, greater_equal=lambda a, b: a >= b)
@@ -239,7 +239,7 @@ def lowers(name: str, inputs: tuple[np.dtype[Any], ...], output: np.dtype[Any], 
         return False
     if element.reals:
         return (output if element.operands == "result" else inputs[0]).kind == "f"
-    if name == "polygamma" and params["n"] > gamma.MOST_SLOPES:
+    if name == "polygamma" and params["n"] > scalars.MOST_SLOPES:
         return False
     if name == "astype":
         to_whole = inputs[0].kind == "f" and output.kind in "iu"

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
+from ..._numerics.pairs import ordered_total
 from .coefficients import EXP, EXP_MINUS_ONE, EXP_TWO, LN, LOG_TWO_OF_E, SINH, TANH
 from .lanes import IRValue, power_of_two
-from .pairs import ordered_total
 
 # Below the first exp is 0, above the second inf; the same for 2^x.
 RANGE = {"f": (-104.0, 89.0), "d": (-746.0, 710.0)}

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 
+from ..._numerics.pairs import ordered_total, total
 from . import coefficients
 from .exponentials import scaled
 from .lanes import IRValue, power_of_two
 from .logarithms import split, split_normal
-from .pairs import ordered_total, product, total
+from .pairs import product
 
 FAR = 2.0**65  # an exponent of this size gives 0, 1 or inf
 LARGEST = 1100.0  # 2^LARGEST is inf, 2^-LARGEST 0

@@ -18,9 +18,10 @@ import itertools
 import math
 from typing import NamedTuple
 
+from ..._numerics.pairs import total
 from .coefficients import COS, HALF_PI, HALF_PI_PARTS, HALF_PI_STEPS, SIN, TAN, TWO_BY_PI
-from .lanes import BIAS, FRACTION, IRValue, Sum, power_of_two
-from .pairs import product, total
+from .lanes import BIAS, FRACTION, Sum, IRValue, power_of_two
+from .pairs import product
 
 NEAR = {"f": 8192.0, "d": 2.0**20}  # |x| up to which the short reduction will do
 STRIDE, ROWS = 4, 62  # the rows of the table for doubles are 2^STRIDE powers of two apart; how many there are

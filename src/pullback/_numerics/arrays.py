@@ -1,0 +1,81 @@
+"""NumPy's arrays as the numbers that formulas compute with.
+
+A formula that NumPy and machine code share is written with operators, `abs` and the functions of `xp`: those of this
+module for arrays, those of `compile.mathematics.words` for what machine code computes with. Each function is here what
+is quickest in NumPy, which makes a pass over the array for each operation.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import pairs
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+FEW = 1 << 10  # up to this size all terms of a sum are computed at once; more would exceed the cache
+
+exp, log, sqrt, floor, rint, copysign, where = np.exp, np.log, np.sqrt, np.floor, np.rint, np.copysign, np.where
+maximum, minimum = np.maximum, np.minimum
+
+
+@functools.lru_cache(maxsize=64)
+def _arrays(coefficients: tuple[float, ...], dtype: np.dtype[Any]) -> list[Array]:
+    """Coefficients as 0-d arrays, which NumPy adds to small arrays in half the time of Python floats; the last first."""
+    return [np.array(coefficient, dtype) for coefficient in reversed(coefficients)]
+
+
+def polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
+    """The value of a polynomial by Horner's rule, the constant first."""
+    first, second, *rest = _arrays(coefficients, x.dtype)
+    y = x * first
+    y += second
+    for coefficient in rest:
+        y *= x
+        y += coefficient
+    return y
+
+
+def multiply_add(x: Any, factor: Any, term: Any) -> Any:
+    """x * factor + term."""
+    y = x * factor
+    y += term
+    return y
+
+
+def product(a: Array, b: Array) -> tuple[Any, Any]:
+    """a * b rounded, and what that lost."""
+    return pairs.product(a, b, pairs.SPLITTER["d"])
+
+
+def exp_times(x: Array, high: Array, low: Array) -> Any:
+    """e^x times the sum of two numbers, of which the second is small."""
+    power = np.exp(x)
+    y, lost = product(power, high)
+    lost += power * low
+    lost += y
+    return lost
+
+
+def choose(condition: Array, first: Callable[..., Any], second: Callable[..., Any], *operands: Array) -> Any:
+    """The one function where a condition is true, the other elsewhere, each applied to its elements alone."""
+    if condition.all():
+        return first(*operands)
+    if not condition.any():
+        return second(*operands)
+    out = np.empty_like(operands[0])
+    for mask, function in (condition, first), (~condition, second):
+        out[mask] = function(*[x[mask] for x in operands])
+    return out
+
+
+def sum_of_steps(function: Callable[[Any], Any], x: Array, count: int) -> Any:
+    """The sum of a function at x, x + 1, ..., so many of them; the last is the first to be added."""
+    if x.size <= FEW:
+        return function(x[..., None] + np.arange(count - 1.0, -1, -1)).sum(-1)
+    total = function(x + (count - 1.0))
+    for k in range(count - 2, -1, -1):
+        total += function(x + float(k))
+    return total

@@ -1,0 +1,35 @@
+"""Words as the numbers that formulas compute with: `_numerics.arrays` says what each function is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .exponentials import exp_of_moderate as exp, exp_pair, scaled
+from .lanes import Word
+from .logarithms import log
+from .pairs import product
+
+__all__ = ["exp", "log", "product"]
+
+copysign, floor, maximum, minimum, multiply_add = Word.copysign, Word.floor, Word.at_least, Word.at_most, Word.mad
+polynomial, rint, sqrt, where = Word.polynomial, Word.rint, Word.sqrt, Word.select
+
+
+def exp_times(x: Word, high: Word, low: Word) -> Word:
+    """e^x times the sum of two numbers, of which the second is small: rounded once where the product is subnormal."""
+    power, power_low, n = exp_pair(x)
+    y, lost = product(power, high)
+    return scaled(y + (lost + power.mad(low, power_low * high)), n)
+
+
+def choose(condition: Word, first: Callable[..., Word], second: Callable[..., Word], *operands: Word) -> Word:
+    """The one function where a condition is true, the other elsewhere: both are computed."""
+    return condition.select(first(*operands), second(*operands))
+
+
+def sum_of_steps(function: Callable[[Word], Word], x: Word, count: int) -> Word:
+    """The sum of a function at x, x + 1, ..., so many of them; the last is the first to be added."""
+    total = function(x + (count - 1))
+    for k in range(count - 2, -1, -1):
+        total = total + function(x + k)
+    return total
