@@ -141,7 +141,7 @@ def erfc_of_singles(x: Any, xp: Any = arrays) -> Any:
     """
     size = xp.minimum(abs(x), NONE_FOR_SINGLES)
     tail = xp.exp(-size * size) * _ratio(size, ERFCX_FOR_SINGLES, xp)
-    return xp.where(x < 0, 2 - tail, tail)
+    return xp.copysign(tail, x) + (1 - xp.copysign(1.0, x))  # 2 - tail below 0
 
 
 def erfc(x: Any, xp: Any = arrays) -> Any:
@@ -149,7 +149,7 @@ def erfc(x: Any, xp: Any = arrays) -> Any:
 
     def beyond(x: Any) -> Any:
         tail = _complement(xp.minimum(abs(x), ERFC_IS_ZERO), xp)
-        return xp.where(x < 0, 2 - tail, tail)
+        return xp.copysign(tail, x) + (1 - xp.copysign(1.0, x))  # 2 - tail below 0
 
     return xp.choose(abs(x) < NEAR, lambda x: 1 - erf_near(x, xp), beyond, x)
 
@@ -184,29 +184,31 @@ def erfcx_slope(x: Any) -> Any:
     return choose(x > FAR, far, lambda x: 2 * x * erfcx(x) - 2 * PER_ROOT_PI, x)
 
 
-def _quantile(x: Array, tail: Array) -> Array:
+def _quantile(x: Any, tail: Any, xp: Any) -> Any:
     """The normal quantile of the probability 1/2 + x; `tail` is the smaller of that probability and its complement."""
-    out = x * _ratio(0.180625 - x * x, NORMAL)
-    outer = np.abs(x) > 0.425
-    if outer.any():
-        r = np.sqrt(-np.log(tail[outer]))
-        found = choose(r <= 5, lambda r: _ratio(r - 1.6, NORMAL_MIDDLE), lambda r: _ratio(r - 5, NORMAL_FAR), r)
-        found[np.isinf(r)] = np.inf
-        out[outer] = np.copysign(found, x[outer])
-    return out
+
+    def inner(x: Any, tail: Any) -> Any:
+        return x * _ratio(0.180625 - x * x, NORMAL, xp)
+
+    def outer(x: Any, tail: Any) -> Any:
+        r = xp.sqrt(-xp.log(tail))
+        found = xp.choose(
+            r <= 5, lambda r: _ratio(r - 1.6, NORMAL_MIDDLE, xp), lambda r: _ratio(r - 5, NORMAL_FAR, xp), r
+        )
+        return xp.copysign(xp.where(tail == 0, math.inf, found), x)
+
+    return xp.choose(abs(x) <= 0.425, inner, outer, x, tail)
 
 
-def ndtri(p: Any) -> Array:
+def ndtri(p: Any) -> Any:
     """The quantile function of the normal distribution: the inverse of `ndtr`."""
-    p = np.asarray(p, np.float64)
-    return _quantile(np.atleast_1d(p - 0.5), np.atleast_1d(np.minimum(p, 1 - p))).reshape(p.shape)
+    return _quantile(p - 0.5, np.minimum(p, 1 - p), arrays)
 
 
-def erfinv(y: Any) -> Any:
+def erfinv(y: Any, xp: Any = arrays) -> Any:
     """The inverse of erf."""
-    y = np.asarray(y, np.float64)
-    half = np.atleast_1d(y) / 2
-    return ROOT_HALF * _quantile(half, 0.5 - np.abs(half)).reshape(y.shape)
+    half = 0.5 * y
+    return ROOT_HALF * _quantile(half, 0.5 - abs(half), xp)
 
 
 def ndtr(x: Any) -> Any:

@@ -11,8 +11,13 @@ from .pairs import product
 
 __all__ = ["exp", "log", "product"]
 
-copysign, floor, maximum, minimum, multiply_add = Word.copysign, Word.floor, Word.at_least, Word.at_most, Word.mad
+floor, maximum, minimum, multiply_add = Word.floor, Word.at_least, Word.at_most, Word.mad
 polynomial, rint, sqrt, where = Word.polynomial, Word.rint, Word.sqrt, Word.select
+
+
+def copysign(size: Word | float, sign: Word) -> Word:
+    """A size with the sign of another word."""
+    return sign.like(size).copysign(sign)
 
 
 def exp_times(x: Word, high: Word, low: Word) -> Word:
