@@ -74,6 +74,13 @@ def choose(condition: Array, first: Callable[..., Any], second: Callable[..., An
     return out
 
 
+def reflect(
+    x: Array, turned: Callable[[Array], Any], above: Callable[[Array], Any], below: Callable[[Array, Array], Any]
+) -> Any:
+    """A function by a formula from 0 on; below 0 by another one, of x and the former at `turned(x)`."""
+    return choose(x < 0, lambda x: below(x, above(turned(x))), above, x)
+
+
 def sum_of_steps(function: Callable[[Any], Any], x: Array, count: int) -> Any:
     """The sum of a function at x, x + 1, ..., so many of them; the last is the first to be added."""
     if x.size <= FEW:

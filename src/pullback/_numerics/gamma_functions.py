@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from fractions import Fraction
 from typing import Any
 
@@ -38,6 +39,10 @@ def bernoulli(count: int) -> tuple[Fraction, ...]:
 def _sin_pi(r: Any, xp: Any) -> Any:
     """sin(pi r) for |r| up to 1/2."""
     return r * xp.polynomial(r * r, SIN_PI["d"])
+
+
+def _complement(x: Any) -> Any:
+    return 1 - x
 
 
 def _cot_pi(fraction: Any, xp: Any) -> Any:
@@ -70,14 +75,10 @@ def _lgamma_near(x: Any, xp: Any) -> Any:
     return xp.multiply_add(z * (z + 1), xp.polynomial(z, LGAMMA["d"]), abs(xp.log(factors)))
 
 
-def _lgamma_reflected(x: Any, above: Any, xp: Any) -> Any:
-    """lgamma of x, from that of abs(x)."""
-
-    def below(x: Any, above: Any) -> Any:
-        return xp.log(math.pi / abs(x * _sin_pi(x - xp.rint(x), xp))) - above
-
-    # Next to 0 lgamma(x) is lgamma(-x), and the product might underflow.
-    return xp.choose((x < -TINY) & (x > -math.inf), below, lambda x, above: above, x, above)
+def _lgamma_below(x: Any, above: Any, xp: Any) -> Any:
+    """lgamma of negative x, from that of -x, to which it is equal next to 0."""
+    found = xp.log(math.pi / abs(x * _sin_pi(x - xp.rint(x), xp))) - above
+    return xp.where((x > -TINY) | (x == -math.inf), above, found)
 
 
 def lgamma(x: Any, xp: Any = arrays) -> Any:
@@ -85,9 +86,11 @@ def lgamma(x: Any, xp: Any = arrays) -> Any:
 
     Accurate to 4 units in the last place above 0; below 0, to 16 of the larger of 1 and the result.
     """
-    size = abs(x)
-    above = xp.choose(size < LARGE, lambda x: _lgamma_near(x, xp), lambda x: _lgamma_far(x, xp), size)
-    return _lgamma_reflected(x, above, xp)
+
+    def above(x: Any) -> Any:
+        return xp.choose(x < LARGE, lambda x: _lgamma_near(x, xp), lambda x: _lgamma_far(x, xp), x)
+
+    return xp.reflect(x, operator.neg, above, lambda x, above: _lgamma_below(x, above, xp))
 
 
 def _digamma_far(x: Any, xp: Any) -> Any:
@@ -109,47 +112,51 @@ def _digamma_near(x: Any, xp: Any) -> Any:
     return ((y - root) - rest) * xp.polynomial(y - 2, DIGAMMA["d"]) + over / under
 
 
-def _digamma_reflected(x: Any, above: Any, xp: Any) -> Any:
-    """digamma of x, from that of 1 - x below 0; NaN at the negative integers."""
-
-    def below(x: Any, above: Any) -> Any:
-        fraction = x - xp.rint(x)
-        return above - math.pi * _cot_pi(xp.where(fraction == 0, math.nan, fraction), xp)
-
-    return xp.choose(x < 0, below, lambda x, above: above, x, above)
+def _digamma_below(x: Any, above: Any, xp: Any) -> Any:
+    """digamma of negative x, from that of 1 - x; NaN at the negative integers."""
+    fraction = x - xp.rint(x)
+    return above - math.pi * _cot_pi(xp.where(fraction == 0, math.nan, fraction), xp)
 
 
 def digamma(x: Any, xp: Any = arrays) -> Any:
     """The derivative of lgamma; NaN at the negative integers, infinite at 0, with the sign of -x."""
-    turned = xp.where(x < 0, 1 - x, x)
-    near, far = (lambda x: _digamma_near(x, xp)), (lambda x: _digamma_far(x, xp))
-    return _digamma_reflected(x, xp.choose(turned < LARGE_FOR_SLOPE, near, far, turned), xp)
+
+    def above(x: Any) -> Any:
+        return xp.choose(x < LARGE_FOR_SLOPE, lambda x: _digamma_near(x, xp), lambda x: _digamma_far(x, xp), x)
+
+    return xp.reflect(x, _complement, above, lambda x, above: _digamma_below(x, above, xp))
 
 
 # For arguments converted from float32 the result is rounded to float32, so less accuracy is needed. All positive ones
-# are shifted by 8, where the asymptotic series suffice: x (x + 1) ... (x + 7) is u (u + 6) (u + 10) (u + 12) with u = x (x +
-# 7), and the sum of the inverses of these factors is its slope divided by it.
+# are shifted to where the asymptotic series suffice: x (x + 1) ... (x + 7) is u times EIGHT in u = x (x + 7), and x (x + 1) ...
+# (x + 5) is u times SIX in u = x (x + 5), of which the logarithm has the slope (2 x + 5) SIX_SLOPE / (u SIX).
 
-SHIFTED, SHIFTED_SLOPE = (720.0, 252.0, 28.0, 1.0), (720.0, 504.0, 84.0, 4.0)
+EIGHT, SIX, SIX_SLOPE = (720.0, 252.0, 28.0, 1.0), (24.0, 10.0, 1.0), (24.0, 20.0, 3.0)
 COMMON = 1e30  # these products are finite below, and make no difference beyond
 
 
 def lgamma_of_singles(x: Any, xp: Any = arrays) -> Any:
     """lgamma of numbers converted from float32, to 2 float32 units in the last place above 0."""
-    size = abs(x)
-    common = xp.minimum(size, COMMON)
-    u = common * (common + 7)
-    moved = _lgamma_far(size + 8, xp) - xp.log(u * xp.polynomial(u, SHIFTED))
-    return _lgamma_reflected(x, xp.where((size == 1) | (size == 2), 0, moved), xp)
+
+    def above(x: Any) -> Any:
+        common = xp.minimum(x, COMMON)
+        u = common * (common + 7)
+        moved = _lgamma_far(x + 8, xp) - xp.log(u * xp.polynomial(u, EIGHT))
+        return xp.where((x == 1) | (x == 2), 0, moved)
+
+    return xp.reflect(x, operator.neg, above, lambda x, above: _lgamma_below(x, above, xp))
 
 
 def digamma_of_singles(x: Any, xp: Any = arrays) -> Any:
     """digamma of numbers converted from float32, to 1 float32 unit in the last place, and to 1e-14, above 0."""
-    turned = xp.where(x < 0, 1 - x, x)
-    common = xp.minimum(turned, COMMON)
-    u = common * (common + 7)
-    steps = (common + common + 7) * xp.polynomial(u, SHIFTED_SLOPE) / (u * xp.polynomial(u, SHIFTED))
-    return _digamma_reflected(x, _digamma_far(turned + 8, xp) - steps, xp)
+
+    def above(x: Any) -> Any:
+        common = xp.minimum(x, COMMON)
+        u = common * (common + 5)
+        steps = (common + common + 5) * xp.polynomial(u, SIX_SLOPE) / (u * xp.polynomial(u, SIX))
+        return _digamma_far(x + 6, xp) - steps
+
+    return xp.reflect(x, _complement, above, lambda x, above: _digamma_below(x, above, xp))
 
 
 def polygamma(x: Any, *, n: int, xp: Any = arrays) -> Any:
@@ -163,8 +170,7 @@ def polygamma(x: Any, *, n: int, xp: Any = arrays) -> Any:
         slope = xp.polynomial(_cot_pi(fraction, xp), cotangent_slopes(n)) * math.pi ** (n + 1)
         return xp.where(fraction == 0, math.inf if n % 2 else -math.inf, above * (-1.0) ** n - slope)
 
-    above = _polygamma_above(xp.where(x < 0, 1 - x, x), n, xp)
-    return xp.choose(x < 0, below, lambda x, above: above, x, above)
+    return xp.reflect(x, _complement, lambda x: _polygamma_above(x, n, xp), below)
 
 
 def _polygamma_above(x: Any, n: int, xp: Any) -> Any:

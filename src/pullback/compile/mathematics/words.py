@@ -32,6 +32,15 @@ def choose(condition: Word, first: Callable[..., Word], second: Callable[..., Wo
     return condition.select(first(*operands), second(*operands))
 
 
+def reflect(
+    x: Word, turned: Callable[[Word], Word], above: Callable[[Word], Word], below: Callable[[Word, Word], Word]
+) -> Word:
+    """A function by a formula from 0 on; below 0 by another one, of x and the former at `turned(x)`."""
+    negative = x < 0
+    found = above(negative.select(turned(x), x))
+    return negative.select(below(x, found), found)
+
+
 def sum_of_steps(function: Callable[[Word], Word], x: Word, count: int) -> Word:
     """The sum of a function at x, x + 1, ..., so many of them; the last is the first to be added."""
     total = function(x + (count - 1))
