@@ -6,6 +6,7 @@ is quickest in NumPy, which makes a pass over the array for each operation.
 """
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -84,8 +85,7 @@ def reflect(
 def sum_of_steps(function: Callable[[Any], Any], x: Array, count: int) -> Any:
     """The sum of a function at x, x + 1, ..., so many of them; the last is the first to be added."""
     if x.size <= FEW:
-        return function(x[..., None] + np.arange(count - 1.0, -1, -1)).sum(-1)
-    total = function(x + (count - 1.0))
-    for k in range(count - 2, -1, -1):
-        total += function(x + float(k))
-    return total
+        terms = iter(function(np.arange(count - 1.0, -1, -1).reshape(-1, *[1] * x.ndim) + x))
+    else:
+        terms = (function(x + float(k)) for k in range(count - 1, -1, -1))
+    return functools.reduce(operator.add, terms)
