@@ -13,7 +13,7 @@ import mpmath
 
 from pullback._numerics import arrays, error_functions, gamma_functions
 from pullback.compile import scalars
-from pullback.compile.mathematics import words as lanes
+from pullback.compile.mathematics import operations as lanes
 from pullback.ops import special
 
 from .measuring import NUMPY, TRUE, Loop, Target, distance, loop_of, specials, split, words

@@ -1,7 +1,7 @@
 """NumPy's arrays as the numbers that formulas compute with.
 
 A formula that NumPy and machine code share is written with operators, `abs` and the functions of `xp`: those of this
-module for arrays, those of `compile.mathematics.words` for what machine code computes with. Each function is here what
+module for arrays, those of `compile.mathematics.operations` for what machine code computes with. Each function is here what
 is quickest in NumPy, which makes a pass over the array for each operation.
 """
 

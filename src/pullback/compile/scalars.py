@@ -16,7 +16,7 @@ from typing import Any
 from llvmlite import ir
 
 from .._numerics import error_functions, gamma_functions
-from .mathematics import arcs, errors, exponentials, logarithms, powers, remainders, trigonometry, words
+from .mathematics import arcs, errors, exponentials, logarithms, operations, powers, remainders, trigonometry
 from .mathematics.lanes import IRValue
 
 
@@ -34,7 +34,7 @@ def _shared(formula: Callable[..., Any], of_singles: Callable[..., Any] | None =
 
     def compute(x: IRValue, **params: Any) -> IRValue:
         chosen = formula if x.kind == "d" else of_singles or formula
-        found: IRValue = chosen(x.to("d"), xp=words, **params)
+        found: IRValue = chosen(x.to("d"), xp=operations, **params)
         return found.to(x.kind)
 
     return compute

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from ..._numerics.pairs import total
 from .coefficients import COS, HALF_PI, HALF_PI_PARTS, HALF_PI_STEPS, SIN, TAN, TWO_BY_PI
-from .lanes import BIAS, FRACTION, Sum, IRValue, power_of_two
+from .lanes import BIAS, FRACTION, IRValue, Sum, power_of_two
 from .pairs import product
 
 NEAR = {"f": 8192.0, "d": 2.0**20}  # |x| up to which the short reduction will do

@@ -1,47 +1,52 @@
-"""Words as the numbers that formulas compute with: `_numerics.arrays` says what each function is."""
+"""IR values as the numbers that formulas compute with: `_numerics.arrays` says what each function is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from .exponentials import exp_of_moderate as exp, exp_pair, scaled
-from .lanes import Word
+from .lanes import IRValue
 from .logarithms import log
 from .pairs import product
 
 __all__ = ["exp", "log", "product"]
 
-floor, maximum, minimum, multiply_add = Word.floor, Word.at_least, Word.at_most, Word.mad
-polynomial, rint, sqrt, where = Word.polynomial, Word.rint, Word.sqrt, Word.select
+floor, maximum, minimum, multiply_add = IRValue.floor, IRValue.at_least, IRValue.at_most, IRValue.mad
+polynomial, rint, sqrt, where = IRValue.polynomial, IRValue.rint, IRValue.sqrt, IRValue.select
 
 
-def copysign(size: Word | float, sign: Word) -> Word:
-    """A size with the sign of another word."""
+def copysign(size: IRValue | float, sign: IRValue) -> IRValue:
+    """A size with the sign of another value."""
     return sign.like(size).copysign(sign)
 
 
-def exp_times(x: Word, high: Word, low: Word) -> Word:
+def exp_times(x: IRValue, high: IRValue, low: IRValue) -> IRValue:
     """e^x times the sum of two numbers, of which the second is small: rounded once where the product is subnormal."""
     power, power_low, n = exp_pair(x)
     y, lost = product(power, high)
     return scaled(y + (lost + power.mad(low, power_low * high)), n)
 
 
-def choose(condition: Word, first: Callable[..., Word], second: Callable[..., Word], *operands: Word) -> Word:
+def choose(
+    condition: IRValue, first: Callable[..., IRValue], second: Callable[..., IRValue], *operands: IRValue
+) -> IRValue:
     """The one function where a condition is true, the other elsewhere: both are computed."""
     return condition.select(first(*operands), second(*operands))
 
 
 def reflect(
-    x: Word, turned: Callable[[Word], Word], above: Callable[[Word], Word], below: Callable[[Word, Word], Word]
-) -> Word:
+    x: IRValue,
+    turned: Callable[[IRValue], IRValue],
+    above: Callable[[IRValue], IRValue],
+    below: Callable[[IRValue, IRValue], IRValue],
+) -> IRValue:
     """A function by a formula from 0 on; below 0 by another one, of x and the former at `turned(x)`."""
     negative = x < 0
     found = above(negative.select(turned(x), x))
     return negative.select(below(x, found), found)
 
 
-def sum_of_steps(function: Callable[[Word], Word], x: Word, count: int) -> Word:
+def sum_of_steps(function: Callable[[IRValue], IRValue], x: IRValue, count: int) -> IRValue:
     """The sum of a function at x, x + 1, ..., so many of them; the last is the first to be added."""
     total = function(x + (count - 1))
     for k in range(count - 2, -1, -1):
