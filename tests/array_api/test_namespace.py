@@ -71,7 +71,9 @@ SMOOTH = {
             "add atan2 copysign divide hypot logaddexp maximum minimum multiply pow remainder subtract vecdot"
         ).split()
     },
-    "clip": lambda xp, x: xp.clip(x, 0.3, 0.8),
+    "clip": lambda xp, x: xp.clip(x, 0.3, 0.6),
+    "clip from below": lambda xp, x: xp.clip(x, min=0.3),
+    "clip from above": lambda xp, x: xp.clip(x, max=0.6),
     "clip by arrays": lambda xp, x, y: xp.clip(x, min=y - 0.9, max=None),
     "where": lambda xp, x, y: xp.where(x < 0.5, x, y),
     "where with a number": lambda xp, x: xp.where(x < 0.5, x, 0.0),

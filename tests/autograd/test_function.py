@@ -498,6 +498,25 @@ def test_on_live_tensors(custom):
         np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-12, atol=1e-14)
 
 
+@pullback.custom_vjp
+def stretched(x, w):
+    return x * w
+
+
+stretched.defvjp(lambda x, w: (x * w, (x, w)), lambda kept, g: (g * kept[1], g * kept[0]))  # of the shape of x, for w, too
+
+
+def test_a_cotangent_that_was_broadcast_is_summed_for_each_example():
+    x, w = pullback.rand(4, 3, dtype=DOUBLE), pullback.rand(4, dtype=DOUBLE)
+    expected = x.numpy().sum(1)
+    inside = func.vmap(func.grad(lambda x, w: stretched(x, w).sum(), argnums=1))(x, w)
+    outside = func.grad(lambda w: func.vmap(stretched)(x, w).sum())(w)
+    shared = func.grad(lambda w: func.vmap(stretched, in_dims=(0, None))(x, w).sum())(w[0])
+    np.testing.assert_allclose(inside.numpy(), expected, rtol=1e-15)
+    np.testing.assert_allclose(outside.numpy(), expected, rtol=1e-15)
+    np.testing.assert_allclose(shared.numpy(), expected.sum(), rtol=1e-15)
+
+
 @settings(max_examples=10)
 @given(st.permutations(["grad", "vmap", "grad", "vmap"]), st.integers(0, 2))
 def test_grads_and_vmaps_in_any_order(order, which):

@@ -110,7 +110,7 @@ CALLS = {
         lambda a: np.block([[a], [a[0]]]),
     ],
     "split": [lambda a: np.split(a, 3, axis=1), lambda a: np.split(a, [1], axis=-1)],
-    "array_split": [lambda a: np.array_split(a, 2, 1)],
+    "array_split": [lambda a: np.array_split(a, 2, 1), lambda a: np.array_split(a, 5)[1:]],
     "insert": [
         lambda a, b: np.insert(a, 1, b[0, 0], axis=1),
         lambda a, b: np.insert(a, 1, b[:, 0], axis=1),
