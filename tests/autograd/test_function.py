@@ -503,7 +503,9 @@ def stretched(x, w):
     return x * w
 
 
-stretched.defvjp(lambda x, w: (x * w, (x, w)), lambda kept, g: (g * kept[1], g * kept[0]))  # of the shape of x, for w, too
+stretched.defvjp(
+    lambda x, w: (x * w, (x, w)), lambda kept, g: (g * kept[1], g * kept[0])
+)  # of the shape of x, for w, too
 
 
 def test_a_cotangent_that_was_broadcast_is_summed_for_each_example():

@@ -210,7 +210,7 @@ def test_without_fused_multiply_add_bits_are_the_same(name):
     np.testing.assert_array_equal(of_machine(name, x, False), of_numpy(name, x))
 
 
-def test_words_have_the_functions_of_arrays():
+def test_ir_values_have_the_functions_of_arrays():
     """What formulas find in `xp`."""
     used = set(re.findall(r"\bxp\.(\w+)", "".join(map(inspect.getsource, FORMULAS))))
     assert used >= {"exp", "log", "choose", "polynomial"}

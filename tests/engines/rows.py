@@ -9,7 +9,7 @@ from tests.samples import rows
 from tests.samples.makers import distinct, positive, reals, whole
 
 from pullback import ops
-from pullback.compile.engines import libraries, words
+from pullback.compile.engines import libraries, lowerings
 from pullback.compile.engines.running import check, lowered
 from pullback.compile.passes import simplify
 from pullback.compile.program import Equation, Program, Value
@@ -123,13 +123,13 @@ SPARED = {"linalg", "fft", "astype"}
 
 
 def lacking(w):
-    """The functions of the standard that words and `Engine` use, as their source says, and an engine has not."""
+    """The functions of the standard that lowerings and `Engine` use, as their source says, and an engine has not."""
     own = Path(libraries.__file__)  # where libraries use what they have themselves
     source = [path.read_text(encoding="utf-8") for path in own.parent.glob("*.py") if path != own]
     used = re.findall(
         r"\b(?:w|self)\.xp\.((?:linalg\.|fft\.)?\w+)", "\n".join([*source, inspect.getsource(libraries.Engine)])
     )
-    return {name for name in {*words.STANDARD, *used} - SPARED if not has(w.xp, name)}
+    return {name for name in {*lowerings.STANDARD, *used} - SPARED if not has(w.xp, name)}
 
 
 def has(namespace, path):

@@ -55,13 +55,13 @@ def test_lowerings_give_what_the_forward_function_gives(name, makers, params):
         compared(W, name, makers, params)
 
 
-def test_what_has_no_words_is_listed():
+def test_what_has_no_lowering_is_listed():
     covered = {row[0] for row in COVERED}
     assert PRIMITIVES.keys() - covered == SPECIAL | OTHERS | COMPOSED
     assert len(covered) >= 275
 
 
-def test_an_operation_without_words_is_refused_by_its_name_before_anything_runs():
+def test_an_operation_without_a_lowering_is_refused_by_its_name_before_anything_runs():
     weights = pullback.ones(3, dtype=pullback.float64)
 
     def step(x):
@@ -81,7 +81,7 @@ def test_an_engine_of_no_name():
         pullback.compile(np.sin).on("cuda")
 
 
-def test_the_words_use_nothing_beyond_the_standard():
+def test_the_lowerings_use_nothing_beyond_the_standard():
     assert lacking(W) == lacking(engine(np)) == set()
 
 
