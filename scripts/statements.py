@@ -12,6 +12,8 @@ import collections
 import importlib
 from typing import Any
 
+import numpy as np
+
 from pullback import ops
 from pullback.compile import spelling
 from pullback.compile.engines.libraries import LOWERINGS
@@ -55,6 +57,12 @@ def main() -> None:
     print(
         f"{sum(each.definition is not None for each in tables.values())} have a definition, {quicker} a quicker way beside"
     )
+    basic = collections.Counter(
+        "functions of NumPy" if isinstance(each.forward, np.ufunc) else each.kind
+        for each in tables.values()
+        if each.definition is None
+    )
+    print(f"{basic.total()} are basic:", ", ".join(f"{number} {kind}" for kind, number in basic.most_common()))
     for place in ("loops", "libraries", "text", "rule"):
         print(f"  {place}: {sum(place in each for each in places.values())}")
     print("facts at the definition: view, commutes, cost, complex, halves; in tables of rooms:")
