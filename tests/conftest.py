@@ -18,8 +18,8 @@ settings.load_profile("pullback")
 # Where llvmlite is installed, rows, products and other operations are left to machine code when many have been met, which
 # changes last digits: here rows and products from the beginning, and others only where a test says so, so that no test
 # meets the change.
-machine.met[0] = machine.ENOUGH
-machine._multiplied[0] = machine.PRODUCTS
+machine.budget.elements = machine.ENOUGH
+machine.budget.multiplications = machine.PRODUCTS
 machine.PORTION = sys.maxsize
 
 

@@ -82,12 +82,12 @@ class Plain:
     """A block in which NumPy computes everything."""
 
     def __enter__(self):
-        self.before = machine.installed, machine._products
+        self.before = machine.installed, machine.budget.products
         machine.installed = lambda: False
-        machine._products = dict.fromkeys([*machine._products, "f", "d"])
+        machine.budget.products = dict.fromkeys([*machine.budget.products, "f", "d"])
 
     def __exit__(self, *_):
-        machine.installed, machine._products = self.before
+        machine.installed, machine.budget.products = self.before
 
 
 def attempted(function, *args, **options):
@@ -182,7 +182,8 @@ def main():
 
 def begun(options):
     """Machine code from the first call on."""
-    machine.met[0], machine._multiplied[0], machine.PORTION = machine.ENOUGH, machine.PRODUCTS, 0
+    machine.budget.elements, machine.budget.multiplications = machine.ENOUGH, machine.PRODUCTS
+    machine.PORTION = 0
     if machine.installed():
         from pullback.compile.machine import large
 

@@ -248,7 +248,7 @@ def transposed_by_hand(y, w, size, window):
 @pytest.fixture(params=["many arrays", "no array"])
 def met(request, monkeypatch):
     """As if many arrays had been met before, or none."""
-    monkeypatch.setattr(machine, "met", [machine.ENOUGH if request.param == "many arrays" else 0])
+    monkeypatch.setattr(machine.budget, "elements", machine.ENOUGH if request.param == "many arrays" else 0)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

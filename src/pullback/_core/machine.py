@@ -32,9 +32,35 @@ def module(name: str) -> Any:
     return importlib.import_module(f"{package.__name__}.{name}")
 
 
+class Budget:
+    """What decides when machine code begins: what was chosen, and how much this process has computed so far."""
+
+    def __init__(self) -> None:
+        self.chosen = "auto"
+        self.blocks = 0
+        """How many `repeatable` blocks are entered in which "auto" is "never"."""
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin to count anew, as in a new process: for tests."""
+        self.elements = 0
+        """The number of elements that rows, reductions and the like have processed."""
+        self.multiplications = 0
+        """The number of multiplications of all products of matrices."""
+        self.of_operations: dict[Any, int] = {}
+        """The number of elements that each elementwise operation has processed, by its parameters and dtypes."""
+        self.of_updates: dict[Any, int] = {}
+        """The number of elements that the formula of each optimizer has updated."""
+        self.products: dict[str, Callable[[Any, Any], Any] | None] = dict.fromkeys("?bBhHiIlLqQeFDgGO")
+        """The compiled functions for products, by dtype; None where BLAS is to compute them."""
+        self.batches = dict(self.products)
+        self.single: Callable[[], Any] | None = None
+        """The block in which BLAS uses one thread, once our threads multiply matrices."""
+
+
+budget = Budget()
 VARIABLE = "PULLBACK_MACHINE_CODE"
 CHOICES = "auto", "always", "never"
-_chosen = ["auto"]
 
 
 def get_machine_code() -> str:
@@ -44,7 +70,7 @@ def get_machine_code() -> str:
     >>> pullback.get_machine_code() in {"auto", "always", "never"}
     True
     """
-    return _chosen[0]
+    return budget.chosen
 
 
 def set_machine_code(mode: str, /) -> None:
@@ -82,7 +108,7 @@ def _choose(mode: str, where: str) -> None:
         raise ValueError(f"{where} must be 'auto', 'always' or 'never', but got {mode!r}")
     if mode == "always" and not installed():
         raise RuntimeError(f"{where} is 'always', but llvmlite is not installed: pip install 'pullback[compile]'")
-    _chosen[0] = mode
+    budget.chosen = mode
 
 
 _choose(os.environ.get(VARIABLE) or "auto", f"the environment variable {VARIABLE}")
@@ -90,20 +116,19 @@ _choose(os.environ.get(VARIABLE) or "auto", f"the environment variable {VARIABLE
 
 def usable() -> bool:
     """Whether operations may be computed by machine code."""
-    return _chosen[0] != "never" and installed()
+    return budget.chosen != "never" and installed()
 
 
 def always() -> bool:
     """Whether operations are computed by machine code from the first call on."""
-    return _chosen[0] == "always"
+    return budget.chosen == "always"
 
 
 def automatic() -> bool:
     """Whether bits of results may depend on what else the process computes."""
-    return _chosen[0] == "auto"
+    return budget.chosen == "auto"
 
 
-_blocks = [0]
 _guard = lock()
 
 
@@ -111,16 +136,16 @@ _guard = lock()
 def repeatable() -> Iterator[None]:
     """A block in which the same operations give the same bits in any process: "auto" is "never" there, in all threads."""
     with _guard:
-        _blocks[0] += _chosen[0] == "auto" or _blocks[0] > 0
-        counted = _blocks[0] > 0
-        _chosen[0] = "never" if counted else _chosen[0]
+        budget.blocks += budget.chosen == "auto" or budget.blocks > 0
+        counted = budget.blocks > 0
+        budget.chosen = "never" if counted else budget.chosen
     try:
         yield
     finally:
         with _guard:
-            _blocks[0] -= counted
-            if counted and not _blocks[0]:
-                _chosen[0] = "auto"
+            budget.blocks -= counted
+            if counted and not budget.blocks:
+                budget.chosen = "auto"
 
 
 SHORTEST, LONGEST = 16, 1 << 14
@@ -140,8 +165,6 @@ CALL = 1 << 8
 """The least number of elements that one call counts for: 16 384 calls on small arrays save enough to pay for loading llvmlite."""
 PORTION = ENOUGH >> 4
 """The number of elements that an operation processes between two attempts to use compiled code."""
-met = [0]
-"""The number of elements that rows and reductions have processed so far."""
 
 
 class _Once(_local):
@@ -191,7 +214,7 @@ def way(primitive: Any, place: int | None = None) -> Callable[..., Any]:
 
     def by(*arrays: Any, **params: Any) -> Any:
         nonlocal latest, waiting
-        if _chosen[0] == "never":
+        if budget.chosen == "never":
             return None
         function, known, text = latest
         same = function is not None and known == params and (not params or text == str(params))  # 1 == 1.0, 0.0 == -0.0
@@ -234,8 +257,8 @@ def _begins(x: Any) -> bool:
 
 def _enough(elements: int) -> bool:
     """True if enough elements have been processed for machine code to pay off; otherwise these are added to the count."""
-    if met[0] < ENOUGH and not always():
-        met[0] += elements
+    if budget.elements < ENOUGH and not always():
+        budget.elements += elements
         return False
     return True
 
@@ -328,15 +351,10 @@ FACTOR = 1 << 11
 """The size of the left factor above which compiled code is considered for a matrix product."""
 PRODUCTS = 1 << 31
 """The number of multiplications, over all such products, after which code is compiled: some hundredths of a second of work."""
-_products: dict[str, Callable[[Any, Any], Any] | None] = dict.fromkeys("?bBhHiIlLqQeFDgGO")
-_batches = dict(_products)
-_multiplied = [0]
 
 
 BUSY, SPREAD = 1 << 13, 1 << 18
 """The number of elements of a factor, and that of multiplications, from which on BLAS may use several threads."""
-_single: list[Callable[[], Any]] = []
-"""The block in which BLAS uses one thread, once our threads multiply matrices."""
 
 
 def spreads(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
@@ -349,11 +367,11 @@ def dot(a: Any, b: Any) -> Any:
 
     BLAS's threads go on spinning for a while after a product, and would take processors from ours.
     """
-    if spreads(a, b) and _chosen[0] != "never":
-        if always() and not _single:  # so that bits depend on no product before
+    if spreads(a, b) and budget.chosen != "never":
+        if always() and budget.single is None:  # so that bits depend on no product before
             _multiplier("product", np.dtype(np.float32))
-        if _single:
-            with _single[0]():
+        if budget.single is not None:
+            with budget.single():
                 return _by_blas(a, b)
     return _by_blas(a, b)
 
@@ -365,7 +383,7 @@ def _by_blas(a: Any, b: Any) -> Any:
 
 def product(a: Any, b: Any) -> Any:
     """The product of two matrices by compiled code; None if there is none (yet)."""
-    return _multiplied_by("product", _products, a, b)
+    return _multiplied_by("product", budget.products, a, b)
 
 
 def batched(a: Any, b: Any, out: Any = None) -> Any:
@@ -374,7 +392,7 @@ def batched(a: Any, b: Any, out: Any = None) -> Any:
     They are written to `out`, if that is given; it shares no memory with the factors.
     """
     into = () if out is None else (out,)
-    made = _multiplied_by("batched", _batches, a, b, *into) if a.size >= BATCHED else None
+    made = _multiplied_by("batched", budget.batches, a, b, *into) if a.size >= BATCHED else None
     if made is not None:
         return made
     return np.matmul(a, b, out) if into else dot(a, b)
@@ -388,18 +406,18 @@ def _multiplied_by(name: str, functions: dict[str, Callable[..., Any] | None], a
     except KeyError:
         if not counts():
             return None
-        _multiplied[0] += a.size * b.shape[-1]
-        if (_multiplied[0] < PRODUCTS and not always()) or not usable():
+        budget.multiplications += a.size * b.shape[-1]
+        if (budget.multiplications < PRODUCTS and not always()) or not usable():
             return None
         function = functions[dtype.char] = _multiplier(name, dtype)
-    return None if function is None or _chosen[0] == "never" else function(a, b, *into)
+    return None if function is None or budget.chosen == "never" else function(a, b, *into)
 
 
 def _multiplier(name: str, dtype: Any) -> Callable[..., Any] | None:
     """The compiled function for products of a dtype, if there is one; from now on BLAS has one thread beside ours."""
     function: Callable[..., Any] | None = getattr(module("dense"), name)(dtype)
     if function is not None:
-        _single[:] = [module("dense").single]
+        budget.single = module("dense").single
     return function
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops
-from ..._core.machine import ENOUGH, FEW, always, counts
+from ..._core.machine import ENOUGH, FEW, always, budget, counts
 from ..._core.modes import NO_GRAD, mode
 from ..._core.primitives import Primitive
 from ..._tensor.tensor import Tensor
@@ -143,7 +143,6 @@ def _compiled(
 
 MOST = 1000
 """The largest number of compiled operations, counting dtypes and parameters."""
-_met: dict[Any, int] = {}
 _functions: dict[Any, Function | None] = {}
 _held: list[native.Code] = []
 
@@ -166,9 +165,9 @@ def function(
         return None
     if not counts() or not all(type(array) is np.ndarray for array in arrays):
         return None
-    met = _met.get(key, 0) + elements
-    if len(_met) < MOST:
-        _met[key] = met
+    met = budget.of_operations.get(key, 0) + elements
+    if len(budget.of_operations) < MOST:
+        budget.of_operations[key] = met
     if met <= ENOUGH and not always():
         return None
     known = f"large {primitive.name} {place} {params}"

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops
-from ..._core.machine import ENOUGH, always, counts
+from ..._core.machine import ENOUGH, always, budget, counts
 from ..._core.modes import NO_GRAD, mode
 from ..._tensor.tensor import Tensor
 from ..program import Array, Program
@@ -168,7 +168,6 @@ class Update:
             self.share(self.address, address, tasks)
 
 
-_met: dict[Any, int] = {}
 _updates: dict[Any, Update | None] = {}
 
 
@@ -185,7 +184,7 @@ def carried_out(formula: Formula, arrays: Sequence[Array]) -> bool:
     numbers = [value for value in found if type(value) in NUMBERS]
     key = (dtype, len(arrays), *[float if type(value) in NUMBERS else value for value in found])
     if key not in _updates:
-        met = _met[key] = _met.get(key, 0) + (arrays[0].size if counts() else 0)
+        met = budget.of_updates[key] = budget.of_updates.get(key, 0) + (arrays[0].size if counts() else 0)
         if met <= ENOUGH and not always():
             return False
         recorded = _recorded(formula, dtype, len(arrays), len(numbers))
