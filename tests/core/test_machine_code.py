@@ -208,6 +208,8 @@ def test_each_kernel_is_tried():
 def test_a_kernel_is_used_always_and_never(name, monkeypatch):
     """`never` leaves all to NumPy: what asks for a kernel asks `usable`, or a function that does, before."""
     asked, module = [], machine.module
+    for known in ("products", "batches"):  # as in a process that has not met any
+        monkeypatch.setattr(machine.budget, known, getattr(machine.Budget(), known))
     monkeypatch.setattr(machine, "module", lambda name: asked.append(name) or module(name))
     for mode, used in (("never", False), ("always", True)):
         pullback.set_machine_code(mode)
