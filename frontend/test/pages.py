@@ -11,7 +11,7 @@ import numpy as np
 
 import pullback as pb
 from pullback.explain import page
-from pullback.explain.runs import Event, Run, Step
+from pullback.explain.runs import Event, Measured, Run
 from pullback.utils.checkpoint import checkpoint
 
 FOLDER = Path(sys.argv[1])
@@ -186,7 +186,7 @@ def run(steps, parameters, every, seed=0):
         made.losses.add(step, loss)
         if step % every == 0:
             rows = [random.lognormal(size=parameters).tolist() for _ in range(3)]
-            made.steps.add(step, Step(step, loss, 0.01, *rows))
+            made.steps.add(step, Measured(step, loss, 0.01, *rows))
     made.events.append(Event("nan", steps // 2, "", f"the loss is nan {NASTY}", "look at it"))
     return made
 

@@ -564,9 +564,3 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     length = input.shape[normalize_axis(dim, input.ndim)]
     return split(input, -(-length // chunks), dim) if length else split(input, [0] * chunks, dim)
-
-
-def diagonal(input: Any, *, dim: int = 0, other: int = 1) -> Any:
-    """The diagonal of two axes, as the last axis."""
-    axes = normalize_axis(dim, input.ndim), normalize_axis(other, input.ndim)
-    return view_of(ops.diagonal, input, axes=axes)
