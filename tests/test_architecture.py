@@ -121,7 +121,9 @@ def test_messages_spell_the_name_of_the_package_as_the_program_does(name: str) -
     for each in texts:
         words = isinstance(each.value, str) and " " in each.value and not set(each.value) & {"\n", ">"}
         if words and not each.value.startswith("("):
-            assert not re.search(r"\bpullback(\.[a-zA-Z_]\w*|'s functions)", each.value), f"{name}:{each.lineno}"
+            assert not re.search(r"\bpullback(\.[a-zA-Z_]\w*|'s functions)", each.value), (
+                f"{name}:{each.lineno}: write {{package}}, from _core/package.py, instead of pullback in {each.value!r}"
+            )
 
 
 @every_module

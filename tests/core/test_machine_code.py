@@ -215,4 +215,7 @@ def test_a_kernel_is_used_always_and_never(name, monkeypatch):
         pullback.set_machine_code(mode)
         asked.clear()
         KERNELS[name]()
-        assert (name in asked) == used, f"{mode}: {asked}"
+        assert name not in asked or used, (
+            f"{name} is used in the mode {mode}: ask machine.usable(), or a function that does"
+        )
+        assert name in asked or not used, f"KERNELS[{name!r}] uses only {asked}: call {name} in the forward function"

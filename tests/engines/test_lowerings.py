@@ -91,7 +91,11 @@ ROOT = Path(__file__).parent.parent.parent
 @pytest.mark.skipif(not (ROOT / "tests/parity").exists(), reason="pages and tests beside torch are in the repository")
 @pytest.mark.parametrize("name", ENGINES)
 def test_an_engine_has_a_row_on_its_page_and_is_tried(name):
-    assert f'| `"{name}"` |' in (ROOT / "docs/how-to/engines.md").read_text(encoding="utf-8"), "docs/how-to/engines.md"
+    assert f'| `"{name}"` |' in (ROOT / "docs/how-to/engines.md").read_text(encoding="utf-8"), (
+        f"write a row of {name} into the table of docs/how-to/engines.md"
+    )
     tests = ["tests/engines/test_placed.py", "tests/parity/test_engines.py", "tests/distributed/test_clusters.py"]
     text = "\n".join((ROOT / each).read_text(encoding="utf-8") for each in tests)
-    assert re.search(rf'"{name}"|\b{ENGINES[name].__name__}\(\)', text), f"none of {tests} runs programs on {name}"
+    assert re.search(rf'"{name}"|\b{ENGINES[name].__name__}\(\)', text), (
+        f"write a test that runs programs on {name} into one of {tests}"
+    )

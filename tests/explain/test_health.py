@@ -236,6 +236,6 @@ def test_each_kind_of_finding_has_a_place_in_each_form():
         "src/pullback/command/explain.py, KINDS": KINDS["any"],
         "tests/explain/networks.py, WRONG": {*networks.WRONG.values(), "tiny", "zero"},
     }
-    for place, words in forms.items():
-        missing = kinds.union(*made) - {""} - words
-        assert not missing, f"{place} lacks {missing}"
+    wanted = kinds.union(*made) - {""}
+    lacking = [f"{place}: {sorted(wanted - words)}" for place, words in forms.items() if wanted - words]
+    assert not lacking, "write these kinds of findings into these places:\n" + "\n".join(lacking)

@@ -135,6 +135,9 @@ ROWS = [row for row in samples.rows() if row[0] not in EXCLUSIONS]
 PRIMITIVES = {name: primitive for name, primitive in ops.tables().items() if primitive.differentiable}
 
 
+FILE = "tests/ops/test_rules_by_array_standard.py"
+
+
 class Strict:
     """The namespace of strict arrays, with nothing in it that is not declared."""
 
@@ -144,7 +147,9 @@ class Strict:
         if name in STANDARD:
             return getattr(strict, name)
         if name not in EXTRAS | FAMILIES:
-            raise AttributeError(f"{name} is neither of the standard nor declared as an extra")
+            raise AttributeError(
+                f"rules did not use xp.{name} before: write it into STANDARD, if the standard has it so, or EXTRAS of {FILE}"
+            )
         function = getattr(_xp, name)
         return lambda *args, **params: boxed(
             function(*unboxed(args), **dict(zip(params, unboxed([*params.values()]), strict=True)))
@@ -230,10 +235,13 @@ def named_in_rules():
 def test_what_is_declared_is_what_rules_name():
     declared = STANDARD | SPELLED.keys() | EXTRAS
     named = {*named_in_rules()}
-    assert named - declared == set()
-    assert declared - named == set()
-    assert [name for name in STANDARD if not hasattr(strict, name)] == []
-    assert [name for name in EXTRAS if hasattr(strict, name) and name != "fft"] == []  # there a module
+    new, gone = sorted(named - declared), sorted(declared - named)
+    assert not new, f"write {new} into STANDARD, if the standard has it so, or EXTRAS"
+    assert not gone, f"no rule names {gone}: take it out of STANDARD, SPELLED or EXTRAS"
+    extras = sorted(name for name in STANDARD if not hasattr(strict, name))
+    assert not extras, f"the standard has no {extras}: write it into EXTRAS, not STANDARD"
+    standard = sorted(name for name in EXTRAS if hasattr(strict, name) and name != "fft")  # there a module
+    assert not standard, f"the standard has {standard}: write it into STANDARD, or SPELLED, not EXTRAS"
 
 
 def test_exclusions_are_few():
