@@ -148,7 +148,7 @@ class Strict:
             return getattr(strict, name)
         if name not in EXTRAS | FAMILIES:
             raise AttributeError(
-                f"rules did not use xp.{name} before: write it into STANDARD, if the standard has it so, or EXTRAS of {FILE}"
+                f"no rule used xp.{name} before: write it into STANDARD, if the standard has it, or EXTRAS of {FILE}"
             )
         function = getattr(_xp, name)
         return lambda *args, **params: boxed(
