@@ -22,7 +22,7 @@ CASES = {
 @pytest.fixture(autouse=True)
 def begun(monkeypatch):
     """As if many arrays had been met."""
-    monkeypatch.setattr(machine, "met", [machine.ENOUGH])
+    monkeypatch.setattr(machine.budget, "elements", machine.ENOUGH)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -141,8 +141,8 @@ def test_what_is_left_to_blas(rng):
 
 def test_matmul_uses_it_once_many_numbers_have_been_multiplied(monkeypatch, rng):
     asked = []
-    monkeypatch.setattr(machine, "_products", {})
-    monkeypatch.setattr(machine, "_multiplied", [machine.PRODUCTS - 2 * 64**3])
+    monkeypatch.setattr(machine.budget, "products", {})
+    monkeypatch.setattr(machine.budget, "multiplications", machine.PRODUCTS - 2 * 64**3)
     monkeypatch.setattr(dense, "product", lambda dtype: lambda a, b: asked.append((a.shape, b.shape)))
     a = rng.standard_normal((64, 64)).astype(np.float32)
     for count in (0, 1, 2):

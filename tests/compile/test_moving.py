@@ -16,7 +16,7 @@ SHAPES = [(70_003,), (37, 2003), (3, 41, 501), (1000, 40), (5, 1, 7001)]
 @pytest.fixture(autouse=True)
 def begun(monkeypatch):
     """As if many arrays had been met, and all were large."""
-    monkeypatch.setattr(machine, "met", [machine.ENOUGH])
+    monkeypatch.setattr(machine.budget, "elements", machine.ENOUGH)
     monkeypatch.setattr(machine, "MOVED", 1)
 
 

@@ -35,7 +35,7 @@ MATRICES = {
 @pytest.fixture(autouse=True)
 def begun(monkeypatch):
     """As if many arrays had been met."""
-    monkeypatch.setattr(machine, "met", [machine.ENOUGH])
+    monkeypatch.setattr(machine.budget, "elements", machine.ENOUGH)
 
 
 def numbers(shape, dtype):

@@ -101,7 +101,7 @@ SHARED = {
 @pytest.mark.parametrize("shape", [(8, 4, 24, 25), (3, 6, 1000), (2, 2, 150, 200)], ids=str)
 @pytest.mark.parametrize("name", SHARED)
 def test_rows_that_share_statistics_are_as_without_machine_code(name, shape, dtype, monkeypatch):
-    monkeypatch.setattr(machine, "met", [machine.ENOUGH])
+    monkeypatch.setattr(machine.budget, "elements", machine.ENOUGH)
     x = drawn(dtype, *shape)
 
     def everything():
@@ -120,7 +120,7 @@ def test_rows_that_share_statistics_are_as_without_machine_code(name, shape, dty
 
 @pytest.mark.parametrize("mean", [0, 1000, 100000])
 def test_many_short_rows_are_summed_with_care(mean, monkeypatch):
-    monkeypatch.setattr(machine, "met", [machine.ENOUGH])
+    monkeypatch.setattr(machine.budget, "elements", machine.ENOUGH)
     x = np.random.default_rng(0).standard_normal((20000, 2, 16)).astype(np.float32) + np.float32(mean)
     exact = x.astype(np.float64)
     variance = exact.var((0, 2), keepdims=True)
@@ -132,7 +132,7 @@ def test_many_short_rows_are_summed_with_care(mean, monkeypatch):
 
 
 def test_an_infinite_element_has_an_infinite_running_mean(monkeypatch):
-    monkeypatch.setattr(machine, "met", [machine.ENOUGH])
+    monkeypatch.setattr(machine.budget, "elements", machine.ENOUGH)
     x = np.ones((200, 3, 64))
     x[3, 1, 5] = np.inf
     mean, var = pullback.zeros(3, dtype=pullback.float64), pullback.ones(3, dtype=pullback.float64)
@@ -183,7 +183,7 @@ def test_rows_that_do_not_lie_together_are_left_to_numpy():
 
 
 def test_machine_code_begins_when_many_rows_have_been_met(monkeypatch):
-    monkeypatch.setattr(machine, "met", [0])
+    monkeypatch.setattr(machine.budget, "elements", 0)
     x = np.zeros((100, 1 << 10))
     calls = 0
     while machine.rows(x, 1 << 10) is None:
@@ -198,7 +198,7 @@ def test_machine_code_begins_when_many_rows_have_been_met(monkeypatch):
 @pytest.mark.parametrize("classes", [16, 33, 64, 1000])
 def test_losses_of_many_rows_are_those_without_machine_code(classes, reduction, dtype, monkeypatch):
     """Rows of scores near zero, which need no shift, and far from it."""
-    monkeypatch.setattr(machine, "met", [machine.ENOUGH])
+    monkeypatch.setattr(machine.budget, "elements", machine.ENOUGH)
     x = np.random.default_rng(0).standard_normal(((1 << 18) // classes, classes)).astype(dtype)
     x[::7] += 300
     x[1::7] -= 300
@@ -218,7 +218,7 @@ def test_losses_of_many_rows_are_those_without_machine_code(classes, reduction, 
 
 
 def test_losses_of_scores_that_are_no_numbers(monkeypatch):
-    monkeypatch.setattr(machine, "met", [machine.ENOUGH])
+    monkeypatch.setattr(machine.budget, "elements", machine.ENOUGH)
     x = np.zeros((4096, 40))
     x[3, :39], x[5, 1], x[7, 0], x[9] = -np.inf, np.nan, np.inf, -np.inf
     t = pullback.from_numpy(x).requires_grad_()

@@ -23,7 +23,7 @@ SHAPES = [(4095,), (4096,), (64, 64), (3, 5, 400), (4097, 1), (1, 5000), (40, 10
 @pytest.fixture(autouse=True)
 def begun(monkeypatch):
     """As if many arrays had been met."""
-    monkeypatch.setattr(machine, "met", [machine.ENOUGH])
+    monkeypatch.setattr(machine.budget, "elements", machine.ENOUGH)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -30,7 +30,7 @@ BESIDE = 2  # units in the last place of the sum of sizes: NumPy's sums may be t
 @pytest.fixture(autouse=True)
 def begun(monkeypatch):
     """As if many arrays had been met, and all of these were large."""
-    monkeypatch.setattr(machine, "met", [machine.ENOUGH])
+    monkeypatch.setattr(machine.budget, "elements", machine.ENOUGH)
     monkeypatch.setattr(machine, "WORTH_OF", dict.fromkeys(machine.WORTH_OF, 1 << 12))
 
 
@@ -194,7 +194,7 @@ def test_arrays_that_do_not_lie_so_are_left_to_numpy(monkeypatch):
 
 
 def test_machine_code_begins_when_much_has_been_met(monkeypatch):
-    monkeypatch.setattr(machine, "met", [0])
+    monkeypatch.setattr(machine.budget, "elements", 0)
     x, calls = np.zeros(1 << 18), 0
     while not has_code("total", x, None):
         calls += 1
