@@ -592,6 +592,7 @@ WRITES = [
     ("addcmul_", ("y",), {}), ("addcmul_", (), {"tensor1": "y", "tensor2": "y"}), ("addcmul_", ("y", "row"), {"value": None}),
     ("addcdiv_", ("y", "y"), {"value": 2}), ("lerp_", ("y", 0.25), {}), ("lerp_", ("y",), {"weight": 0.25}), ("lerp_", ("y", "y"), {}),
     ("lerp_", ("y",), {}), ("clamp_", (0.1,), {"max": 0.5}), ("clamp_", (0.1, 0.5, 1), {}), ("clamp_", (), {"min": None}), ("clamp_", (), {"low": 0.1}),
+    ("clamp_", (0.1,), {"min": 0.2}), ("lerp_", ("y", 0.25), {"weight": 0.5}), ("fill_", (1.0,), {"value": 3}),
     ("fill_", (), {"value": 3}), ("fill_", (2.5,), {}), ("fill_", (), {}), ("fill_", ("y",), {}),
 ]  # fmt: skip
 

@@ -39,10 +39,6 @@ class Budget:
         self.chosen = "auto"
         self.blocks = 0
         """How many `repeatable` blocks are entered in which "auto" is "never"."""
-        self.reset()
-
-    def reset(self) -> None:
-        """Begin to count anew, as in a new process: for tests."""
         self.elements = 0
         """The number of elements that rows, reductions and the like have processed."""
         self.multiplications = 0

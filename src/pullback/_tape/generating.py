@@ -137,9 +137,9 @@ class Text(NamedTuple):
     hindrances: Sequence[str] = ()
     """The conditions on which it hands over to the general way."""
 
-    def call(self, function: str = "general") -> str:
-        """The line that hands over."""
-        return call(self.operands.all, self.metadata.handed, function)
+    def call(self) -> str:
+        """The line that hands over to the general way."""
+        return call(self.operands.all, self.metadata.handed)
 
     def passed(self) -> list[str]:
         """What the first function hands over to the second: all that it has found out."""
@@ -210,8 +210,6 @@ def _compiled(scope: dict[str, Any], title: str, parameters: Sequence[str], line
     return function
 
 
-TO_GENERAL = "return as_given(...)"
-"""Stands for the line that leaves a write to the general way."""
 _HISTORY = "current is not RECORD or self._node is not None or self._cut is not None or self._base is not None"
 """The condition that a write would have to be recorded."""
 
@@ -226,13 +224,18 @@ class Write(NamedTuple):
     unpack: Sequence[str]
     computed: str
     """The expression that calls it."""
-    known: frozenset[str] = frozenset()
-    """The names of its options."""
+    known: Sequence[str] = ()
+    """The names of its numbers, in their order."""
+
+
+def leaves(operands: Sequence[str]) -> str:
+    """The line that leaves a write to the general way."""
+    return f"return as_given(general, (self, {''.join(f'{name}, ' for name in operands)}), rest, options)"
 
 
 def writing(cls: type[Any], general: Function, text: Write) -> Function:
     """An in-place method for tensors of class `cls` that computes straight into the memory, where nothing is recorded."""
-    leave = f"return as_given(general, (self, {''.join(f'{name}, ' for name in text.operands)}), rest, options)"
+    leave = leaves(text.operands)
 
     def write() -> Function:
         lines = [
@@ -243,7 +246,7 @@ def writing(cls: type[Any], general: Function, text: Write) -> Function:
             "dtype = x.dtype",
             "if (dtype is not FLOAT and dtype is not DOUBLE) or not x.flags.carray:",  # read-only, or one element at two places
             f"    {leave}",
-            *(line.replace(TO_GENERAL, leave) for line in text.unpack),
+            *text.unpack,
             "protect(self)",
             "try:",
             f"    result = {text.computed}",

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core.primitives import Function, Primitive, bind
-from .generating import TO_GENERAL, Many, Metadata, Operands, Text, Write, call, writing, written
+from .generating import Many, Metadata, Operands, Text, Write, call, leaves, writing, written
 
 ANY, NONE = Metadata("**params", "**params", None, typed=False), Metadata(typed=False)
 MORE = "*arguments, **options"
@@ -239,27 +239,22 @@ def _number(name: str, word: str) -> list[str]:
 
 
 def in_place(cls: type[Any], primitive: Primitive, general: Function) -> Function:
-    """The short way of an in-place method of one other operand, which is broadcast, and of `alpha`."""
-    scaled = (
-        ["    y = quiet.copy().run(scaled, y, options['alpha'], dtype)"]
-        if primitive.name in {"add", "subtract"}
-        else []
-    )
-    alpha = "len(options) == 1 and type(options.get('alpha')) is float" if scaled else "False"
-    operand = [
-        f"if rest or (options and not ({alpha})):",
-        f"    {TO_GENERAL}",
-        "if type(other) is float and not options:",
-        "    y = quiet.copy().run(array_of, other, dtype)",
-        "elif type(other) is Tensor and other._array.dtype is dtype and (other._node is None or current is NO_GRAD):",
+    """The short way of an in-place method of one other operand, which is broadcast, and of `alpha` where there is one."""
+    leave, plain, scaled = leaves(["other"]), "not (rest or options)", []
+    if primitive.name in {"add", "subtract"}:
+        plain = "not rest and (not options or (len(options) == 1 and type(options.get('alpha')) is float))"
+        scaled = ["if options:", "    y = quiet.copy().run(scaled, y, options['alpha'], dtype)"]
+    unpack = [
+        f"if {plain} and type(other) is Tensor and other._array.dtype is dtype and {_settled('other')}:",
         "    y = other._array",
+        "elif type(other) is float and not (rest or options):",
+        "    y = quiet.copy().run(array_of, other, dtype)",
         "else:",
-        f"    {TO_GENERAL}",
-        *(["if options:", *scaled] if scaled else []),
+        f"    {leave}",
+        *scaled,
     ]
-    return writing(
-        cls, general, Write(primitive.name, primitive.forward, ["other"], operand, "quiet.copy().run(compute, x, y, x)")
-    )
+    computed = "quiet.copy().run(compute, x, y, x)"
+    return writing(cls, general, Write(primitive.name, primitive.forward, ["other"], unpack, computed))
 
 
 def computed(cls: type[Any], compute: Function, tensors: int, general: Function) -> Function:
@@ -268,28 +263,34 @@ def computed(cls: type[Any], compute: Function, tensors: int, general: Function)
     One that takes no number only moves elements, which raises no flags of floating-point numbers.
     """
     code: CodeType = compute.__code__
-    known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
-    names, numbers = known[:tensors], frozenset(known[tensors:])
-    arrays = ", ".join(["x", *(f"{name}._array" for name in names)])
-    unpack = [f"if {name}:", f"    {TO_GENERAL}"] if (name := " or ".join(map(_unlike, names))) else []
+    given = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+    names, numbers = given[:tensors], given[tensors:]
+    leave, arrays = leaves(names), ", ".join(["x", *(f"{name}._array" for name in names)])
+    unpack = [line for name in names for line in (f"if {_unlike(name)}:", f"    {leave}")]
     if not numbers:
-        unpack += ["if rest or options:", f"    {TO_GENERAL}"]
+        unpack += ["if rest or options:", f"    {leave}"]
         return writing(cls, general, Write(general.__name__, compute, names, unpack, f"compute({arrays})"))
-    needed = code.co_argcount - 1 - tensors - len(compute.__defaults__ or ())
+    most = code.co_argcount - 1 - tensors
+    least = most - len(compute.__defaults__ or ())
     unpack += [
-        *([f"if len(rest) + len(options) < {needed}:", f"    {TO_GENERAL}"] if needed else []),
+        *([f"if len(rest) + len(options) < {least}:", f"    {leave}"] if least else []),
         "if rest or options:",
-        f"    if len(rest) > {code.co_argcount - 1 - tensors} or not options.keys() <= known:",
-        f"        {TO_GENERAL}",
+        f"    if len(rest) > {most} or not options.keys() <= {{*known[len(rest):]}}:",
+        f"        {leave}",
         "    for number in (*rest, *options.values()):",
         "        if type(number) not in NUMBERS:",
-        f"            {TO_GENERAL}",
+        f"            {leave}",
     ]
     computed = f"quiet.copy().run(compute, {arrays}, *rest, **options)"
     return writing(cls, general, Write(general.__name__, compute, names, unpack, computed, numbers))
 
 
+def _settled(name: str) -> str:
+    """The condition that the history of an operand is not asked for."""
+    return f"({name}._node is None or current is NO_GRAD)"
+
+
 def _unlike(name: str) -> str:
     """The condition that an operand is no plain tensor of the memory's shape and dtype, or has a history that is asked for."""
     unlike = f"{name}._array.dtype is not dtype or {name}._array.shape != x.shape"
-    return f"type({name}) is not Tensor or {unlike} or ({name}._node is not None and current is not NO_GRAD)"
+    return f"type({name}) is not Tensor or {unlike} or not {_settled(name)}"

@@ -78,19 +78,23 @@ float8_e8m0fnu = _Absent("float8_e8m0fnu", 8, 2.0**127, 1.0, 2.0**-127, 1.0)
 float4_e2m1fn_x2 = _Absent("float4_e2m1fn_x2", 8, 6.0, 0.5, 1.0, 1.0)
 complex32 = _Absent("complex32", 32, 65504.0, 2**-10, 2**-14, 0.001)
 
-_precision = ["highest"]
+
+class _Chosen:
+    """What a process has chosen."""
+
+    product_precision = "highest"
 
 
 def set_product_precision(precision: str) -> None:
     """Set the precision of float32 products, without effect on NumPy's; ValueError for an unknown value."""
     if precision not in {"highest", "high", "medium"}:
         raise ValueError(f"invalid float32 matmul precision {precision!r}: choose 'highest', 'high' or 'medium'")
-    _precision[0] = precision
+    _Chosen.product_precision = precision
 
 
 def get_product_precision() -> str:
     """The last argument of `set_float32_matmul_precision`."""
-    return _precision[0]
+    return _Chosen.product_precision
 
 
 set_float32_matmul_precision, get_float32_matmul_precision = set_product_precision, get_product_precision
