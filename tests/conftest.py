@@ -1,3 +1,4 @@
+import gc
 import importlib.util
 import os
 import re
@@ -58,3 +59,9 @@ def pytest_configure(config):
         config.add_cleanup(folder.cleanup)
     if "llvmlite" in LACKING:  # compiled functions say so once, which is no fault
         config.addinivalue_line("filterwarnings", "ignore:compile. llvmlite is not installed:UserWarning")
+
+
+def pytest_collection_finish():
+    """What collecting has made lives to the end: the garbage collector need not visit it again and again."""
+    gc.collect()
+    gc.freeze()

@@ -278,11 +278,10 @@ def test_a_refused_function_runs_as_it_is_until_it_can_be_compiled():
 
 
 @pytest.mark.parametrize("options", [{}, {"fuse": False}], ids=["fused", "not fused"])
-@pytest.mark.parametrize("index", [-1, 4], ids=["negative", "too large"])
 @pytest.mark.parametrize(
     "name", ["gather", "index_select", "scatter", "index_add", "index_copy", "embedding", "cross_entropy"]
 )
-def test_indices_out_of_bounds_raise_as_in_eager_code(name, index, options):
+def test_indices_out_of_bounds_raise_as_in_eager_code(name, options):
     x = pullback.arange(12.0).reshape(4, 3)
     f = {
         "gather": lambda i: x.gather(0, i[:, None].expand(2, 3)),
@@ -293,13 +292,19 @@ def test_indices_out_of_bounds_raise_as_in_eager_code(name, index, options):
         "embedding": lambda i: pullback.nn.functional.embedding(i, x),
         "cross_entropy": lambda i: pullback.nn.functional.cross_entropy(x.T[:2], i),
     }[name]
-    compiled, right, wrong = pullback.compile(f, **options), pullback.tensor([1, 0]), pullback.tensor([index, 0])
-    assert np.allclose(compiled(right), f(right))
-    with pytest.raises((IndexError, RuntimeError)) as eager:
-        f(wrong)
-    fixed = pullback.compile(lambda: f(wrong), **options)
+    compiled, right = pullback.compile(f, **options), pullback.tensor([1, 0])
     computed = pullback.compile(lambda i: f(i * 2 - i), **options)
-    for call in (lambda: compiled(wrong), fixed, lambda: computed(wrong)):
-        with pytest.raises(type(eager.value)) as raised:
-            call()
-        assert str(raised.value) == str(eager.value)
+    assert np.allclose(compiled(right), f(right))
+
+    def raises_the_same(index):
+        wrong = pullback.tensor([index, 0])
+        with pytest.raises((IndexError, RuntimeError)) as eager:
+            f(wrong)
+        fixed = pullback.compile(lambda: f(wrong), **options)
+        for call in (lambda: compiled(wrong), fixed, lambda: computed(wrong)):
+            with pytest.raises(type(eager.value)) as raised:
+                call()
+            assert str(raised.value) == str(eager.value)
+
+    raises_the_same(-1)
+    raises_the_same(4)

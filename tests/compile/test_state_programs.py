@@ -4,7 +4,7 @@ import pytest
 
 from .state_programs import outcome
 
-PROGRAMS, IN_ONE = 300, 10
+PROGRAMS, IN_ONE = 150, 10
 
 
 @pytest.mark.filterwarnings("ignore:compile")

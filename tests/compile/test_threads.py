@@ -14,7 +14,7 @@ import pytest
 import pullback as pb
 from pullback import nn
 
-TRIES = 300_000
+TRIES = 30_000
 
 
 class World:

@@ -515,8 +515,9 @@ def test_in_place_forms_with_a_factor(name, alpha, block):
     def general(x, other):
         return write(x, getattr(arithmetic, name)(x, other, alpha=alpha), f"{name}_")
 
+    others = [other for kind, other in TENSORS.items() if "leaf" not in kind and "bfloat16" not in kind]
     for target in TENSORS.values():
-        for other in [*TENSORS.values(), OTHERS["float"]]:
+        for other in [*others, OTHERS["float"]]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 mine, theirs = (written(way, f"{name}_", target, other, block) for way in (ours, general))
