@@ -56,10 +56,17 @@ class MismatchError(Exception):
 @functools.cache
 def database() -> dict[str, Any]:
     """torch's entries by name, those of no public operator left out."""
+    import torch
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        from torch.testing._internal import common_utils
         from torch.testing._internal.common_methods_invocations import op_db
+        from torch.testing._internal.opinfo import core
+    # Each sample asked the stack for a unittest, and each seed noted it for devices that are not here: half of all time.
+    common_utils.extract_test_fn = core.extract_test_fn = lambda: None
+    for device in (torch.cuda, torch.mtia, torch.xpu):
+        device.manual_seed_all = lambda seed: None
     entries = {f"{op.name}.{op.variant_test_name}".rstrip("."): op for op in op_db}
     return {name: op for name, op in entries.items() if name == "index_copy" or not is_internal(name)}
 
