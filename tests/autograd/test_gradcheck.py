@@ -162,3 +162,10 @@ def test_an_input_may_be_read_only() -> None:
     array = np.array([1.0, 2.0])
     array.flags.writeable = False
     assert gradcheck(lambda x: x**3, pullback.from_numpy(array).requires_grad_())
+
+
+@pytest.mark.parametrize("check", [gradcheck, gradgradcheck])
+def test_what_is_about_sparse_layouts_changes_nothing(check):
+    x = leaf(0.5, -1.0)
+    assert check(lambda x: x**3, (x,), masked=True)
+    assert not check(lambda x: x.detach() * x**3, (x,), masked=True, raise_exception=False)

@@ -48,13 +48,15 @@ def gradcheck(
     check_forward_ad: bool = False,
     check_backward_ad: bool = True,
     fast_mode: bool = False,
+    masked: bool | None = None,
 ) -> bool:
     """True if the gradients of a function agree with central differences, for every element of every tracked input.
 
     `func(*inputs)` returns a tensor or several; inputs are not changed. `fast_mode` compares one random combination of
     the entries. Gradients computed twice may differ by `nondet_tol`. `check_batched_grad` compares
     `is_grads_batched=True` with one call per gradient. `check_forward_ad` also compares the derivatives that dual
-    tensors carry. `check_undefined_grad` has no effect: an unused output counts as zero here.
+    tensors carry. `check_undefined_grad` has no effect: an unused output counts as zero here. Nor has
+    `masked`, which is about sparse layouts.
 
     Raises
     ------
@@ -114,6 +116,7 @@ def gradgradcheck(
     check_fwd_over_rev: bool = False,
     check_rev_over_rev: bool = True,
     fast_mode: bool = False,
+    masked: bool = False,
 ) -> bool:
     """True if the second derivatives of a function agree with central differences of its gradients.
 
