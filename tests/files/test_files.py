@@ -1,5 +1,6 @@
 """save and load: what comes back, what is refused, and that damaged and hostile files are only ever refused."""
 
+import contextlib
 import io
 import json
 import os
@@ -19,6 +20,8 @@ from hypothesis import example, given, settings, strategies as st
 import pullback
 from pullback import nn
 from pullback.files import FileError, UnsafeFileError, read_metadata
+
+from ..stress.failing import InterruptionError, Signals
 
 
 def written(value, **options):
@@ -272,6 +275,25 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
     with pytest.raises(TypeError):
         pullback.save({"x": pullback.zeros(2), "y": object()}, path)
     same(pullback.load(path), pullback.ones(2))
+    assert [each.name for each in tmp_path.iterdir()] == ["x.st"]
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="what is open is known from Linux alone")
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+def test_an_interruption_anywhere_leaves_no_file_open(tmp_path):
+    def interrupted(n):
+        way = Signals(n)
+        with contextlib.suppress(InterruptionError), way:
+            pullback.save(pullback.ones(2), tmp_path / "x.st")
+        return way.came
+
+    interrupted(sys.maxsize)
+    before = sorted(os.listdir("/proc/self/fd"))
+    places = 1
+    while interrupted(places):
+        assert sorted(os.listdir("/proc/self/fd")) == before, places
+        places += 1
+    assert places > 50
     assert [each.name for each in tmp_path.iterdir()] == ["x.st"]
 
 

@@ -85,7 +85,7 @@ class Signals(Way):
             if names is None:
                 names = self.codes[code] = {at.offset: at.opname for at in dis.get_instructions(code)}
             before, self.last[frame] = self.last.get(frame, ""), names.get(frame.f_lasti, "")
-            place = "CALL" in before or before.startswith("JUMP_BACKWARD")
+            place = ("CALL" in before and before != "PRECALL") or before.startswith("JUMP_BACKWARD")
             other = self.every and "NOP" not in (before, self.last[frame]) and self.last[frame] not in RETURNS
             if (place or other) and self.meets():
                 raise InterruptionError

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import functools
 import io
 import os
 import secrets
@@ -159,14 +160,14 @@ def _replacing(path: str) -> Iterator[BinaryIO]:
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(8)}")
     # The permissions of an old file are kept; a new one gets the system's default.
-    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    opener = functools.partial(os.open, mode=0o666 if mode is None else stat.S_IMODE(mode) & 0o777)
     try:  # from before it is opened: the handler of a signal may raise an exception as soon as it is
         try:
-            descriptor = os.open(temporary, flags, 0o666 if mode is None else stat.S_IMODE(mode) & 0o777)
+            stream = open(temporary, "xb", opener=opener)  # noqa: SIM115  # one call, so that no interruption loses it
         except OSError as error:
             error.filename = path
             raise
-        with os.fdopen(descriptor, "wb") as stream:
+        with stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
@@ -182,9 +183,11 @@ def _replacing(path: str) -> Iterator[BinaryIO]:
 
 def _settle(folder: str) -> None:
     """Write a folder's new entry to disk, if the system supports that for folders."""
+    opened: list[int] = []
     with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
+        try:  # no call lies between the number and the list, nor between the list and its end: none can be interrupted
+            opened.extend(map(os.open, [folder], [os.O_RDONLY]))
+            os.fsync(opened[0])
         finally:
-            os.close(descriptor)
+            if opened:
+                os.closerange(opened[0], opened[0] + 1)
