@@ -46,6 +46,7 @@ _PROVIDERS.update(
         "numbers": "pullback._tensor.creation",
         "primitives": "pullback.ops",
         "plain tensors": "pullback._tensor.tensor",
+        "operations of users": "pullback._core.own",
         "strong zeros": "pullback._tape.zeros",
         "fills of shared memory": "pullback.vocabulary.shared_memory",
     }

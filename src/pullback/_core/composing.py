@@ -11,13 +11,15 @@ from . import machine, xp as _xp
 from .sites import generated
 
 
-def signature(rule: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of the saved values and of the keyword parameters in the signature of a rule."""
-    code = rule.__code__
+def signature(rule: Any, of: str = "an operation") -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of the saved values and of the keyword parameters in the signature of a rule of an operation."""
+    code = getattr(rule, "__code__", None)
+    if code is None:
+        raise TypeError(f"the rule of {of} is {rule!r}, and no function written with def or lambda that starts with (xp, g)")
     names = code.co_varnames
     positional = names[: code.co_argcount]
     if positional[:2] != ("xp", "g"):
-        raise TypeError(f"a rule starts with (xp, g), not {positional[:2]}: {rule}")
+        raise TypeError(f"the rule of {of} starts with ({', '.join(positional[:2])}), and not with (xp, g): {rule}")
     return positional[2:], names[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
 
 
@@ -25,11 +27,15 @@ def saved_names(primitive: Any) -> tuple[str, ...]:
     """The values that the rules of a primitive name; raises TypeError for a name that is none of its own."""
     rules = [primitive.joint] if primitive.joint else [rule for rule in primitive.rules if rule is not None]
     if not primitive.joint and primitive.rules and len(primitive.rules) != len(primitive.inputs):
-        raise TypeError(f"{primitive.short_name} has {len(primitive.inputs)} inputs and {len(primitive.rules)} rules")
+        names = ", ".join(primitive.inputs)
+        raise TypeError(
+            f"{primitive.short_name} has {len(primitive.rules)} rules for {len(primitive.inputs)} inputs ({names}): give a rule, "
+            "or None, for each, and name the inputs by inputs="
+        )
     shapes = {f"{name}_shape" for name in primitive.inputs}
     saved: dict[str, None] = {}
     for rule in rules:
-        for name in signature(rule)[0]:
+        for name in signature(rule, primitive.short_name)[0]:
             if name not in primitive.inputs and name != "y" and name not in shapes:
                 raise TypeError(
                     f"the rule of {primitive.short_name} names {name!r}: not an input, 'y' or '<input>_shape'"
@@ -52,6 +58,7 @@ def composed(primitive: Any) -> Callable[..., Any]:
         "ndarray": np.ndarray,
         "number": _xp.number,
         "rule": primitive.joint,
+        "defaults": primitive.defaults,
     }
     lines = ["def pull(xp, g, edges, saved, params):"]
     if primitive.saved:
@@ -117,4 +124,6 @@ def _arguments(primitive: Any, rule: Any, read: str = "{}.array") -> str:
     spelled |= {
         key: f"(params or {{}}).get({key!r}, {default!r})" for key, default in (rule.__kwdefaults__ or {}).items()
     }
+    for key in primitive.defaults:
+        spelled.setdefault(key, f"(params or {{}}).get({key!r}, defaults[{key!r}])")
     return ", ".join(["xp", "g", *values, *(f"{key}={spelled.get(key, f'params[{key!r}]')}" for key in metadata)])

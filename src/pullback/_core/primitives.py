@@ -25,11 +25,8 @@ from .sites import qualified
 # position, other parameters by keyword. A rule's signature is `(xp, g, <saved>, *, <parameters>)`: `xp` is a namespace of
 # array functions, `g` the cotangent, and a saved name is one of the inputs, `y` for the output, or `<input>_shape`. The
 # values that signatures name are saved for the backward pass; an unknown name is an error at import.
-#
 # Rules are written for real numbers. For complex inputs, `complex` says what happens: the cotangent is conjugated before and
-# after the rule ("holomorphic", torch's convention), the rule is called as it is, because it is right for complex numbers,
-# too ("as written"), or recording the operation raises an error ("refused").
-#
+# after the rule ("holomorphic", torch's convention), the rule is called as it is ("as written"), or recording is "refused".
 # With `halves="as singles"` a primitive computes with float16 in float32, in both passes, and rounds its results once. With
 # bfloat16 all do; rules of those with `halves="as written"` take cotangents as they are.
 # `definition(xp, <inputs>, *, <parameters>)` says what a composed primitive computes, in the language of rules; it may return
@@ -65,7 +62,7 @@ class Primitive:
 
     __slots__ = (
         "name", "short_name", "kind", "title", "forward", "inputs", "rules", "joint", "saved", "variadic", "differentiable",
-        "complex", "halves", "outputs", "push", "view", "definition", "defined", "commutes", "cost", "keeps", "_pull", "_way",
+        "complex", "halves", "outputs", "push", "view", "definition", "defined", "commutes", "cost", "keeps", "defaults", "_pull", "_way",
     )  # fmt: skip
 
     def __init__(
@@ -104,8 +101,11 @@ class Primitive:
         self.differentiable = joint is not None or any(rule is not None for rule in rules)
         self.saved = {name: self._place(name) for name in saved_names(self)}
         self.keeps = [(place, self.users(name)) for name, place in self.saved.items()]
+        self.defaults: dict[str, Any] = {}  # metadata that calls of a user's operation may leave out
         self._pull: Callable[..., Any] | None = None
         self._way: Callable[..., Any] = self._first
+        if self.name != name:
+            provider("operations of users").complete(self)
 
     __call__: Callable[..., Any]
 
@@ -152,7 +152,8 @@ class Primitive:
     def pull(self) -> Callable[..., Any]:
         """The rules composed into one function of `(xp, g, edges, saved, params)`, built when first needed."""
         if self._pull is None:
-            self._pull = pulled_as_singles(self, composed(self)) if self.halves == "as singles" else composed(self)
+            pull = composed(self) if self.name == self.short_name else provider("operations of users").pulled(self)
+            self._pull = pulled_as_singles(self, pull) if self.halves == "as singles" else pull
         return self._pull
 
 

@@ -37,6 +37,7 @@ def past_bind(cls: type[Any], primitive: Primitive) -> Function:
     def general(*args: Any, **params: Any) -> Any:
         return bind(primitive, args, params)
 
+    general.__qualname__ = primitive.short_name  # for the errors of calls
     if primitive.variadic:
         return general if primitive.outputs > 1 else written(cls, general, _of_many(primitive))
     names = primitive.inputs

@@ -233,7 +233,7 @@ class Engine:
                 return lambda w, e, x, *, n: function(n, x)
             if function is not None:
                 return lambda w, e, *arrays, **_: function(*arrays)
-        raise LoweringError(f"{name} has no lowering for {self.name}")
+        raise LoweringError(f"{name} has no lowering for {self.name}{_of_user(e.primitive)}")
 
     def refusal(self, case: str) -> LoweringError:
         """The error for a case that has no lowering."""
@@ -527,3 +527,12 @@ def engine(what: Any) -> Engine:
 @functools.cache
 def _made(what: Any) -> Engine:
     return ENGINES[what]() if isinstance(what, str) else Engine(RenamedNamespace(what, OLDER), what)
+
+
+def _of_user(primitive: Any) -> str:
+    """What to change in an operation of a user that has no lowering."""
+    if primitive.name == primitive.short_name:
+        return ""
+    if primitive.definition is None:
+        return ": with a definition= beside its forward=, it runs as its parts"
+    return ": its definition cannot be read as a program; pullback.testing.check_operation says why"

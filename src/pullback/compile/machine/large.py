@@ -17,6 +17,7 @@ import numpy as np
 from ... import ops
 from ..._core.machine import ENOUGH, FEW, always, budget, counts
 from ..._core.modes import NO_GRAD, mode
+from ..._core.namespaces import of_users
 from ..._core.primitives import Primitive
 from ..._tensor.tensor import Tensor
 from ..keys import of_entry
@@ -172,8 +173,7 @@ def function(
         return None
     known = f"large {primitive.name} {place} {params}"
     rule: Any = primitive if place is None else primitive.rules[place]
-    of = partial(rule, **params) if place is None else partial(rule, ops, **params)
-    made = _functions[key] = _compiled(
-        known, of, arrays, whole=place is None, custom=primitive.name != primitive.short_name
-    )
+    custom = primitive.name != primitive.short_name
+    of = partial(rule, **params) if place is None else partial(rule, of_users(ops) if custom else ops, **params)
+    made = _functions[key] = _compiled(known, of, arrays, whole=place is None, custom=custom)
     return made

@@ -1,0 +1,235 @@
+"""What `xp` is in the rules and definitions of users' operations: the functions of a namespace with arguments as NumPy's.
+
+Primitives have their axes counted from the front, as a tuple where there may be several, and all of their options given.
+Who writes an operation need not know that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import xp as _xp
+from .keywords import nearest
+from .lazy import provider
+from .shapes import infer_shape, normalize_axes, normalize_axis
+
+Axes = int | tuple[int, ...] | None
+
+
+def _rank(x: Any) -> int:
+    return getattr(x, "ndim", 0)
+
+
+class Functions:
+    """The functions that `xp` has in the rules and definitions of an operation.
+
+    Beside those that are written here it has the elementwise ones of NumPy and of the array API standard, by their names
+    there: `exp`, `log1p`, `tanh`, `square`, `maximum`, `where` and so on, and more that `pullback` has, such as `erf`.
+    Arrays are passed by position. An axis may be counted from the end.
+
+    >>> import pullback
+    >>> spread = pullback.extend.general(
+    ...     "spread", lambda xp, g, x: xp.zeros_like(x), definition=lambda xp, x: xp.max(x, axis=-1) - xp.min(x, axis=-1))
+    >>> spread(pullback.tensor([[1.0, 5.0], [2.0, 3.0]]))
+    tensor([4., 1.])
+    """
+
+    def __init__(self, functions: Any) -> None:
+        self._functions = functions
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            found = getattr(self._functions, name)
+        except AttributeError:
+            known = [each for each in {*dir(type(self)), *_xp.NUMPY} if not each.startswith("_")]
+            meant = nearest(name, sorted(known))
+            hint = f": did you mean {meant!r}?" if meant else ": help(pullback.extend.Functions) says what it has"
+            raise AttributeError(f"xp has no function {name!r}{hint}") from None
+        setattr(self, name, found)
+        return found
+
+    def argmax(self, x: Any, axis: int, keepdims: bool = False) -> Any:
+        """The index of the largest element along an axis."""
+        return self._functions.argmax(x, axis=normalize_axis(axis, _rank(x), "argmax"), keepdims=keepdims)
+
+    def argmin(self, x: Any, axis: int, keepdims: bool = False) -> Any:
+        """The index of the smallest element along an axis."""
+        return self._functions.argmin(x, axis=normalize_axis(axis, _rank(x), "argmin"), keepdims=keepdims)
+
+    def argsort(self, x: Any, axis: int = -1, descending: bool = False) -> Any:
+        """The indices that sort x along an axis."""
+        return self._functions.argsort(x, axis=normalize_axis(axis, _rank(x), "argsort"), descending=descending)
+
+    def astype(self, x: Any, dtype: Any, source: Any = None) -> Any:
+        """x in another dtype."""
+        source = getattr(x, "_dtype", x.dtype) if source is None else source
+        return self._functions.astype(x, dtype=np.dtype(dtype), source=source)
+
+    def broadcast_to(self, x: Any, shape: tuple[int, ...]) -> Any:
+        """x repeated to a shape."""
+        return self._functions.broadcast_to(x, shape=tuple(shape))
+
+    def clip(self, x: Any, lower: float | None = None, upper: float | None = None) -> Any:
+        """x between two numbers."""
+        return self._functions.clip(x, lower=lower, upper=upper)
+
+    def concat(self, *arrays: Any, axis: int = 0, sizes: tuple[int, ...] | None = None) -> Any:
+        """Arrays, or a list of them, joined along an axis."""
+        several = _listed(arrays)
+        place = normalize_axis(axis, _rank(several[0]), "concat")
+        sizes = tuple([x.shape[place] for x in several]) if sizes is None else sizes
+        return self._functions.concat(*several, axis=place, sizes=sizes)
+
+    def cumprod(self, x: Any, axis: int, exclusive: bool = False) -> Any:
+        """Running products along an axis."""
+        return self._functions.cumprod(x, axis=normalize_axis(axis, _rank(x), "cumprod"), exclusive=exclusive)
+
+    def diagonal(self, x: Any, axes: tuple[int, int] = (-2, -1)) -> Any:
+        """The diagonal of two axes, as the last axis."""
+        return self._functions.diagonal(x, axes=normalize_axes(axes, _rank(x), "diagonal"))
+
+    def einsum(self, *arrays: Any, equation: str | None = None) -> Any:
+        """Sums of products over labelled axes: the equation, then the arrays."""
+        first, *rest = arrays
+        operands = arrays if equation is not None else rest
+        return self._functions.einsum(*operands, equation=first if equation is None else equation)
+
+    def expand_dims(self, x: Any, axis: int | tuple[int, ...]) -> Any:
+        """x with new axes of length 1, which are counted in the result."""
+        several = (axis,) if isinstance(axis, int) else tuple(axis)
+        for place in sorted(normalize_axes(several, _rank(x) + len(several), "expand_dims")):
+            x = self._functions.expand_dims(x, axis=place)
+        return x
+
+    def flip(self, x: Any, axis: Axes = None) -> Any:
+        """x in the opposite order along axes."""
+        return self._functions.flip(x, axis=normalize_axes(axis, _rank(x), "flip"))
+
+    def ones_like(self, x: Any) -> Any:
+        """Ones with the shape and dtype of x."""
+        return self._functions.zeros_like(x) + 1
+
+    def permute_dims(self, x: Any, axes: tuple[int, ...]) -> Any:
+        """The axes in another order."""
+        return self._functions.permute_dims(x, axes=normalize_axes(axes, _rank(x), "permute_dims"))
+
+    def power(self, x: Any, exponent: float) -> Any:
+        """x to a Python number."""
+        return self._functions.power(x, exponent=exponent)
+
+    def prod(self, x: Any, axis: Axes = None, keepdims: bool = False) -> Any:
+        """The product over axes."""
+        for place in sorted(normalize_axes(axis, _rank(x), "prod"), reverse=True):
+            x = self._functions.prod(x, axis=place, keepdims=keepdims)
+        return x
+
+    def reshape(self, x: Any, shape: tuple[int, ...]) -> Any:
+        """x in another shape, of which one length may be -1."""
+        wanted = (shape,) if isinstance(shape, int) else tuple(shape)
+        whole = tuple(infer_shape(wanted, math.prod(x.shape), "reshape")) if -1 in wanted else wanted
+        return self._functions.reshape(x, shape=whole)
+
+    def roll(self, x: Any, shifts: int | tuple[int, ...], axes: int | tuple[int, ...]) -> Any:
+        """The elements moved along axes, those that leave at one end coming back at the other."""
+        several = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+        return self._functions.roll(x, shifts=several, axes=normalize_axes(axes, _rank(x), "roll"))
+
+    def split(self, x: Any, sizes: tuple[int, ...], axis: int = 0) -> Any:
+        """Consecutive pieces of x along an axis."""
+        return self._functions.split(x, sizes=tuple(sizes), axis=normalize_axis(axis, _rank(x), "split"))
+
+    def squeeze(self, x: Any, axis: int | tuple[int, ...]) -> Any:
+        """x without axes of length 1."""
+        axes = normalize_axes(axis, _rank(x), "squeeze")
+        if longer := [each for each in axes if x.shape[each] != 1]:
+            raise ValueError(f"squeeze(): axis {longer[0]} has length {x.shape[longer[0]]}, and not 1: its shape is {tuple(x.shape)}")
+        return self._functions.reshape(x, shape=tuple([n for each, n in enumerate(x.shape) if each not in axes]))
+
+    def stack(self, *arrays: Any, axis: int = 0) -> Any:
+        """Arrays, or a list of them, joined along a new axis."""
+        several = _listed(arrays)
+        return self._functions.stack(*several, axis=normalize_axis(axis, _rank(several[0]) + 1, "stack"))
+
+    def take_along_axis(self, x: Any, indices: Any, axis: int) -> Any:
+        """One element along an axis for each place along the others."""
+        return self._functions.take_along_axis(x, indices, axis=normalize_axis(axis, _rank(x), "take_along_axis"))
+
+    def tril(self, x: Any, k: int = 0) -> Any:
+        """What is on a diagonal of the last two axes and below it; else 0."""
+        return self._functions.tril(x, k=k)
+
+    def triu(self, x: Any, k: int = 0) -> Any:
+        """What is on a diagonal of the last two axes and above it; else 0."""
+        return self._functions.triu(x, k=k)
+
+    def unbind(self, x: Any, axis: int = 0) -> Any:
+        """The slices of x along an axis."""
+        return self._functions.unbind(x, axis=normalize_axis(axis, _rank(x), "unbind"))
+
+    def vector_norm(self, x: Any, order: float = 2, axis: Axes = None, keepdims: bool = False) -> Any:
+        """The norm over axes."""
+        axes = normalize_axes(axis, _rank(x), "vector_norm")
+        return self._functions.vector_norm(x, order=order, axis=axes, keepdims=keepdims)
+
+
+def _listed(arrays: tuple[Any, ...]) -> Any:
+    return arrays[0] if len(arrays) == 1 and isinstance(arrays[0], (list, tuple)) else arrays
+
+
+def _reduction(name: str, of: str, text: str) -> Callable[..., Any]:
+    def method(self: Functions, x: Any, axis: Axes = None, keepdims: bool = False) -> Any:
+        return getattr(self._functions, of)(x, axis=normalize_axes(axis, _rank(x), name), keepdims=keepdims)
+
+    return _titled(method, name, f"The {text} over axes, or over all.")
+
+
+def _spread(name: str, text: str) -> Callable[..., Any]:
+    def method(self: Functions, x: Any, axis: Axes = None, correction: float = 0, keepdims: bool = False) -> Any:
+        axes = normalize_axes(axis, _rank(x), name)
+        return getattr(self._functions, name)(x, axis=axes, correction=correction, keepdims=keepdims)
+
+    return _titled(method, name, f"The {text} over axes, or over all.")
+
+
+def _along(name: str, text: str) -> Callable[..., Any]:
+    def method(self: Functions, x: Any, axis: int) -> Any:
+        return getattr(self._functions, name)(x, axis=normalize_axis(axis, _rank(x), name))
+
+    return _titled(method, name, f"{text} along an axis.")
+
+
+def _titled(method: Any, name: str, text: str) -> Callable[..., Any]:
+    method.__name__, method.__qualname__, method.__doc__ = name, f"Functions.{name}", text
+    made: Callable[..., Any] = method
+    return made
+
+
+for _name, _of, _text in (
+    ("sum", "sum", "sum"), ("mean", "mean", "mean"), ("max", "amax", "largest element"),
+    ("min", "amin", "smallest element"), ("amax", "amax", "largest element"), ("amin", "amin", "smallest element"),
+    ("logsumexp", "logsumexp", "logarithm of the sum of exponentials"), ("all", "all", "conjunction"),
+    ("any", "any", "disjunction"),
+):  # fmt: skip
+    setattr(Functions, _name, _reduction(_name, _of, _text))
+for _name, _text in (("var", "variance"), ("std", "standard deviation")):
+    setattr(Functions, _name, _spread(_name, _text))
+for _name, _text in (
+    ("cumsum", "Running sums"), ("logcumsumexp", "Logarithms of running sums of exponentials"),
+    ("softmax", "The softmax"), ("log_softmax", "The logarithm of the softmax"),
+):  # fmt: skip
+    setattr(Functions, _name, _along(_name, _text))
+
+ARRAYS = Functions(_xp)
+"""The functions on arrays."""
+_TENSORS = Functions(provider("primitives"))
+
+
+def of_users(functions: Any) -> Any:
+    """The namespace that a user's rule is given for one of pullback's: for arrays, for tensors, or for symbols of a program."""
+    if functions is _xp:
+        return ARRAYS
+    return _TENSORS if functions is provider("primitives") else functions
