@@ -1,7 +1,9 @@
 """Custom operations, for packages that extend pullback: functions that make primitives, by kind.
 
 A primitive made here goes through everything that pullback's own go through: recording, second derivatives, transforms,
-compiled programs and the checks. [Adding an operation](../docs/contribute/adding-an-operation.md) says what a rule may do.
+compiled programs and the checks. [Your own derivatives](../docs/how-to/custom-rules.md#an-operation-with-a-definition) shows
+how to write one, and [adding an operation](../docs/contribute/adding-an-operation.md#kinds) says what a rule may do.
+`Functions` lists what the `xp` of rules and definitions has, and `pullback.testing.check_operation` tests an operation.
 
 >>> import numpy, pullback
 >>> from pullback.extend import elementwise
@@ -12,6 +14,7 @@ compiled programs and the checks. [Adding an operation](../docs/contribute/addin
 tensor(-0.7358)
 """
 
+from ._core.namespaces import Functions as Functions
 from ._core.primitives import (
     Primitive as Primitive,
     elementwise as elementwise,
@@ -22,4 +25,4 @@ from ._core.primitives import (
     zero as zero,
 )
 
-__all__ = ["Primitive", "elementwise", "general", "jointly_linear", "linear", "multilinear", "zero"]
+__all__ = ["Functions", "Primitive", "elementwise", "general", "jointly_linear", "linear", "multilinear", "zero"]

@@ -225,11 +225,5 @@ for _name, _text in (
 
 ARRAYS = Functions(_xp)
 """The functions on arrays."""
-_TENSORS = Functions(provider("primitives"))
-
-
-def of_users(functions: Any) -> Any:
-    """The namespace that a user's rule is given for one of pullback's: for arrays, for tensors, or for symbols of a program."""
-    if functions is _xp:
-        return ARRAYS
-    return _TENSORS if functions is provider("primitives") else functions
+of_users: dict[Any, Any] = {_xp: ARRAYS, provider("primitives"): Functions(provider("primitives"))}
+"""The namespaces that users' rules are given for those of pullback's: for arrays, and for tensors."""

@@ -23,6 +23,8 @@ from .._tape.node import SAVED_NAMES, Node
 from .arrays import Array
 from .formulas import as_text, digits, parsed, slope_of, value_of
 
+PLAIN = int, float, str, NoneType
+"""The metadata that formulas have; those of users' operations have tuples, too."""
 SHOWN, TERMS = 3, 6
 """The most entries of a Jacobian that are shown with their numbers, and the most summands of each."""
 
@@ -56,7 +58,8 @@ def derive(node: Node, index: int) -> Derivation:
     if node.foreign:
         return Derivation("own", table()["own"]["why"])
     params = node.params if isinstance(node.params, dict) else {}
-    plain = tuple((key, value) for key, value in params.items() if isinstance(value, (int, float, str, NoneType)))
+    kinds = PLAIN if node.primitive.name == node.primitive.short_name else (*PLAIN, tuple)
+    plain = tuple((key, value) for key, value in params.items() if isinstance(value, kinds))
     dims = tuple(len(edge.shape or ()) if edge is not None else 0 for edge in node.edges)
     made = _derived(node.primitive, index, plain, dims[:2] if node.primitive.name == "matmul" else ())
     edge = node.edges[index]
@@ -74,7 +77,7 @@ def _derived(primitive: Primitive, index: int, plain: tuple[tuple[str, Any], ...
         forms.append(f"{name} of order {params['order']:g}")
     entry: dict[str, Any] = next((table()[form] for form in (*forms, name) if form in table()), {})
     ends = {key: (-math.inf if key == "lower" else math.inf) if value is None else value for key, value in plain}
-    shown = {key: value if isinstance(value, str) else digits(value) for key, value in ends.items()}
+    shown = {key: digits(value) if isinstance(value, (int, float)) else str(value) for key, value in ends.items()}
     given = entry.get("slope", [])
     slope = given[index] if index < len(given) else ""
     if not slope and primitive.kind == "elementwise" and (found := slope_of(primitive, index, params)) is not None:

@@ -103,6 +103,16 @@ class Formula:
     def __neg__(self) -> Any:
         return Formula(_negated(self.tree))
 
+    def __matmul__(self, other: Any) -> Any:
+        return _binary(self, ast.MatMult(), other)
+
+    def __abs__(self) -> Any:
+        return Formula(ast.Call(ast.Name("abs"), [self.tree], []))
+
+    def __getitem__(self, index: Any) -> Any:
+        entries = index if isinstance(index, tuple) else (index,)
+        return Formula(ast.Subscript(self.tree, parsed(f"_[{', '.join(map(_entry, entries))}]").slice))  # type: ignore[attr-defined]
+
     def _joined(self, word: ast.boolop, other: Any) -> Formula:
         return Formula(ast.BoolOp(word, [self.tree, _tree(other)]))
 
@@ -114,6 +124,14 @@ class Formula:
     __gt__, __ge__ = partialmethod(_compared, ast.Gt()), partialmethod(_compared, ast.GtE())
     __eq__ = partialmethod(_compared, ast.Eq())  # a formula, as for arrays an array
     __ne__ = partialmethod(_compared, ast.NotEq())
+
+
+def _entry(index: Any) -> str:
+    """An entry of an index as it is written."""
+    if not isinstance(index, slice):
+        return "..." if index is Ellipsis else repr(index)
+    start, stop, step = ("" if each is None else repr(each) for each in (index.start, index.stop, index.step))
+    return f"{start}:{stop}:{step}" if step else f"{start}:{stop}"
 
 
 def _negated(tree: ast.expr) -> ast.expr:
@@ -132,6 +150,10 @@ def _number(value: Any) -> Any:
 def _tree(value: Any) -> ast.expr:
     if isinstance(value, Formula):
         return value.tree
+    if isinstance(value, (tuple, list)):
+        return _tree(value[0]) if len(value) == 1 else ast.Tuple([*map(_tree, value)])
+    if isinstance(value, (str, bool)):
+        return ast.Constant(value)
     value = float(value)
     known = next((text for size, text in CONSTANTS.items() if math.isclose(abs(value), size, rel_tol=1e-9)), None)
     text = known or digits(abs(value))
@@ -147,7 +169,8 @@ class _Symbols:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         def called(*args: Any, **params: Any) -> Formula:
-            keywords = [ast.keyword(key, _tree(value)) for key, value in params.items()]
+            said = {key: value for key, value in params.items() if value is not False and value is not None}
+            keywords = [ast.keyword(key, _tree(value)) for key, value in said.items()]
             return Formula(ast.Call(ast.Name(name), [*map(_tree, args)], keywords))
 
         return called
@@ -195,12 +218,13 @@ def slope_of(primitive: Primitive, index: int, params: dict[str, Any]) -> str | 
     if rule is None:
         return None
     names, metadata = signature(rule)
+    params = {**primitive.defaults, **params}
     given = {name: params[name] for name in metadata if name in params}
     return _written(rule, [Formula(ast.Constant(1)), *_named(names)], given)
 
 
 def value_of(primitive: Primitive, params: dict[str, Any]) -> str | None:
-    """What a primitive computes, by its definition; None if that has no formula."""
+    """What a primitive computes, by its definition; None if that has no formula. Several results are joined by commas."""
     if primitive.definition is None or primitive.variadic:
         return None
     return _written(primitive.definition, _named(primitive.inputs), params)
@@ -212,6 +236,7 @@ def _named(names: Iterable[str]) -> list[Formula]:
 
 def _written(function: Callable[..., Any], values: list[Formula], params: dict[str, Any]) -> str | None:
     try:
-        return str(function(_Symbols(), *values, **params))
+        made = function(_Symbols(), *values, **params)
+        return ", ".join(map(str, made)) if isinstance(made, (tuple, list)) else str(made)
     except (TypeError, AttributeError, ValueError):  # it does what a symbol cannot
         return None

@@ -174,6 +174,6 @@ def function(
     known = f"large {primitive.name} {place} {params}"
     rule: Any = primitive if place is None else primitive.rules[place]
     custom = primitive.name != primitive.short_name
-    of = partial(rule, **params) if place is None else partial(rule, of_users(ops) if custom else ops, **params)
+    of = partial(rule, **params) if place is None else partial(rule, of_users[ops] if custom else ops, **params)
     made = _functions[key] = _compiled(known, of, arrays, whole=place is None, custom=custom)
     return made
