@@ -3,7 +3,7 @@
 A primitive made here goes through everything that pullback's own go through: recording, second derivatives, transforms,
 compiled programs and the checks. [Your own derivatives](../docs/how-to/custom-rules.md#an-operation-with-a-definition) shows
 how to write one, and [adding an operation](../docs/contribute/adding-an-operation.md#kinds) says what a rule may do.
-`Functions` lists what the `xp` of rules and definitions has, and `pullback.testing.check_operation` tests an operation.
+`ArrayFunctions` lists what the `xp` of rules and definitions has, and `pullback.testing.check_operation` tests an operation.
 
 >>> import numpy, pullback
 >>> from pullback.extend import elementwise
@@ -14,7 +14,7 @@ how to write one, and [adding an operation](../docs/contribute/adding-an-operati
 tensor(-0.7358)
 """
 
-from ._core.namespaces import Functions as Functions
+from ._core.namespaces import ArrayFunctions as ArrayFunctions
 from ._core.primitives import (
     Primitive as Primitive,
     elementwise as elementwise,
@@ -25,4 +25,4 @@ from ._core.primitives import (
     zero as zero,
 )
 
-__all__ = ["Functions", "Primitive", "elementwise", "general", "jointly_linear", "linear", "multilinear", "zero"]
+__all__ = ["ArrayFunctions", "Primitive", "elementwise", "general", "jointly_linear", "linear", "multilinear", "zero"]

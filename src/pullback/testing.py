@@ -14,6 +14,10 @@ from ._core.primitives import Primitive
 from ._tape.backward import grad
 from ._tensor.creation import from_numpy
 from .autograd.checks import GradcheckError as GradcheckError, gradcheck as gradcheck, gradgradcheck as gradgradcheck
+from .compile.compiled import compile
+from .compile.definitions import EquationList, read
+from .compile.program import Equation, Value
+from .func.mapping import vmap
 
 Array = np.ndarray[Any, np.dtype[Any]]
 EXACT, CLOSE = {"float64": 1e-12, "float32": 1e-5}, {"float64": 1e-9, "float32": 1e-4}
@@ -89,7 +93,9 @@ def check_operation(operation: Primitive, *inputs: Any, **parameters: Any) -> bo
     pullback.testing.OperationError: cube(float64[2]): the definition and forward differ: result is 0.25 at [0] against 0.125
     """
     if not isinstance(operation, Primitive):
-        raise TypeError(f"check_operation: {operation!r} is no operation: it takes what a function of pullback.extend returned")
+        raise TypeError(
+            f"check_operation: {operation!r} is no operation: it takes what a function of pullback.extend returned"
+        )
     arrays = tuple([np.array(each.detach() if hasattr(each, "detach") else each) for each in inputs])
     sample = _Sample(operation, arrays, parameters).in_dtype("float64")
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -100,7 +106,7 @@ def check_operation(operation: Primitive, *inputs: Any, **parameters: Any) -> bo
                 check(sample)
             except (OperationError, GradcheckError):
                 raise
-            except Exception as error:
+            except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
                 sample.refuse(f"it raised {type(error).__name__} ({error}), where this was checked: {check.__doc__}")
     return True
 
@@ -145,9 +151,6 @@ def _check_definition(sample: _Sample) -> None:
 
 def _require_readable(sample: _Sample) -> None:
     """Raise if a definition cannot be read as a program."""
-    from .compile.definitions import EquationList, read  # here, as it takes some milliseconds
-    from .compile.program import Equation, Value
-
     build, results = EquationList(), sample()
     values = tuple([Value(x.shape, x.dtype) for x in sample.arrays])
     outputs = tuple([Value(np.shape(x), np.asarray(x).dtype) for x in results])
@@ -161,9 +164,7 @@ def _require_readable(sample: _Sample) -> None:
 
 def _check_program(sample: _Sample) -> None:
     """Compiled functions give the same."""
-    from .compile.compiled import compile  # here, as it takes some milliseconds
-
-    compiled = compile(lambda *tensors: sample(*tensors))
+    compiled = compile(sample.__call__)
     for dtype in ("float64", "float32"):
         same = sample.in_dtype(dtype)
         found = compiled(*map(from_numpy, [x.copy() for x in same.arrays]))
@@ -186,7 +187,9 @@ def _check_layouts(sample: _Sample) -> None:
         sample.compare(alone, [np.asarray(y)[index] for y in wanted], "alone, an element differs", EXACT)
     for result, before in zip(sample(*[np.zeros((0, 2), x.dtype) for x in whole]), wanted, strict=True):
         if (np.shape(result), result.dtype) != ((0, 2), before.dtype):
-            sample.refuse(f"of no elements it makes {result.dtype}{list(np.shape(result))}, and not {before.dtype}[0, 2]")
+            sample.refuse(
+                f"of no elements it makes {result.dtype}{list(np.shape(result))}, and not {before.dtype}[0, 2]"
+            )
 
 
 def _check_kind(sample: _Sample) -> None:
@@ -196,7 +199,7 @@ def _check_kind(sample: _Sample) -> None:
         expected = np.broadcast_shapes(*[x.shape for x in sample.arrays])
         if np.shape(wanted[0]) != expected:
             sample.refuse(f"it is elementwise, and returned {list(np.shape(wanted[0]))} for the shape {list(expected)}")
-        turned = [np.flip(x) for x in np.broadcast_arrays(*sample.arrays)]
+        turned = [np.flip(x).copy() for x in np.broadcast_arrays(*sample.arrays)]
         sample.compare(
             [np.flip(y) for y in sample(*turned)], wanted, "it is elementwise, and an element depends on others", EXACT
         )
@@ -204,7 +207,9 @@ def _check_kind(sample: _Sample) -> None:
     together = {"linear": floating[:1], "jointly linear": floating}.get(kind, [])
     for places in [[i] for i in floating] if kind == "multilinear" else [together] if together else []:
         doubled = [x * -3 if i in places else x for i, x in enumerate(sample.arrays)]
-        moved = [x + np.cos(np.arange(x.size)).reshape(x.shape) if i in places else x for i, x in enumerate(sample.arrays)]
+        moved = [
+            x + np.cos(np.arange(x.size)).reshape(x.shape) if i in places else x for i, x in enumerate(sample.arrays)
+        ]
         steps = [b - a if i in places else a for i, (a, b) in enumerate(zip(sample.arrays, moved, strict=True))]
         names = ", ".join(_names(sample)[i] for i in places)
         what = f"it is {kind}, and not linear in {names}"
@@ -223,14 +228,14 @@ def _check_exchanged(sample: _Sample) -> None:
 
 def _check_batches(sample: _Sample) -> None:
     """`vmap` gives what the examples give one by one."""
-    from .func.mapping import vmap  # here, as it takes some milliseconds
-
     factors = (1.0, 0.75, 1.25)
     each = [[x * f if x.dtype.kind == "f" else x for x in sample.arrays] for f in factors]
     batch = [from_numpy(np.stack(column)) for column in zip(*each, strict=True)]
-    found = vmap(lambda *tensors: sample(*tensors))(*batch)
+    found = vmap(sample.__call__)(*batch)
     for place in range(len(factors)):
-        sample.compare([y.numpy()[place] for y in found], sample(*each[place]), f"in a batch, example {place} differs", CLOSE)
+        sample.compare(
+            [y.numpy()[place] for y in found], sample(*each[place]), f"in a batch, example {place} differs", CLOSE
+        )
 
 
 def _tracked(sample: _Sample) -> list[Any]:

@@ -15,7 +15,9 @@ def signature(rule: Any, of: str = "an operation") -> tuple[tuple[str, ...], tup
     """The names of the saved values and of the keyword parameters in the signature of a rule of an operation."""
     code = getattr(rule, "__code__", None)
     if code is None:
-        raise TypeError(f"the rule of {of} is {rule!r}, and no function written with def or lambda that starts with (xp, g)")
+        raise TypeError(
+            f"the rule of {of} is {rule!r}, and no function written with def or lambda that starts with (xp, g)"
+        )
     names = code.co_varnames
     positional = names[: code.co_argcount]
     if positional[:2] != ("xp", "g"):

@@ -15,6 +15,7 @@ import numpy as np
 from . import xp as _xp
 from .keywords import nearest
 from .lazy import provider
+from .package import package
 from .shapes import infer_shape, normalize_axes, normalize_axis
 
 Axes = int | tuple[int, ...] | None
@@ -24,18 +25,17 @@ def _rank(x: Any) -> int:
     return getattr(x, "ndim", 0)
 
 
-class Functions:
+class ArrayFunctions:
     """The functions that `xp` has in the rules and definitions of an operation.
 
     Beside those that are written here it has the elementwise ones of NumPy and of the array API standard, by their names
     there: `exp`, `log1p`, `tanh`, `square`, `maximum`, `where` and so on, and more that `pullback` has, such as `erf`.
     Arrays are passed by position. An axis may be counted from the end.
 
-    >>> import pullback
-    >>> spread = pullback.extend.general(
-    ...     "spread", lambda xp, g, x: xp.zeros_like(x), definition=lambda xp, x: xp.max(x, axis=-1) - xp.min(x, axis=-1))
-    >>> spread(pullback.tensor([[1.0, 5.0], [2.0, 3.0]]))
-    tensor([4., 1.])
+    >>> import numpy
+    >>> from pullback._core.namespaces import ARRAYS as xp
+    >>> xp.max(numpy.eye(2), axis=-1), xp.sum(numpy.eye(2))
+    (array([1., 1.]), np.float64(2.0))
     """
 
     def __init__(self, functions: Any) -> None:
@@ -47,7 +47,9 @@ class Functions:
         except AttributeError:
             known = [each for each in {*dir(type(self)), *_xp.NUMPY} if not each.startswith("_")]
             meant = nearest(name, sorted(known))
-            hint = f": did you mean {meant!r}?" if meant else ": help(pullback.extend.Functions) says what it has"
+            hint = (
+                f": did you mean {meant!r}?" if meant else f": help({package}.extend.ArrayFunctions) says what it has"
+            )
             raise AttributeError(f"xp has no function {name!r}{hint}") from None
         setattr(self, name, found)
         return found
@@ -127,7 +129,7 @@ class Functions:
             x = self._functions.prod(x, axis=place, keepdims=keepdims)
         return x
 
-    def reshape(self, x: Any, shape: tuple[int, ...]) -> Any:
+    def reshape(self, x: Any, shape: int | tuple[int, ...]) -> Any:
         """x in another shape, of which one length may be -1."""
         wanted = (shape,) if isinstance(shape, int) else tuple(shape)
         whole = tuple(infer_shape(wanted, math.prod(x.shape), "reshape")) if -1 in wanted else wanted
@@ -146,7 +148,9 @@ class Functions:
         """x without axes of length 1."""
         axes = normalize_axes(axis, _rank(x), "squeeze")
         if longer := [each for each in axes if x.shape[each] != 1]:
-            raise ValueError(f"squeeze(): axis {longer[0]} has length {x.shape[longer[0]]}, and not 1: its shape is {tuple(x.shape)}")
+            raise ValueError(
+                f"squeeze(): axis {longer[0]} has length {x.shape[longer[0]]}, and not 1: its shape is {tuple(x.shape)}"
+            )
         return self._functions.reshape(x, shape=tuple([n for each, n in enumerate(x.shape) if each not in axes]))
 
     def stack(self, *arrays: Any, axis: int = 0) -> Any:
@@ -181,14 +185,14 @@ def _listed(arrays: tuple[Any, ...]) -> Any:
 
 
 def _reduction(name: str, of: str, text: str) -> Callable[..., Any]:
-    def method(self: Functions, x: Any, axis: Axes = None, keepdims: bool = False) -> Any:
+    def method(self: ArrayFunctions, x: Any, axis: Axes = None, keepdims: bool = False) -> Any:
         return getattr(self._functions, of)(x, axis=normalize_axes(axis, _rank(x), name), keepdims=keepdims)
 
     return _titled(method, name, f"The {text} over axes, or over all.")
 
 
 def _spread(name: str, text: str) -> Callable[..., Any]:
-    def method(self: Functions, x: Any, axis: Axes = None, correction: float = 0, keepdims: bool = False) -> Any:
+    def method(self: ArrayFunctions, x: Any, axis: Axes = None, correction: float = 0, keepdims: bool = False) -> Any:
         axes = normalize_axes(axis, _rank(x), name)
         return getattr(self._functions, name)(x, axis=axes, correction=correction, keepdims=keepdims)
 
@@ -196,14 +200,14 @@ def _spread(name: str, text: str) -> Callable[..., Any]:
 
 
 def _along(name: str, text: str) -> Callable[..., Any]:
-    def method(self: Functions, x: Any, axis: int) -> Any:
+    def method(self: ArrayFunctions, x: Any, axis: int) -> Any:
         return getattr(self._functions, name)(x, axis=normalize_axis(axis, _rank(x), name))
 
     return _titled(method, name, f"{text} along an axis.")
 
 
 def _titled(method: Any, name: str, text: str) -> Callable[..., Any]:
-    method.__name__, method.__qualname__, method.__doc__ = name, f"Functions.{name}", text
+    method.__name__, method.__qualname__, method.__doc__ = name, f"ArrayFunctions.{name}", text
     made: Callable[..., Any] = method
     return made
 
@@ -214,16 +218,16 @@ for _name, _of, _text in (
     ("logsumexp", "logsumexp", "logarithm of the sum of exponentials"), ("all", "all", "conjunction"),
     ("any", "any", "disjunction"),
 ):  # fmt: skip
-    setattr(Functions, _name, _reduction(_name, _of, _text))
+    setattr(ArrayFunctions, _name, _reduction(_name, _of, _text))
 for _name, _text in (("var", "variance"), ("std", "standard deviation")):
-    setattr(Functions, _name, _spread(_name, _text))
+    setattr(ArrayFunctions, _name, _spread(_name, _text))
 for _name, _text in (
     ("cumsum", "Running sums"), ("logcumsumexp", "Logarithms of running sums of exponentials"),
     ("softmax", "The softmax"), ("log_softmax", "The logarithm of the softmax"),
 ):  # fmt: skip
-    setattr(Functions, _name, _along(_name, _text))
+    setattr(ArrayFunctions, _name, _along(_name, _text))
 
-ARRAYS = Functions(_xp)
+ARRAYS = ArrayFunctions(_xp)
 """The functions on arrays."""
-of_users: dict[Any, Any] = {_xp: ARRAYS, provider("primitives"): Functions(provider("primitives"))}
+of_users: dict[Any, Any] = {_xp: ARRAYS, provider("primitives"): ArrayFunctions(provider("primitives"))}
 """The namespaces that users' rules are given for those of pullback's: for arrays, and for tensors."""

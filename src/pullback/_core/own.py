@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from . import xp as _xp
 from .composing import composed
 from .namespaces import ARRAYS, of_users
 from .shapes import sum_to_axes
@@ -105,7 +104,10 @@ def _checked(primitive: Any, function: Function) -> Any:
     """
     parameters = _parameters(function)
     scope = {"function": function, "results": functools.partial(_results, primitive), "ndarray": ndarray, "xp": ARRAYS}
-    places = [f"*{primitive.inputs[-1]}" if primitive.variadic and name == primitive.inputs[-1] else name for name in primitive.inputs]
+    places = [
+        f"*{primitive.inputs[-1]}" if primitive.variadic and name == primitive.inputs[-1] else name
+        for name in primitive.inputs
+    ]
     signature, passed = [*places], ["xp", *places] if primitive.defined else [*places]
     metadata = [each for each in parameters or () if each.kind is each.KEYWORD_ONLY]
     signature += ["*"] if metadata and not primitive.variadic else []
@@ -119,7 +121,9 @@ def _checked(primitive: Any, function: Function) -> Any:
     if primitive.outputs > 1 or primitive.variadic or name in {*primitive.inputs, *scope}:
         fresh = "False"
     else:
-        fresh = " and ".join(["type(made) is ndarray", "made.base is None", *(f"made is not {each}" for each in primitive.inputs)])
+        fresh = " and ".join(
+            ["type(made) is ndarray", "made.base is None", *(f"made is not {each}" for each in primitive.inputs)]
+        )
     lines = [
         f"def {name}({', '.join(signature)}):",
         f"    made = function({', '.join(passed)})",
@@ -169,7 +173,9 @@ def _results(primitive: Any, made: Any, args: Sequence[Any]) -> Any:
     """What an operation returned, as arrays of its own; raises TypeError for anything else."""
     name, count = primitive.short_name, primitive.outputs
     if made is NotImplemented:
-        raise TypeError(f"{name} returned NotImplemented: a definition may where there is a forward= to compute the case")
+        raise TypeError(
+            f"{name} returned NotImplemented: a definition may where there is a forward= to compute the case"
+        )
     if type(made) is tuple or (count > 1 and type(made) is list):
         if len(made) == count or (count == 1 and primitive.kind not in {"elementwise", "multilinear", "general"}):
             return tuple([_result(primitive, each, args) for each in made])
@@ -177,22 +183,32 @@ def _results(primitive: Any, made: Any, args: Sequence[Any]) -> Any:
             f"{name} returned {len(made)} results, and was made with outputs={count}: extend.general takes outputs={len(made)}"
         )
     if count > 1:
-        raise TypeError(f"{name} returned {_described(made)}, and was made with outputs={count}: return a tuple of {count} arrays")
+        raise TypeError(
+            f"{name} returned {_described(made)}, and was made with outputs={count}: return a tuple of {count} arrays"
+        )
     return _result(primitive, made, args)
 
 
 def _result(primitive: Any, made: Any, args: Sequence[Any]) -> Any:
     if isinstance(made, ndarray) and made.dtype.char != "O":
-        shared = not primitive.view and any(isinstance(each, ndarray) and np.may_share_memory(made, each) for each in args)
+        shared = not primitive.view and any(
+            isinstance(each, ndarray) and np.may_share_memory(made, each) for each in args
+        )
         return made.copy() if shared else made
-    if isinstance(made, np.generic) or (hasattr(made, "dtype") and hasattr(made, "shape") and not isinstance(made, ndarray)):
+    if isinstance(made, np.generic) or (
+        hasattr(made, "dtype") and hasattr(made, "shape") and not isinstance(made, ndarray)
+    ):
         return made
     if isinstance(made, NUMBERS) and not any(isinstance(each, ndarray) for each in args):
         return made
     what = _described(made)
     hint = "its function has no return" if made is None else "make one with xp, such as xp.zeros_like(x) + 3.0 for 3.0"
     if isinstance(made, list):
-        hint = "call it with tensors or arrays, not with lists" if any(type(each) is list for each in args) else "make one by xp.stack"
+        hint = (
+            "call it with tensors or arrays, not with lists"
+            if any(type(each) is list for each in args)
+            else "make one by xp.stack"
+        )
     raise TypeError(f"{primitive.short_name} returned {what}, and not an array: {hint}")
 
 
@@ -217,8 +233,8 @@ def pulled(primitive: Any) -> Function:
             raise TypeError(
                 f"the joint rule of {primitive.short_name} returned {len(made)} cotangents for {len(edges)} inputs: return one for each"
             )
-        for r, edge in zip(made, edges):  # noqa: B905  # `strict` would take 0.2 us
-            if edge is not None and getattr(r, "shape", None) != edge.shape:
+        for place, edge in enumerate(edges):
+            if edge is not None and getattr(made[place], "shape", None) != edge.shape:
                 _require_fitting(primitive, made, edges)
         return made
 

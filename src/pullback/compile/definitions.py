@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import ops
 from .._core.modes import quiet
-from .._core.namespaces import Functions
+from .._core.namespaces import ArrayFunctions
 from .._core.primitives import Primitive
 from .inference import REDUCED, infer
 from .program import Equation, Value
@@ -72,7 +72,9 @@ class Symbol:
         return self.value.dtype
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"it asks an array for .{name}: use operators and functions, such as xp.sum(x) for x.sum()")
+        raise AttributeError(
+            f"it asks an array for .{name}: use operators and functions, such as xp.sum(x) for x.sum()"
+        )
 
     def __pos__(self) -> Any:
         return self
@@ -285,12 +287,14 @@ def read(build: Any, e: Equation) -> tuple[Value, ...] | None:
         return None
     values = [_as(build, each, SINGLE) if wide and each.dtype.char == "e" else each for each in e.inputs]
     try:
-        namespace = Namespace(build) if e.primitive.name == e.primitive.short_name else Functions(Namespace(build))
+        namespace = Namespace(build) if e.primitive.name == e.primitive.short_name else ArrayFunctions(Namespace(build))
         found = e.primitive.definition(namespace, *[Symbol(build, value) for value in values], **e.params)
     except Exception as error:  # noqa: BLE001  # whatever it does, arrays may know how
         build.unread.append((e.primitive, error))
         return None
-    made = [each.value for each in (found if isinstance(found, (tuple, list)) else (found,)) if isinstance(each, Symbol)]
+    made = [
+        each.value for each in (found if isinstance(found, (tuple, list)) else (found,)) if isinstance(each, Symbol)
+    ]
     if wide:
         made = [_as(build, each, out.dtype) for each, out in zip(made, e.outputs, strict=False)]
     # NumPy 1 widens arrays without axes.

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._core.modes import quiet
+from ..._core.package import package
 from . import elements, matrices, moving, sums, windows  # noqa: F401  # they fill the table
 from .lowerings import LOWERINGS, SILENT, STANDARD, Lowering, LoweringError
 
@@ -535,4 +536,4 @@ def _of_user(primitive: Any) -> str:
         return ""
     if primitive.definition is None:
         return ": with a definition= beside its forward=, it runs as its parts"
-    return ": its definition cannot be read as a program; pullback.testing.check_operation says why"
+    return f": its definition cannot be read as a program; {package}.testing.check_operation says why"
