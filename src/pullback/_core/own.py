@@ -103,31 +103,31 @@ def _checked(primitive: Any, function: Function) -> Any:
     Its source is generated, so that the look costs a tenth of a microsecond.
     """
     parameters = _parameters(function)
-    scope = {"function": function, "results": functools.partial(_results, primitive), "ndarray": ndarray, "xp": ARRAYS}
+    scope = {
+        "_function": function,
+        "_results": functools.partial(_results, primitive),
+        "_ndarray": ndarray,
+        "_xp": ARRAYS,
+    }
     places = [
         f"*{primitive.inputs[-1]}" if primitive.variadic and name == primitive.inputs[-1] else name
         for name in primitive.inputs
     ]
-    signature, passed = [*places], ["xp", *places] if primitive.defined else [*places]
+    signature, passed = [*places], ["_xp", *places] if primitive.defined else [*places]
     metadata = [each for each in parameters or () if each.kind is each.KEYWORD_ONLY]
     signature += ["*"] if metadata and not primitive.variadic else []
     for each in metadata:
-        scope[f"default_{each.name}"] = each.default
-        signature.append(each.name if each.default is each.empty else f"{each.name}=default_{each.name}")
+        scope[f"_default_{each.name}"] = each.default
+        signature.append(each.name if each.default is each.empty else f"{each.name}=_default_{each.name}")
         passed.append(f"{each.name}={each.name}")
     if parameters is None or any(each.kind is each.VAR_KEYWORD for each in parameters):
         signature, passed = [*signature, "**params"], [*passed, "**params"]
     name = primitive.short_name if primitive.short_name.isidentifier() else "operation"
-    if primitive.outputs > 1 or primitive.variadic or name in {*primitive.inputs, *scope}:
-        fresh = "False"
-    else:
-        fresh = " and ".join(
-            ["type(made) is ndarray", "made.base is None", *(f"made is not {each}" for each in primitive.inputs)]
-        )
+    fresh = "False" if primitive.outputs > 1 else "type(_made) is _ndarray"
     lines = [
         f"def {name}({', '.join(signature)}):",
-        f"    made = function({', '.join(passed)})",
-        f"    return made if {fresh} else results(made, ({', '.join(places)},))",
+        f"    _made = _function({', '.join(passed)})",
+        f"    return _made if {fresh} else _results(_made, ({', '.join(places)},))",
     ]
     return generated(primitive.name, "\n".join(lines), scope, name)
 
@@ -191,10 +191,7 @@ def _results(primitive: Any, made: Any, args: Sequence[Any]) -> Any:
 
 def _result(primitive: Any, made: Any, args: Sequence[Any]) -> Any:
     if isinstance(made, ndarray) and made.dtype.char != "O":
-        shared = not primitive.view and any(
-            isinstance(each, ndarray) and np.may_share_memory(made, each) for each in args
-        )
-        return made.copy() if shared else made
+        return made
     if isinstance(made, np.generic) or (
         hasattr(made, "dtype") and hasattr(made, "shape") and not isinstance(made, ndarray)
     ):
