@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import keyword
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -122,7 +123,8 @@ def _checked(primitive: Any, function: Function) -> Any:
         passed.append(f"{each.name}={each.name}")
     if parameters is None or any(each.kind is each.VAR_KEYWORD for each in parameters):
         signature, passed = [*signature, "**params"], [*passed, "**params"]
-    name = primitive.short_name if primitive.short_name.isidentifier() else "operation"
+    named = primitive.short_name.isidentifier() and not keyword.iskeyword(primitive.short_name)
+    name = primitive.short_name if named else "operation"
     fresh = "False" if primitive.outputs > 1 else "type(_made) is _ndarray"
     lines = [
         f"def {name}({', '.join(signature)}):",
