@@ -438,6 +438,62 @@ def test_the_import_is_light() -> None:
     assert loaded - ours <= light, "modules that NumPy has not imported already"
 
 
+# What CPython has beyond Python's reference, or has otherwise in another version: how objects lie in memory, what refers
+# to them, instructions, profile functions. Private names of Python's library are such, too.
+INTERNALS = set(
+    "getrefcount get_referrers get_referents get_objects getprofile setprofile settrace get_instructions "
+    "get_config_var pythonapi from_address implementation version_info hexversion __basicsize__ __itemsize__ __dictoffset__ "
+    "__weakrefoffset__ __flags__ dis opcode".split()
+)
+
+
+def _internals(tree: ast.AST) -> Iterator[str]:
+    """The names in a module's code that are those of CPython's internals, or private ones of Python's library."""
+    library = set[str]()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                found = [each.name for each in names]
+                library |= {each.asname or each.name for each in names if each.name in sys.stdlib_module_names}
+            case ast.ImportFrom(module=str(module), names=names, level=0) if module in sys.stdlib_module_names:
+                found = [module, *[each.name for each in names]]
+                yield from (each.name for each in names if each.name.startswith("_"))
+            case ast.Attribute(value=ast.Name(id=owner), attr=name) if owner in library and re.match("_[^_]", name):
+                found = []
+                yield f"{owner}.{name}"
+            case ast.Attribute(attr=name):
+                found = [name]
+            case _:
+                continue
+        yield from INTERNALS.intersection(found)
+
+
+def test_one_module_of_compile_knows_the_internals_of_python() -> None:
+    """So that a new version of Python is one place to look at."""
+    for name in PATHS:
+        if room(name) == "compile" and name != "compile.cpython":
+            assert not (found := [*_internals(tree(name))]), f"{name} uses {found}: ask for it in compile/cpython.py"
+    assert INTERNALS - {"settrace", "version_info", "hexversion", "opcode"} <= {*_internals(tree("compile.cpython"))}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import sys; sys.getrefcount(x)",
+        "from sys import setprofile",
+        "import dis",
+        "from dis import get_instructions",
+        "import functools; functools._lru_cache_wrapper",
+        "from copyreg import _slotnames",
+        "import sys as system; system._getframe(1)",
+        "kind.__basicsize__",
+        "import ctypes; ctypes.c_int.from_address(id(x))",
+    ],
+)
+def test_internals_of_python_are_found(text: str) -> None:
+    assert [*_internals(ast.parse(text))]
+
+
 COPYING = {"reshape", "ravel"}  # they give a view or a copy, by the layout of the array: what is written may be lost
 
 

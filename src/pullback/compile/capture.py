@@ -12,7 +12,6 @@ import enum
 import functools
 import gc
 import operator
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -33,6 +32,7 @@ from .._tensor.tensor import Tensor
 from ..func.control import runner
 from . import records
 from .answers import Answer, Answers
+from .cpython import owners, profile_function, references, referring, set_profile_function
 from .holders import PLAIN, Asked, Holder, Mapping, attached
 from .layouts import clash, order
 from .loops import LoopRecorder
@@ -61,7 +61,7 @@ class CapturedRun:
         self.function, self.leaves, self.structure = function, leaves, structure
         self.constant, self.traced = constant, set[Root]()
         self.recorder = Recorder(patient=True)
-        self.alone = _references(self.recorder)
+        self.alone = references(self.recorder)
         tensors = [leaf for leaf in leaves if isinstance(leaf, Carrier)]
         hooks = [hook for tensor in tensors for hooks in hooks_on(tensor) for (hook,) in hooks]
         kinds = {Tensor, *map(type, tensors)}
@@ -132,12 +132,12 @@ class CapturedRun:
         given = [self._number(i, leaf) for i, leaf in enumerate(self.leaves)]
         args, kwargs = unflatten(self.structure, given)
         arguments = (args, dict(kwargs))
-        watch = sys.getprofile()
+        watch = profile_function()
         try:
             with Outside(self.recorder) as outside:
                 result = under(runner, LoopRecorder(), functools.partial(self.function, *args, **kwargs))
         finally:  # if leaving the block was interrupted
-            sys.setprofile(watch)
+            set_profile_function(watch)
         for refusal in self.recorder.refusals:
             raise refusal  # the function has caught it
         if outside.abstract:
@@ -510,9 +510,9 @@ class CapturedRun:
             if isinstance(tensor, Carrier):
                 settle(tensor)
         self.recorder.tensors.clear()
-        if _references(self.recorder) > self.alone:
+        if references(self.recorder) > self.alone:
             gc.collect(1)  # what was made just now and holds itself: looking there only takes a millisecond
-        if _references(self.recorder) > self.alone:
+        if references(self.recorder) > self.alone:
             _settle_others(self.recorder)
 
     @staticmethod
@@ -570,20 +570,10 @@ def settle(tensor: Any) -> None:
         cell.array = tensor._array if cell.array is held else cell.array._array
 
 
-def _references(recorder: Recorder) -> int:
-    """How many hold a recorder: its run, some that are always the same, and recorded values that live on."""
-    return sys.getrefcount(recorder)
-
-
 def _settle_others(recorder: Recorder) -> None:
     """Have graphs that live on, and aliases made without the tape, hold arrays; this asks every object there is."""
-    referring = gc.get_referrers(recorder)
-    if attributes := [
-        found for found in referring if type(found) is dict
-    ]:  # of which objects hold theirs, since Python 3.13
-        referring += gc.get_referrers(*attributes)
-    alive = [found for found in referring if isinstance(found, Recorded)]
-    for holder in gc.get_referrers(*alive) if alive else ():
+    alive = [found for found in owners(recorder) if isinstance(found, Recorded)]
+    for holder in referring(*alive) if alive else ():
         if isinstance(holder, Attributes) and not isinstance(holder, Recorded):
             settle(holder)
         elif isinstance(holder, Cell) and isinstance(holder.array, Recorded):

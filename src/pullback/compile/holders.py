@@ -6,12 +6,8 @@ This is the one table of what is watched. A holder says what it holds now (`entr
 
 from __future__ import annotations
 
-import ctypes
-import functools
-import gc
 import operator
 import struct
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -21,17 +17,13 @@ import numpy as np
 
 from .._core.primitives import Carrier
 from .._tensor.tensor import Later
+from .cpython import UNNOTICED, version, version_place, within
 
 MISSING = object()
 BITS = {float: "d", complex: "dd"}
 EXACT = (type(None), bool, int, str, bytes, type(Ellipsis), type(NotImplemented))
 PLAIN = (*EXACT, float, complex, range, slice)
 """Kinds of values that are nothing but what they mean; subclasses of them may have attributes."""
-UNNOTICED = {
-    *("__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__annotate__", "__annotate_func__"),
-    *("__annotations_cache__", "__abstractmethods__", "__dataclass_fields__", "__dataclass_params__"),
-}
-"""Entries of a class that Python makes, some of them when they are first asked for."""
 
 
 class Row(NamedTuple):
@@ -218,7 +210,7 @@ class Members(Holder):
 
     def rows(self) -> list[Row] | None:
         """All entries of the dictionary that the class shows read-only."""
-        (members,) = gc.get_referents(vars(self.held))
+        (members,) = within(vars(self.held))
         entries = {name: self.before.get(name, value) for name, value in members.items()}
         known = {name: value for name, value in entries.items() if name in self.before or name in UNNOTICED}
         return [Row("entries", members, frozenset(), known)]
@@ -282,37 +274,6 @@ def versioned(cls: type) -> tuple[int | None, dict[Any, Any]]:
         return None, entries
     _versions[cls] = number, entries
     return number, entries
-
-
-def version(cls: type) -> int | None:
-    """The word in which Python keeps the number of a class's attributes; None if there is none now."""
-    place = version_place()
-    word = 0 if place is None else ctypes.c_uint64.from_address(id(cls) + place).value
-    return word if word & 0xFFFFFFFF else None
-
-
-@functools.cache
-def version_place() -> int | None:
-    """Where a class has the number of its attributes, in bytes from its address; None where that is not found."""
-    if sys.implementation.name != "cpython" or sys.byteorder != "little" or ctypes.sizeof(ctypes.c_void_p) != 8:
-        return None
-
-    class Probe:
-        mark = 0
-
-    size: Any = type.__basicsize__
-    words = (ctypes.c_uint64 * (size // 8)).from_address(id(Probe))
-
-    def looked_up() -> list[int]:
-        getattr(Probe, "mark", None)
-        return [word & 0xFFFFFFFF for word in words]
-
-    first = looked_up()
-    Probe.mark = 1
-    between = [word & 0xFFFFFFFF for word in words]
-    second = looked_up()
-    places = [i for i, word in enumerate(first) if between[i] == 0 < word < second[i] and second == looked_up()]
-    return 8 * places[0] if len(places) == 1 else None
 
 
 class Attributes(Holder):

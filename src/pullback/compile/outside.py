@@ -17,32 +17,19 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import Any, Self
 
+from .cpython import (
+    ASKING_FUNCTIONS,
+    ASKING_MODULES,
+    COMPUTING,
+    SETTINGS,
+    profile_function,
+    set_profile_function,
+)
 from .recorder import Recorder, RefusedError
 from .state import of_library
 
-MODULES = {
-    "time", "posix", "nt", "_posixsubprocess", "_winapi", "_socket", "_ssl", "select", "resource", "pwd", "grp", "gc", "_uuid",
-    "_locale", "msvcrt", "termios", "fcntl",
-}  # fmt: skip
-"""Modules written in C whose functions ask the system, but for those that only compute."""
-COMPUTING = {"collect", "fspath", "_path_normpath", "_path_splitroot", "_path_splitroot_ex", "struct_time"}
-"""Functions of these modules that only compute, or whose effect a program does not see."""
-NAMED = {
-    ("io", "open"), ("_io", "open"), ("_io", "open_code"), ("builtins", "input"), ("builtins", "breakpoint"),
-    ("_thread", "start_new_thread"), ("_thread", "start_joinable_thread"),
-}  # fmt: skip
-"""Functions of other modules that read what is outside, or begin it."""
 ERROR_STATE = {"_get_extobj_dict", "geterrobj"}
 """NumPy's function that reads its error state, from 2.0 on and before."""
-SETTINGS = {
-    "getrecursionlimit",
-    "getswitchinterval",
-    "get_int_max_str_digits",
-    "getrefcount",
-    "gettrace",
-    "getallocatedblocks",
-}
-"""Functions of `sys` that read a setting of the process."""
 CLOCKS = {"now", "utcnow", "today"}
 """Methods of dates that read the clock."""
 ASKING = {
@@ -68,7 +55,7 @@ class Outside:
     def __init__(self, recorder: Recorder) -> None:
         self.abstract = False
         self._recorder = recorder
-        self._unprofiled = sys.getprofile() is None
+        self._unprofiled = profile_function() is None
         self._asking = {
             id(operator.attrgetter(name)(sys.modules[module]).__code__): name
             for module, names in ASKING.items()
@@ -79,13 +66,13 @@ class Outside:
     def __enter__(self) -> Self:
         if self._unprofiled:
             self._recorder.watch = self._seen
-            sys.setprofile(self._recorder.watch)
+            set_profile_function(self._recorder.watch)
         return self
 
     def __exit__(self, *exc: object) -> None:
         if self._unprofiled:
             self._recorder.watch = None
-            sys.setprofile(None)
+            set_profile_function(None)
 
     def _seen(self, frame: FrameType, event: str, function: Any) -> None:
         if event == "call" and id(frame.f_code) in self._asking and _by_user(frame.f_back):
@@ -120,7 +107,8 @@ def _changes(function: Any, frame: FrameType) -> bool:
         return name == "__subclasses__" or (name in CLOCKS and isinstance(owner, type) and issubclass(owner, dt.date))
     if module == "sys":
         return name in SETTINGS
-    return (module in MODULES and name not in COMPUTING) or (module, name) in NAMED or name in ERROR_STATE
+    asking = (module in ASKING_MODULES and name not in COMPUTING) or (module, name) in ASKING_FUNCTIONS
+    return asking or name in ERROR_STATE
 
 
 def _waits(owner: Any, name: str) -> bool:

@@ -12,7 +12,6 @@ its block to it; a write makes a new value of the whole block.
 from __future__ import annotations
 
 import math
-import sys
 from _thread import get_ident
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -35,6 +34,7 @@ from .._tape.recording import Operation
 from .._tape.views import pieces
 from .._tensor.tensor import Tensor
 from ..interpreters import Boxed, Interpreter
+from .cpython import profile_function, set_profile_function
 from .deferred import LARGE, Deferred, begins, foreseen
 from .definitions import counted
 from .layouts import overlaps
@@ -440,14 +440,14 @@ class Recorder(Interpreter):
 
     def alone(self, primitives: Iterable[Primitive], work: Callable[..., Any], *given: Any) -> Any:
         """Do work in which users' code has no part, unless the primitives are theirs, without the profile function."""
-        watch = sys.getprofile()
+        watch = profile_function()
         if watch is None or watch is not self.watch or not all(OWN.get(each.name) is each for each in primitives):
             return work(*given)
-        sys.setprofile(None)
+        set_profile_function(None)
         try:
             return work(*given)
         finally:
-            sys.setprofile(watch)
+            set_profile_function(watch)
 
     def _recorded(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The result of an operation, in the thread that records."""

@@ -13,11 +13,7 @@ import array
 import builtins
 import contextlib
 import contextvars
-import copyreg
-import ctypes
-import dis
 import functools
-import gc
 import importlib
 import inspect
 import io
@@ -38,10 +34,9 @@ import numpy as np
 from .._core.primitives import Carrier
 from .._numerics.random import Generator
 from .._tape.node import AccumulateGrad
-from . import holders
+from . import cpython, holders
 from .holders import PLAIN, Holder, attached, is_scalar
 
-_slotnames: Callable[[type], list[str]] = copyreg._slotnames  # type: ignore[attr-defined]  # what copies are made by
 LIMIT = 100_000  # things walked through, before a function is said to reach too much
 LARGEST_ARRAY = 1 << 20
 LIBRARIES = {"pullback", "numpy", "scipy", *sys.stdlib_module_names} - {"__main__"}
@@ -50,35 +45,7 @@ OWN = {"pullback", "numpy", "scipy"}
 FUNCTIONAL = "pullback.nn.functional"
 FOLDERS = (os.path.dirname(os.__file__), os.path.join(sys.base_prefix, "DLLs"))
 """Where Python's library is."""
-BUFFERS = (
-    bytearray,
-    array.array,
-    memoryview,
-    mmap.mmap,
-    ctypes.Array,
-    ctypes.Structure,
-    ctypes.Union,
-    ctypes._SimpleCData,
-)
-
-
-def _cached(function: Any) -> Any:
-    """What the cache of a function holds; it is no attribute, but can be asked for as what is referred to."""
-    own = vars(function)
-    return tuple(
-        _linked(value)
-        for held in gc.get_referents(function)
-        if type(held) is dict and held is not own
-        for value in held.values()
-    )
-
-
-def _linked(value: Any) -> Any:
-    """The result that a link of a cache with a limit holds, after its neighbours, a hash and the arguments."""
-    if type(value).__name__ != "_lru_list_elem" or sys.implementation.name != "cpython":
-        return value
-    place = id(value) + object.__basicsize__ + 4 * ctypes.sizeof(ctypes.c_void_p)
-    return ctypes.py_object.from_address(place).value
+BUFFERS = (bytearray, array.array, memoryview, mmap.mmap, *cpython.C_DATA)
 
 
 # What other objects are made of, or say of themselves.
@@ -90,12 +57,12 @@ PARTS: dict[Any, Callable[[Any], Iterable[Any]]] = {
     (staticmethod, classmethod): lambda method: (method.__func__,),
     property: lambda made: (made.fget, made.fset, made.fdel),
     slice: lambda made: (made.start, made.stop, made.step),
-    (type({}.keys()), type({}.values()), type({}.items())): gc.get_referents,
+    (type({}.keys()), type({}.values()), type({}.items())): cpython.within,
 }
 WRAPPING = (types.MethodType, functools.partial, (staticmethod, classmethod), property)
 """Those of them that functions are made into."""
 QUESTIONS: dict[Any, Callable[[Any], Any]] = {
-    functools._lru_cache_wrapper: _cached,
+    cpython.Cache: cpython.cached,
     contextvars.ContextVar: lambda variable: variable.get(None),
     BUFFERS: bytes,
     np.void: lambda scalar: (scalar.dtype.str, scalar.tobytes()),
@@ -115,8 +82,8 @@ STILL_MODULES = {
 
 # Names that are computed: by some functions anything can be found, by others the attributes of what is reached.
 FINDERS = (
-    globals, eval, exec, __import__, importlib.import_module, importlib.reload, sys.modules, sys._getframe,
-    inspect.currentframe, inspect.stack, gc.get_objects, gc.get_referrers,
+    globals, eval, exec, __import__, importlib.import_module, importlib.reload, sys.modules,
+    inspect.currentframe, inspect.stack, *cpython.FINDERS,
 )  # fmt: skip
 DESCRIPTIONS = {"__doc__", "__name__", "__qualname__", "__annotations__", "__module__"}
 LOOKING = (getattr, hasattr, setattr, delattr, vars, dir, operator.attrgetter)
@@ -316,7 +283,7 @@ class State:
                 self._hold(holders.Mapping(members))
             return
         self._hold(holders.Attributes(value, "__class__", *(["__dict__"] if isinstance(members, dict) else [])))
-        if slots := _slotnames(kind):
+        if slots := cpython.slots_of(kind):
             self._hold(holders.Attributes(value, *slots))
 
     # Names
@@ -329,7 +296,7 @@ class State:
             self._hold(holders.Closure(cell, name))
         self._hold(holders.Attributes(function, "__code__", "__defaults__", "__kwdefaults__", "__dict__"))
         self._functions.append(function)
-        names, found = _names(function.__code__), _globals(function.__code__)
+        names, found = cpython.names_in(function.__code__), cpython.globals_in(function.__code__)
         self._names |= names
         self._whole |= "__dict__" in names
         self.asks_types |= "type" in found
@@ -339,7 +306,7 @@ class State:
         if imported := _imported(function.__code__, scope.get("__package__")):
             self._hold(holders.Named(sys.modules, imported))
         around = [scope[name] for name in found if name in scope]
-        around += [sys.modules.get(name) for name in _imports(function.__code__)]
+        around += [sys.modules.get(name) for name in cpython.imports_in(function.__code__)]
         for module in (*around, *_contents(function)):
             if isinstance(module, types.ModuleType) and of_library(module.__name__):
                 self._want(vars(module), _present(module, names))
@@ -433,48 +400,18 @@ def _contents(function: Any) -> list[Any]:
     return found
 
 
-@functools.lru_cache(maxsize=2048)
-def _operands(code: Any, *kinds: str) -> tuple[str, ...]:
-    """What instructions of some kinds name in a function, and in those inside it."""
-    found = [i.argval for i in dis.get_instructions(code) if i.opname in kinds]
-    return tuple(dict.fromkeys([*found, *[name for inner in _inner(code) for name in _operands(inner, *kinds)]]))
-
-
-def _globals(code: Any) -> tuple[str, ...]:
-    """The globals that a function looks up or sets."""
-    return _operands(code, "LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
-
-
-def _imports(code: Any) -> tuple[str, ...]:
-    """The modules that a function imports."""
-    return _operands(code, "IMPORT_NAME")
-
-
 def _imported(code: Any, package: str | None) -> tuple[str, ...]:
     """The names in `sys.modules` of those that are none of a library."""
-    names = [name for name in _imports(code) if name and not of_library(name)]
+    names = [name for name in cpython.imports_in(code) if name and not of_library(name)]
     found = [*names, *[name.partition(".")[0] for name in names], *[f"{package}.{name}" for name in names if package]]
     return tuple(dict.fromkeys(found))
 
 
-def _names(code: Any) -> set[str]:
-    """All names in a function and those inside it, those of attributes among them."""
-    return {*code.co_names, *[name for inner in _inner(code) for name in _names(inner)]}
-
-
-def _inner(code: Any) -> list[Any]:
-    return [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
-
-
 @functools.lru_cache(maxsize=1024)
 def _hidden(kind: Any) -> bool:
-    """Whether objects of a class have more inside than attributes: the test by which Python refuses to copy them."""
-    if issubclass(kind, dict | list | tuple | set | frozenset | deque | np.ndarray):
-        return False
-    word = ctypes.sizeof(ctypes.c_void_p)
-    places = len(_slotnames(kind))
-    shown = object.__basicsize__ + word * (places + (kind.__dictoffset__ > 0) + (kind.__weakrefoffset__ > 0))
-    return bool(kind.__itemsize__) or kind.__basicsize__ > shown
+    """Whether objects of a class have more inside than attributes, and what is walked through."""
+    walked = issubclass(kind, dict | list | tuple | set | frozenset | deque | np.ndarray)
+    return not walked and cpython.hides(kind)
 
 
 def _still(kind: type) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from .. import cpython
 from ..mathematics.lanes import TYPES, IRValue
 from . import native
 from .linking import LinkedModule, address_of
@@ -183,10 +184,10 @@ def method(name: str, doc: str, write: Callable[[LinkedModule], object], details
 
     None where the layout of Python's objects is not known.
     """
-    if native.offsets() is None or native.POINTER_SIZE != 8:
+    if native.offsets() is None or cpython.WORD != 8:
         return None
     try:
         made = code(f"{name} {details}", write, {})
     except AttributeError:  # a C function that this Python does not have
         return None
-    return native.method(made, name, doc)
+    return cpython.method(made, name, doc)

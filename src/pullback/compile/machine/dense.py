@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..._numerics.blas import single as single
+from .. import cpython
 from ..mathematics.lanes import IRValue
 from . import callables, matrices, native, pool
 from .callables import ALIGNED as ALIGNED_FLAG, WRITABLE, FunctionBody
@@ -239,7 +240,7 @@ def _function(name: str, parts: list[str], dtype: np.dtype[Any]) -> Callable[...
         return None
     found = functions(DenseEmitter, kind).addresses
     words = [pool.address("share"), *[found[part] for part in parts], matrices.address(f"multiply_{kind}")]
-    return native.builtin(method, np.array([*words, id(dtype), dtype.num], np.int64))
+    return cpython.builtin(method, np.array([*words, id(dtype), dtype.num], np.int64))
 
 
 @native.once

@@ -7,13 +7,13 @@ programs: its `self` is an array of words that describe the program (`Block`).
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from .. import cpython
 from ..mathematics.lanes import IRValue
 from . import callables, native
 from .callables import ROW, FunctionBody
@@ -136,12 +136,10 @@ class Block:
     def __del__(self) -> None:
         cell = int(self.words[WORDS.index("cell")])
         if cell:
-            free = ctypes.pythonapi.PyMem_RawFree
-            free.argtypes, free.restype = [ctypes.c_void_p], None
-            free(cell)
+            cpython.free(cell)
 
 
 def builtin(block: Block) -> Any:
     """A built-in function of Python that runs a program; None where the layout of objects is not known."""
     method = _method()
-    return None if method is None else native.builtin(method, block.words)
+    return None if method is None else cpython.builtin(method, block.words)

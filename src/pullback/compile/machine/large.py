@@ -20,6 +20,7 @@ from ..._core.modes import NO_GRAD, mode
 from ..._core.namespaces import of_users
 from ..._core.primitives import Primitive
 from ..._tensor.tensor import Tensor
+from .. import cpython
 from ..keys import of_entry
 from ..passes import simplify
 from ..program import Array, Program
@@ -139,7 +140,7 @@ def _compiled(
     first = [axes for _, axes in operands].index(True)
     words = [pool.address("share"), code.address("some"), len(operands), first, out.num]
     words += [word for dtype, axes in operands for word in (id(np.dtype(dtype.type)), int(axes))]
-    return native.builtin(method, np.array(words, np.int64))
+    return cpython.builtin(method, np.array(words, np.int64))
 
 
 MOST = 1000

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
-import sys
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -20,9 +19,9 @@ from llvmlite import binding, ir
 from ..._core import forks
 from ..._core.machine import umath
 from ..._core.modes import like
-from .. import store
+from .. import cpython, store
+from ..cpython import HEAD, WORD, int_at, word_at, words_at
 
-POINTER_SIZE = ctypes.sizeof(ctypes.c_void_p)
 Function = TypeVar("Function", bound=Callable[..., Any])
 turn = forks.lock()
 """Held while a module is written: llvmlite is not thread-safe."""
@@ -97,20 +96,15 @@ def multiplies() -> bool:
 def offsets() -> dict[str, int] | None:
     """The offsets of the fields of an array object; None if they are not found."""
     probe = np.zeros((3, 5, 7), np.float32)[:, :2]
-    head = object.__basicsize__
-    words = (ctypes.c_void_p * ((np.ndarray.__basicsize__ + POINTER_SIZE - 1) // POINTER_SIZE)).from_address(id(probe))
-    first = head // POINTER_SIZE
-    if sys.implementation.name != "cpython" or words[first] != probe.ctypes.data:
+    words = cpython.words_of(probe)
+    if words is None or words[HEAD // WORD] != probe.ctypes.data:
         return None
     places = {"type": -1, "data": 0, "nd": 1, "dims": 2, "strides": 3, "descr": 5, "flags": 6}
-    found = {name: head + place * POINTER_SIZE for name, place in places.items()}
+    found = {name: HEAD + place * WORD for name, place in places.items()}
     base = id(probe)
-    nd = ctypes.c_int.from_address(base + found["nd"]).value
-    dims = (ctypes.c_ssize_t * 3).from_address(ctypes.c_void_p.from_address(base + found["dims"]).value or 0)[:3]
-    strides = (ctypes.c_ssize_t * 3).from_address(ctypes.c_void_p.from_address(base + found["strides"]).value or 0)[:3]
-    descr = ctypes.c_void_p.from_address(base + found["descr"]).value
-    kind = ctypes.c_void_p.from_address(base + found["type"]).value
-    flags = ctypes.c_int.from_address(base + found["flags"]).value
+    nd, flags = (int_at(base + found[name]).value for name in ("nd", "flags"))
+    dims, strides = (words_at(word_at(base + found[name]).value, 3)[:] for name in ("dims", "strides"))
+    descr, kind = (word_at(base + found[name]).value for name in ("descr", "type"))
     right = (nd, dims, strides) == (3, [3, 2, 7], [140, 28, 4]) and (descr, kind) == (id(probe.dtype), id(np.ndarray))
     right = right and flags == probe.flags.num
     return found if right else None
@@ -128,15 +122,13 @@ def data(array: Any) -> int:
     place = _data_place()
     if place is None or type(array) is not np.ndarray:  # an object of another type has something else at that place
         return int(array.ctypes.data)
-    return ctypes.c_size_t.from_address(id(array) + place).value
+    return word_at(id(array) + place).value
 
 
 @functools.cache
 def _api() -> Any:
     """The table of NumPy's C functions."""
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return (ctypes.c_void_p * 100).from_address(get(umath._ARRAY_API, None))
+    return words_at(cpython.contents(umath._ARRAY_API), 100)
 
 
 OBJECTS = {"ndarray": np.ndarray, "None": None, "True": True, "False": False}
@@ -149,7 +141,7 @@ def address(name: str) -> int:
         return int(_api()[NEW_ARRAY])
     if name in OBJECTS:
         return id(OBJECTS[name])
-    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
+    return cpython.function_address(name)
 
 
 # Code
@@ -178,7 +170,7 @@ class Code:
     def fill(self, links: Sequence[int]) -> None:
         """Fill the table of addresses."""
         if links:
-            table = (ctypes.c_void_p * len(links)).from_address(self.engine.get_global_value_address("links"))
+            table = words_at(self.engine.get_global_value_address("links"), len(links))
             for place, link in enumerate(links):
                 table[place] = link
 
@@ -191,34 +183,6 @@ class Code:
     def address(self, name: str) -> int:
         """The address of a function."""
         return int(self.engine.get_function_address(name))
-
-
-class _Method(ctypes.Structure):
-    code: Code
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    )
-
-
-FASTCALL = 0x80
-
-
-def method(code: Code, name: str, doc: str) -> Any:
-    """The PyMethodDef of a function that takes an array of arguments; it must outlive its functions."""
-    made = _Method(name.encode(), code.address(name), FASTCALL, doc.encode())
-    made.code = code
-    return made
-
-
-def builtin(method: Any, words: Any) -> Callable[..., Any]:
-    """A built-in function whose `self` is an array of words."""
-    make = ctypes.pythonapi.PyCFunction_NewEx
-    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    function: Callable[..., Any] = make(ctypes.addressof(method), words, None)
-    return function
 
 
 def _key(text: str) -> str | None:

@@ -7,11 +7,6 @@ holders keep alive, so that none is another one's by chance.
 
 from __future__ import annotations
 
-import ctypes
-import functools
-import sys
-import sysconfig
-import types
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -19,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import cpython
 from ..holders import MISSING, Holder, Library, Row
 from ..mathematics.lanes import IRValue
 from . import callables, native
@@ -79,90 +75,10 @@ def _entries(
 @native.once
 def _method() -> Any:
     """The function for all records, compiled once in a process; None where Python's objects are not understood."""
-    parts = _list()
-    if parts is None or sysconfig.get_config_var("Py_GIL_DISABLED"):
+    parts = cpython.list_places()
+    if parts is None or not cpython.LOCKED:
         return None  # without a lock of the interpreter, a container might change while it is looked at
     return callables.method("unchanged", "Whether all is what it was.", partial(_write, places=parts))
-
-
-@functools.cache
-def _list() -> dict[str, int] | None:
-    """Where a list has its length and the address of its items; None where they are not found."""
-    probe = [object(), object(), object()]
-    head = object.__basicsize__
-    size = ctypes.c_ssize_t.from_address(id(probe) + head).value
-    at = ctypes.c_void_p.from_address(id(probe) + head + native.POINTER_SIZE).value
-    if (
-        sys.implementation.name != "cpython"
-        or list.__basicsize__ < head + 2 * native.POINTER_SIZE
-        or size != 3
-        or not at
-    ):
-        return None
-    items = (ctypes.c_void_p * 3).from_address(at)
-    right = list(items) == [id(item) for item in probe]
-    return {"list_size": head, "list_items": head + native.POINTER_SIZE} if right else None
-
-
-@functools.cache
-def _set_size() -> int | None:
-    """Where a set has its length; None where it is not found."""
-    place = object.__basicsize__ + native.POINTER_SIZE
-    lengths = [ctypes.c_ssize_t.from_address(id(probe) + place).value for probe in PROBES]
-    return place if lengths == [len(probe) for probe in PROBES] else None
-
-
-PROBES = set[int](), {1}, {*range(100)}
-
-
-# Where the attributes of some objects lie
-
-MANAGED = 4
-"""Words before an object in which Python may keep its dictionary."""
-
-
-def _place(held: Any, attribute: str) -> int | None:
-    """Where an object has the address of an attribute, in bytes from its own; None where that is not known."""
-    fields = native.offsets()
-    if fields is None:
-        return None
-    kind: Any = type(held)
-    if attribute == "__class__":
-        return None if any("__class__" in vars(cls) for cls in kind.__mro__[:-1]) else fields["type"]
-    if attribute == "__bases__":
-        return _probed(type, attribute)
-    if kind in (types.FunctionType, types.CellType):
-        return _probed(kind, attribute)
-    if attribute == "__dict__" and kind.__dictoffset__ > 0:
-        return int(kind.__dictoffset__)
-    if attribute == "__dict__" and kind.__flags__ & (1 << 4):  # Py_TPFLAGS_MANAGED_DICT
-        before = (ctypes.c_void_p * MANAGED).from_address(id(held) - MANAGED * native.POINTER_SIZE)
-        return _only(list(before), id(held.__dict__), -MANAGED)
-    return None
-
-
-@functools.cache
-def _probed(kind: type, attribute: str) -> int | None:
-    """Where functions, closures or classes have an attribute, from one that has something of its own there."""
-    if kind is type:
-        probe: Any = type("Probe", (), {})
-        return _only(_words(probe, kind), id(getattr(probe, attribute)), 0)
-    marks = {"__code__": compile("0", "probe", "eval"), "__defaults__": (object(),), "__kwdefaults__": {"k": 0}}
-    marks |= {"__name__": f"{kind} {attribute}", "__qualname__": f"{kind} {attribute}"}  # new objects
-    mark: Any = marks.get(attribute, {"mark": 0})
-    probe = types.CellType() if kind is types.CellType else types.FunctionType((lambda: None).__code__, {})
-    setattr(probe, attribute, mark)
-    return _only(_words(probe, kind), id(mark), 0)
-
-
-def _words(probe: Any, kind: type) -> list[int | None]:
-    """The words that an object of a kind is made of."""
-    return list((ctypes.c_void_p * (kind.__basicsize__ // native.POINTER_SIZE)).from_address(id(probe)))
-
-
-def _only(words: list[int | None], word: int, first: int) -> int | None:
-    """The place in bytes of the one word that is this one."""
-    return None if words.count(word) != 1 else (words.index(word) + first) * native.POINTER_SIZE
 
 
 # Rows
@@ -175,7 +91,7 @@ class Watch:
         self._holders, self._renew, self._renewals = holders, renew, 0
         self._kept: list[Any] = []
         self._words = self._looked_at()
-        self.unchanged: Callable[[], bool] = native.builtin(method, self._words)
+        self.unchanged: Callable[[], bool] = cpython.builtin(method, self._words)
 
     def renewed(self) -> bool:
         """Whether what is there now means the same; if so, it is what is watched.
@@ -202,16 +118,16 @@ class Watch:
         held, expected = id(row.held), row.expected
         self._kept.append(row)
         if row.kind == "attribute":
-            place = _place(row.held, row.where)
+            place = cpython.attribute_place(row.held, row.where)
             assert place is not None
-            nothing = expected is None and not ctypes.c_void_p.from_address(held + place).value
+            nothing = expected is None and not cpython.word_at(held + place).value
             return WORD, held, place, 0 if nothing else id(expected)
         if row.kind == "word":
             return WORD, held, row.where, expected
         if row.kind == "entry":
             return ENTRY, held, id(row.where), 0 if expected is MISSING else id(expected)
         if row.kind == "items" and type(row.held) is set:
-            return WORD, held, _set_size() or 0, 0
+            return WORD, held, cpython.set_size_place() or 0, 0
         if row.kind == "items":
             return ITEMS, held, self._array(list(map(id, expected))), len(expected)
         any_float = id(float) | 1  # odd, as no address of an object is
@@ -228,15 +144,15 @@ def _watchable(row: Row) -> bool:
     """Whether the built-in function can look at what a row is about."""
     held, expected = row.held, row.expected
     if row.kind == "attribute":
-        place = _place(held, row.where)
-        found = None if place is None else ctypes.c_void_p.from_address(id(held) + place).value
-        return place is not None and found in (id(expected), None if expected is None else id(expected))
+        place = cpython.attribute_place(held, row.where)
+        found = None if place is None else cpython.word_at(id(held) + place).value
+        return found == id(expected) or (found == 0 and expected is None)
     if row.kind == "word":
         return True
     if row.kind == "entry":
         return type(held) is dict and type(row.where) is str
     if row.kind == "items":
-        return type(held) is list or (type(held) is set and not expected and _set_size() is not None)
+        return type(held) is list or (type(held) is set and not expected and cpython.set_size_place() is not None)
     empty = not expected and isinstance(held, dict) and type(held).__len__ is dict.__len__
     return (
         type(held) in (dict, defaultdict) or empty
