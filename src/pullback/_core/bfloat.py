@@ -60,8 +60,8 @@ class BFloatType:
         return bfloat_type, ()
 
 
-WAITING: list[Callable[[], object]] = []
-"""What is called when the dtype is first needed."""
+KNOWN: list[Any] = []
+"""The dtype, once it has been needed: until then no array can have it."""
 
 
 @functools.cache
@@ -71,9 +71,8 @@ def bfloat_type() -> np.dtype[Any]:
         package = importlib.import_module("ml_dtypes")
     except ImportError as error:
         raise ImportError(MISSING, name="ml_dtypes") from error
-    for hold in WAITING:
-        hold()
-    return cast("np.dtype[Any]", BFloatType(np.dtype(package.bfloat16)))
+    KNOWN.append(BFloatType(np.dtype(package.bfloat16)))
+    return cast("np.dtype[Any]", KNOWN[0])
 
 
 @functools.cache

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._core import errors
 from .._core.primitives import Carrier
-from .._tape.recording import Tape
+from .._tensor.tensor import Tensor
 from ..vocabulary import shapes
 from ..vocabulary.promotion import cast
 
@@ -20,7 +20,7 @@ def operand(value: Any) -> Any:
 
 def tensors(*values: Any) -> list[Any]:
     """Values as tensors: of the interpreter of the first tensor among them, or plain ones."""
-    interpreter = next((value.interpreter for value in values if isinstance(value, Carrier)), Tape.boxes.interpreter)
+    interpreter = next((value.interpreter for value in values if isinstance(value, Carrier)), Tensor.interpreter)
     wrap = interpreter.wrap
     return [value if isinstance(value, Carrier) else wrap(np.asarray(value), None) for value in values]
 

@@ -59,11 +59,12 @@ def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
 
 def _seen(tensor: Any, moved: Any, node: Node | None, step: Step, current: Mode) -> Any:
     """A tensor around an array, as by `wrap` and `track`, which would take twice the time for plain tensors."""
-    if type(tensor) is not Tape.boxes:
-        result = tensor.interpreter.wrap(moved, node)
+    tape, plain = tensor.interpreter, type(tensor)
+    if plain is not tape.boxes:
+        result = tape.wrap(moved, node)
         track(tensor, result, step)
         return result
-    result = new(Tape.boxes)
+    result = new(plain)
     result._array = moved
     result._node = node
     result._cell = None

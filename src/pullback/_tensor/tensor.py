@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import ops, vocabulary
 from .._core import dtypes, errors, placement as _placement
-from .._core.bfloat import WAITING, BFloatArray, held
+from .._core.bfloat import KNOWN, BFloatArray, held
 from .._core.lazy import provider
 from .._core.modes import RECORD, mode, quiet
 from .._core.package import package
@@ -27,7 +27,7 @@ from .._tape import shortcuts, writes
 from .._tape.cuts import cut_off, escape, refused
 from .._tape.memory import storage_of
 from .._tape.node import AccumulateGrad, Node, new
-from .._tape.recording import Tape
+from .._tape.recording import Tape, heirs
 from .._tape.shortcuts import Form
 from .._tape.views import stepped, write
 from ..vocabulary import (
@@ -55,6 +55,8 @@ class Eager(Tape):
     def wrap(self, value: Any, node: Node | None) -> Tensor:
         """A tensor around an array."""
         tensor: Tensor = new(Tensor)
+        if KNOWN:
+            value = held(value)
         tensor._array = value if type(value) is ndarray or isinstance(value, HELD) else np.asarray(value)
         tensor._node = node
         tensor._cell = None
@@ -65,23 +67,6 @@ class Eager(Tape):
             if current.created is not None:
                 current.created(tensor)
         return tensor
-
-    def wrap_held(self, value: Any, node: Node | None) -> Tensor:
-        """`wrap` where bfloat16 is known."""
-        return Eager._wrap(self, held(value), node)
-
-    _wrap = wrap
-
-    def inheriting(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
-        """`process` where classes are derived from Tensor: results have the class of the arguments, if they inherit it."""
-        result = Tape.process(self, primitive, args, params)
-        subclasses = {arg._subclass for arg in args if isinstance(arg, Carrier)} - {None}
-        return inherited(result, subclasses) if subclasses and not alone.count else result
-
-
-@WAITING.append
-def _hold() -> None:
-    Eager.wrap = Eager.wrap_held  # type: ignore[method-assign]  # from now on: before, it costs nothing
 
 
 class _Alone(_thread._local):
@@ -100,6 +85,12 @@ def inherited(result: Any, subclasses: Collection[type]) -> Any:
         if subclass is not None and type(piece) is Tensor:
             piece.__class__ = subclass
     return result
+
+
+def _inherit(args: Sequence[Any], result: Any) -> None:
+    subclasses = {arg._subclass for arg in args if isinstance(arg, Carrier)} - {None}
+    if subclasses and not alone.count:
+        inherited(result, subclasses)
 
 
 DISABLED = "_disabled_torch_function_impl"
@@ -462,7 +453,7 @@ class Tensor(Conversions):
         if cls._bequeaths:
             disabled = getattr(getattr(cls, "__torch_function__", None), "__name__", "") == DISABLED
             cls._subclass = None if disabled else cls
-            Eager.process = Eager.inheriting  # type: ignore[assignment, method-assign]  # from now on: before, it costs nothing
+            heirs[:] = [_inherit]
 
     def __new__(cls, *data: Any, size: Any = None, **placement: Any) -> Any:
         """A tensor of the default dtype from nested lists, an array or a tensor; or uninitialised, of given sizes."""
@@ -669,7 +660,7 @@ for name, place in surface.METHODS.items():
 for name, place in surface.IN_PLACE.items():
     setattr(Tensor, f"{name}_", Later(f"{name}_", functools.partial(written_method, place)))
 
-Tensor.interpreter, Tape.boxes = Eager(), Tensor
+Tensor.interpreter, Eager.boxes = Eager(), Tensor
 past_bind = functools.partial(shortcuts.past_bind, Tensor)
 
 IN_PLACE = {
