@@ -42,6 +42,7 @@ DROPPED = {
     "pullback.Tensor": {"_twin"},
     "pullback.autograd.anomaly_mode": {"Birth", "MIXING"},
     "pullback.autograd.checks": {"Limits"},
+    "pullback.checking": {"MEANT"},
     "pullback.checkpointing": {"Call"},
     "pullback.compile.source": {"Source"},
     "pullback.control": {"Step"},

@@ -82,11 +82,18 @@ def test_mistakes(program):
         lambda c, r: ((c[:, None] - c) ** 2).sum(-1),
         lambda c, r: (column(1) - row(3)).sum(),
         lambda c, r: (c.expand(3, 3) - r).sum(),
-        lambda c, r: pullback.outer(r, r),
+        lambda c, r: pullback.outer(r, r).sum(),
+        lambda c, r: pullback.kron(r, r.expand(2, 3)).sum(),
+        lambda c, r: pullback.cdist(c, c[:2]).mean(),
+        lambda c, r: np.outer(r, r).sum(),
+        lambda c, r: np.subtract.outer(r, r).sum(),
+        lambda c, r: (
+            pullback.vander(r).sum() + pullback.addr(r, r, r).sum() + pullback.meshgrid(r, r, indexing="ij")[0].sum()
+        ),
         lambda c, r: c @ r[None],
         lambda c, r: (pullback.ones(()) * r).sum(),
     ],
-    ids=range(13),
+    ids=range(18),
 )
 def test_what_is_meant(program):
     silent(lambda: program(column(), row()))

@@ -154,6 +154,17 @@ def place_and_text(site: Site) -> tuple[str, str]:
     return f"{os.path.basename(filename)}:{line}", text
 
 
+pairing: set[CodeType] = set()
+"""The code of the functions that are decorated by `of_pairs`."""
+
+
+def of_pairs(function: Function) -> Function:
+    """A decorator of a function that means all pairs of its operands' elements; a broadcast in it is no mistake to `check`."""
+    decorated: Any = function
+    pairing.add(decorated.__code__)
+    return function
+
+
 def named(name: str, function: Function, text: str) -> Function:
     """A function that was made by another, with a name and a docstring of its own."""
     function.__name__ = function.__qualname__ = name

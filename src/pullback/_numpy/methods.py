@@ -14,6 +14,7 @@ import numpy as np
 from .._core import dtypes
 from .._core.primitives import Carrier, Function
 from .._core.shapes import normalize_axes, normalize_axis
+from .._core.sites import of_pairs
 from ..vocabulary import later, reductions, shapes
 from ..vocabulary.promotion import cast, category
 from . import reductions as numpy_reductions
@@ -92,7 +93,7 @@ def _accumulate(ufunc: np.ufunc, operation: Function) -> Function:
 
 
 def _outer(ufunc: np.ufunc, operation: Function) -> Function:
-    return lambda a, b: operation(np.reshape(a, (*np.shape(a), *[1] * np.ndim(b))), b)
+    return of_pairs(lambda a, b: operation(np.reshape(a, (*np.shape(a), *[1] * np.ndim(b))), b))
 
 
 def _reduceat(ufunc: np.ufunc, operation: Function) -> Function:

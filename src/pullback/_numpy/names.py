@@ -10,6 +10,7 @@ import numpy as np
 from .. import ops
 from .._core.primitives import Carrier, Function
 from .._core.shapes import normalize_axes, normalize_axis
+from .._core.sites import of_pairs
 from ..vocabulary import arithmetic, bits, functions, indexing, load, products, reductions, rounding, shapes, slicing
 from ..vocabulary.promotion import cast
 from . import functions as numpy_functions, indexing as numpy_indexing, linalg as numpy_linalg, shapes as numpy_shapes
@@ -170,7 +171,7 @@ FUNCTIONS: dict[Function, Function] = {  # the parameters have NumPy's names; un
         operand(a), operand(v), mode, mirrored=False),
     np.flip: lambda m, axis=None: shapes.flip(m, tuple(range(m.ndim)) if axis is None else axis),
     np.flipud: lambda m: shapes.flip(m, 0), np.fliplr: lambda m: shapes.flip(m, 1),
-    np.dot: _dot, np.outer: lambda a, b, out=None: arithmetic.mul(_reshaped(a, -1, 1), _reshaped(b, -1)),
+    np.dot: _dot, np.outer: of_pairs(lambda a, b, out=None: arithmetic.mul(_reshaped(a, -1, 1), _reshaped(b, -1))),
     np.einsum: lambda *operands, optimize=False: products.einsum(operands[0], *map(operand, operands[1:])),
     np.zeros_like: _like(0), np.ones_like: _like(1), np.empty_like: lambda prototype, dtype=None, *, shape=None: _like(0)(prototype, dtype, shape=shape),
     **{

@@ -18,7 +18,7 @@ import numpy as np
 from .._core.errors import operation_name, operation_of
 from .._core.modes import Mode, ModeBlock, mode
 from .._core.primitives import Primitive
-from .._core.sites import Site, caller, depth, describe, internal
+from .._core.sites import Site, caller, depth, describe, internal, pairing
 from .memory import Cell
 from .node import Node
 from .observers import Observer, passing, pieces
@@ -182,14 +182,11 @@ class _Growth(Observer):
         warnings.warn(str(broadcast), CheckWarning, stacklevel=depth())
 
 
-MEANT = {"outer", "kron", "cdist", "vander", "addr", "meshgrid"}  # functions of all pairs
-
-
 def _meant() -> bool:
-    """True if the broadcast is made by a function of pullback that intends it, such as `outer`."""
+    """True if the broadcast is made by a function that says so of itself, by `of_pairs`."""
     frame = sys._getframe(2)
     while internal[frame.f_code.co_filename] and frame.f_back is not None:
-        if frame.f_code.co_name in MEANT:
+        if frame.f_code in pairing:
             return True
         frame = frame.f_back
     return False

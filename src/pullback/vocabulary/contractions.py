@@ -10,6 +10,7 @@ from .. import ops
 from .._core import xp as _xp
 from .._core.primitives import Carrier
 from .._core.shapes import broadcast_shapes, normalize_axes, normalize_axis
+from .._core.sites import of_pairs
 from .._core.values import require_operands, require_tensor, require_tensors
 from . import arithmetic, products, scans
 from .decompositions import constant, require_same_dtype
@@ -102,6 +103,7 @@ def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
     return ops.sum(product, axis=(axis,) if shape else (), keepdims=False)
 
 
+@of_pairs
 def kron(input: Any, other: Any) -> Any:
     """The Kronecker product: all products of an element of one tensor with one of the other, as blocks.
 
@@ -271,6 +273,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
 FEW = 1 << 10  # pairs, up to which their coordinates are added along a last axis
 
 
+@of_pairs
 def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = None) -> Any:
     """The distance in the p-norm between each row of x1 and each row of x2, in stacks of matrices.
 
