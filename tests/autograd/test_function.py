@@ -744,3 +744,15 @@ def test_the_value_of_a_pushforward_moves_by_it_at_every_level() -> None:
     assert pullback.isfinite(expected)
     for second in (grad(grad(f)), jacfwd(grad(f)), grad(jacfwd(f))):
         assert second(x).item() == pytest.approx(expected.item(), rel=1e-12)
+
+
+def test_an_input_that_is_marked_and_not_returned_is_named_though_another_is():
+    def forward(ctx, a, b):
+        a.add_(1)
+        b.add_(1)
+        ctx.mark_dirty(a, b)
+        return a
+
+    both = function(lambda ctx, g: (g, None), forward)
+    with pytest.raises(RuntimeError, match="'b'"):
+        both.apply(leaf(1.0) * 1, leaf(2.0) * 1)

@@ -223,3 +223,17 @@ def test_afterwards_classes_are_made_as_before() -> None:
     assert not hasattr(pullback.Tensor, "__torch_function__")
     raises(TypeError, "Duck", lambda: add(Duck(), 1))
     """)
+
+
+def test_results_have_their_class_again_after_blocks_without_dispatch():
+    installed("""
+        class Plain(torch.Tensor):
+            pass
+
+        plain = torch.ones(2).as_subclass(Plain)
+        with torch._C.DisableTorchFunctionSubclass():
+            with torch._C.DisableTorchFunctionSubclass():
+                assert type(plain + 1) is torch.Tensor
+            assert type(plain + 1) is torch.Tensor
+        assert type(plain + 1) is Plain
+    """)

@@ -12,7 +12,7 @@ import pytest
 
 import pullback
 
-SOURCE = Path(__file__).parents[2] / "src"
+SOURCE = Path(pullback.__file__).parents[1]  # that under test, which scripts/mutants changes
 RUN = ("-m", "pullback", "run")
 ORDERS = [
     (0, 0, [0, 5, 1, 6]),

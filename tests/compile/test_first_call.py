@@ -288,3 +288,25 @@ def test_eager_operations_are_the_same_after_a_function_is_recorded():
     ]
     assert texts[0] == texts[1]
     assert "must match" in texts[0] or "broadcast" in texts[0]
+
+
+LAYOUTS = {
+    "transposed": lambda x: x.t(),
+    "reversed": lambda x: x.flip(0),
+    "rows apart": lambda x: pullback.cat([x, x + 1], 1)[:, :3],
+    "one row": lambda x: x[:1].expand(3, 3),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("options", [{}, {"fuse": False}], ids=["fused", "not fused"])
+def test_another_layout_of_the_same_shape_after_the_first_calls(layout, options):
+    def function(x):
+        return x * 2 + pullback.arange(9.0).reshape(3, 3)
+
+    first, compiled = pullback.ones(3, 3), pullback.compile(function, **options)
+    for _ in range(3):
+        compiled(first)
+    other = LAYOUTS[layout](pullback.arange(9.0).reshape(3, 3))
+    assert other.shape == first.shape
+    np.testing.assert_array_equal(compiled(other), function(other))

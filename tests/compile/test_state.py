@@ -345,3 +345,16 @@ def test_averages_of_a_model_are_updated_within_a_compiled_step():
 
     for mine, theirs in zip(trained(True), trained(False), strict=True):
         np.testing.assert_allclose(mine.detach().numpy(), theirs.detach().numpy(), rtol=1e-6)
+
+
+def test_a_function_of_the_user_under_a_name_of_numpy_is_looked_into(monkeypatch):
+    scale = 2.0
+
+    def scaled(x):
+        return x * scale
+
+    monkeypatch.setattr(np, "scaled", scaled, raising=False)
+    compiled = pullback.compile(lambda x: np.scaled(x) + 0)
+    assert [compiled(pullback.ones(1)).item() for _ in range(3)] == [2.0, 2.0, 2.0]
+    scale = 5.0
+    assert compiled(pullback.ones(1)).item() == 5.0

@@ -407,6 +407,6 @@ def test_mpi(ranks, tmp_path):
     """)
     )
     command = [launcher, "-n", str(ranks), sys.executable, "-W", "ignore", "-m", "mpi4py.futures", script]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(Path(pullback.__file__).parents[1])])}
     run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment, timeout=120)
     assert run.stdout.strip() == REFERENCE.hex(), run.stderr

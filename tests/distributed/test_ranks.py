@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import pullback
 from pullback.distributed import all_reduce
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +31,7 @@ mpi = pytest.mark.skipif(
 
 def ranks(size, *command, status=0):
     """What `size` ranks print; with a status other than 0 the job must fail, and within a minute."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(Path(pullback.__file__).parents[1])])}
     environment.pop("PYTHONUNBUFFERED", None)  # or lines of several ranks are mixed
     begin = time.monotonic()
     run = subprocess.run(

@@ -574,3 +574,46 @@ def test_the_mean_of_weighted_huber_losses_is_over_all_elements() -> None:
     assert losses.huber_loss(x, x * 0, delta=5.0, weight=weight).item() == 3.25
     assert losses.mse_loss(x, x * 0, weight=weight).item() == 3.25
     assert losses.l1_loss(x, x * 0, weight=weight).item() == 1.75
+
+
+def test_a_projection_is_smaller_than_the_hidden_state():
+    with pytest.raises(ValueError, match="proj_size has to be smaller than hidden_size"):
+        nn.LSTM(3, 4, proj_size=4)
+    assert nn.LSTM(3, 4, proj_size=3)(pullback.ones(2, 1, 3))[0].shape == (2, 1, 3)
+
+
+@pytest.mark.filterwarnings("ignore:Full backward hook is firing")
+def test_a_hook_where_no_input_has_a_gradient_returns_none_for_all():
+    def pulled(answer):
+        layer = nn.Linear(3, 2)
+        layer.register_full_backward_hook(lambda module, inputs, outputs: answer)
+        layer(pullback.ones(1, 3)).sum().backward()
+
+    pulled(None)
+    pulled((None,))
+    for answer in (pullback.ones(1, 3), (pullback.ones(1, 3),)):
+        with pytest.raises(RuntimeError, match="should always return None"):
+            pulled(answer)
+
+
+def test_of_an_exception_hears_only_the_hook_that_is_always_called_and_once():
+    heard, layer = [], nn.Linear(3, 2)
+
+    def fails(module, given, result):
+        heard.append("fails")
+        raise ArithmeticError
+
+    layer.register_forward_hook(lambda *_: heard.append("before"), always_call=True)
+    layer.register_forward_hook(fails)
+    layer.register_forward_hook(lambda *_: heard.append("plain"))
+    layer.register_forward_hook(lambda *_: heard.append("always"), always_call=True)
+    with pytest.raises(ArithmeticError):
+        layer(pullback.ones(1, 3))
+    assert heard == ["before", "fails", "always"]
+
+
+def test_a_grid_has_as_many_pictures_as_matrices():
+    theta = pullback.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]).repeat(2, 1, 1)
+    grid = nn.functional.affine_grid(theta, (2, 3, 4, 5), align_corners=True)
+    assert grid.shape == (2, 4, 5, 2)
+    assert grid[1, 0, 0].tolist() == [-1.0, -1.0] and grid[1, -1, -1].tolist() == [1.0, 1.0]

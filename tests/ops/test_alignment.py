@@ -232,3 +232,11 @@ def test_a_sequence_that_cannot_be_aligned_has_no_gradient_after_its_end(mode):
     assert pullback.isnan(logs.grad[:3, 1]).all() and pullback.isnan(logs.grad[:2, 2]).all()
     assert logs.grad[3:, 1].tolist() == [[0, 0]] * 2 and logs.grad[2:, 2].tolist() == [[0, 0]] * 3
     assert logs.grad[:, [0, 3]].isfinite().all() and logs.grad[4:, 3].tolist() == [[0, 0]]
+
+
+@pytest.mark.parametrize("mode", ["never"])
+def test_the_blank_is_the_first_class_unless_another_is_named(mode):
+    log_probs = pullback.randn(5, 2, 4).log_softmax(-1)
+    targets, lengths = pullback.tensor([[1, 2], [3, 1]]), (pullback.tensor([5, 5]), pullback.tensor([2, 2]))
+    assert ctc_loss(log_probs, targets, *lengths).equal(ctc_loss(log_probs, targets, *lengths, blank=0))
+    assert pullback.nn.CTCLoss().blank == 0

@@ -70,3 +70,9 @@ def test_indices_of_triangles(rows, columns, offset):
 def test_sizes_and_bounds_that_are_none(call, said):
     with pytest.raises((RuntimeError, ValueError), match=said):
         call()
+
+
+def test_the_old_constructor_takes_sizes_or_data():
+    assert pb.Tensor(2, 3).shape == (2, 3) and pb.Tensor(3).shape == (3,) and pb.Tensor().shape == (0,)
+    assert pb.Tensor([1, 2]).tolist() == [1.0, 2.0] and pb.Tensor(pb.Size([2, 1])).shape == (2, 1)
+    assert pb.Tensor(size=(2,)).shape == (2,)

@@ -316,3 +316,17 @@ def test_what_is_added_times_zero_has_a_gradient_of_zeros(name, shapes, compiled
         assert not slopes[1].isnan().any()
     _, tangent = pullback.func.jvp(lambda x: product(x, a, b), (added,), (added,))
     assert (tangent == 0).all()
+
+
+def test_least_squares_takes_small_singular_values_for_zero_by_the_size_of_a_matrix_not_of_the_batch():
+    """By default those below eps max(m, n) times the largest: here 1e-13, above 2 eps, and below 5 000 eps."""
+    A = np.broadcast_to(np.diag([1.0, 1e-13]), (5000, 2, 2)).copy()
+    b = np.broadcast_to(np.array([[1.0], [1e-13]]), (5000, 2, 1)).copy()
+    found = linalg.lstsq(pullback.from_numpy(A), pullback.from_numpy(b))
+    np.testing.assert_allclose(found.solution.numpy(), 1.0, rtol=1e-9)
+
+
+def test_functions_of_linalg_take_numpys_spelling_too():
+    x = pullback.arange(6.0).reshape(2, 3)
+    assert linalg.vector_norm(x, axis=1, keepdims=True).shape == (2, 1)
+    assert linalg.vector_norm(x, dim=1, keepdim=True).equal(linalg.vector_norm(x, axis=1, keepdims=True))

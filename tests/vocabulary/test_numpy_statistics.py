@@ -171,3 +171,12 @@ def test_objects_and_texts_beside_tensors_remain_arrays():
     grid, names = np.meshgrid(t, ["a", "b", "c"])
     assert grid.shape == names.shape == (3, 2)
     assert np.atleast_1d(t, None)[1].dtype == object
+
+
+@pytest.mark.parametrize("dtype", [None, np.float32])
+def test_a_covariance_is_computed_in_the_dtype_that_is_asked_for(dtype):
+    x = np.random.default_rng(0).standard_normal((3, 5))
+    found = np.cov(pullback.from_numpy(x), dtype=dtype)
+    wanted = np.cov(x, dtype=dtype)
+    assert found.numpy().dtype == wanted.dtype
+    np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-6 if dtype else 1e-12)

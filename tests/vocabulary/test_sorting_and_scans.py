@@ -187,3 +187,9 @@ def test_complex_logcumsumexp_of_nothing_has_no_phase():
 def test_gradient_takes_as_many_spacings_as_dims():
     with pytest.raises(RuntimeError, match="expected spacing"):
         pullback.gradient(pullback.zeros(3, 3), spacing=[pullback.arange(3.0)])
+
+
+@pytest.mark.parametrize(("name", "position"), [("prepend", 4), ("append", 5)])
+def test_what_diff_joins_is_named_by_its_position(name, position):
+    with pytest.raises(TypeError, match=f"argument '{name}' .position {position}. must be Tensor"):
+        pullback.diff(pullback.ones(3), **{name: [1.0]})
