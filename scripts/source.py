@@ -80,7 +80,10 @@ class Import(NamedTuple):
 
 
 def statements(tree: ast.AST) -> list[ast.Import | ast.ImportFrom]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    """The imports below a node, but those that only type checkers read."""
+    blocks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)]
+    unread = {inner for block in blocks for statement in block.body for inner in ast.walk(statement)}
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) and node not in unread]
 
 
 def named(statement: ast.Import | ast.ImportFrom, importer: str) -> Iterator[str]:

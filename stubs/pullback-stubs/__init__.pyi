@@ -35,50 +35,22 @@ from pullback.explain.trace import Step as _Step
 from pullback.explain.trace import Term as _Term
 from pullback.explain.trace import Traced as _Traced
 from pullback.explain.training import Training as _Training
-from typing import NamedTuple as _NamedTuple
+from pullback.vocabulary.decompositions import LUFactorExResult as _LUFactorExResult
+from pullback.vocabulary.decompositions import LUFactorResult as _LUFactorResult
+from pullback.vocabulary.decompositions import LUResult as _LUResult
+from pullback.vocabulary.decompositions import QRResult as _QRResult
+from pullback.vocabulary.decompositions import SlogdetResult as _SlogdetResult
+from pullback.vocabulary.functions import Frexp as _Frexp
+from pullback.vocabulary.linear_algebra import GeqrfResult as _GeqrfResult
+from pullback.vocabulary.linear_algebra import SingularResult as _SingularResult
+from pullback.vocabulary.linear_algebra import TriangularSolveResult as _TriangularSolveResult
+from pullback.vocabulary.reductions import LeastAndLargest as _LeastAndLargest
+from pullback.vocabulary.sorting import Selection as _Selection
+from pullback.vocabulary.statistics import Histogram as _Histogram
 
 _Number = _builtins.bool | _builtins.int | _builtins.float | _builtins.complex
 _TensorLike = Tensor | _np.ndarray[_Any, _Any] | _np.generic | _Number
 _DType = _dtype | _np.dtype[_Any] | type[_Any] | str
-class _Frexp(_NamedTuple):
-    mantissa: Tensor
-    exponent: Tensor
-class _GeqrfResult(_NamedTuple):
-    a: Tensor
-    tau: Tensor
-class _Histogram(_NamedTuple):
-    hist: Tensor
-    bin_edges: Tensor
-class _LUFactorExResult(_NamedTuple):
-    LU: Tensor
-    pivots: Tensor
-    info: Tensor
-class _LUFactorResult(_NamedTuple):
-    LU: Tensor
-    pivots: Tensor
-class _LUResult(_NamedTuple):
-    P: Tensor
-    L: Tensor
-    U: Tensor
-class _LeastAndLargest(_NamedTuple):
-    min: Tensor
-    max: Tensor
-class _QRResult(_NamedTuple):
-    Q: Tensor
-    R: Tensor
-class _Selection(_NamedTuple):
-    values: Tensor
-    indices: Tensor
-class _SingularResult(_NamedTuple):
-    U: Tensor
-    S: Tensor
-    V: Tensor
-class _SlogdetResult(_NamedTuple):
-    sign: Tensor
-    logabsdet: Tensor
-class _TriangularSolveResult(_NamedTuple):
-    solution: Tensor
-    cloned_coefficient: Tensor
 
 from math import e as e
 from math import inf as inf
@@ -222,7 +194,7 @@ def acosh(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> T
     """The inverse hyperbolic cosine, elementwise; NaN below 1."""
 def acosh_(input: Tensor) -> Tensor:
     """The inverse hyperbolic cosine, elementwise; NaN below 1."""
-def adaptive_avg_pool1d(input: Tensor, output_size: _builtins.float | _Sequence[_builtins.int] | str | None) -> Tensor:
+def adaptive_avg_pool1d(input: Tensor, output_size: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
     """The means over `output_size` regions that cover the signals."""
 def add(input: Tensor, other: _TensorLike, *rest: _Any, alpha: _Number = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input + alpha * other, with broadcasting."""
@@ -242,7 +214,7 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha:
     """beta * input + alpha * outer(vec1, vec2); the input is broadcast."""
 def adjoint(input: Tensor) -> Tensor:
     """The last two axes exchanged, and complex elements conjugated."""
-def all(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def all(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """True if every element is nonzero, of all or along axes; with dim=(), elementwise."""
 def allclose(input: Tensor, other: _TensorLike, rtol: _builtins.float = 1e-05, atol: _builtins.float = 1e-08, equal_nan: _builtins.bool = False) -> _builtins.bool:
     """True if two tensors agree within atol + rtol * abs(other), everywhere."""
@@ -250,9 +222,9 @@ def alpha_dropout(input: Tensor, p: _builtins.float, train: _builtins.bool) -> T
     """Dropout that preserves the mean and variance of the outputs of selu."""
 def alpha_dropout_(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
     """In place: Dropout that preserves the mean and variance of the outputs of selu."""
-def amax(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def amax(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The largest element along axes; ties share the gradient."""
-def amin(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def amin(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The smallest element along axes; ties share the gradient."""
 @_overload
 def aminmax(input: Tensor, *, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> _LeastAndLargest:
@@ -262,7 +234,7 @@ def aminmax(input: Tensor, *, axis: _builtins.int | None = None, keepdims: _buil
     """The smallest and the largest element, of all or along an axis; ties share the gradient."""
 def angle(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The angle of complex numbers; pi for negative real ones, 0 for others."""
-def any(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def any(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """True if some element is nonzero, of all or along axes; with dim=(), elementwise."""
 def arange(start: _Number, end: _Number | None = None, step: _Number = 1, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
     """Numbers from start up to, but not including, end; integers give int64."""
@@ -284,7 +256,7 @@ def arcsinh_(input: Tensor) -> Tensor:
     """The inverse hyperbolic sine, elementwise."""
 def arctan(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The inverse tangent, elementwise."""
-def arctan2(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def arctan2(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The angle of the point (other, input), from -pi to pi."""
 def arctan_(input: Tensor) -> Tensor:
     """The inverse tangent, elementwise."""
@@ -312,11 +284,11 @@ def argsort(input: Tensor, axis: _builtins.int = -1, descending: _builtins.bool 
     """The indices that sort the input along a dim; equal elements keep their order, NaN counts as the largest."""
 def argwhere(input: Tensor) -> Tensor:
     """The indices of the nonzero elements, one per row."""
-def as_strided(input: Tensor, size: _builtins.int | _Sequence[_builtins.int] | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None, storage_offset: _Any = None) -> Tensor:
+def as_strided(input: Tensor, size: _builtins.int | _Sequence[_builtins.int], stride: _builtins.int | _Sequence[_builtins.int], storage_offset: _builtins.int | None = None) -> Tensor:
     """A view of the tensor's memory with another size and strides, counted in elements."""
 def as_strided_(self: Tensor, *args: _Any, **options: _Any) -> Tensor:
     """In place: A view of the tensor's memory with another size and strides, counted in elements."""
-def as_strided_scatter(input: Tensor, src: Tensor, size: _builtins.int | _Sequence[_builtins.int] | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None, storage_offset: _builtins.int | None = None) -> Tensor:
+def as_strided_scatter(input: Tensor, src: Tensor, size: _builtins.int | _Sequence[_builtins.int], stride: _builtins.int | _Sequence[_builtins.int], storage_offset: _builtins.int | None = None) -> Tensor:
     """A copy of a contiguous tensor in which the elements of an `as_strided` view are those of `src`."""
 def as_tensor(data: object, dtype: _DType | None = None, device: _Any = None) -> Tensor:
     """The data as a tensor, without a copy if possible: a tensor is returned itself, an array's memory is shared."""
@@ -332,7 +304,7 @@ def asinh_(input: Tensor) -> Tensor:
     """The inverse hyperbolic sine, elementwise."""
 def atan(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The inverse tangent, elementwise."""
-def atan2(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def atan2(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The angle of the point (other, input), from -pi to pi."""
 def atan_(input: Tensor) -> Tensor:
     """The inverse tangent, elementwise."""
@@ -358,7 +330,7 @@ def atleast_3d(input: Tensor, /) -> Tensor:
 @_overload
 def atleast_3d(*tensors: Tensor | _Sequence[Tensor]) -> tuple[Tensor, ...]:
     """A tensor with three axes, the first and last of them new as needed; of several tensors, or a list, a tuple."""
-def avg_pool1d(input: Tensor, kernel_size: _builtins.float | _Sequence[_builtins.int] | str | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = None, padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, ceil_mode: _builtins.bool = False, count_include_pad: _builtins.bool = True) -> Tensor:
+def avg_pool1d(input: Tensor, kernel_size: _builtins.int | _Sequence[_builtins.int], stride: _builtins.int | _Sequence[_builtins.int] | None = None, padding: _builtins.int | _Sequence[_builtins.int] = 0, ceil_mode: _builtins.bool = False, count_include_pad: _builtins.bool = True) -> Tensor:
     """The means over windows of signals, (batch, channels, length); the default `stride` is the size of a window."""
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """beta * input + alpha * (batch1 @ batch2) for batches of matrices; the input is broadcast."""
@@ -375,17 +347,17 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: _builtins.
     """The number of occurrences of each of the numbers 0, 1, 2, ..., or the sum of its weights."""
 def binomial(count: _Any, prob: _Any, generator: _Generator | None = None) -> Tensor:
     """Samples of binomial distributions: the number of successes in `count` trials with probability `prob`."""
-def bitwise_and(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def bitwise_and(input: _TensorLike, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The bitwise and of integers or bools."""
-def bitwise_left_shift(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def bitwise_left_shift(input: _TensorLike, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input * 2**other."""
 def bitwise_not(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The bitwise complement of integers; the logical one of bools."""
-def bitwise_or(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def bitwise_or(input: _TensorLike, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The bitwise or of integers or bools."""
-def bitwise_right_shift(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def bitwise_right_shift(input: _TensorLike, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The floor of input / 2**other."""
-def bitwise_xor(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def bitwise_xor(input: _TensorLike, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The bitwise exclusive or of integers or bools."""
 def block_diag(*tensors: Tensor | _Sequence[Tensor]) -> Tensor:
     """A matrix with matrices on its diagonal, and zeros elsewhere; vectors count as rows."""
@@ -404,7 +376,7 @@ def can_cast(from_: _Any, to: _Any) -> _builtins.bool:
     """Whether a result of one dtype may be stored in another: any but one of a lower kind."""
 def cartesian_prod(*tensors: Tensor | _Sequence[Tensor]) -> Tensor:
     """All combinations of one element of each vector, one per row; a single vector is returned as it is."""
-def cat(tensors: Tensor | _Sequence[Tensor], dim: _builtins.int = 0, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def cat(tensors: Tensor | _Sequence[Tensor | _np.ndarray[_Any, _np.dtype[_Any]]], dim: _builtins.int = 0, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors joined along an existing axis; their other axes must agree."""
 def cdist(x1: Tensor, x2: Tensor, p: _builtins.float = 2.0, compute_mode: str | None = None) -> Tensor:
     """The distance in the p-norm between each row of x1 and each row of x2, in stacks of matrices."""
@@ -418,7 +390,7 @@ def celu(input: Tensor, alpha: _builtins.float = 1.0, inplace: _builtins.bool = 
 def celu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
     """In place: The input above 0, alpha * (exp(input / alpha) - 1) elsewhere."""
 from pullback._core.dtypes import cfloat as cfloat
-def chain_matmul(*matrices: Tensor | _Sequence[Tensor], out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def chain_matmul(*matrices: Tensor, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """`linalg.multi_dot` under its older name, with the matrices as separate arguments."""
 def channel_shuffle(input: Tensor, groups: _builtins.int) -> Tensor:
     """The channels interleaved: the first of each group, then the second of each, and so on."""
@@ -436,9 +408,9 @@ def chunk(input: Tensor, chunks: _builtins.int, dim: _builtins.int = 0) -> tuple
 @_overload
 def chunk(input: Tensor, chunks: _builtins.int, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` consecutive parts of one size along an axis; the last may be smaller."""
-def clamp(input: Tensor, min: _TensorLike | None = None, max: _TensorLike | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def clamp(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], min: _TensorLike | None = None, max: _TensorLike | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input limited to [min, max]; the gradient passes inside and at the bounds."""
-def clamp_(input: Tensor, min: _TensorLike | None = None, max: _TensorLike | None = None) -> Tensor:
+def clamp_(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], min: _TensorLike | None = None, max: _TensorLike | None = None) -> Tensor:
     """input limited to [min, max]; the gradient passes inside and at the bounds."""
 def clamp_max(input: Tensor, max: _TensorLike | None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The minimum of input and max, a number or a tensor."""
@@ -448,9 +420,9 @@ def clamp_min(input: Tensor, min: _TensorLike | None, *, out: Tensor | tuple[Ten
     """The maximum of input and min, a number or a tensor."""
 def clamp_min_(input: Tensor, min: _TensorLike | None) -> Tensor:
     """The maximum of input and min, a number or a tensor."""
-def clip(input: Tensor, min: _TensorLike | None = None, max: _TensorLike | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def clip(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], min: _TensorLike | None = None, max: _TensorLike | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input limited to [min, max]; the gradient passes inside and at the bounds."""
-def clip_(input: Tensor, min: _TensorLike | None = None, max: _TensorLike | None = None) -> Tensor:
+def clip_(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], min: _TensorLike | None = None, max: _TensorLike | None = None) -> Tensor:
     """input limited to [min, max]; the gradient passes inside and at the bounds."""
 def clone(self: Tensor, *, memory_format: object | None = None) -> Tensor:
     """A recorded copy; inside a transform, the transform's values can be written to it."""
@@ -458,13 +430,13 @@ def column_stack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Ten
     """Tensors joined along their second axis, those with fewer than two axes as columns."""
 def combinations(input: Tensor, r: _builtins.int = 2, with_replacement: _builtins.bool = False) -> Tensor:
     """All choices of r elements of a vector, in order, one per row; with replacement, an element may be repeated."""
-def complex(real: _Any, imag: _Any, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def complex(real: Tensor, imag: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The complex numbers with these real and imaginary parts."""
 from pullback._core.dtypes import complex128 as complex128
 from pullback._core.dtypes import complex64 as complex64
-def concat(tensors: Tensor | _Sequence[Tensor], dim: _builtins.int = 0, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def concat(tensors: Tensor | _Sequence[Tensor | _np.ndarray[_Any, _np.dtype[_Any]]], dim: _builtins.int = 0, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors joined along an existing axis; their other axes must agree."""
-def concatenate(tensors: Tensor | _Sequence[Tensor], dim: _builtins.int = 0, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def concatenate(tensors: Tensor | _Sequence[Tensor | _np.ndarray[_Any, _np.dtype[_Any]]], dim: _builtins.int = 0, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors joined along an existing axis; their other axes must agree."""
 def conj(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The complex conjugate; a real tensor as it is."""
@@ -472,24 +444,24 @@ def conj_physical(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = No
     """The complex conjugate; a real tensor as it is."""
 def conj_physical_(input: Tensor) -> Tensor:
     """The complex conjugate; a real tensor as it is."""
-def constant_pad_nd(input: Tensor, pad: _Any, value: _TensorLike = 0) -> Tensor:
+def constant_pad_nd(input: Tensor, pad: _Sequence[_builtins.int], value: _Number = 0) -> Tensor:
     """An input padded with a value: `pad` is (before, after) of the last axis, then of the one before it, and so on."""
 from pullback._core.placement import contiguous_format as contiguous_format
-def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = 1, padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, dilation: _builtins.float | _Sequence[_builtins.int] | str | None = 1, groups: _builtins.int = 1) -> Tensor:
+def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _builtins.int | _Sequence[_builtins.int] = 1, padding: _builtins.int | _Sequence[_builtins.int] | str = 0, dilation: _builtins.int | _Sequence[_builtins.int] = 1, groups: _builtins.int = 1) -> Tensor:
     """The cross-correlation of signals, (batch, channels, length), with a weight, (results, channels / groups, size)."""
-def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = 1, padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, dilation: _builtins.float | _Sequence[_builtins.int] | str | None = 1, groups: _builtins.int = 1) -> Tensor:
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _builtins.int | _Sequence[_builtins.int] = 1, padding: _builtins.int | _Sequence[_builtins.int] | str = 0, dilation: _builtins.int | _Sequence[_builtins.int] = 1, groups: _builtins.int = 1) -> Tensor:
     """The cross-correlation of images, (batch, channels, height, width), with a weight, (results, channels / groups, *)."""
-def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = 1, padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, dilation: _builtins.float | _Sequence[_builtins.int] | str | None = 1, groups: _builtins.int = 1) -> Tensor:
+def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _builtins.int | _Sequence[_builtins.int] = 1, padding: _builtins.int | _Sequence[_builtins.int] | str = 0, dilation: _builtins.int | _Sequence[_builtins.int] = 1, groups: _builtins.int = 1) -> Tensor:
     """The cross-correlation of volumes, (batch, channels, *size), with a weight, (results, channels / groups, *kernel)."""
-def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor | None, pad: _builtins.int = 0) -> Tensor:
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: _builtins.int = 0) -> Tensor:
     """The cross-correlation of signals, (length, batch, channels), with a weight, (size, channels, results)."""
-def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = 1, padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, output_padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, groups: _builtins.int = 1, dilation: _builtins.float | _Sequence[_builtins.int] | str | None = 1) -> Tensor:
+def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _builtins.int | _Sequence[_builtins.int] = 1, padding: _builtins.int | _Sequence[_builtins.int] = 0, output_padding: _builtins.int | _Sequence[_builtins.int] = 0, groups: _builtins.int = 1, dilation: _builtins.int | _Sequence[_builtins.int] = 1) -> Tensor:
     """The transpose of conv1d, its vector-Jacobian product; the weight is (channels, results / groups, size)."""
-def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = 1, padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, output_padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, groups: _builtins.int = 1, dilation: _builtins.float | _Sequence[_builtins.int] | str | None = 1) -> Tensor:
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _builtins.int | _Sequence[_builtins.int] = 1, padding: _builtins.int | _Sequence[_builtins.int] = 0, output_padding: _builtins.int | _Sequence[_builtins.int] = 0, groups: _builtins.int = 1, dilation: _builtins.int | _Sequence[_builtins.int] = 1) -> Tensor:
     """The transpose of conv2d, its vector-Jacobian product; the weight is (channels, results / groups, *kernel)."""
-def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = 1, padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, output_padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, groups: _builtins.int = 1, dilation: _builtins.float | _Sequence[_builtins.int] | str | None = 1) -> Tensor:
+def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _builtins.int | _Sequence[_builtins.int] = 1, padding: _builtins.int | _Sequence[_builtins.int] = 0, output_padding: _builtins.int | _Sequence[_builtins.int] = 0, groups: _builtins.int = 1, dilation: _builtins.int | _Sequence[_builtins.int] = 1) -> Tensor:
     """The transpose of conv3d, its vector-Jacobian product; the weight is (channels, results / groups, *kernel)."""
-def copysign(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def copysign(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The size of input with the sign of other."""
 def corrcoef(input: Tensor) -> Tensor:
     """The correlation matrix of variables, the rows of the input, over observations, its columns: from -1 to 1."""
@@ -510,18 +482,18 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: _builtins.int = 1, eps: _buil
 def cosine_similarity(x1: Tensor, x2: Tensor, axis: _builtins.int = 1, eps: _builtins.float = 1e-08) -> Tensor:
     """The cosine of the angle between vectors along a dim; norms below eps are replaced by eps."""
 @_overload
-def count_nonzero(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None) -> Tensor:
+def count_nonzero(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
     """The number of nonzero elements, of all or along axes."""
 @_overload
-def count_nonzero(input: Tensor, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None) -> Tensor:
+def count_nonzero(input: Tensor, axis: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
     """The number of nonzero elements, of all or along axes."""
-def cov(input: Tensor, *, correction: _builtins.int = 1, fweights: _Any = None, aweights: _Any = None) -> Tensor:
+def cov(input: Tensor, *, correction: _builtins.int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
     """The covariance matrix of variables, the rows of the input, over observations, its columns."""
 @_overload
-def cross(input: Tensor, other: _TensorLike, dim: _builtins.int | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def cross(input: Tensor, other: Tensor, dim: _builtins.int | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The vector product along an axis of length 3: the first such axis, unless one is given."""
 @_overload
-def cross(input: Tensor, other: _TensorLike, axis: _builtins.int | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def cross(input: Tensor, other: Tensor, axis: _builtins.int | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The vector product along an axis of length 3: the first such axis, unless one is given."""
 def ctc_loss(*args: _Any, **options: _Any) -> Tensor:
     """The negative log-probability of label sequences, over all their alignments with log-probabilities (T, N, C). Arguments: log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity."""
@@ -550,10 +522,10 @@ def cumsum(input: Tensor, dim: _builtins.int, *, dtype: _DType | None = None, ou
 def cumsum(input: Tensor, axis: _builtins.int, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The cumulative sum along a dim; of integers and bools in int64."""
 @_overload
-def cumulative_trapezoid(y: _TensorLike, x: _TensorLike | None = None, *, dx: _Any = 1, dim: _builtins.int = -1) -> Tensor:
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _builtins.float = 1, dim: _builtins.int = -1) -> Tensor:
     """The cumulative integral along a dim by the trapezoidal rule; arguments as for `trapezoid`."""
 @_overload
-def cumulative_trapezoid(y: _TensorLike, x: _TensorLike | None = None, *, dx: _Any = 1, axis: _builtins.int = -1) -> Tensor:
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _builtins.float = 1, axis: _builtins.int = -1) -> Tensor:
     """The cumulative integral along a dim by the trapezoidal rule; arguments as for `trapezoid`."""
 def deg2rad(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Degrees as radians."""
@@ -577,10 +549,10 @@ def diagonal(input: Tensor, offset: _builtins.int = 0, dim1: _builtins.int = 0, 
 def diagonal_scatter(input: Tensor, src: Tensor, offset: _builtins.int = 0, dim1: _builtins.int = 0, dim2: _builtins.int = 1) -> Tensor:
     """A copy whose diagonal of two axes is `src`."""
 @_overload
-def diff(input: Tensor, n: _builtins.int = 1, dim: _builtins.int = -1, prepend: _Any = None, append: _Any = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def diff(input: Tensor, n: _builtins.int = 1, dim: _builtins.int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input."""
 @_overload
-def diff(input: Tensor, n: _builtins.int = 1, axis: _builtins.int = -1, prepend: _Any = None, append: _Any = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def diff(input: Tensor, n: _builtins.int = 1, axis: _builtins.int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input."""
 def digamma(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The derivative of lgamma."""
@@ -597,14 +569,14 @@ def dropout(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
     """While training, zeros with probability p; the other elements are divided by 1 - p."""
 def dropout_(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
     """In place: While training, zeros with probability p; the other elements are divided by 1 - p."""
-def dsplit(input: Tensor, indices_or_sections: _Any) -> tuple[Tensor, ...]:
+def dsplit(input: Tensor, indices_or_sections: _builtins.int | _Sequence[_builtins.int] | Tensor) -> tuple[Tensor, ...]:
     """Parts along the third axis, as views: a number of equal parts, or those between given indices."""
 def dstack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors joined along their third axis, which is added if necessary."""
 from pullback._core.dtypes import dtype as dtype
 def einsum(equation: _Any, *operands: _Any) -> Tensor:
     """A sum of products over labelled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes."""
-def embedding(weight: Tensor, indices: _TensorLike, padding_idx: _builtins.int = -1, scale_grad_by_freq: _builtins.bool = False, sparse: _builtins.bool = False) -> Tensor:
+def embedding(weight: Tensor, indices: Tensor, padding_idx: _builtins.int = -1, scale_grad_by_freq: _builtins.bool = False, sparse: _builtins.bool = False) -> Tensor:
     """The rows of `weight` selected by the indices; a negative `padding_idx` means none."""
 def empty(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
     """A tensor of a shape whose elements are whatever the memory held."""
@@ -612,12 +584,12 @@ def empty_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Ten
     """Unset elements in the shape and dtype of another tensor, with its order of axes in memory."""
 def empty_permuted(size: _builtins.int | _Sequence[_builtins.int] | None, physical_layout: _Any, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: _Any) -> Tensor:
     """A tensor of a given shape whose axes are ordered in memory as `physical_layout` says, outermost first."""
-def empty_strided(size: _builtins.int | _Sequence[_builtins.int] | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: _Any) -> Tensor:
+def empty_strided(size: _builtins.int | _Sequence[_builtins.int] | None, stride: _builtins.int | _Sequence[_builtins.int] | None, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: _Any) -> Tensor:
     """A tensor with uninitialised elements of a given shape, with strides counted in elements."""
 from pullback._core.modes import enable_grad as enable_grad
 def eq(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input == other."""
-def equal(input: Tensor, other: _TensorLike) -> _builtins.bool:
+def equal(input: Tensor, other: Tensor) -> _builtins.bool:
     """True if two tensors have the same shape and elements."""
 def erf(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The error function, twice the integral of exp(-t * t) from 0 to input over the square root of pi."""
@@ -662,7 +634,7 @@ def fix_(input: Tensor) -> Tensor:
     """The integer towards zero, elementwise; its gradient is 0."""
 def flatten(input: Tensor, start_dim: _builtins.int = 0, end_dim: _builtins.int = -1) -> Tensor:
     """The axes from start_dim to end_dim flattened into one."""
-def flip(input: Tensor, *axes: _Any, dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
+def flip(input: Tensor, *axes: _builtins.int | _Sequence[_builtins.int], dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
     """A copy with the elements reversed along axes."""
 def fliplr(input: Tensor) -> Tensor:
     """A copy with the elements reversed along the second axis."""
@@ -680,9 +652,9 @@ def floor_(input: Tensor) -> Tensor:
     """The largest integer not above, elementwise; its gradient is 0."""
 def floor_divide(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The floor of input / other; it has no derivative."""
-def fmax(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def fmax(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The larger of two tensors, elementwise; NaN counts as missing, ties go to input."""
-def fmin(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def fmin(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The smaller of two tensors, elementwise; NaN counts as missing, ties go to input."""
 def fmod(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The remainder of truncated division by other; it has the sign of input."""
@@ -705,20 +677,20 @@ def full(size: _Sequence[_builtins.int], fill_value: _Number | Tensor, *, dtype:
 def full_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """One value everywhere in the shape and dtype of another tensor, with its order of axes in memory."""
 @_overload
-def gather(input: Tensor, dim: _builtins.int, index: Tensor, *, sparse_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def gather(input: Tensor, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], *, sparse_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The elements along a dim selected by `index`; the result has the shape of `index`."""
 @_overload
-def gather(input: Tensor, axis: _builtins.int, index: Tensor, *, sparse_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def gather(input: Tensor, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], *, sparse_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The elements along a dim selected by `index`; the result has the shape of `index`."""
-def gcd(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def gcd(input: _TensorLike, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The greatest common divisor of integers."""
-def gcd_(input: Tensor, other: _TensorLike) -> Tensor:
+def gcd_(input: _TensorLike, other: _TensorLike) -> Tensor:
     """The greatest common divisor of integers."""
-def ge(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def ge(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input >= other."""
 def geqrf(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _GeqrfResult:
     """R, with below it the reflections whose product is Q, and their factors; it has no derivative."""
-def ger(input: Tensor, vec2: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def ger(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], vec2: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """All products of an element of one vector with an element of another."""
 def get_default_dtype() -> _dtype:
     """The dtype of tensors made from Python floats: float32 at first."""
@@ -740,9 +712,9 @@ def gradient(input: Tensor, *, spacing: _Any = 1, dim: _builtins.int | _Sequence
 @_overload
 def gradient(input: Tensor, *, spacing: _Any = 1, axis: _builtins.int | _Sequence[_builtins.int] | None = None, edge_order: _builtins.int = 1) -> tuple[Tensor, ...]:
     """Estimates of the derivative along each dim, by central differences inside and one-sided ones at the edges."""
-def greater(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def greater(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input > other."""
-def greater_equal(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def greater_equal(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input >= other."""
 def group_norm(*args: _Any, **options: _Any) -> Tensor:
     """Groups of channels of each sample with mean 0 and variance 1, times a weight plus a bias per channel. Arguments: input, num_groups, weight, bias, eps, cudnn_enabled."""
@@ -750,7 +722,7 @@ def gru(*args: _Any, **options: _Any) -> tuple[Tensor, ...]:
     """Layers of gated recurrent units over sequences; arguments as for `rnn_tanh`."""
 def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
     """One step of a gated recurrent unit: the next state."""
-def gt(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def gt(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input > other."""
 from pullback._core.dtypes import half as half
 def hardshrink(input: Tensor, lambd: _builtins.float = 0.5, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -761,65 +733,65 @@ def hinge_embedding_loss(*args: _Any, **options: _Any) -> Tensor:
     """The input where the target is 1, max(0, margin - input) where it is -1. Arguments: input, target, margin, reduction."""
 def histc(input: Tensor, bins: _builtins.int = 100, min: _builtins.float = 0, max: _builtins.float = 0, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The number of elements in each of several bins of equal width from min to max, or over their range if both are 0."""
-def histogram(input: Tensor, bins: _Any = 100, *, range: _Any = None, weight: Tensor | None = None, density: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> _Histogram:
+def histogram(input: Tensor, bins: Tensor | _builtins.int = 100, *, range: tuple[_builtins.float, _builtins.float] | None = None, weight: Tensor | None = None, density: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> _Histogram:
     """The number of elements in each of several bins: (hist, bin_edges)."""
-def histogramdd(input: Tensor, bins: _Any, *, range: _Any = None, weight: Tensor | None = None, density: _builtins.bool = False) -> _Histogram:
+def histogramdd(input: Tensor, bins: _builtins.int | _Sequence[_builtins.int] | _Sequence[Tensor], *, range: _Sequence[_builtins.float] | None = None, weight: Tensor | None = None, density: _builtins.bool = False) -> _Histogram:
     """The number of points, the rows along the last axis, in each cell of a grid: (hist, bin_edges), edges per dim."""
-def hsplit(input: Tensor, indices_or_sections: _Any) -> tuple[Tensor, ...]:
+def hsplit(input: Tensor, indices_or_sections: _builtins.int | _Sequence[_builtins.int] | Tensor) -> tuple[Tensor, ...]:
     """Parts along the second axis, or the only one, as views: a number of equal parts, or those between given indices."""
 def hstack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors joined along their second axis, or along the only one."""
-def hypot(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def hypot(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """sqrt(input**2 + other**2), without overflow."""
 def i0(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The modified Bessel function of the first kind of order 0. It needs SciPy."""
 def i0_(input: Tensor) -> Tensor:
     """The modified Bessel function of the first kind of order 0. It needs SciPy."""
-def igamma(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def igamma(input: Tensor, other: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The regularised lower incomplete gamma function: how much of a gamma distribution of shape input lies below other."""
-def igammac(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def igammac(input: Tensor, other: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The regularised upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
 from pullback._core.dtypes import iinfo as iinfo
 def imag(input: Tensor) -> Tensor:
     """The imaginary part of a complex tensor, as a view."""
 @_overload
-def index_add(input: Tensor, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, *, alpha: _builtins.float = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def index_add(input: Tensor, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor, *, alpha: _builtins.float = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """A copy in which alpha times the slices of `source` are added to the slices along a dim selected by `index`."""
 @_overload
-def index_add(input: Tensor, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, *, alpha: _builtins.float = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def index_add(input: Tensor, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor, *, alpha: _builtins.float = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """A copy in which alpha times the slices of `source` are added to the slices along a dim selected by `index`."""
 @_overload
-def index_copy(input: Tensor, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def index_copy(input: Tensor, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """A copy in which the slices along a dim selected by `index` are those of `source`."""
 @_overload
-def index_copy(input: Tensor, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def index_copy(input: Tensor, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """A copy in which the slices along a dim selected by `index` are those of `source`."""
 @_overload
-def index_fill(input: Tensor, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], value: _TensorLike) -> Tensor:
+def index_fill(input: Tensor, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], value: _TensorLike) -> Tensor:
     """A copy in which the slices along a dim selected by `index` are filled with a number or a 0-d tensor."""
 @_overload
-def index_fill(input: Tensor, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], value: _TensorLike) -> Tensor:
+def index_fill(input: Tensor, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], value: _TensorLike) -> Tensor:
     """A copy in which the slices along a dim selected by `index` are filled with a number or a 0-d tensor."""
-def index_put(input: Tensor, indices: _TensorLike, values: _TensorLike, accumulate: _builtins.bool = False) -> Tensor:
+def index_put(input: Tensor, indices: _Sequence[Tensor | _np.ndarray[_Any, _np.dtype[_Any]]], values: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], accumulate: _builtins.bool = False) -> Tensor:
     """A copy with values written, or added, at an index: a tuple with an integer or bool tensor for each axis."""
-def index_put_(input: Tensor, indices: _TensorLike, values: _TensorLike, accumulate: _builtins.bool = False) -> Tensor:
+def index_put_(input: Tensor, indices: _Sequence[Tensor | _np.ndarray[_Any, _np.dtype[_Any]]], values: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], accumulate: _builtins.bool = False) -> Tensor:
     """A copy with values written, or added, at an index: a tuple with an integer or bool tensor for each axis."""
 @_overload
-def index_reduce(input: Tensor, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, reduce: str, *, include_self: _builtins.bool = True, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def index_reduce(input: Tensor, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], reduce: str, *, include_self: _builtins.bool = True, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """A copy with the prod, mean, amax or amin of the slices of `source` that `index` assigns to each position."""
 @_overload
-def index_reduce(input: Tensor, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, reduce: str, *, include_self: _builtins.bool = True, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def index_reduce(input: Tensor, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], reduce: str, *, include_self: _builtins.bool = True, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """A copy with the prod, mean, amax or amin of the slices of `source` that `index` assigns to each position."""
 @_overload
-def index_select(input: Tensor, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def index_select(input: Tensor, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The slices along a dim selected by `index`, a vector."""
 @_overload
-def index_select(input: Tensor, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def index_select(input: Tensor, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The slices along a dim selected by `index`, a vector."""
 from pullback._core.modes import inference_mode as inference_mode
 def initial_seed() -> _builtins.int:
     """The seed that this thread's default generator was last reset to."""
-def inner(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def inner(input: Tensor, other: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The sums of products along the last axes of two tensors, for all pairs; with a number, the product."""
 def instance_norm(*args: _Any, **options: _Any) -> Tensor:
     """Each channel of each sample, less its mean, over its standard deviation, times a weight plus a bias. Arguments: input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled."""
@@ -872,7 +844,7 @@ def istft(input: Tensor, n_fft: _builtins.int, hop_length: _builtins.int | None 
     """The inverse of `stft`: the signals whose frames have these spectra, in the least-squares sense."""
 def kl_div(*args: _Any, **options: _Any) -> Tensor:
     """The Kullback-Leibler divergence target * (log(target) - input), where input is a log-probability. Arguments: input, target, reduction, log_target."""
-def kron(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def kron(input: Tensor, other: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The Kronecker product: all products of an element of one tensor with one of the other, as blocks."""
 @_overload
 def kthvalue(input: Tensor, k: _builtins.int, dim: _builtins.int = -1, keepdim: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
@@ -883,21 +855,21 @@ def kthvalue(input: Tensor, k: _builtins.int, axis: _builtins.int = -1, keepdims
 def layer_norm(*args: _Any, **options: _Any) -> Tensor:
     """The input with mean 0 and variance 1 over its last axes, times a weight plus a bias. Arguments: input, normalized_shape, weight, bias, eps, cudnn_enabled."""
 from pullback._core.placement import layout as layout
-def lcm(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def lcm(input: _TensorLike, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The least common multiple of integers."""
-def lcm_(input: Tensor, other: _TensorLike) -> Tensor:
+def lcm_(input: _TensorLike, other: _TensorLike) -> Tensor:
     """The least common multiple of integers."""
 def ldexp(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input * 2**other."""
 def ldexp_(input: Tensor, other: _TensorLike) -> Tensor:
     """input * 2**other."""
-def le(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def le(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input <= other."""
-def lerp(input: Tensor, end: _TensorLike, weight: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def lerp(input: Tensor, end: _TensorLike, weight: Tensor | _builtins.float, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input + weight * (end - input): the input at weight 0, the end at weight 1."""
-def less(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def less(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input < other."""
-def less_equal(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def less_equal(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input <= other."""
 def lgamma(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The logarithm of the absolute value of the gamma function."""
@@ -923,7 +895,7 @@ def log_softmax(input: Tensor, dim: _builtins.int | None = None, dtype: _DType |
     """The logarithm of softmax along a dim, without overflow."""
 def logaddexp(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """log(exp(input) + exp(other)), without overflow."""
-def logaddexp2(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def logaddexp2(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """log2(2**input + 2**other), without overflow."""
 @_overload
 def logcumsumexp(input: Tensor, dim: _builtins.int, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -948,17 +920,17 @@ def logit_(input: Tensor, eps: _builtins.float | None = None) -> Tensor:
 def logspace(start: _Number, end: _Number, steps: _builtins.int, base: _builtins.float = 10.0, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
     """`steps` powers of a base, with exponents evenly spaced from start to end, both included."""
 @_overload
-def logsumexp(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None, keepdim: _builtins.bool = False, *, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def logsumexp(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None, keepdim: _builtins.bool = False, *, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """log(sum(exp(input))) along axes, without overflow."""
 @_overload
-def logsumexp(input: Tensor, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None, keepdim: _builtins.bool = False, *, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def logsumexp(input: Tensor, axis: _builtins.int | _Sequence[_builtins.int] | None, keepdim: _builtins.bool = False, *, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """log(sum(exp(input))) along axes, without overflow."""
 from pullback._core.dtypes import long as long
 def lstm(*args: _Any, **options: _Any) -> tuple[Tensor, ...]:
     """Layers of long short-term memory over sequences; arguments as for `rnn_tanh`, with `hx` of states and cells."""
 def lstm_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> tuple[Tensor, ...]:
     """One step of long short-term memory: the next state and cell."""
-def lt(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def lt(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input < other."""
 def lu(A: Tensor, pivot: _builtins.bool = True, get_infos: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _LUFactorResult | _LUFactorExResult:
     """L and U in one matrix, and the pivots; with `get_infos`, also which pivots are zero."""
@@ -976,7 +948,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """A copy with the elements of `source`, in order, written where the mask is True."""
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The elements where the mask is True, along a single axis."""
-def matmul(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def matmul(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input @ other: matrices, vectors, and batches of them, with broadcasting of the batch axes."""
 def matrix_exp(A: Tensor) -> Tensor:
     """The exponential of square matrices: the sum of A^k / k! over k."""
@@ -994,15 +966,15 @@ def max(input: Tensor, axis: _builtins.int, keepdims: _builtins.bool=False, *, o
 @_overload
 def max(input: Tensor, other: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The largest element; with a dim, (values, indices) along it; with a tensor, the elementwise maximum."""
-def max_pool1d(input: Tensor, kernel_size: _builtins.float | _Sequence[_builtins.int] | str | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = None, padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, dilation: _builtins.float | _Sequence[_builtins.int] | str | None = 1, ceil_mode: _builtins.bool = False, return_indices: _builtins.bool = False) -> Tensor:
+def max_pool1d(input: Tensor, kernel_size: _builtins.int | _Sequence[_builtins.int], stride: _builtins.int | _Sequence[_builtins.int] | None = None, padding: _builtins.int | _Sequence[_builtins.int] = 0, dilation: _builtins.int | _Sequence[_builtins.int] = 1, ceil_mode: _builtins.bool = False, return_indices: _builtins.bool = False) -> Tensor:
     """The maxima over windows of signals, (batch, channels, length); with `return_indices`, also their indices."""
-def max_pool2d(input: Tensor, kernel_size: _builtins.float | _Sequence[_builtins.int] | str | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = None, padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, dilation: _builtins.float | _Sequence[_builtins.int] | str | None = 1, ceil_mode: _builtins.bool = False, return_indices: _builtins.bool = False) -> Tensor:
+def max_pool2d(input: Tensor, kernel_size: _builtins.int | _Sequence[_builtins.int], stride: _builtins.int | _Sequence[_builtins.int] | None = None, padding: _builtins.int | _Sequence[_builtins.int] = 0, dilation: _builtins.int | _Sequence[_builtins.int] = 1, ceil_mode: _builtins.bool = False, return_indices: _builtins.bool = False) -> Tensor:
     """The maxima over windows of images, (batch, channels, height, width); indices are into the flattened image."""
-def max_pool3d(input: Tensor, kernel_size: _builtins.float | _Sequence[_builtins.int] | str | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = None, padding: _builtins.float | _Sequence[_builtins.int] | str | None = 0, dilation: _builtins.float | _Sequence[_builtins.int] | str | None = 1, ceil_mode: _builtins.bool = False, return_indices: _builtins.bool = False) -> Tensor:
+def max_pool3d(input: Tensor, kernel_size: _builtins.int | _Sequence[_builtins.int], stride: _builtins.int | _Sequence[_builtins.int] | None = None, padding: _builtins.int | _Sequence[_builtins.int] = 0, dilation: _builtins.int | _Sequence[_builtins.int] = 1, ceil_mode: _builtins.bool = False, return_indices: _builtins.bool = False) -> Tensor:
     """The maxima over windows of volumes; indices are into the flattened volume."""
-def maximum(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def maximum(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The larger of two tensors, elementwise; NaN wins, ties share the gradient."""
-def mean(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def mean(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The mean of all elements, or along axes; of floating or complex tensors only."""
 @_overload
 def median(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1028,7 +1000,7 @@ def min(input: Tensor, axis: _builtins.int, keepdims: _builtins.bool=False, *, o
 @_overload
 def min(input: Tensor, other: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The smallest element; with a dim, (values, indices) along it; with a tensor, the elementwise minimum."""
-def minimum(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def minimum(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The smaller of two tensors, elementwise; NaN wins, ties share the gradient."""
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The product of two matrices."""
@@ -1038,9 +1010,9 @@ def mode(input: Tensor, dim: _builtins.int = -1, keepdim: _builtins.bool = False
 @_overload
 def mode(input: Tensor, axis: _builtins.int = -1, keepdims: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
     """The most frequent element along a dim, the smallest of several, and its index: (values, indices)."""
-def moveaxis(input: Tensor, source: Tensor, destination: _Any) -> Tensor:
+def moveaxis(input: Tensor, source: _builtins.int | _Sequence[_builtins.int], destination: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
     """Axes moved to other positions; the others keep their order."""
-def movedim(input: Tensor, source: Tensor, destination: _Any) -> Tensor:
+def movedim(input: Tensor, source: _builtins.int | _Sequence[_builtins.int], destination: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
     """Axes moved to other positions; the others keep their order."""
 def msort(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The elements sorted along the first dim."""
@@ -1059,10 +1031,10 @@ def nan_to_num(input: Tensor, nan: _builtins.float | None = None, posinf: _built
 def nan_to_num_(input: Tensor, nan: _builtins.float | None = None, posinf: _builtins.float | None = None, neginf: _builtins.float | None = None) -> Tensor:
     """The input with NaN replaced by 0, and inf and -inf by the largest and smallest number, without gradient."""
 @_overload
-def nanmean(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def nanmean(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The mean of all elements that are not NaN, or along axes; of floating or complex tensors only."""
 @_overload
-def nanmean(input: Tensor, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def nanmean(input: Tensor, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The mean of all elements that are not NaN, or along axes; of floating or complex tensors only."""
 @_overload
 def nanmedian(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1074,26 +1046,26 @@ def nanmedian(input: Tensor, dim: _builtins.int, keepdim: _builtins.bool=False, 
 def nanmedian(input: Tensor, axis: _builtins.int, keepdims: _builtins.bool=False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
     """The median of the elements that are not NaN; arguments and results as those of `median`."""
 @_overload
-def nanquantile(input: Tensor, q: _Any, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, interpolation: str = 'linear', out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def nanquantile(input: Tensor, q: Tensor | _builtins.float, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, interpolation: str = 'linear', out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The quantiles of the elements that are not NaN; arguments and results as those of `quantile`."""
 @_overload
-def nanquantile(input: Tensor, q: _Any, axis: _builtins.int | None = None, keepdims: _builtins.bool = False, *, interpolation: str = 'linear', out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def nanquantile(input: Tensor, q: Tensor | _builtins.float, axis: _builtins.int | None = None, keepdims: _builtins.bool = False, *, interpolation: str = 'linear', out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The quantiles of the elements that are not NaN; arguments and results as those of `quantile`."""
 @_overload
-def nansum(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def nansum(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The sum of all elements that are not NaN, or along axes."""
 @_overload
-def nansum(input: Tensor, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def nansum(input: Tensor, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The sum of all elements that are not NaN, or along axes."""
 @_overload
-def narrow(input: Tensor, dim: _builtins.int, start: _Number, length: _builtins.int) -> Tensor:
+def narrow(input: Tensor, dim: _builtins.int, start: _builtins.int | Tensor, length: _builtins.int) -> Tensor:
     """`length` slices of a tensor from a start index along a dim: a view."""
 @_overload
-def narrow(input: Tensor, axis: _builtins.int, start: _Number, length: _builtins.int) -> Tensor:
+def narrow(input: Tensor, axis: _builtins.int, start: _builtins.int | Tensor, length: _builtins.int) -> Tensor:
     """`length` slices of a tensor from a start index along a dim: a view."""
 def native_channel_shuffle(input: Tensor, groups: _builtins.int) -> Tensor:
     """The channels interleaved: the first of each group, then the second of each, and so on."""
-def native_group_norm(input: Tensor, weight: Tensor, bias: Tensor | None, N: _builtins.int, C: _builtins.int, HxW: _builtins.int, group: _builtins.int, eps: _builtins.float) -> tuple[_Any, _Any, _Any]:
+def native_group_norm(input: Tensor, weight: Tensor, bias: Tensor | None, N: _builtins.int, C: _builtins.int, HxW: _builtins.int, group: _builtins.int, eps: _builtins.float) -> tuple[Tensor, Tensor, Tensor]:
     """`group_norm`, and the means and reciprocal standard deviations of the groups, of shape (N, group)."""
 def ne(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input != other."""
@@ -1105,7 +1077,7 @@ def negative(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -
     """-input."""
 def negative_(input: Tensor) -> Tensor:
     """-input."""
-def nextafter(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def nextafter(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The next number after input in the direction of other."""
 from pullback._core.modes import no_escapes as no_escapes
 from pullback._core.modes import no_grad as no_grad
@@ -1118,20 +1090,20 @@ def nonzero(input: Tensor, *, as_tuple: _Literal[True], out: Tensor | tuple[Tens
 def nonzero_static(input: Tensor, *, size: _builtins.int, fill_value: _builtins.int = -1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The indices of the first `size` nonzero elements, one per row; missing ones are filled with `fill_value`."""
 @_overload
-def norm(input: Tensor, p: _Any = 2, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def norm(input: Tensor, p: _builtins.float | str | None = 2, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The p-norm of all elements or along axes: p a number, inf, -inf or 'fro' (2); its slope at 0 is 0."""
 @_overload
-def norm(input: Tensor, p: _Any = 2, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def norm(input: Tensor, p: _builtins.float | str | None = 2, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The p-norm of all elements or along axes: p a number, inf, -inf or 'fro' (2); its slope at 0 is 0."""
 def normal(mean: Tensor | _builtins.float = 0.0, std: Tensor | _builtins.float = 1.0, size: _builtins.int | _Sequence[_builtins.int] | None = None, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
     """Normally distributed numbers: of a given size, or one for each element of a tensor of means or deviations."""
 def not_equal(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input != other."""
 @_overload
-def nuclear_norm(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None = ..., keepdim: _builtins.bool = False) -> Tensor:
+def nuclear_norm(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] = ..., keepdim: _builtins.bool = False) -> Tensor:
     """The sum of the singular values of matrices: the older name of `linalg.matrix_norm(input, "nuc")`."""
 @_overload
-def nuclear_norm(input: Tensor, axis: _builtins.int | _Sequence[_builtins.int] | None = ..., keepdims: _builtins.bool = False) -> Tensor:
+def nuclear_norm(input: Tensor, axis: _builtins.int | _Sequence[_builtins.int] = ..., keepdims: _builtins.bool = False) -> Tensor:
     """The sum of the singular values of matrices: the older name of `linalg.matrix_norm(input, "nuc")`."""
 def numel(self: Tensor) -> _builtins.int:
     """The number of elements."""
@@ -1141,9 +1113,9 @@ def ones_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tens
     """Ones in the shape and dtype of another tensor, with its order of axes in memory."""
 def orgqr(input: Tensor, tau: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The leading columns of a product of Householder reflections: Q, from the result of `geqrf`."""
-def ormqr(input: Tensor, tau: Tensor, other: _TensorLike, left: _builtins.bool = True, transpose: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: _builtins.bool = True, transpose: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Q @ other for the square Q of `geqrf`; other @ Q if not `left`; with Q.mH instead of Q if `transpose`."""
-def outer(input: Tensor, vec2: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def outer(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], vec2: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """All products of an element of one vector with an element of another."""
 @_overload
 def pairwise_distance(x1: Tensor, x2: Tensor, p: _builtins.float = 2.0, eps: _builtins.float = 1e-06, keepdim: _builtins.bool = False) -> Tensor:
@@ -1155,7 +1127,7 @@ def pca_lowrank(A: Tensor, q: _builtins.int | None = None, center: _builtins.boo
     """`svd_lowrank` of a matrix whose columns are shifted to mean 0, unless `center` is False."""
 def pdist(input: Tensor, p: _builtins.float = 2) -> Tensor:
     """The p-norm distances between the rows of a matrix, each pair once."""
-def permute(input: Tensor, *axes: _Any, dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
+def permute(input: Tensor, *axes: _builtins.int | _Sequence[_builtins.int], dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
     """The axes in another order."""
 def pinverse(input: Tensor, rcond: _builtins.float = 1e-15) -> Tensor:
     """The pseudoinverse; singular values up to rcond times the largest count as zero."""
@@ -1167,13 +1139,13 @@ def poisson(input: Tensor, generator: _Generator | None = None) -> Tensor:
     """Samples of Poisson distributions, with each element as the rate."""
 def poisson_nll_loss(*args: _Any, **options: _Any) -> Tensor:
     """The negative log-probability of counts, from the rate of their Poisson distribution or its logarithm. Arguments: input, target, log_input, full, eps, reduction."""
-def polar(abs: _Any, angle: _Any, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def polar(abs: Tensor, angle: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The complex numbers with these absolute values and angles."""
 def polygamma(n: _builtins.int, input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The n-th derivative of digamma, n >= 0."""
 def positive(input: Tensor) -> Tensor:
     """The input itself."""
-def pow(input: Tensor, exponent: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def pow(input: _TensorLike, exponent: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input ** exponent, elementwise."""
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """The input above 0, elsewhere weight times it; a weight for all elements or for each channel (axis 1)."""
@@ -1182,15 +1154,15 @@ def prod(input: Tensor, dim: _builtins.int | None = None, keepdim: _builtins.boo
     """The product of all elements, or along an axis; integers and bools are multiplied as int64."""
 def promote_types(type1: _Any, type2: _Any) -> _dtype:
     """The smallest dtype to which tensors of both dtypes are converted when they meet."""
-def put(input: Tensor, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, accumulate: _builtins.bool = False) -> Tensor:
+def put(input: Tensor, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor, accumulate: _builtins.bool = False) -> Tensor:
     """A copy in which the elements of `source` replace, or are added to, those of the flattened tensor at `index`."""
 def qr(input: Tensor, some: _builtins.bool = True, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _QRResult:
     """Q and R with input = Q @ R; Q is square unless `some`."""
 @_overload
-def quantile(input: Tensor, q: _Any, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, interpolation: str = 'linear', out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def quantile(input: Tensor, q: Tensor | _builtins.float, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, interpolation: str = 'linear', out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The quantiles for fractions q, of all elements or along a dim; NaN if any element is."""
 @_overload
-def quantile(input: Tensor, q: _Any, axis: _builtins.int | None = None, keepdims: _builtins.bool = False, *, interpolation: str = 'linear', out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def quantile(input: Tensor, q: Tensor | _builtins.float, axis: _builtins.int | None = None, keepdims: _builtins.bool = False, *, interpolation: str = 'linear', out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The quantiles for fractions q, of all elements or along a dim; NaN if any element is."""
 def rad2deg(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Radians as degrees."""
@@ -1224,7 +1196,7 @@ def relu(input: Tensor) -> Tensor:
     """max(input, 0), elementwise; its slope at 0 is 0."""
 def relu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
     """In place: max(input, 0), elementwise; its slope at 0 is 0."""
-def remainder(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def remainder(input: _TensorLike, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The remainder of floor division by other; it has the sign of other."""
 @_overload
 def renorm(input: Tensor, p: _builtins.float, dim: _builtins.int, maxnorm: _builtins.float, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1233,14 +1205,14 @@ def renorm(input: Tensor, p: _builtins.float, dim: _builtins.int, maxnorm: _buil
 def renorm(input: Tensor, p: _builtins.float, axis: _builtins.int, maxnorm: _builtins.float, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The input with slices along a dim scaled down to the p-norm maxnorm if theirs is larger."""
 @_overload
-def repeat_interleave(input: Tensor, repeats: _builtins.int | _Sequence[_builtins.int] | None = None, dim: _builtins.int | _Sequence[_builtins.int] | None = None, *, output_size: _builtins.float | _Sequence[_builtins.int] | str | None = None) -> Tensor:
+def repeat_interleave(input: Tensor, repeats: Tensor | _builtins.int | None = None, dim: _builtins.int | None = None, *, output_size: _builtins.int | None = None) -> Tensor:
     """Each element repeated along an axis, or in flat order if none is given, as often as `repeats` says."""
 @_overload
-def repeat_interleave(input: Tensor, repeats: _builtins.int | _Sequence[_builtins.int] | None = None, axis: _builtins.int | _Sequence[_builtins.int] | None = None, *, output_size: _builtins.float | _Sequence[_builtins.int] | str | None = None) -> Tensor:
+def repeat_interleave(input: Tensor, repeats: Tensor | _builtins.int | None = None, axis: _builtins.int | None = None, *, output_size: _builtins.int | None = None) -> Tensor:
     """Each element repeated along an axis, or in flat order if none is given, as often as `repeats` says."""
-def reshape(input: Tensor, *sizes: _builtins.int | _Sequence[_builtins.int] | None, shape: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
+def reshape(input: Tensor, *sizes: _builtins.int | _Sequence[_builtins.int], shape: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
     """The same elements in another shape, one entry of which may be -1; a view if the strides allow it."""
-def resize_as_(self: Tensor, the_template: _Any, *, memory_format: object | None = None) -> Tensor:
+def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: object = None) -> Tensor:
     """In place: `resize_` to the shape of another tensor."""
 def resolve_conj(input: Tensor) -> Tensor:
     """The tensor itself: conjugation is never lazy here."""
@@ -1248,7 +1220,7 @@ def resolve_neg(input: Tensor) -> Tensor:
     """The tensor itself: negation is never lazy here."""
 def result_type(tensor: Tensor, other: _TensorLike) -> _dtype:
     """The dtype of the result of an operation on two tensors or numbers, by type promotion."""
-def rms_norm(input: Tensor, normalized_shape: _builtins.float | _Sequence[_builtins.int] | str | None, weight: Tensor | None = None, eps: _builtins.float | None = None) -> Tensor:
+def rms_norm(input: Tensor, normalized_shape: _builtins.int | _Sequence[_builtins.int], weight: Tensor | None = None, eps: _builtins.float | None = None) -> Tensor:
     """The input divided by its root mean square over its last axes, times a weight."""
 def rnn_relu(*args: _Any, **options: _Any) -> tuple[Tensor, ...]:
     """Layers of h' = relu(W x + b + V h + c) over sequences; arguments as for `rnn_tanh`."""
@@ -1259,16 +1231,16 @@ def rnn_tanh(*args: _Any, **options: _Any) -> tuple[Tensor, ...]:
 def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
     """tanh(w_ih @ x + b_ih + w_hh @ h + b_hh): one step of a simple recurrent network."""
 @_overload
-def roll(input: Tensor, shifts: _Any, dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
+def roll(input: Tensor, shifts: _builtins.int | _Sequence[_builtins.int], dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
     """A copy with the elements rolled along axes, from the end to the beginning; without axes, in flat order."""
 @_overload
-def roll(input: Tensor, shifts: _Any, axes: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
+def roll(input: Tensor, shifts: _builtins.int | _Sequence[_builtins.int], axes: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
     """A copy with the elements rolled along axes, from the end to the beginning; without axes, in flat order."""
 @_overload
-def rot90(input: Tensor, k: _builtins.int = 1, dims: _builtins.int | _Sequence[_builtins.int] | None = ...) -> Tensor:
+def rot90(input: Tensor, k: _builtins.int = 1, dims: _Sequence[_builtins.int] = ...) -> Tensor:
     """A copy rotated k times by 90 degrees, from the first of two axes towards the second."""
 @_overload
-def rot90(input: Tensor, k: _builtins.int = 1, axes: _builtins.int | _Sequence[_builtins.int] | None = ...) -> Tensor:
+def rot90(input: Tensor, k: _builtins.int = 1, axes: _Sequence[_builtins.int] = ...) -> Tensor:
     """A copy rotated k times by 90 degrees, from the first of two axes towards the second."""
 def round(input: Tensor, *, decimals: _builtins.int = 0, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The nearest integer, halves to even, or the nearest number with `decimals` decimals; its gradient is 0."""
@@ -1286,31 +1258,31 @@ def rsqrt_(input: Tensor) -> Tensor:
     """1 / sqrt(input), elementwise; -inf slope at 0."""
 def rsub(input: Tensor, other: _TensorLike, *, alpha: _builtins.float = 1) -> Tensor:
     """other - alpha * input."""
-def scalar_tensor(s: _builtins.float | _Sequence[_builtins.int] | str | None, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: _Any) -> Tensor:
+def scalar_tensor(s: _Number, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: _Any) -> Tensor:
     """A 0-d tensor that holds a number, of the default dtype unless another is given."""
 @_overload
-def scatter(input: Tensor, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor | None = None, *, value: _TensorLike | None = None, reduce: str | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def scatter(input: Tensor, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], src: Tensor | _Number | None = None, *, value: _Number | None = None, reduce: str | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """A copy in which the elements along a dim selected by `index` are those of `src`, or one number."""
 @_overload
-def scatter(input: Tensor, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor | None = None, *, value: _TensorLike | None = None, reduce: str | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def scatter(input: Tensor, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], src: Tensor | _Number | None = None, *, value: _Number | None = None, reduce: str | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """A copy in which the elements along a dim selected by `index` are those of `src`, or one number."""
 @_overload
-def scatter_add(input: Tensor, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def scatter_add(input: Tensor, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], src: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """A copy in which the elements of `src` are added to those along a dim selected by `index`."""
 @_overload
-def scatter_add(input: Tensor, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def scatter_add(input: Tensor, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], src: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """A copy in which the elements of `src` are added to those along a dim selected by `index`."""
 @_overload
-def scatter_reduce(input: Tensor, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor, reduce: str, *, include_self: _builtins.bool = True, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def scatter_reduce(input: Tensor, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], src: Tensor, reduce: str, *, include_self: _builtins.bool = True, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """A copy with the sum, prod, mean, amax or amin of the elements of `src` that `index` assigns to each position."""
 @_overload
-def scatter_reduce(input: Tensor, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor, reduce: str, *, include_self: _builtins.bool = True, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def scatter_reduce(input: Tensor, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], src: Tensor, reduce: str, *, include_self: _builtins.bool = True, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """A copy with the sum, prod, mean, amax or amin of the elements of `src` that `index` assigns to each position."""
-def searchsorted(sorted_sequence: Tensor, input: Tensor, *, out_int32: _builtins.bool = False, right: _builtins.bool = False, side: str | None = None, sorter: Tensor | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def searchsorted(sorted_sequence: Tensor, input: _TensorLike, *, out_int32: _builtins.bool = False, right: _builtins.bool = False, side: str | None = None, sorter: Tensor | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The indices at which values would be inserted into a sorted sequence, or into each row of several."""
 def seed() -> _builtins.int:
     """Reset this thread's default generator to a seed drawn by the operating system; the seed is returned."""
-def segment_reduce(data: object, reduce: str, *, lengths: _Any = None, indices: _TensorLike | None = None, offsets: Tensor | None = None, axis: _builtins.int = 0, unsafe: _builtins.bool = False, initial: _builtins.float | None = None) -> Tensor:
+def segment_reduce(data: Tensor, reduce: str, *, lengths: Tensor | None = None, indices: Tensor | None = None, offsets: Tensor | None = None, axis: _builtins.int = 0, unsafe: _builtins.bool = False, initial: _builtins.float | None = None) -> Tensor:
     """The sums, means, maxima, minima or products of segments: consecutive parts of an axis."""
 @_overload
 def select(input: Tensor, dim: _builtins.int, index: _builtins.int) -> Tensor:
@@ -1381,16 +1353,16 @@ def sort(input: Tensor, dim: _builtins.int = -1, descending: _builtins.bool = Fa
 def sort(input: Tensor, axis: _builtins.int = -1, descending: _builtins.bool = False, stable: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
     """The sorted elements along a dim, and their original indices: (values, indices); indices as from `argsort`."""
 @_overload
-def split(input: Tensor, split_size_or_sections: _Any = None, dim: _builtins.int = 0, *, split_size: _Any = None) -> tuple[Tensor, ...]:
+def split(input: Tensor, split_size_or_sections: _builtins.int | _Sequence[_builtins.int] | None = None, dim: _builtins.int = 0, *, split_size: _builtins.int | _Sequence[_builtins.int] | None = None) -> tuple[Tensor, ...]:
     """Consecutive parts along an axis: of one size (the last may be smaller), or of the given sizes."""
 @_overload
-def split(input: Tensor, split_size_or_sections: _Any = None, axis: _builtins.int = 0, *, split_size: _Any = None) -> tuple[Tensor, ...]:
+def split(input: Tensor, split_size_or_sections: _builtins.int | _Sequence[_builtins.int] | None = None, axis: _builtins.int = 0, *, split_size: _builtins.int | _Sequence[_builtins.int] | None = None) -> tuple[Tensor, ...]:
     """Consecutive parts along an axis: of one size (the last may be smaller), or of the given sizes."""
 @_overload
-def split_with_sizes(input: Tensor, split_sizes: _Any, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
+def split_with_sizes(input: Tensor, split_sizes: _Sequence[_builtins.int], dim: _builtins.int = 0) -> tuple[Tensor, ...]:
     """Consecutive pieces of given sizes along an axis, as views."""
 @_overload
-def split_with_sizes(input: Tensor, split_sizes: _Any, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
+def split_with_sizes(input: Tensor, split_sizes: _Sequence[_builtins.int], axis: _builtins.int = 0) -> tuple[Tensor, ...]:
     """Consecutive pieces of given sizes along an axis, as views."""
 def sqrt(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The square root, elementwise; its slope at 0 is inf."""
@@ -1402,19 +1374,19 @@ def square_(input: Tensor) -> Tensor:
     """input * input."""
 def squeeze(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None = None, *, axis: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
     """A view without its axes of length 1, or without those of the given axes that have length 1."""
-def stack(tensors: Tensor | _Sequence[Tensor], dim: _builtins.int = 0, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def stack(tensors: Tensor | _Sequence[Tensor | _np.ndarray[_Any, _np.dtype[_Any]]], dim: _builtins.int = 0, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors of one shape joined along a new axis."""
 @_overload
-def std(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdim: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
+def std(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdim: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """The standard deviation: the square root of `var`, with its arguments; the slope at 0 is 0."""
 @_overload
-def std(input: Tensor, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdims: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
+def std(input: Tensor, axis: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdims: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """The standard deviation: the square root of `var`, with its arguments; the slope at 0 is 0."""
 @_overload
-def std_mean(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdim: _builtins.bool = False, **options: _Any) -> tuple[Tensor, ...]:
+def std_mean(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdim: _builtins.bool = False, **options: _Any) -> tuple[Tensor, ...]:
     """`std` and `mean` along the same axes, as a pair."""
 @_overload
-def std_mean(input: Tensor, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdims: _builtins.bool = False, **options: _Any) -> tuple[Tensor, ...]:
+def std_mean(input: Tensor, axis: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdims: _builtins.bool = False, **options: _Any) -> tuple[Tensor, ...]:
     """`std` and `mean` along the same axes, as a pair."""
 def stft(input: Tensor, n_fft: _builtins.int, hop_length: _builtins.int | None = None, win_length: _builtins.int | None = None, window: Tensor | None = None, center: _builtins.bool = True, pad_mode: str = 'reflect', normalized: _builtins.bool = False, onesided: _builtins.bool | None = None, return_complex: _builtins.bool | None = None, align_to_window: _builtins.bool | None = None) -> Tensor:
     """The Fourier transforms of overlapping frames of signals, of shape (..., frequency, frame)."""
@@ -1424,7 +1396,7 @@ def sub(input: Tensor, other: _TensorLike, *rest: _Any, alpha: _Number = 1, out:
     """input - alpha * other, with broadcasting."""
 def subtract(input: Tensor, other: _TensorLike, *rest: _Any, alpha: _Number = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input - alpha * other, with broadcasting."""
-def sum(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def sum(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The sum of all elements, or along axes; integers and bools are summed as int64."""
 def svd(input: Tensor, some: _builtins.bool = True, compute_uv: _builtins.bool = True, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _SingularResult:
     """U, the singular values S, descending, and V, with input = U @ diag(S) @ V.mH; square U and V unless `some`."""
@@ -1436,9 +1408,9 @@ def swapdims(input: Tensor, dim0: _builtins.int, dim1: _builtins.int) -> Tensor:
     """Two axes exchanged."""
 def t(input: Tensor) -> Tensor:
     """The transpose of a matrix; a tensor with fewer axes is returned as it is."""
-def take(input: Tensor, index: Tensor | _TensorLike | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def take(input: Tensor, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The elements of the flattened tensor selected by `index`, in the shape of `index`."""
-def take_along_dim(input: Tensor, indices: _TensorLike, dim: _builtins.int | None = None, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def take_along_dim(input: Tensor, indices: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], dim: _builtins.int | None = None, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The elements along a dim selected by `indices`, with other axes broadcast; of the flattened tensor without a dim."""
 def tan(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The tangent, elementwise."""
@@ -1451,26 +1423,26 @@ def tanh_(input: Tensor) -> Tensor:
 def tensor(data: object, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: _Any) -> Tensor:
     """A new leaf tensor with a copy of the data: numbers, nested sequences, or an array."""
 @_overload
-def tensor_split(input: Tensor, indices_or_sections: _Any = None, dim: _builtins.int = 0, *, indices: _TensorLike | None = None) -> tuple[Tensor, ...]:
+def tensor_split(input: Tensor, indices_or_sections: _builtins.int | _Sequence[_builtins.int] | Tensor | None = None, dim: _builtins.int = 0, *, indices: _Sequence[_builtins.int] | Tensor | None = None) -> tuple[Tensor, ...]:
     """Parts along an axis, as views: a number of parts of nearly equal size, or those between given indices."""
 @_overload
-def tensor_split(input: Tensor, indices_or_sections: _Any = None, axis: _builtins.int = 0, *, indices: _TensorLike | None = None) -> tuple[Tensor, ...]:
+def tensor_split(input: Tensor, indices_or_sections: _builtins.int | _Sequence[_builtins.int] | Tensor | None = None, axis: _builtins.int = 0, *, indices: _Sequence[_builtins.int] | Tensor | None = None) -> tuple[Tensor, ...]:
     """Parts along an axis, as views: a number of parts of nearly equal size, or those between given indices."""
 @_overload
-def tensordot(a: _TensorLike, b: _TensorLike, dims: _builtins.int | _Sequence[_builtins.int] | None = 2, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def tensordot(a: Tensor, b: Tensor, dims: _builtins.int | _Sequence[_builtins.int] | _Sequence[_Sequence[_builtins.int]] | Tensor = 2, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The sum of products over the last `dims` axes of a and the first of b, or over axes given as two lists."""
 @_overload
-def tensordot(a: _TensorLike, b: _TensorLike, axes: _builtins.int | _Sequence[_builtins.int] | None = 2, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def tensordot(a: Tensor, b: Tensor, axes: _builtins.int | _Sequence[_builtins.int] | _Sequence[_Sequence[_builtins.int]] | Tensor = 2, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The sum of products over the last `dims` axes of a and the first of b, or over axes given as two lists."""
 def threshold(input: Tensor, threshold: _builtins.float, value: _builtins.float, inplace: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The input above the threshold, the value elsewhere."""
 def threshold_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
     """In place: The input above the threshold, the value elsewhere."""
 @_overload
-def tile(input: Tensor, *counts: _Any, dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
+def tile(input: Tensor, *counts: _builtins.int | _Sequence[_builtins.int], dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
     """Copies side by side, a number for each of the last axes, one along the axes before."""
 @_overload
-def tile(input: Tensor, *counts: _Any, axes: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
+def tile(input: Tensor, *counts: _builtins.int | _Sequence[_builtins.int], axes: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
     """Copies side by side, a number for each of the last axes, one along the axes before."""
 @_overload
 def topk(input: Tensor, k: _builtins.int, dim: _builtins.int = -1, largest: _builtins.bool = True, sorted: _builtins.bool = True, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Selection:
@@ -1480,19 +1452,19 @@ def topk(input: Tensor, k: _builtins.int, axis: _builtins.int = -1, largest: _bu
     """The k largest (or smallest) elements along a dim, in order, and their indices: (values, indices)."""
 def trace(input: Tensor) -> Tensor:
     """The sum of the diagonal of a matrix."""
-def transpose(input: Tensor, *dims: _builtins.int | _Sequence[_builtins.int] | None, dim0: _Any = None, dim1: _Any = None) -> Tensor:
+def transpose(input: Tensor, *dims: _builtins.int, dim0: _builtins.int | None = None, dim1: _builtins.int | None = None) -> Tensor:
     """Two axes exchanged; with no axes, or all of them, NumPy's transpose."""
 @_overload
-def trapezoid(y: _TensorLike, x: _TensorLike | None = None, *, dx: _Any = 1, dim: _builtins.int = -1) -> Tensor:
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _builtins.float = 1, dim: _builtins.int = -1) -> Tensor:
     """The integral along a dim by the trapezoidal rule, for points at coordinates x or at a distance dx."""
 @_overload
-def trapezoid(y: _TensorLike, x: _TensorLike | None = None, *, dx: _Any = 1, axis: _builtins.int = -1) -> Tensor:
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _builtins.float = 1, axis: _builtins.int = -1) -> Tensor:
     """The integral along a dim by the trapezoidal rule, for points at coordinates x or at a distance dx."""
 @_overload
-def trapz(y: _TensorLike, x: _TensorLike | None = None, *, dx: _Any = 1, dim: _builtins.int = -1) -> Tensor:
+def trapz(y: Tensor, x: Tensor | None = None, *, dx: _builtins.float = 1, dim: _builtins.int = -1) -> Tensor:
     """The integral along a dim by the trapezoidal rule, for points at coordinates x or at a distance dx."""
 @_overload
-def trapz(y: _TensorLike, x: _TensorLike | None = None, *, dx: _Any = 1, axis: _builtins.int = -1) -> Tensor:
+def trapz(y: Tensor, x: Tensor | None = None, *, dx: _builtins.float = 1, axis: _builtins.int = -1) -> Tensor:
     """The integral along a dim by the trapezoidal rule, for points at coordinates x or at a distance dx."""
 def triangular_solve(input: Tensor, A: Tensor, upper: _builtins.bool = True, transpose: _builtins.bool = False, unitriangular: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _TriangularSolveResult:
     """The X with A @ X = input for a triangular A, or A.mT @ X = input with `transpose`, and a copy of A."""
@@ -1523,10 +1495,10 @@ def unbind(input: Tensor, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
 def unbind(input: Tensor, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
     """The slices along an axis, as views with a common node."""
 @_overload
-def unflatten(input: Tensor, dim: _builtins.int, sizes: _builtins.int | _Sequence[_builtins.int] | None) -> Tensor:
+def unflatten(input: Tensor, dim: _builtins.int, sizes: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
     """An axis divided into several, one of whose sizes may be -1."""
 @_overload
-def unflatten(input: Tensor, axis: _builtins.int, sizes: _builtins.int | _Sequence[_builtins.int] | None) -> Tensor:
+def unflatten(input: Tensor, axis: _builtins.int, sizes: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
     """An axis divided into several, one of whose sizes may be -1."""
 @_overload
 def unique(input: Tensor, sorted: _builtins.bool=True, *, dim: _builtins.int | None=None) -> Tensor:
@@ -1546,7 +1518,7 @@ def unique_consecutive(input: Tensor, return_inverse: _builtins.bool=False, retu
 @_overload
 def unique_consecutive(input: Tensor, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, axis: _builtins.int | None=None) -> _Any:
     """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
-def unravel_index(indices: _TensorLike, shape: _builtins.int | _Sequence[_builtins.int] | None) -> tuple[Tensor, ...]:
+def unravel_index(indices: Tensor, shape: _builtins.int | _Sequence[_builtins.int]) -> tuple[Tensor, ...]:
     """The index along each axis of a shape, from indices into the flattened tensor."""
 @_overload
 def unsafe_chunk(input: Tensor, chunks: _builtins.int, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
@@ -1555,16 +1527,16 @@ def unsafe_chunk(input: Tensor, chunks: _builtins.int, dim: _builtins.int = 0) -
 def unsafe_chunk(input: Tensor, chunks: _builtins.int, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
     """`chunk`, with the checks that torch leaves out."""
 @_overload
-def unsafe_split(input: Tensor, split_size: _Any, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
+def unsafe_split(input: Tensor, split_size: _builtins.int | _Sequence[_builtins.int], dim: _builtins.int = 0) -> tuple[Tensor, ...]:
     """`split`, with the checks that torch leaves out."""
 @_overload
-def unsafe_split(input: Tensor, split_size: _Any, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
+def unsafe_split(input: Tensor, split_size: _builtins.int | _Sequence[_builtins.int], axis: _builtins.int = 0) -> tuple[Tensor, ...]:
     """`split`, with the checks that torch leaves out."""
 @_overload
-def unsafe_split_with_sizes(input: Tensor, split_sizes: _Any, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
+def unsafe_split_with_sizes(input: Tensor, split_sizes: _Sequence[_builtins.int], dim: _builtins.int = 0) -> tuple[Tensor, ...]:
     """`split_with_sizes`, with the checks that torch leaves out."""
 @_overload
-def unsafe_split_with_sizes(input: Tensor, split_sizes: _Any, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
+def unsafe_split_with_sizes(input: Tensor, split_sizes: _Sequence[_builtins.int], axis: _builtins.int = 0) -> tuple[Tensor, ...]:
     """`split_with_sizes`, with the checks that torch leaves out."""
 @_overload
 def unsqueeze(input: Tensor, dim: _builtins.int) -> Tensor:
@@ -1575,24 +1547,24 @@ def unsqueeze(input: Tensor, axis: _builtins.int) -> Tensor:
 def vander(x: _TensorLike, N: _builtins.int | None = None, increasing: _builtins.bool = False) -> Tensor:
     """The powers of a vector's elements, one row per element, highest first; those of `linalg.vander` begin with 1."""
 @_overload
-def var(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdim: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
+def var(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdim: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """The variance over all elements or along axes, divided by count - correction (1 unless given)."""
 @_overload
-def var(input: Tensor, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdims: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
+def var(input: Tensor, axis: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdims: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """The variance over all elements or along axes, divided by count - correction (1 unless given)."""
 @_overload
-def var_mean(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdim: _builtins.bool = False, **options: _Any) -> tuple[Tensor, ...]:
+def var_mean(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdim: _builtins.bool = False, **options: _Any) -> tuple[Tensor, ...]:
     """`var` and `mean` along the same axes, as a pair."""
 @_overload
-def var_mean(input: Tensor, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdims: _builtins.bool = False, **options: _Any) -> tuple[Tensor, ...]:
+def var_mean(input: Tensor, axis: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdims: _builtins.bool = False, **options: _Any) -> tuple[Tensor, ...]:
     """`var` and `mean` along the same axes, as a pair."""
-def vdot(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def vdot(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The sum of the products of two vectors, the first one conjugated."""
 def view_as_complex(input: Tensor) -> Tensor:
     """A complex view of a real tensor whose last axis holds pairs of real and imaginary parts."""
 def view_as_real(input: Tensor) -> Tensor:
     """A real view of a complex tensor, with real and imaginary parts along a new last axis."""
-def vsplit(input: Tensor, indices_or_sections: _Any) -> tuple[Tensor, ...]:
+def vsplit(input: Tensor, indices_or_sections: _builtins.int | _Sequence[_builtins.int] | Tensor) -> tuple[Tensor, ...]:
     """Parts along the first axis, as views: a number of equal parts, or those between given indices."""
 def vstack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors joined along their first axis, those with fewer than two axes as rows."""

@@ -1,5 +1,6 @@
 """Made by scripts/stubs: the types of what is imported when it is first asked for."""
 
+from collections.abc import Sequence as _Sequence
 from typing import overload as _overload
 import numpy as _np
 from pullback._core.dtypes import dtype as _dtype
@@ -22,13 +23,13 @@ def bessel_y1(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) 
     """The Bessel function of the second kind of order 1."""
 def betainc(a: _TensorLike, b: _TensorLike, x: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The regularised incomplete beta function: the beta distribution function at x, with shape parameters a and b."""
-def chebyshev_polynomial_t(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def chebyshev_polynomial_t(input: Tensor, n: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Chebyshev's first polynomial of degree n at input; n is a whole number or a tensor of them."""
-def chebyshev_polynomial_u(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def chebyshev_polynomial_u(input: Tensor, n: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Chebyshev's second polynomial of degree n at input; n is a whole number or a tensor of them."""
-def chebyshev_polynomial_v(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def chebyshev_polynomial_v(input: Tensor, n: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Chebyshev's third polynomial of degree n at input; n is a whole number or a tensor of them."""
-def chebyshev_polynomial_w(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def chebyshev_polynomial_w(input: Tensor, n: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Chebyshev's fourth polynomial of degree n at input; n is a whole number or a tensor of them."""
 def digamma(input: Tensor) -> Tensor:
     """The derivative of lgamma."""
@@ -48,15 +49,15 @@ def expit(input: Tensor) -> Tensor:
     """1 / (1 + exp(-input)), elementwise."""
 def expm1(input: Tensor) -> Tensor:
     """exp(input) - 1, exact for small inputs."""
-def gammainc(input: Tensor, other: _TensorLike) -> Tensor:
+def gammainc(input: Tensor, other: Tensor) -> Tensor:
     """The regularised lower incomplete gamma function: how much of a gamma distribution of shape input lies below other."""
-def gammaincc(input: Tensor, other: _TensorLike) -> Tensor:
+def gammaincc(input: Tensor, other: Tensor) -> Tensor:
     """The regularised upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
 def gammaln(input: Tensor) -> Tensor:
     """The logarithm of the absolute value of the gamma function."""
-def hermite_polynomial_h(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def hermite_polynomial_h(input: Tensor, n: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Hermite's physical polynomial of degree n at input; n is a whole number or a tensor of them."""
-def hermite_polynomial_he(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def hermite_polynomial_he(input: Tensor, n: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Hermite's probabilistic polynomial of degree n at input; n is a whole number or a tensor of them."""
 def i0(input: Tensor) -> Tensor:
     """The modified Bessel function of the first kind of order 0. It needs SciPy."""
@@ -66,9 +67,9 @@ def i1(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tens
     """The modified Bessel function of the first kind of order 1."""
 def i1e(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """exp(-abs(input)) * i1(input), without overflow."""
-def laguerre_polynomial_l(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def laguerre_polynomial_l(input: Tensor, n: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Laguerre's polynomial of degree n at input; n is a whole number or a tensor of them."""
-def legendre_polynomial_p(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def legendre_polynomial_p(input: Tensor, n: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Legendre's polynomial of degree n at input; n is a whole number or a tensor of them."""
 def log1p(input: Tensor) -> Tensor:
     """log(1 + input), exact for small inputs."""
@@ -79,10 +80,10 @@ def log_softmax(input: Tensor, dim: int | None = None, dtype: _DType | None = No
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """log(input / (1 - input)), the inverse of sigmoid; `eps` clamps the input to [eps, 1 - eps]."""
 @_overload
-def logsumexp(input: Tensor, dim: int | tuple[int, ...] | list[int] | None, keepdim: bool = False, *, keepdims: bool = False) -> Tensor:
+def logsumexp(input: Tensor, dim: int | _Sequence[int] | None, keepdim: bool = False, *, keepdims: bool = False) -> Tensor:
     """log(sum(exp(input))) along axes, without overflow."""
 @_overload
-def logsumexp(input: Tensor, axis: int | tuple[int, ...] | list[int] | None, keepdim: bool = False, *, keepdims: bool = False) -> Tensor:
+def logsumexp(input: Tensor, axis: int | _Sequence[int] | None, keepdim: bool = False, *, keepdims: bool = False) -> Tensor:
     """log(sum(exp(input))) along axes, without overflow."""
 def modified_bessel_i0(input: Tensor) -> Tensor:
     """The modified Bessel function of the first kind of order 0. It needs SciPy."""
@@ -108,13 +109,13 @@ def scaled_modified_bessel_k0(input: Tensor, *, out: Tensor | tuple[Tensor, ...]
     """exp(input) * modified_bessel_k0(input)."""
 def scaled_modified_bessel_k1(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """exp(input) * modified_bessel_k1(input)."""
-def shifted_chebyshev_polynomial_t(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def shifted_chebyshev_polynomial_t(input: Tensor, n: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Chebyshev's first shifted polynomial of degree n at input; n is a whole number or a tensor of them."""
-def shifted_chebyshev_polynomial_u(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def shifted_chebyshev_polynomial_u(input: Tensor, n: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Chebyshev's second shifted polynomial of degree n at input; n is a whole number or a tensor of them."""
-def shifted_chebyshev_polynomial_v(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def shifted_chebyshev_polynomial_v(input: Tensor, n: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Chebyshev's third shifted polynomial of degree n at input; n is a whole number or a tensor of them."""
-def shifted_chebyshev_polynomial_w(input: Tensor, n: _Number, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def shifted_chebyshev_polynomial_w(input: Tensor, n: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Chebyshev's fourth shifted polynomial of degree n at input; n is a whole number or a tensor of them."""
 def sinc(input: Tensor) -> Tensor:
     """sin(pi * input) / (pi * input), elementwise; 1 at 0."""

@@ -330,3 +330,9 @@ def test_functions_of_linalg_take_numpys_spelling_too():
     x = pullback.arange(6.0).reshape(2, 3)
     assert linalg.vector_norm(x, axis=1, keepdims=True).shape == (2, 1)
     assert linalg.vector_norm(x, dim=1, keepdim=True).equal(linalg.vector_norm(x, axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("single", [3, [pullback.ones(2, 2), pullback.ones(2, 2)]])
+def test_chain_matmul_of_something_that_is_no_matrix(single):
+    with pytest.raises(TypeError, match=r"chain_matmul\(\): argument 'matrices' \(position 1\) must be Tensor"):
+        pullback.chain_matmul(single)

@@ -218,7 +218,7 @@ def _apply_along_axis(func1d: Function, axis: int, arr: Any, *args: Any, **kwarg
     found = tensors(*(func1d(rows[index], *args, **kwargs) for index in np.ndindex(outer)), arr)[:-1]
     result = shapes.reshape(shapes.stack(found), *outer, *found[0].shape)
     inner = range(len(outer), result.ndim)
-    return np.moveaxis(result, tuple(inner), tuple(range(place, place + len(inner))))
+    return shapes.movedim(result, tuple(inner), tuple(range(place, place + len(inner))))
 
 
 def _apply_over_axes(func: Function, a: Any, axes: Any) -> Any:

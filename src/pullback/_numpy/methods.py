@@ -63,7 +63,7 @@ def _reduce(ufunc: np.ufunc, operation: Function) -> Function:
     ) -> Any:
         axes = normalize_axes(axis, a.ndim, ufunc.__name__)
         a = _judged(ufunc, _in(dtype, a), axes)
-        rows = list(shapes.unbind(_merged(a, axes)))
+        rows: list[Any] = list(shapes.unbind(_merged(a, axes)))
         start = ufunc.identity if initial is None and not rows else initial
         if start is None and not rows:
             raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")

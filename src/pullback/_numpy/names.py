@@ -2,8 +2,10 @@
 
 # ruff: noqa: PLW0108  # the signatures of the lambdas have NumPy's parameter names
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +23,9 @@ from .reductions import REDUCTIONS
 from .sets import SETS
 from .statistics import STATISTICS
 from .writing import WRITING
+
+if TYPE_CHECKING:
+    from .._core.typing import TensorLike
 
 # fmt: off
 UFUNCS: dict[np.ufunc, Function] = {
@@ -50,7 +55,7 @@ def _each(values: Any) -> Any:
     return values if isinstance(values, Carrier) else [operand(value) for value in values]
 
 
-def _reshaped(value: Any, *shape: int) -> Any:
+def _reshaped(value: TensorLike, *shape: int) -> Any:
     return shapes.reshape(value, shape) if isinstance(value, Carrier) else np.reshape(value, shape)
 
 

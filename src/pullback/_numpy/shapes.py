@@ -5,8 +5,10 @@
 
 # ruff: noqa: PLW0108  # the signatures of the lambdas have NumPy's parameter names
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +17,9 @@ from .._core.shapes import normalize_axes, normalize_axis
 from ..vocabulary import later, shapes
 from ..vocabulary.promotion import cast
 from .operands import concrete, constants, holds_tensor, numeric, tensors
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
 
 _roll, _rot90, _tile, _repeat_interleave, _unfold = (
     later("vocabulary.rearranging", name) for name in ("roll", "rot90", "tile", "repeat_interleave", "unfold")
@@ -27,7 +32,7 @@ _pad = later("vocabulary.padding", "numpy_pad")
 several: Any = type(np.broadcast_arrays(0))  # NumPy's type for several arrays: a list before NumPy 2
 
 
-def _listed(values: Any) -> list[Any]:
+def _listed(values: Tensor | list[Any]) -> list[Any]:
     """The arguments of a join as tensors: the rows of a tensor, or the entries of a sequence."""
     return list(shapes.unbind(values)) if isinstance(values, Carrier) else tensors(*values)
 

@@ -242,13 +242,6 @@ class Conversions(Autograd):
             raise TypeError("len() of a 0-d tensor: it is one number, of shape (); x.numel() is 1")
         return self.shape[0]
 
-    def __iter__(self) -> Iterator[Any]:
-        if self.ndim == 0:
-            raise TypeError(
-                "iteration over a 0-d tensor: it is one number, of shape (); x.reshape(1) can be iterated over"
-            )
-        return iter(shapes.unbind(self))
-
     def __contains__(self, element: Any) -> bool:
         if not isinstance(element, OPERANDS):
             raise RuntimeError(
@@ -256,9 +249,6 @@ class Conversions(Autograd):
             )
         found: Any = self == element
         return bool(found.any())
-
-    def __reversed__(self) -> Any:
-        return shapes.flip(self, 0) if self.ndim else self
 
     def __repr__(self) -> str:
         suffixes = []
@@ -454,6 +444,16 @@ class Tensor(Conversions):
             disabled = getattr(getattr(cls, "__torch_function__", None), "__name__", "") == DISABLED
             cls._subclass = None if disabled else cls
             heirs[:] = [_inherit]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self.ndim == 0:
+            raise TypeError(
+                "iteration over a 0-d tensor: it is one number, of shape (); x.reshape(1) can be iterated over"
+            )
+        return iter(shapes.unbind(self))
+
+    def __reversed__(self) -> Tensor:
+        return shapes.flip(self, 0) if self.ndim else self
 
     def __new__(cls, *data: Any, size: Any = None, **placement: Any) -> Any:
         """A tensor of the default dtype from nested lists, an array or a tensor; or uninitialised, of given sizes."""

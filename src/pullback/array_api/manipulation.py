@@ -131,7 +131,8 @@ def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
     """
     x = array("roll", x)
     if axis is None:
-        return shapes.reshape(np.roll(shapes.ravel(x), shift), x.shape)
+        rolled: Any = np.roll(shapes.ravel(x), shift)
+        return shapes.reshape(rolled, x.shape)
     several = axis if isinstance(axis, Sequence) else [axis]
     return np.roll(x, shift if isinstance(shift, Sequence) else [shift] * len(several), tuple(several))
 

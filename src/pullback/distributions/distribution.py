@@ -33,7 +33,9 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
             raise ValueError(
                 "Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__."
             )
-    tensors = [value if isinstance(value, Carrier) else scalar_tensor(value, dtype=dtype) for value in values]
+    tensors: list[Any] = [
+        value if isinstance(value, Carrier) else scalar_tensor(value, dtype=dtype) for value in values
+    ]
     return tuple(broadcast_tensors(*tensors))
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import ops
-from .._core import dtypes
+from .._core import dtypes, errors
 from .._core.bfloat import finfo
 from .._core.primitives import Carrier
 from .._core.shapes import normalize_axis
@@ -21,20 +21,23 @@ from .._tape.views import write
 from . import arithmetic, reductions, shapes
 from .promotion import cast, held
 
+if TYPE_CHECKING:
+    from .._core.typing import Array, DType, Tensor
+
 # Klambauer and others, "Self-Normalizing Neural Networks", 2017: their alpha and lambda.
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 
-def of_kind(name: str, input: Any, kinds: str = "f") -> Any:
+def of_kind(name: str, input: Tensor, kinds: str = "f") -> Tensor:
     """The input of a function that is defined only for some kinds of dtypes."""
     if not isinstance(input, Carrier):
-        require_tensor(name, "input", input)
+        raise errors.no_tensor(name, "input", 1, input)
     if input._dtype.kind not in kinds:
         raise NotImplementedError(f'"{name}" not implemented for {input._type_name!r}: convert first, x.float()')
     return input
 
 
-def _placed(name: str, input: Any, result: Any, inplace: bool) -> Any:
+def _placed(name: str, input: Tensor, result: Tensor, inplace: bool) -> Tensor:
     """The result, or with `inplace` the input to which it has been written."""
     return write(input, result, f"{name}_") if inplace else result
 
@@ -42,7 +45,7 @@ def _placed(name: str, input: Any, result: Any, inplace: bool) -> Any:
 def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     """The in-place form of an activation function, whose name ends in _."""
 
-    def written(input: Any, *args: Any, **options: Any) -> Any:
+    def written(input: Tensor, *args: Any, **options: Any) -> Tensor:
         return function(input, *args, **options, inplace=True)
 
     name = f"{function.__name__}_"
@@ -51,7 +54,7 @@ def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @is_primitive(ops.relu)
-def relu(input: Any, inplace: bool = False) -> Any:
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """max(input, 0), elementwise; its slope at 0 is 0.
 
     >>> import pullback
@@ -62,7 +65,7 @@ def relu(input: Any, inplace: bool = False) -> Any:
 
 
 @is_primitive(ops.leaky_relu, slope=0.01)
-def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """The input above 0, `negative_slope` times the input elsewhere.
 
     >>> import pullback
@@ -73,7 +76,7 @@ def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) 
     return _placed("leaky_relu", input, result, inplace)
 
 
-def prelu(input: Any, weight: Any) -> Any:
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """The input above 0, elsewhere weight times it; a weight for all elements or for each channel (axis 1).
 
     >>> import pullback
@@ -102,7 +105,7 @@ def prelu(input: Any, weight: Any) -> Any:
 
 
 @is_primitive(ops.elu, alpha=1.0, scale=1.0, input_scale=1.0)
-def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The input above 0, alpha * (exp(input) - 1) elsewhere.
 
     >>> import pullback
@@ -113,7 +116,7 @@ def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     return _placed("elu", input, result, inplace)
 
 
-def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The input above 0, alpha * (exp(input / alpha) - 1) elsewhere.
 
     >>> import pullback
@@ -127,7 +130,7 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
 
 
 @is_primitive(ops.elu, alpha=SELU_ALPHA, scale=SELU_SCALE, input_scale=1.0)
-def selu(input: Any, inplace: bool = False) -> Any:
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """The elu that preserves mean 0 and variance 1 from layer to layer.
 
     >>> import pullback
@@ -138,7 +141,9 @@ def selu(input: Any, inplace: bool = False) -> Any:
     return _placed("selu", input, result, inplace)
 
 
-def rrelu(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> Any:
+def rrelu(
+    input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False
+) -> Tensor:
     """A leaky relu whose slope is random for each element while training, and otherwise the mean of its bounds.
 
     >>> import pullback
@@ -161,7 +166,7 @@ def rrelu(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool
 
 
 @is_primitive(ops.hardtanh, lower=-1.0, upper=1.0)
-def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """The input limited to [min_val, max_val]; its slope at the bounds is 0.
 
     >>> import pullback
@@ -176,7 +181,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
 
 
 @is_primitive(ops.hardtanh, lower=0, upper=6)
-def relu6(input: Any, inplace: bool = False) -> Any:
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """The input limited to [0, 6].
 
     >>> import pullback
@@ -186,7 +191,7 @@ def relu6(input: Any, inplace: bool = False) -> Any:
     return _placed("relu6", input, ops.hardtanh(of_kind("relu6", input, "fiu"), lower=0, upper=6), inplace)
 
 
-def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """The input above the threshold, the value elsewhere.
 
     >>> import pullback
@@ -198,7 +203,7 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False)
 
 
 @is_primitive(ops.hardsigmoid)
-def hardsigmoid(input: Any, inplace: bool = False) -> Any:
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """input / 6 + 1 / 2, limited to [0, 1].
 
     >>> import pullback
@@ -209,7 +214,7 @@ def hardsigmoid(input: Any, inplace: bool = False) -> Any:
 
 
 @is_primitive(ops.hardswish)
-def hardswish(input: Any, inplace: bool = False) -> Any:
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """input * hardsigmoid(input).
 
     >>> import pullback
@@ -220,7 +225,7 @@ def hardswish(input: Any, inplace: bool = False) -> Any:
 
 
 @is_primitive(ops.silu)
-def silu(input: Any, inplace: bool = False) -> Any:
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """input * sigmoid(input).
 
     >>> import pullback
@@ -231,7 +236,7 @@ def silu(input: Any, inplace: bool = False) -> Any:
 
 
 @is_primitive(ops.mish)
-def mish(input: Any, inplace: bool = False) -> Any:
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """input * tanh(softplus(input)).
 
     >>> import pullback
@@ -247,7 +252,7 @@ hardtanh_, threshold_ = _in_place(hardtanh), _in_place(threshold)
 
 
 @is_primitive(ops.gelu)
-def gelu(input: Any, approximate: str = "none") -> Any:
+def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """The input times the probability that a standard normal variable lies below it.
 
     With approximate='tanh', by a formula that needs no error function.
@@ -265,7 +270,7 @@ def gelu(input: Any, approximate: str = "none") -> Any:
 
 
 @is_primitive(ops.softplus, beta=1.0, threshold=20)
-def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
+def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     """log(1 + exp(beta * input)) / beta; the input itself where beta * input is above the threshold.
 
     >>> import pullback
@@ -276,7 +281,7 @@ def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
 
 
 @is_primitive(ops.logsigmoid)
-def logsigmoid(input: Any) -> Any:
+def logsigmoid(input: Tensor) -> Tensor:
     """log(sigmoid(input)), without overflow.
 
     >>> import pullback
@@ -286,7 +291,7 @@ def logsigmoid(input: Any) -> Any:
     return ops.logsigmoid(of_kind("logsigmoid", input))
 
 
-def softsign(input: Any) -> Any:
+def softsign(input: Tensor) -> Tensor:
     """input / (1 + abs(input)).
 
     >>> import pullback
@@ -297,7 +302,7 @@ def softsign(input: Any) -> Any:
     return ops.softsign(input) if input._dtype.kind == "f" else input / (arithmetic.abs(input) + 1)
 
 
-def tanhshrink(input: Any) -> Any:
+def tanhshrink(input: Tensor) -> Tensor:
     """input - tanh(input).
 
     >>> import pullback
@@ -309,7 +314,7 @@ def tanhshrink(input: Any) -> Any:
 
 
 @is_primitive(ops.hardshrink, bound=0.5)
-def hardshrink(input: Any, lambd: float = 0.5) -> Any:
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """0 within `lambd` of 0, the input elsewhere.
 
     >>> import pullback
@@ -320,7 +325,7 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
 
 
 @is_primitive(ops.softshrink, bound=0.5)
-def softshrink(input: Any, lambd: float = 0.5) -> Any:
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """The input moved towards 0 by `lambd`, and 0 within that of 0.
 
     >>> import pullback
@@ -332,7 +337,7 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
     return ops.softshrink(of_kind("softshrink", input), bound=lambd)
 
 
-def glu(input: Any, dim: int = -1) -> Any:
+def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half of an axis times the sigmoid of its second half.
 
     >>> import pullback
@@ -355,7 +360,7 @@ def _softmax_dim(name: str, ndim: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
-def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Tensor:
     """exp(input) divided by its sum along a dim.
 
     >>> import pullback
@@ -369,7 +374,7 @@ def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any
     return reductions.softmax(input, _softmax_dim("softmax", input.ndim) if dim is None else dim, dtype=dtype)
 
 
-def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Tensor:
     """The logarithm of softmax along a dim, without overflow.
 
     >>> import pullback
@@ -380,7 +385,7 @@ def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype:
     return reductions.log_softmax(input, _softmax_dim("log_softmax", input.ndim) if dim is None else dim, dtype=dtype)
 
 
-def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Tensor:
     """The softmax of -input.
 
     >>> import pullback
@@ -392,7 +397,7 @@ def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any
     return reductions.softmax(negated, _softmax_dim("softmin", negated.ndim) if dim is None else dim)
 
 
-def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """A sample from the Gumbel-softmax distribution: logits plus noise, through a softmax of temperature tau.
 
     With `hard`, one-hot, with the gradient of the soft sample.
@@ -404,7 +409,7 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
     of_kind("gumbel_softmax", logits)
     kind = logits._dtype
 
-    def draw(rng: Any, shape: tuple[int, ...]) -> Any:
+    def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
         drawn = random.real(rng, "random", shape, kind)
         return -np.log(-np.log(np.maximum(drawn, finfo(kind).tiny)))
 

@@ -1,7 +1,9 @@
 """Connectionist temporal classification: the loss of a sequence of labels over all its alignments with a longer one."""
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,18 +16,23 @@ from . import arithmetic
 from .losses import chosen, reduced
 from .promotion import cast
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.typing import Array, Tensor
+
 DOUBLE, INTEGER = np.dtype(np.float64), np.dtype(np.int64)
 
 
 def ctc_loss(
-    log_probs: Any,
-    targets: Any,
-    input_lengths: Any,
-    target_lengths: Any,
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor | Sequence[int],
+    target_lengths: Tensor | Sequence[int],
     blank: int = 0,
     reduction: str = "mean",
     zero_infinity: bool = False,
-) -> Any:
+) -> Tensor:
     """The negative log-probability of label sequences, over all their alignments with log-probabilities (T, N, C).
 
     An alignment repeats labels and puts blanks between them (Graves and others, 2006). `targets` is (N, S), or all
@@ -60,7 +67,7 @@ def ctc_loss(
     return reduced(losses, reduction)
 
 
-def _integers(value: Any) -> Any:
+def _integers(value: Tensor | Array) -> Tensor | Array:
     """The elements as int64."""
     source = getattr(value, "_dtype", value.dtype)
     return value if source == INTEGER else ops.astype(value, dtype=INTEGER, source=source)
@@ -79,7 +86,7 @@ def _lengths(name: str, lengths: Any, count: int) -> Any:
     return _integers(ops.reshape(given, shape=(count,)))
 
 
-def _labels(targets: Any, sizes: Any, count: int, blank: int) -> Any:
+def _labels(targets: Any, sizes: Any, count: int, blank: int) -> Tensor:
     """The labels of each sequence as a row, padded with blanks.
 
     The rows are as long as the longest sequence, or as all of `targets` if the lengths are unknown, as in a compiled
@@ -109,7 +116,7 @@ def _labels(targets: Any, sizes: Any, count: int, blank: int) -> Any:
     return ops.where(ops.less(np.arange(width), sizes[:, None]), labels, blank)
 
 
-def _between(value: Any, columns: Any) -> Any:
+def _between(value: Any, columns: Any) -> Tensor:
     """The columns of a matrix with columns of one value before, between and behind them."""
     count, width = columns.shape
     padded = ops.concat(columns, np.full((count, 1), value), axis=1, sizes=(width, 1))
@@ -118,19 +125,19 @@ def _between(value: Any, columns: Any) -> Any:
     return ops.index(padded, places, spec=(slice(None), _xp.array))
 
 
-def _anywhere(condition: Any) -> bool:
+def _anywhere(condition: Tensor | Array) -> bool:
     """Whether a condition may hold somewhere: it does not if it is known to hold nowhere."""
     return not isinstance(condition, np.ndarray) or bool(condition.any())
 
 
-def _skips(states: Any) -> Any:
+def _skips(states: Any) -> Tensor:
     """What is added where the state before is left out: only a blank may be, between two labels that are not the same."""
     same = ops.equal(states[:, 2:], states[:, :-2])
     edge = np.ones((states.shape[0], min(states.shape[1], 2)), np.bool_)
     return ops.where(ops.concat(edge, same, axis=1, sizes=(edge.shape[1], same.shape[1])), IMPOSSIBLE, 0.0)
 
 
-def _log_likelihood(logs: Any, labels: Any, wanted: Any, sizes: Any, blank: int) -> Any:
+def _log_likelihood(logs: Tensor, labels: Any, wanted: Any, sizes: Any, blank: int) -> Tensor:
     """The log-probability of each row of labels: the forward recursion over labels with blanks around them."""
     steps, _, classes = logs.shape
     if outside(labels, classes) is not None:

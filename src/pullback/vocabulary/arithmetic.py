@@ -1,7 +1,9 @@
 """Elementwise functions of one and several tensors."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +16,11 @@ from .._tape.shortcuts import is_primitive
 from . import warn_of_numbers
 from .promotion import binary, broadcast, cast, category, common, fractional, held, inexact, once, together
 
+if TYPE_CHECKING:
+    from .._core.typing import Array, Number, Tensor, TensorLike
 
-def _refuse_bool_negation(input: Any) -> None:
+
+def _refuse_bool_negation(input: Tensor) -> None:
     if category(input)[0].kind == "b":
         raise RuntimeError(
             "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use "
@@ -23,7 +28,7 @@ def _refuse_bool_negation(input: Any) -> None:
         )
 
 
-def scaled(x: Any, factor: Any, name: str = "alpha") -> Any:
+def scaled(x: Any, factor: Number, name: str = "alpha") -> Any:
     """factor * x, in the dtype of x; raises for a factor that this dtype does not hold.
 
     The operands of a sum get their common dtype before one of them is scaled: a product in a narrower one would overflow.
@@ -49,13 +54,13 @@ def scaled(x: Any, factor: Any, name: str = "alpha") -> Any:
     return mul(x, bool(factor) if kind == "b" else factor)
 
 
-def with_factor(combine: Primitive, input: Any, other: Any, alpha: Any) -> Any:
+def with_factor(combine: Primitive, input: Tensor, other: TensorLike, alpha: Number) -> Tensor:
     """`combine` of input and alpha * other, whose dtype is that of all three together."""
     return _with_factor(*together(input, other), alpha, combine=combine)
 
 
 @once
-def _with_factor(input: Any, other: Any, alpha: Any, *, combine: Primitive) -> Any:
+def _with_factor(input: Tensor, other: Tensor | Array, alpha: Number, *, combine: Primitive) -> Tensor:
     return broadcast(combine, input, scaled(other, alpha))
 
 
@@ -68,7 +73,7 @@ def _by_position(name: str, number: Any, rest: tuple[Any, ...]) -> tuple[Any, An
 
 
 @is_primitive(ops.add)
-def add(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
+def add(input: Tensor, other: TensorLike, *rest: Any, alpha: Number = 1) -> Tensor:
     """input + alpha * other, with broadcasting.
 
     >>> import pullback
@@ -83,7 +88,7 @@ def add(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
 
 
 @is_primitive(ops.subtract)
-def sub(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
+def sub(input: Tensor, other: TensorLike, *rest: Any, alpha: Number = 1) -> Tensor:
     """input - alpha * other, with broadcasting.
 
     >>> import pullback
@@ -102,7 +107,7 @@ def sub(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
     return with_factor(ops.subtract, input, other, alpha)
 
 
-def rsub(input: Any, other: Any, *, alpha: float = 1) -> Any:
+def rsub(input: Tensor, other: TensorLike, *, alpha: float = 1) -> Tensor:
     """other - alpha * input.
 
     >>> import pullback
@@ -115,7 +120,7 @@ def rsub(input: Any, other: Any, *, alpha: float = 1) -> Any:
     return binary(ops.rsub, input, other)
 
 
-def mul(input: Any, other: Any) -> Any:
+def mul(input: Tensor, other: TensorLike) -> Tensor:
     """input * other, with broadcasting.
 
     >>> import pullback
@@ -127,7 +132,7 @@ def mul(input: Any, other: Any) -> Any:
 
 
 @is_primitive(ops.divide)
-def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+def div(input: Tensor, other: TensorLike, *, rounding_mode: str | None = None) -> Tensor:
     """input / other; integers give the default dtype; `rounding_mode` is None, 'trunc' or 'floor'.
 
     >>> import pullback
@@ -147,7 +152,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 
 
 @is_primitive(ops.floor_divide)
-def floor_divide(input: Any, other: Any) -> Any:
+def floor_divide(input: Tensor, other: TensorLike) -> Tensor:
     """The floor of input / other; it has no derivative.
 
     >>> import pullback
@@ -160,7 +165,7 @@ def floor_divide(input: Any, other: Any) -> Any:
     return binary(ops.floor_divide, input, other)
 
 
-def standard_quotient(input: Any, other: Any) -> Any:
+def standard_quotient(input: Tensor, other: TensorLike) -> Tensor:
     """The floor of input / other, of infinities too: by the array API standard, where torch's is NaN or -1 for some."""
     check_division("floor_divide", "div_floor", input, other)
     quotient = binary(ops.floor_divide, input, other)
@@ -170,14 +175,14 @@ def standard_quotient(input: Any, other: Any) -> Any:
     return where(infinite, ops.floor(div(input, other)), quotient)
 
 
-def require_numbers(function: str, **arguments: Any) -> None:
+def require_numbers(function: str, **arguments: object) -> None:
     """Refuse arguments that are neither None nor real Python numbers."""
     for name, value in arguments.items():
         if value is not None and not isinstance(value, (bool, int, float)):
             raise TypeError(f"{function}(): argument '{name}' must be float, not {type(value).__name__}")
 
 
-def check_division(name: str, title: str, input: Any, other: Any) -> None:
+def check_division(name: str, title: str, input: TensorLike, other: TensorLike) -> None:
     """Raise for operands without an integer quotient: complex numbers, and integers divided by zero."""
     dtype = common(input, other)
     refuse_unordered(title, dtype)
@@ -186,7 +191,7 @@ def check_division(name: str, title: str, input: Any, other: Any) -> None:
 
 
 @is_primitive(ops.remainder)
-def remainder(input: Any, other: Any) -> Any:
+def remainder(input: TensorLike, other: TensorLike) -> Tensor:
     """The remainder of floor division by other; it has the sign of other.
 
     >>> import pullback
@@ -207,7 +212,7 @@ def _beside(number: Any, dtype: np.dtype[Any]) -> Any:
     return float(number) if type(number) is int and number >> 31 not in (0, -1) else number
 
 
-def pow(input: Any, exponent: Any) -> Any:
+def pow(input: TensorLike, exponent: TensorLike) -> Tensor:
     """input ** exponent, elementwise.
 
     >>> import pullback
@@ -225,7 +230,7 @@ def pow(input: Any, exponent: Any) -> Any:
     if category(input)[0].kind == category(exponent)[0].kind == "b":
         raise NotImplementedError("\"pow\" not implemented for 'Bool': convert first, x.long()")
     base = input.item() if isinstance(input, np.generic) else input
-    if type(base) in (int, float) and base >= 0:
+    if (type(base) is int or type(base) is float) and base >= 0:
         dtype = common(base, exponent)
         if dtype.kind == "f":
             return ops.exponential(cast(exponent, dtype), base=float(base))
@@ -233,7 +238,7 @@ def pow(input: Any, exponent: Any) -> Any:
 
 
 @is_primitive(ops.negative)
-def neg(input: Any) -> Any:
+def neg(input: Tensor) -> Tensor:
     """-input.
 
     >>> import pullback
@@ -248,7 +253,7 @@ def elementwise(primitive: Primitive, *, keeps_integers: bool = False) -> Callab
     """The function of one tensor with one of torch's names; integers become floats unless the primitive keeps them."""
 
     def made(like: Function) -> Function:
-        def function(input: Any) -> Any:
+        def function(input: Tensor) -> Tensor:
             if not isinstance(input, Carrier):
                 raise errors.no_tensor(like.__name__, "input", 1, input)
             return primitive(input if keeps_integers else inexact(input))
@@ -260,7 +265,7 @@ def elementwise(primitive: Primitive, *, keeps_integers: bool = False) -> Callab
 
 
 @elementwise(ops.exp)
-def exp(input: Any) -> Any:
+def exp(input: Tensor) -> Tensor:
     """e to the input, elementwise.
 
     >>> import pullback
@@ -270,7 +275,7 @@ def exp(input: Any) -> Any:
 
 
 @elementwise(ops.log)
-def log(input: Any) -> Any:
+def log(input: Tensor) -> Tensor:
     """The natural logarithm, elementwise; -inf at 0, NaN below.
 
     >>> import pullback
@@ -280,7 +285,7 @@ def log(input: Any) -> Any:
 
 
 @elementwise(ops.sqrt)
-def sqrt(input: Any) -> Any:
+def sqrt(input: Tensor) -> Tensor:
     """The square root, elementwise; its slope at 0 is inf.
 
     >>> import pullback
@@ -290,7 +295,7 @@ def sqrt(input: Any) -> Any:
 
 
 @elementwise(ops.sin)
-def sin(input: Any) -> Any:
+def sin(input: Tensor) -> Tensor:
     """The sine, elementwise.
 
     >>> import pullback
@@ -300,7 +305,7 @@ def sin(input: Any) -> Any:
 
 
 @elementwise(ops.cos)
-def cos(input: Any) -> Any:
+def cos(input: Tensor) -> Tensor:
     """The cosine, elementwise.
 
     >>> import pullback
@@ -310,7 +315,7 @@ def cos(input: Any) -> Any:
 
 
 @elementwise(ops.tanh)
-def tanh(input: Any) -> Any:
+def tanh(input: Tensor) -> Tensor:
     """The hyperbolic tangent, elementwise.
 
     >>> import pullback
@@ -320,7 +325,7 @@ def tanh(input: Any) -> Any:
 
 
 @elementwise(ops.sigmoid)
-def sigmoid(input: Any) -> Any:
+def sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-input)), elementwise.
 
     >>> import pullback
@@ -330,7 +335,7 @@ def sigmoid(input: Any) -> Any:
 
 
 @elementwise(ops.reciprocal)
-def reciprocal(input: Any) -> Any:
+def reciprocal(input: Tensor) -> Tensor:
     """1 / input, elementwise.
 
     >>> import pullback
@@ -340,7 +345,7 @@ def reciprocal(input: Any) -> Any:
 
 
 @elementwise(ops.abs, keeps_integers=True)
-def abs(input: Any) -> Any:
+def abs(input: Tensor) -> Tensor:
     """The absolute value, elementwise; its slope at 0 is 0.
 
     >>> import pullback
@@ -349,7 +354,7 @@ def abs(input: Any) -> Any:
     """
 
 
-def relu(input: Any) -> Any:
+def relu(input: Tensor) -> Tensor:
     """max(input, 0), elementwise; its slope at 0 is 0.
 
     >>> import pullback
@@ -368,7 +373,7 @@ def relu(input: Any) -> Any:
 
 
 @is_primitive(ops.square)
-def square(input: Any) -> Any:
+def square(input: Tensor) -> Tensor:
     """input * input.
 
     >>> import pullback
@@ -379,7 +384,7 @@ def square(input: Any) -> Any:
 
 
 @is_primitive(ops.sign)
-def sign(input: Any) -> Any:
+def sign(input: Tensor) -> Tensor:
     """-1, 0 or 1, elementwise; its gradient is 0.
 
     >>> import pullback
@@ -394,7 +399,7 @@ def sign(input: Any) -> Any:
 
 
 @is_primitive(ops.rsqrt)
-def rsqrt(input: Any) -> Any:
+def rsqrt(input: Tensor) -> Tensor:
     """1 / sqrt(input), elementwise; -inf slope at 0.
 
     >>> import pullback
@@ -408,7 +413,7 @@ def pair(primitive: Primitive, *, keeps_integers: bool = True) -> Callable[[Func
     """The function of two tensors with one of torch's names; integers become floats unless the primitive keeps them."""
 
     def made(like: Function) -> Function:
-        def function(input: Any, other: Any) -> Any:
+        def function(input: Tensor, other: TensorLike) -> Tensor:
             if keeps_integers:
                 return binary(primitive, input, other)
             return broadcast(primitive, *fractional(input, other))
@@ -443,7 +448,7 @@ def ordering(primitive: Primitive, *, keeps_integers: bool = True) -> Callable[[
     """The function of two real tensors with one of torch's names; `keeps_integers` as for `pair`."""
 
     def made(like: Function) -> Function:
-        def function(input: Any, other: Any) -> Any:
+        def function(input: Tensor | Array, other: TensorLike) -> Tensor:
             input, other = together(input, other) if keeps_integers else fractional(input, other)
             refuse_unordered(like.__name__, input._dtype if isinstance(input, Carrier) else input.dtype)
             return broadcast(primitive, input, other)
@@ -455,7 +460,7 @@ def ordering(primitive: Primitive, *, keeps_integers: bool = True) -> Callable[[
 
 
 @ordering(ops.maximum)
-def maximum(input: Any, other: Any) -> Any:
+def maximum(input: Tensor, other: TensorLike) -> Tensor:
     """The larger of two tensors, elementwise; NaN wins, ties share the gradient.
 
     >>> import pullback
@@ -465,7 +470,7 @@ def maximum(input: Any, other: Any) -> Any:
 
 
 @ordering(ops.minimum)
-def minimum(input: Any, other: Any) -> Any:
+def minimum(input: Tensor, other: TensorLike) -> Tensor:
     """The smaller of two tensors, elementwise; NaN wins, ties share the gradient.
 
     >>> import pullback
@@ -475,7 +480,7 @@ def minimum(input: Any, other: Any) -> Any:
 
 
 @pair(ops.equal)
-def eq(input: Any, other: Any) -> Any:
+def eq(input: Tensor, other: TensorLike) -> Tensor:
     """Where input == other.
 
     >>> import pullback
@@ -485,7 +490,7 @@ def eq(input: Any, other: Any) -> Any:
 
 
 @pair(ops.not_equal)
-def ne(input: Any, other: Any) -> Any:
+def ne(input: Tensor, other: TensorLike) -> Tensor:
     """Where input != other.
 
     >>> import pullback
@@ -495,7 +500,7 @@ def ne(input: Any, other: Any) -> Any:
 
 
 @ordering(ops.less)
-def lt(input: Any, other: Any) -> Any:
+def lt(input: Tensor, other: TensorLike) -> Tensor:
     """Where input < other.
 
     >>> import pullback
@@ -505,7 +510,7 @@ def lt(input: Any, other: Any) -> Any:
 
 
 @ordering(ops.less_equal)
-def le(input: Any, other: Any) -> Any:
+def le(input: Tensor, other: TensorLike) -> Tensor:
     """Where input <= other.
 
     >>> import pullback
@@ -515,7 +520,7 @@ def le(input: Any, other: Any) -> Any:
 
 
 @ordering(ops.greater)
-def gt(input: Any, other: Any) -> Any:
+def gt(input: Tensor, other: TensorLike) -> Tensor:
     """Where input > other.
 
     >>> import pullback
@@ -525,7 +530,7 @@ def gt(input: Any, other: Any) -> Any:
 
 
 @ordering(ops.greater_equal)
-def ge(input: Any, other: Any) -> Any:
+def ge(input: Tensor, other: TensorLike) -> Tensor:
     """Where input >= other.
 
     >>> import pullback
@@ -538,7 +543,7 @@ def of_integers(primitive: Primitive, *, bools: bool = False) -> Callable[[Funct
     """The function of two tensors of integers, and of bools where the operation is defined for them."""
 
     def made(like: Function) -> Function:
-        def function(input: Any, other: Any) -> Any:
+        def function(input: TensorLike, other: TensorLike) -> Tensor:
             if not isinstance(input, Carrier) and not isinstance(other, Carrier):
                 raise errors.no_tensor(like.__name__, "input", 1, input)
             dtype = common(input, other)
@@ -554,7 +559,7 @@ def of_integers(primitive: Primitive, *, bools: bool = False) -> Callable[[Funct
 
 
 @of_integers(ops.bitwise_and, bools=True)
-def bitwise_and(input: Any, other: Any) -> Any:
+def bitwise_and(input: Tensor, other: TensorLike) -> Tensor:
     """The bitwise and of integers or bools.
 
     >>> import pullback
@@ -564,7 +569,7 @@ def bitwise_and(input: Any, other: Any) -> Any:
 
 
 @of_integers(ops.bitwise_or, bools=True)
-def bitwise_or(input: Any, other: Any) -> Any:
+def bitwise_or(input: Tensor, other: TensorLike) -> Tensor:
     """The bitwise or of integers or bools.
 
     >>> import pullback
@@ -574,7 +579,7 @@ def bitwise_or(input: Any, other: Any) -> Any:
 
 
 @of_integers(ops.bitwise_xor, bools=True)
-def bitwise_xor(input: Any, other: Any) -> Any:
+def bitwise_xor(input: Tensor, other: TensorLike) -> Tensor:
     """The bitwise exclusive or of integers or bools.
 
     >>> import pullback
@@ -584,7 +589,7 @@ def bitwise_xor(input: Any, other: Any) -> Any:
 
 
 @of_integers(ops.left_shift)
-def bitwise_left_shift(input: Any, other: Any) -> Any:
+def bitwise_left_shift(input: Tensor, other: TensorLike) -> Tensor:
     """input * 2**other.
 
     >>> import pullback
@@ -594,7 +599,7 @@ def bitwise_left_shift(input: Any, other: Any) -> Any:
 
 
 @of_integers(ops.right_shift)
-def bitwise_right_shift(input: Any, other: Any) -> Any:
+def bitwise_right_shift(input: Tensor, other: TensorLike) -> Tensor:
     """The floor of input / 2**other.
 
     >>> import pullback
@@ -603,7 +608,7 @@ def bitwise_right_shift(input: Any, other: Any) -> Any:
     """
 
 
-def bitwise_not(input: Any) -> Any:
+def bitwise_not(input: Tensor) -> Tensor:
     """The bitwise complement of integers; the logical one of bools.
 
     >>> import pullback
@@ -619,7 +624,7 @@ def bitwise_not(input: Any) -> Any:
     return ops.bitwise_xor(input, np.asarray(-1).astype(input._dtype))
 
 
-def as_condition(condition: Any) -> Any:
+def as_condition(condition: Tensor | Array) -> Tensor | Array:
     """The condition of `where` as bools; uint8 is converted with torch's warning, other dtypes raise RuntimeError."""
     dtype = condition._dtype if isinstance(condition, Carrier) else condition.dtype
     if dtype == np.uint8:
@@ -637,7 +642,7 @@ def as_condition(condition: Any) -> Any:
 
 
 @is_primitive(ops.where, masked=True)
-def where(condition: Any, input: Any, other: Any) -> Any:
+def where(condition: Tensor | Array, input: TensorLike, other: TensorLike) -> Tensor:
     """The elements of input where the condition is True, and those of other elsewhere.
 
     >>> import pullback
@@ -648,14 +653,14 @@ def where(condition: Any, input: Any, other: Any) -> Any:
     return broadcast(ops.where, as_condition(condition), *together(input, other))
 
 
-def _range(dtype: np.dtype[Any]) -> tuple[Any, Any]:
+def _range(dtype: np.dtype[Any]) -> tuple[float, float]:
     """The lowest and the highest value of a dtype."""
     if dtype.kind in "fb":
         return (-np.inf, np.inf) if dtype.kind == "f" else (False, True)
     return np.iinfo(dtype).min, np.iinfo(dtype).max
 
 
-def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
+def clamp(input: Tensor | Array, min: TensorLike | None = None, max: TensorLike | None = None) -> Tensor:
     """input limited to [min, max]; the gradient passes inside and at the bounds.
 
     Bounds are numbers or tensors, which broadcast and have gradients themselves.

@@ -1,7 +1,9 @@
 """Attention, by torch's names: means of values, weighted by a softmax of the products of queries and keys."""
 
+from __future__ import annotations
+
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,19 +16,24 @@ from . import arithmetic, layers, products, reductions, shapes
 from .dropout import dropout
 from .promotion import cast, category
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.typing import Array, Tensor
+
 SINGLE = 4  # bytes of a float32: weights of float16 are not saved
 
 
 def scaled_dot_product_attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any = None,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
-) -> Any:
+) -> Tensor:
     """softmax(query @ key.mT * scale + mask) @ value; the scale is 1 / sqrt(the last size) unless given.
 
     A bool mask is True where a query may attend to a key; any other mask is added to the scores. `is_causal` is a mask
@@ -57,6 +64,7 @@ def scaled_dot_product_attention(
     if scale is None:
         scale = 1 / math.sqrt(query.shape[-1]) if query.shape[-1] else 1.0
     if is_causal:
+        mask: Tensor | Array | None
         open_places = np.tri(query.shape[-2], key.shape[-2], dtype=bool)
         mask, open_rows = np.where(open_places, 0, -np.inf).astype(query._dtype), None
     else:
@@ -65,8 +73,16 @@ def scaled_dot_product_attention(
 
 
 def _weighed(
-    query: Any, key: Any, value: Any, mask: Any, open_rows: Any, scale: float, p: float, *, shown: bool = False
-) -> tuple[Any, Any]:
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | Array | None,
+    open_rows: Tensor | None,
+    scale: float,
+    p: float,
+    *,
+    shown: bool = False,
+) -> tuple[Tensor, Tensor | None]:
     """The weighted values, and the weights if they are returned to the caller."""
     if shown or p or not _plain(query, key, value, mask):
         return _attend(query * scale, key, value, mask, p, open_rows)
@@ -76,7 +92,7 @@ def _weighed(
     return result if open_rows is None else result * open_rows, None
 
 
-def _known_weights(query: Any, key: Any, mask: Any, scale: float) -> Any:
+def _known_weights(query: Tensor, key: Tensor, mask: Tensor | Array | None, scale: float) -> Any:
     """The weights, if they are small enough to be saved by a node for as long as it lives; else None."""
     if any(type(part) is not np.ndarray for part in ((query, key) if mask is None else (query, key, mask))):
         return None
@@ -84,7 +100,7 @@ def _known_weights(query: Any, key: Any, mask: Any, scale: float) -> Any:
     return quiet.run(known_weights, query, key, mask, scale) if fits else None
 
 
-def _plain(query: Any, key: Any, value: Any, mask: Any) -> bool:
+def _plain(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | Array | None) -> bool:
     """True if queries, keys and values are real and not empty, have the same batch shape, and fit the mask."""
     shapes_ = tuple(query.shape), tuple(key.shape), tuple(value.shape)
     (*batch, length, features), keys, values = shapes_
@@ -98,7 +114,7 @@ def _plain(query: Any, key: Any, value: Any, mask: Any) -> bool:
     )
 
 
-def _repeated_heads(x: Any, heads: int) -> Any:
+def _repeated_heads(x: Tensor, heads: int) -> Tensor:
     """Each head repeated, so that there are as many as for the queries."""
     have = x.shape[-3]
     if have == heads:
@@ -112,7 +128,7 @@ def _repeated_heads(x: Any, heads: int) -> Any:
     return ops.reshape(wide, shape=(*before, heads, *after))
 
 
-def _additive(mask: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+def _additive(mask: Tensor | None, dtype: np.dtype[Any]) -> tuple[Tensor | None, Tensor | None]:
     """A mask to add to scores, and a factor that zeroes the results of queries for which it excludes all keys."""
     if mask is None:
         return None, None
@@ -125,7 +141,9 @@ def _additive(mask: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
     return arithmetic.where(closed, 0.0, cast(mask, dtype)), opened
 
 
-def _attend(query: Any, key: Any, value: Any, mask: Any, p: float, open_rows: Any = None) -> tuple[Any, Any]:
+def _attend(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | Array | None, p: float, open_rows: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """The weighted values, and the weights."""
     scores = products.matmul(query, ops.matrix_transpose(key))
     if mask is not None:
@@ -139,32 +157,32 @@ def _attend(query: Any, key: Any, value: Any, mask: Any, p: float, open_rows: An
 
 
 def multi_head_attention_forward(
-    query: Any,
-    key: Any,
-    value: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
     embed_dim_to_check: int,
     num_heads: int,
-    in_proj_weight: Any,
-    in_proj_bias: Any,
-    bias_k: Any,
-    bias_v: Any,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
     add_zero_attn: bool,
     dropout_p: float,
-    out_proj_weight: Any,
-    out_proj_bias: Any,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
     training: bool = True,
-    key_padding_mask: Any = None,
+    key_padding_mask: Tensor | None = None,
     need_weights: bool = True,
-    attn_mask: Any = None,
+    attn_mask: Tensor | None = None,
     use_separate_proj_weight: bool = False,
-    q_proj_weight: Any = None,
-    k_proj_weight: Any = None,
-    v_proj_weight: Any = None,
-    static_k: Any = None,
-    static_v: Any = None,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
     average_attn_weights: bool = True,
     is_causal: bool = False,
-) -> tuple[Any, Any]:
+) -> tuple[Tensor, Tensor | None]:
     """Attention of several heads, between linear projections: the result and, with `need_weights`, the weights.
 
     Queries are (L, N, E) or (L, E), keys and values (S, N, E) or (S, E). Bool masks are True where a key is excluded;
@@ -187,33 +205,33 @@ class Projections(NamedTuple):
     """The weights of the projections: of queries, keys and values, as one tensor or three, and of the result."""
 
     weights: Any
-    bias: Any
-    out_weight: Any
-    out_bias: Any
+    bias: Tensor | None
+    out_weight: Tensor
+    out_bias: Tensor | None
 
 
 class Places(NamedTuple):
     """What is appended to the keys and values, or replaces them."""
 
-    bias_k: Any
-    bias_v: Any
-    static_k: Any
-    static_v: Any
+    bias_k: Tensor | None
+    bias_v: Tensor | None
+    static_k: Tensor | None
+    static_v: Tensor | None
     zero: bool
 
 
 def of_heads(
-    inputs: tuple[Any, Any, Any],
+    inputs: tuple[Tensor, Tensor, Tensor],
     sizes: tuple[int, int],
     projections: Projections,
     places: Places,
-    masks: tuple[Any, Any, bool],
+    masks: tuple[Tensor | None, Tensor | None, bool],
     *,
     p: float,
     need_weights: bool,
     averaged: bool,
     batch_first: bool = False,
-) -> tuple[Any, Any]:
+) -> tuple[Tensor, Tensor | None]:
     """Attention of several heads, as in `multi_head_attention_forward`; further batch axes may come first.
 
     Heads are (batch, heads, steps, features), views of the projections, so that they are split and joined without a
@@ -227,7 +245,8 @@ def of_heads(
     batched = inputs[0].ndim == 3
     if not batched:
         wide = {id(part): shapes.unsqueeze(part, 1) for part in inputs}
-        inputs = tuple(wide[id(part)] for part in inputs)
+        query, key, value = (wide[id(part)] for part in inputs)
+        inputs = query, key, value
     to_heads = (0, 2, 1, 3) if batched and batch_first else (1, 2, 0, 3)
     projected = _projected(inputs, projections.weights, projections.bias)
     q, k, v = (ops.permute_dims(_split(x, heads), axes=to_heads) for x in projected)
@@ -240,10 +259,10 @@ def of_heads(
     result = ops.reshape(ops.permute_dims(result, axes=back), shape=tuple(inputs[0].shape))
     result = layers.linear(result, projections.out_weight, projections.out_bias)
     result = result if batched else shapes.squeeze(result, 1)
-    return result, _shown(weights, averaged, batched) if need_weights else None
+    return result, _shown(weights, averaged, batched) if need_weights and weights is not None else None
 
 
-def _check_inputs(query: Any, key: Any, value: Any, features: int, heads: int) -> None:
+def _check_inputs(query: Tensor, key: Tensor, value: Tensor, features: int, heads: int) -> None:
     """Raise for inputs of multi-head attention with incompatible shapes."""
     if query.ndim not in (2, 3) or key.ndim != query.ndim or value.ndim != query.ndim:
         raise AssertionError(
@@ -260,13 +279,13 @@ def _check_inputs(query: Any, key: Any, value: Any, features: int, heads: int) -
         )
 
 
-def _shown(weights: Any, averaged: bool, batched: bool) -> Any:
+def _shown(weights: Tensor, averaged: bool, batched: bool) -> Tensor:
     """The weights of all heads, or their mean."""
     weights = reductions.mean(weights, 1) if averaged else weights
     return weights if batched else shapes.squeeze(weights, 0)
 
 
-def _projected(inputs: tuple[Any, ...], weights: Any, bias: Any) -> Any:
+def _projected(inputs: tuple[Tensor, ...], weights: Any, bias: Tensor | None) -> Sequence[Tensor]:
     """Queries, keys and values after their projections, whose weights may be stacked in one tensor.
 
     Inputs that are the same tensor are projected by a single product.
@@ -280,13 +299,13 @@ def _projected(inputs: tuple[Any, ...], weights: Any, bias: Any) -> Any:
     return [layers.linear(*part) for part in zip(inputs, parts, biases, strict=True)]
 
 
-def _split(x: Any, count: int) -> Any:
+def _split(x: Tensor, count: int) -> Tensor:
     """The last axis split into two, the first of length `count`."""
     *before, features = x.shape
     return ops.reshape(x, shape=(*before, count, features // count))
 
 
-def _extended(k: Any, v: Any, places: Places) -> tuple[Any, Any, int]:
+def _extended(k: Tensor, v: Tensor, places: Places) -> tuple[Tensor, Tensor, int]:
     """Keys and values by heads, with what is appended to the sequences, and the number of appended positions."""
     if (places.bias_k is None) != (places.bias_v is None):
         raise AssertionError("bias_k and bias_v are given together, or neither of them")
@@ -294,7 +313,7 @@ def _extended(k: Any, v: Any, places: Places) -> tuple[Any, Any, int]:
         if bias is not None and static is not None:
             raise AssertionError(f"bias cannot be added to static {name}.")
     (batch, heads, _, size), added = k.shape, 0
-    if places.bias_k is not None:
+    if places.bias_k is not None and places.bias_v is not None:
         k, v = (
             shapes.cat([x, shapes.expand(shapes.reshape(bias, 1, heads, 1, size), batch, -1, -1, -1)], 2)
             for x, bias in ((k, places.bias_k), (v, places.bias_v))
@@ -313,10 +332,8 @@ def _extended(k: Any, v: Any, places: Places) -> tuple[Any, Any, int]:
     return k, v, added
 
 
-def _added(mask: Any, dtype: np.dtype[Any]) -> Any:
+def _added(mask: Tensor, dtype: np.dtype[Any]) -> Tensor:
     """A mask of multi-head attention as a term of the scores; in a bool mask True excludes a key."""
-    if mask is None:
-        return None
     if mask._dtype.kind == "b":
         return ops.where(mask, np.asarray(-np.inf, dtype), np.zeros((), dtype))
     if mask._dtype.kind != "f":
@@ -324,7 +341,9 @@ def _added(mask: Any, dtype: np.dtype[Any]) -> Any:
     return cast(mask, dtype)
 
 
-def _scores_mask(mask: Any, heads: tuple[int, int], sizes: tuple[int, int], dtype: np.dtype[Any]) -> Any:
+def _scores_mask(
+    mask: Tensor | None, heads: tuple[int, int], sizes: tuple[int, int], dtype: np.dtype[Any]
+) -> Tensor | None:
     """A mask of scores; one with a mask for each head gets a batch axis."""
     if mask is None:
         return None
@@ -339,12 +358,12 @@ def _scores_mask(mask: Any, heads: tuple[int, int], sizes: tuple[int, int], dtyp
     raise RuntimeError(f"The shape of the {mask.ndim}D attn_mask is {tuple(mask.shape)}, but should be {wanted}.")
 
 
-def _merged(scores_mask: Any, padding_mask: Any, added: int, q: Any, k: Any) -> Any:
+def _merged(scores_mask: Tensor | None, padding_mask: Tensor | None, added: int, q: Tensor, k: Tensor) -> Tensor | None:
     """The sum of both masks, extended over the positions appended to the sequences."""
     batch, heads, length, _ = q.shape
     keys = k.shape[2]
     scores_mask = _scores_mask(scores_mask, (batch, heads), (length, keys - added), q._dtype)
-    padding_mask = _added(padding_mask, q._dtype)
+    padding_mask = None if padding_mask is None else _added(padding_mask, q._dtype)
     scores_mask, padding_mask = (_widened(mask, added) for mask in (scores_mask, padding_mask))
     if padding_mask is None:
         return scores_mask
@@ -356,7 +375,7 @@ def _merged(scores_mask: Any, padding_mask: Any, added: int, q: Any, k: Any) -> 
     return wide if scores_mask is None else scores_mask + wide
 
 
-def _widened(mask: Any, added: int) -> Any:
+def _widened(mask: Tensor | None, added: int) -> Tensor | None:
     """A mask extended over the positions appended to the sequences, to which every query may attend."""
     if mask is None or not added:
         return mask

@@ -1,8 +1,10 @@
 """Bitwise functions of integers, and functions that return bools."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +16,12 @@ from .._core.values import require_operand, require_tensor
 from .arithmetic import elementwise, of_integers, pair, refuse_unordered, require_numbers
 from .promotion import broadcast, category, together
 
+if TYPE_CHECKING:
+    from .._core.typing import Tensor, TensorLike
+
 
 @of_integers(ops.gcd)
-def gcd(input: Any, other: Any) -> Any:
+def gcd(input: Tensor, other: TensorLike) -> Tensor:
     """The greatest common divisor of integers.
 
     >>> import pullback
@@ -26,7 +31,7 @@ def gcd(input: Any, other: Any) -> Any:
 
 
 @of_integers(ops.lcm)
-def lcm(input: Any, other: Any) -> Any:
+def lcm(input: Tensor, other: TensorLike) -> Tensor:
     """The least common multiple of integers.
 
     >>> import pullback
@@ -37,7 +42,7 @@ def lcm(input: Any, other: Any) -> Any:
 
 def _of_reals(primitive: Primitive) -> Callable[[Function], Function]:
     def made(like: Function) -> Function:
-        def function(input: Any) -> Any:
+        def function(input: Tensor) -> Tensor:
             refuse_unordered(like.__name__, category(input)[0])
             return primitive(input)
 
@@ -47,7 +52,7 @@ def _of_reals(primitive: Primitive) -> Callable[[Function], Function]:
 
 
 @_of_reals(ops.signbit)
-def signbit(input: Any) -> Any:
+def signbit(input: Tensor) -> Tensor:
     """Where the sign bit is set: negative numbers and -0.
 
     >>> import pullback
@@ -57,7 +62,7 @@ def signbit(input: Any) -> Any:
 
 
 @_of_reals(ops.isposinf)
-def isposinf(input: Any) -> Any:
+def isposinf(input: Tensor) -> Tensor:
     """Where the input is inf.
 
     >>> import pullback
@@ -67,7 +72,7 @@ def isposinf(input: Any) -> Any:
 
 
 @_of_reals(ops.isneginf)
-def isneginf(input: Any) -> Any:
+def isneginf(input: Tensor) -> Tensor:
     """Where the input is -inf.
 
     >>> import pullback
@@ -76,7 +81,7 @@ def isneginf(input: Any) -> Any:
     """
 
 
-def is_signed(input: Any) -> bool:
+def is_signed(input: Tensor) -> bool:
     """True if the dtype has negative numbers.
 
     >>> import pullback
@@ -86,7 +91,7 @@ def is_signed(input: Any) -> bool:
     return bool(input.dtype.is_signed)
 
 
-def is_nonzero(input: Any) -> bool:
+def is_nonzero(input: Tensor) -> bool:
     """True if the only element is not zero.
 
     >>> import pullback
@@ -101,7 +106,7 @@ def is_nonzero(input: Any) -> bool:
     return bool(input.item())
 
 
-def isreal(input: Any) -> Any:
+def isreal(input: Tensor) -> Tensor:
     """True where the imaginary part is 0: everywhere in a real tensor.
 
     >>> import pullback
@@ -111,7 +116,9 @@ def isreal(input: Any) -> Any:
     return ops.equal(ops.imag(input), np.zeros((), input._dtype).real)
 
 
-def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+def isclose(
+    input: Tensor, other: TensorLike, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Tensor:
     """True where abs(input - other) is at most atol + rtol * abs(other); both must have one dtype.
 
     >>> import pullback
@@ -130,7 +137,9 @@ def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equa
     return broadcast(functools.partial(ops.isclose, rtol=rtol, atol=atol, equal_nan=equal_nan), input, other)
 
 
-def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
+def isin(
+    elements: TensorLike, test_elements: TensorLike, *, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
     """True where the elements are among the test elements, or with `invert` are not; one of the two may be a number.
 
     >>> import pullback
@@ -142,7 +151,7 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
     return ops.isin(*together(elements, test_elements), assume_unique=assume_unique, invert=invert)
 
 
-def equal(input: Any, other: Any) -> bool:
+def equal(input: Tensor, other: Tensor) -> bool:
     """True if two tensors have the same shape and elements.
 
     >>> import pullback
@@ -155,7 +164,7 @@ def equal(input: Any, other: Any) -> bool:
     return tuple(input.shape) == tuple(other.shape) and bool((input == other).all())
 
 
-def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+def allclose(input: Tensor, other: TensorLike, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
     """True if two tensors agree within atol + rtol * abs(other), everywhere.
 
     >>> import pullback
@@ -169,7 +178,7 @@ def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equ
 
 
 @elementwise(ops.isnan, keeps_integers=True)
-def isnan(input: Any) -> Any:
+def isnan(input: Tensor) -> Tensor:
     """Where the input is NaN.
 
     >>> import pullback
@@ -179,7 +188,7 @@ def isnan(input: Any) -> Any:
 
 
 @elementwise(ops.isinf, keeps_integers=True)
-def isinf(input: Any) -> Any:
+def isinf(input: Tensor) -> Tensor:
     """Where the input is inf or -inf.
 
     >>> import pullback
@@ -189,7 +198,7 @@ def isinf(input: Any) -> Any:
 
 
 @elementwise(ops.isfinite, keeps_integers=True)
-def isfinite(input: Any) -> Any:
+def isfinite(input: Tensor) -> Tensor:
     """Where the input is neither NaN nor infinite.
 
     >>> import pullback
@@ -199,7 +208,7 @@ def isfinite(input: Any) -> Any:
 
 
 @elementwise(ops.logical_not, keeps_integers=True)
-def logical_not(input: Any) -> Any:
+def logical_not(input: Tensor) -> Tensor:
     """Where the input is zero.
 
     >>> import pullback
@@ -209,7 +218,7 @@ def logical_not(input: Any) -> Any:
 
 
 @pair(ops.logical_and)
-def logical_and(input: Any, other: Any) -> Any:
+def logical_and(input: Tensor, other: TensorLike) -> Tensor:
     """Where both inputs are nonzero.
 
     >>> import pullback
@@ -219,7 +228,7 @@ def logical_and(input: Any, other: Any) -> Any:
 
 
 @pair(ops.logical_or)
-def logical_or(input: Any, other: Any) -> Any:
+def logical_or(input: Tensor, other: TensorLike) -> Tensor:
     """Where an input is nonzero.
 
     >>> import pullback
@@ -229,7 +238,7 @@ def logical_or(input: Any, other: Any) -> Any:
 
 
 @pair(ops.logical_xor)
-def logical_xor(input: Any, other: Any) -> Any:
+def logical_xor(input: Tensor, other: TensorLike) -> Tensor:
     """Where exactly one input is nonzero.
 
     >>> import pullback

@@ -1,7 +1,9 @@
 """`where` of functions: each is evaluated only where it is selected, so that it cannot make the other's gradient NaN."""
 
-from collections.abc import Sequence
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,11 +16,23 @@ from .._tape.shortcuts import is_primitive
 from . import arithmetic, indexing, reductions, shapes, slicing
 from .promotion import together
 
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from .._core.typing import Array, Tensor, TensorLike
+
+    Side: TypeAlias = TensorLike | Callable[..., Tensor] | None
+
 SIDES = ("input", "other")
 
 
 @is_primitive(ops.where, masked=True)
-def where(condition: Any, input: Any = None, other: Any = None, *operands: Any) -> Any:
+def where(
+    condition: Tensor,
+    input: TensorLike | Callable[..., Tensor] | None = None,
+    other: TensorLike | Callable[..., Tensor] | None = None,
+    *operands: TensorLike,
+) -> Tensor | tuple[Tensor, ...]:
     """input where the condition is True, other elsewhere; the gradient goes to the selected side.
 
     With the condition alone, the indices where it is nonzero, as `nonzero(as_tuple=True)`.
@@ -57,7 +71,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *operands: Any) 
     return arithmetic.where(condition, input, other)
 
 
-def _evaluated(condition: Any, sides: Sequence[Any], operands: Sequence[Any]) -> Any:
+def _evaluated(condition: Tensor | Array, sides: Sequence[Side], operands: Sequence[TensorLike]) -> Tensor:
     """`where(condition, *sides)` where a side may be a function of the selected elements of some operands."""
     carriers = [value for value in (condition, *operands, *sides) if isinstance(value, Carrier)]
     if not any(isinstance(operand, (Carrier, np.ndarray)) for operand in operands):
@@ -68,7 +82,9 @@ def _evaluated(condition: Any, sides: Sequence[Any], operands: Sequence[Any]) ->
     if not carriers:
         raise TypeError(f"where(): none of the condition, the sides and the operands is a Tensor: use {package}.tensor")
     wrap = carriers[0].interpreter.wrap
-    given = [wrap(value, None) if isinstance(value, np.ndarray) else value for value in (condition, *sides, *operands)]
+    given: list[Side] = [
+        wrap(value, None) if isinstance(value, np.ndarray) else value for value in (condition, *sides, *operands)
+    ]
     shape = broadcast_shapes(*(tuple(value.shape) for value in given if isinstance(value, Carrier)))
     mask, input, other, *rest = (
         shapes.reshape(shapes.broadcast_to(value, shape), (-1,)) if isinstance(value, Carrier) else value
@@ -88,7 +104,7 @@ def _disagrees(condition: Any) -> bool:
     return False
 
 
-def _selected(mask: Any, sides: Sequence[Any], operands: Sequence[Any], wrap: Any) -> Any:
+def _selected(mask: Any, sides: Sequence[Side], operands: Sequence[Side], wrap: Any) -> Tensor:
     """Each side's values where it is selected, merged in order; a side that is never selected is not called."""
     chosen = every(mask)
     order = [np.flatnonzero(chosen), np.flatnonzero(~chosen)]
@@ -99,18 +115,19 @@ def _selected(mask: Any, sides: Sequence[Any], operands: Sequence[Any], wrap: An
         else _at(like, places)
         for name, side, places in zip(SIDES, sides, order, strict=True)
     ]
+    merged: Sequence[Tensor | Array] = together(*found)
     pieces = [
         shapes.broadcast_to(values if isinstance(values, Carrier) else wrap(values, None), (len(places),))
-        for values, places in zip(together(*found), order, strict=True)
+        for values, places in zip(merged, order, strict=True)
     ]
     return indexing.getitem(shapes.cat(pieces, 0), np.argsort(np.concatenate(order)))
 
 
-def _at(operand: Any, places: Any) -> Any:
+def _at(operand: Side, places: Array) -> Any:
     return indexing.getitem(operand, places) if isinstance(operand, Carrier) else operand
 
 
-def _values(name: str, side: Any, operands: Sequence[Any], places: Any) -> Any:
+def _values(name: str, side: Side, operands: Sequence[Side], places: Array) -> Any:
     """The values of a side at some positions: its function's result for the operands there, or its own elements."""
     values = side(*operands) if callable(side) else _at(side, places)
     have = np.shape(values) if not isinstance(values, Carrier) else tuple(values.shape)
@@ -122,10 +139,10 @@ def _values(name: str, side: Any, operands: Sequence[Any], places: Any) -> Any:
     return values
 
 
-def _replaced(mask: Any, sides: Sequence[Any], operands: Sequence[Any]) -> Any:
+def _replaced(mask: Any, sides: Sequence[Side], operands: Sequence[Side]) -> Tensor:
     """Both sides computed on all elements, where those not selected are replaced by a selected one, or by 1."""
     places = np.arange(mask.shape[0])
-    results = []
+    results: list[Any] = []
     for name, side, own in zip(SIDES, sides, (mask, ~mask), strict=True):
         if callable(side):
             safe = [_safe(own, operand) if isinstance(operand, Carrier) else operand for operand in operands]
@@ -135,7 +152,7 @@ def _replaced(mask: Any, sides: Sequence[Any], operands: Sequence[Any]) -> Any:
     return arithmetic.where(mask, *results)
 
 
-def _safe(own: Any, operand: Any) -> Any:
+def _safe(own: Tensor, operand: Tensor) -> Tensor:
     """An operand whose elements that are not selected are replaced by the first selected one."""
     values = operand.detach()
     ranks = np.arange(own.shape[0], 0, -1)

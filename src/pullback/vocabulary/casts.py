@@ -1,14 +1,19 @@
 """Conversions named after dtypes, in their own module because names like `float` and `int` hide the builtins."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .._core import dtypes
 from .._core.sites import named
 
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
 
-def _cast(name: str, dtype: dtypes.dtype) -> Callable[..., Any]:
-    def function(input: Any, memory_format: Any = None) -> Any:
+
+def _cast(name: str, dtype: dtypes.dtype) -> Callable[..., Tensor]:
+    def function(input: Tensor, memory_format: object = None) -> Tensor:
         return input.to(dtype, memory_format=memory_format)
 
     text = f"""This tensor in {dtype.name}; itself if it has that dtype.
@@ -20,7 +25,7 @@ def _cast(name: str, dtype: dtypes.dtype) -> Callable[..., Any]:
     return named(name, function, text)
 
 
-def bfloat16(input: Any, memory_format: Any = None) -> Any:
+def bfloat16(input: Tensor, memory_format: object = None) -> Tensor:
     """This tensor in bfloat16; itself if it has that dtype.
 
     Raises

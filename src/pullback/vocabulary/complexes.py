@@ -1,6 +1,8 @@
 """Complex numbers: parts, absolute values and angles, and views as pairs of real numbers."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,9 +13,12 @@ from .._tape.views import view
 from .arithmetic import elementwise, sign
 from .promotion import broadcast, cast
 
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+
 
 @elementwise(ops.angle)
-def angle(input: Any) -> Any:
+def angle(input: Tensor) -> Tensor:
     """The angle of complex numbers; pi for negative real ones, 0 for others.
 
     >>> import pullback
@@ -22,12 +27,12 @@ def angle(input: Any) -> Any:
     """
 
 
-def _is_complex(name: str, input: Any) -> bool:
+def _is_complex(name: str, input: Tensor) -> bool:
     require_tensor(name, "input", input)
     return bool(input._dtype.kind == "c")
 
 
-def sgn(input: Any) -> Any:
+def sgn(input: Tensor) -> Tensor:
     """input / abs(input), for complex numbers too; 0 at 0.
 
     >>> import pullback
@@ -37,7 +42,7 @@ def sgn(input: Any) -> Any:
     return ops.sgn(input) if _is_complex("sgn", input) else sign(input)
 
 
-def conj(input: Any) -> Any:
+def conj(input: Tensor) -> Tensor:
     """The complex conjugate; a real tensor as it is.
 
     >>> import pullback
@@ -47,7 +52,7 @@ def conj(input: Any) -> Any:
     return ops.conj(input) if _is_complex("conj", input) else input
 
 
-def is_conj(input: Any) -> bool:
+def is_conj(input: Tensor) -> bool:
     """False: conjugation is never lazy here.
 
     >>> import pullback
@@ -57,7 +62,7 @@ def is_conj(input: Any) -> bool:
     return False
 
 
-def is_neg(input: Any) -> bool:
+def is_neg(input: Tensor) -> bool:
     """False: negation is never lazy here.
 
     >>> import pullback
@@ -67,7 +72,7 @@ def is_neg(input: Any) -> bool:
     return False
 
 
-def resolve_conj(input: Any) -> Any:
+def resolve_conj(input: Tensor) -> Tensor:
     """The tensor itself: conjugation is never lazy here.
 
     >>> import pullback
@@ -77,7 +82,7 @@ def resolve_conj(input: Any) -> Any:
     return input
 
 
-def resolve_neg(input: Any) -> Any:
+def resolve_neg(input: Tensor) -> Tensor:
     """The tensor itself: negation is never lazy here.
 
     >>> import pullback
@@ -87,7 +92,7 @@ def resolve_neg(input: Any) -> Any:
     return input
 
 
-def real(input: Any) -> Any:
+def real(input: Tensor) -> Tensor:
     """The real part, as a view; a real tensor itself.
 
     >>> import pullback
@@ -98,7 +103,7 @@ def real(input: Any) -> Any:
     return view(ops.real, input, source=input._dtype) if _is_complex("real", input) else input
 
 
-def imag(input: Any) -> Any:
+def imag(input: Tensor) -> Tensor:
     """The imaginary part of a complex tensor, as a view.
 
     >>> import pullback
@@ -110,7 +115,7 @@ def imag(input: Any) -> Any:
     return view(ops.imag, input, source=input._dtype)
 
 
-def view_as_real(input: Any) -> Any:
+def view_as_real(input: Tensor) -> Tensor:
     """A real view of a complex tensor, with real and imaginary parts along a new last axis.
 
     >>> import pullback
@@ -123,7 +128,7 @@ def view_as_real(input: Any) -> Any:
     return view(ops.view_as_real, input, source=input._dtype)
 
 
-def view_as_complex(input: Any) -> Any:
+def view_as_complex(input: Tensor) -> Tensor:
     """A complex view of a real tensor whose last axis holds pairs of real and imaginary parts.
 
     >>> import pullback
@@ -147,7 +152,7 @@ def view_as_complex(input: Any) -> Any:
     return view(ops.view_as_complex, input, source=input._dtype)
 
 
-def complex(real: Any, imag: Any) -> Any:
+def complex(real: Tensor, imag: Tensor) -> Tensor:
     """The complex numbers with these real and imaginary parts.
 
     >>> import pullback
@@ -157,7 +162,7 @@ def complex(real: Any, imag: Any) -> Any:
     return broadcast(ops.complex_of, *_parts("complex", real=real, imag=imag))
 
 
-def polar(abs: Any, angle: Any) -> Any:
+def polar(abs: Tensor, angle: Tensor) -> Tensor:
     """The complex numbers with these absolute values and angles.
 
     >>> import pullback

@@ -1,8 +1,11 @@
 """Products of tensors over some axes, or none: inner, tensordot, kron, cross, and tensors composed of blocks."""
 
+from __future__ import annotations
+
 import itertools
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,10 +19,13 @@ from . import arithmetic, products, scans
 from .decompositions import constant, require_same_dtype
 from .promotion import binary, cast, together
 
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+
 # Sums over axes
 
 
-def inner(input: Any, other: Any) -> Any:
+def inner(input: Tensor, other: Tensor) -> Tensor:
     """The sums of products along the last axes of two tensors, for all pairs; with a number, the product.
 
     >>> import pullback
@@ -37,7 +43,7 @@ def inner(input: Any, other: Any) -> Any:
     return tensordot(input, other, ((-1,), (-1,)))
 
 
-def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
+def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[int] | Sequence[Sequence[int]] | Tensor = 2) -> Tensor:
     """The sum of products over the last `dims` axes of a and the first of b, or over axes given as two lists.
 
     >>> import pullback
@@ -67,7 +73,9 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     return ops.reshape(ops.matmul(a, b), shape=(*rows, *columns))
 
 
-def _summed(a: Any, b: Any, dims: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _summed(
+    a: Tensor, b: Tensor, dims: int | Sequence[int] | Sequence[Sequence[int]]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     if isinstance(dims, int | np.integer):
         if dims < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
@@ -80,13 +88,13 @@ def _summed(a: Any, b: Any, dims: Any) -> tuple[tuple[int, ...], tuple[int, ...]
     return normalize_axes(first, a.ndim, "tensordot"), normalize_axes(last, b.ndim, "tensordot")
 
 
-def _narrowed(x: Any, axes: tuple[int, ...], other: Any, others: tuple[int, ...]) -> Any:
+def _narrowed(x: Tensor, axes: tuple[int, ...], other: Tensor, others: tuple[int, ...]) -> Tensor:
     """A tensor summed along axes in which the other has length 1."""
     alone = tuple(i for i, j in zip(axes, others, strict=True) if other.shape[j] == 1 and x.shape[i] != 1)
     return ops.sum(x, axis=alone, keepdims=True) if alone else x
 
 
-def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """The sum of conj(x) * y along an axis; the other axes broadcast.
 
     >>> import pullback
@@ -104,7 +112,7 @@ def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
 
 
 @of_pairs
-def kron(input: Any, other: Any) -> Any:
+def kron(input: Tensor, other: Tensor) -> Tensor:
     """The Kronecker product: all products of an element of one tensor with one of the other, as blocks.
 
     >>> import pullback
@@ -124,7 +132,7 @@ def kron(input: Any, other: Any) -> Any:
 # Three dimensions
 
 
-def cross(input: Any, other: Any, dim: int | None = None) -> Any:
+def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """The vector product along an axis of length 3: the first such axis, unless one is given.
 
     >>> import pullback
@@ -139,7 +147,7 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Any:
     return _cross("linalg.cross", input, other, dim)
 
 
-def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
+def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """The vector product along an axis of length 3.
 
     >>> import pullback
@@ -149,7 +157,7 @@ def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
     return cross(input, other, dim)
 
 
-def _cross(name: str, a: Any, b: Any, dim: int) -> Any:
+def _cross(name: str, a: Tensor, b: Tensor, dim: int) -> Tensor:
     require_tensors("linalg_cross", input=a, other=b)
     if a.ndim != b.ndim:
         raise RuntimeError(
@@ -169,7 +177,7 @@ def _cross(name: str, a: Any, b: Any, dim: int) -> Any:
 # Tensors composed of others
 
 
-def vander(x: Any, N: int | None = None) -> Any:
+def vander(x: Tensor, N: int | None = None) -> Tensor:
     """The powers of each element from 0 to N - 1, along a new last axis; N is the length of the last axis unless given.
 
     >>> import pullback
@@ -192,7 +200,7 @@ def vander(x: Any, N: int | None = None) -> Any:
     return ops.concat(first, scans.cumprod(powers, -1), axis=x.ndim, sizes=(1, count - 1))
 
 
-def block_diag(*tensors: Any) -> Any:
+def block_diag(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
     """A matrix with matrices on its diagonal, and zeros elsewhere; vectors count as rows.
 
     >>> import pullback
@@ -222,7 +230,7 @@ def block_diag(*tensors: Any) -> Any:
     return ops.concat(*rows, axis=0, sizes=tuple(row.shape[0] for row in rows))
 
 
-def cartesian_prod(*tensors: Any) -> Any:
+def cartesian_prod(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
     """All combinations of one element of each vector, one per row; a single vector is returned as it is.
 
     >>> import pullback
@@ -232,7 +240,9 @@ def cartesian_prod(*tensors: Any) -> Any:
             [2, 8],
             [2, 9]])
     """
-    vectors = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else list(tensors)
+    vectors: list[Any] = (
+        list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else list(tensors)
+    )
     for place, vector in enumerate(vectors, 1):
         require_tensor("cartesian_prod", "tensors", vector, place)
         if vector.ndim != 1:
@@ -247,7 +257,7 @@ def cartesian_prod(*tensors: Any) -> Any:
     return ops.stack(*columns, axis=1)
 
 
-def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All choices of r elements of a vector, in order, one per row; with replacement, an element may be repeated.
 
     >>> import pullback
@@ -274,7 +284,7 @@ FEW = 1 << 10  # pairs, up to which their coordinates are added along a last axi
 
 
 @of_pairs
-def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = None) -> Any:
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
     """The distance in the p-norm between each row of x1 and each row of x2, in stacks of matrices.
 
     The slope at distance 0 is 0. `compute_mode` changes nothing here.

@@ -1,7 +1,9 @@
 """Convolutions in one, two and three dimensions, their transposes, and unfold and fold (im2col and col2im)."""
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import ops
 from .._core import errors
@@ -10,7 +12,9 @@ from .._core.values import require_tensor, require_tensors
 from ..ops.convolution import Window
 from .promotion import together
 
-Sizes = tuple[int, ...]
+if TYPE_CHECKING:
+    from .._core.typing import Sizes, Tensor
+
 
 # C++'s names of dtypes, which occur in torch's errors for mixed convolutions
 _NAMES = {
@@ -20,7 +24,7 @@ _NAMES = {
 }  # fmt: skip
 
 
-def per_axis(name: str, value: Any, dims: int, argument: str) -> Sizes:
+def per_axis(name: str, value: object, dims: int, argument: str) -> tuple[int, ...]:
     """One int for all axes of a window, or one for each axis, as a tuple with one for each."""
     sizes = parse_sizes((value,), name, argument)
     if len(sizes) == 1:
@@ -33,7 +37,7 @@ def per_axis(name: str, value: Any, dims: int, argument: str) -> Sizes:
     return tuple(sizes)
 
 
-def batched(name: str, input: Any, dims: int) -> Any:
+def batched(name: str, input: Tensor, dims: int) -> Tensor:
     """The input of a function of images, with a batch axis added to a single image."""
     if input.ndim == dims + 2:
         return input
@@ -45,12 +49,12 @@ def batched(name: str, input: Any, dims: int) -> Any:
     )
 
 
-def unbatched(result: Any, input: Any) -> Any:
+def unbatched(result: Tensor, input: Tensor) -> Tensor:
     """A result without the batch axis that was added to its input."""
     return result if result.ndim == input.ndim else ops.reshape(result, shape=tuple(result.shape[1:]))
 
 
-def _check_operands(input: Any, weight: Any, bias: Any, window: Window) -> None:
+def _check_operands(input: Tensor, weight: Tensor, bias: Tensor | None, window: Window) -> None:
     """Check the operands of a convolution, in torch's order of errors."""
     for what, value in (("weight", weight), ("bias", bias)):
         if value is not None and value._dtype != input._dtype:
@@ -83,7 +87,9 @@ def _check_operands(input: Any, weight: Any, bias: Any, window: Window) -> None:
         )
 
 
-def _check_channels(given: str, input: Any, weight: Any, bias: Any, channels: int, results: int) -> None:
+def _check_channels(
+    given: str, input: Tensor, weight: Tensor, bias: Tensor | None, channels: int, results: int
+) -> None:
     size = list(weight.shape)
     if input.shape[1] != channels:
         order = (0, input.ndim - 1, *range(1, input.ndim - 1))
@@ -99,7 +105,9 @@ def _check_channels(given: str, input: Any, weight: Any, bias: Any, channels: in
         )
 
 
-def _same(input: Any, weight: Any, stride: Sizes, dilation: Sizes) -> tuple[Any, Sizes]:
+def _same(
+    input: Tensor, weight: Tensor, stride: tuple[int, ...], dilation: tuple[int, ...]
+) -> tuple[Tensor, tuple[int, ...]]:
     """The input and the padding for which the output has the size of the image: half of it on each side."""
     if any(step != 1 for step in stride):
         raise RuntimeError("padding='same' is not supported for strided convolutions: give the padding in numbers")
@@ -112,8 +120,15 @@ def _same(input: Any, weight: Any, stride: Sizes, dilation: Sizes) -> tuple[Any,
 
 
 def _convolve(
-    dims: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
+    dims: int,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sizes,
+    padding: Sizes | str,
+    dilation: Sizes,
+    groups: int,
+) -> Tensor:
     name = f"conv{dims}d"
     require_tensors(name, input=input, weight=weight, **({} if bias is None else {"bias": bias}))
     images = batched(name, input, dims)
@@ -144,8 +159,14 @@ def _convolve(
 
 
 def conv1d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
-) -> Any:
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes | str = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
     """The cross-correlation of signals, (batch, channels, length), with a weight, (results, channels / groups, size).
 
     >>> import pullback
@@ -157,8 +178,14 @@ def conv1d(
 
 
 def conv2d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
-) -> Any:
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes | str = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
     """The cross-correlation of images, (batch, channels, height, width), with a weight, (results, channels / groups, *).
 
     `padding` is the number of zeros on each side, 'valid' (none) or 'same' (the result has the size of the image).
@@ -174,8 +201,14 @@ def conv2d(
 
 
 def conv3d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
-) -> Any:
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes | str = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
     """The cross-correlation of volumes, (batch, channels, *size), with a weight, (results, channels / groups, *kernel).
 
     >>> import pullback
@@ -186,8 +219,13 @@ def conv3d(
 
 
 def _transposed(
-    dims: int, input: Any, weight: Any, bias: Any, window: tuple[Any, Any, Any, int], output_padding: Any
-) -> Any:
+    dims: int,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    window: tuple[Sizes, Sizes, Sizes, int],
+    output_padding: Sizes,
+) -> Tensor:
     name = f"conv_transpose{dims}d"
     require_tensors(name, input=input, weight=weight, **({} if bias is None else {"bias": bias}))
     images = batched(name, input, dims)
@@ -215,7 +253,7 @@ def _transposed(
     return unbatched(result if bias is None else ops.biased(result, bias), input)
 
 
-def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
     """The cross-correlation of signals, (length, batch, channels), with a weight, (size, channels, results).
 
     >>> import pullback
@@ -237,9 +275,9 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
 
 
 def conv_transpose1d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-    groups: int = 1, dilation: Any = 1,
-) -> Any:  # fmt: skip
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1, padding: Sizes = 0, output_padding: Sizes = 0,
+    groups: int = 1, dilation: Sizes = 1,
+) -> Tensor:  # fmt: skip
     """The transpose of conv1d, its vector-Jacobian product; the weight is (channels, results / groups, size).
 
     >>> import pullback
@@ -251,9 +289,9 @@ def conv_transpose1d(
 
 
 def conv_transpose2d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-    groups: int = 1, dilation: Any = 1,
-) -> Any:  # fmt: skip
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1, padding: Sizes = 0, output_padding: Sizes = 0,
+    groups: int = 1, dilation: Sizes = 1,
+) -> Tensor:  # fmt: skip
     """The transpose of conv2d, its vector-Jacobian product; the weight is (channels, results / groups, *kernel).
 
     >>> import pullback
@@ -264,9 +302,9 @@ def conv_transpose2d(
 
 
 def conv_transpose3d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-    groups: int = 1, dilation: Any = 1,
-) -> Any:  # fmt: skip
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1, padding: Sizes = 0, output_padding: Sizes = 0,
+    groups: int = 1, dilation: Sizes = 1,
+) -> Tensor:  # fmt: skip
     """The transpose of conv3d, its vector-Jacobian product; the weight is (channels, results / groups, *kernel).
 
     >>> import pullback
@@ -276,7 +314,9 @@ def conv_transpose3d(
     return _transposed(3, input, weight, bias, (stride, padding, dilation, groups), output_padding)
 
 
-def _folding(name: str, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> tuple[Sizes, Window]:
+def _folding(
+    name: str, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
+) -> tuple[tuple[int, ...], Window]:
     kernel = per_axis(name, kernel_size, 2, "kernel_size")
     given = {"stride": stride, "padding": padding, "dilation": dilation}
     stride, padding, dilation = (per_axis(name, value, 2, what) for what, value in given.items())
@@ -288,7 +328,13 @@ def _folding(name: str, kernel_size: Any, dilation: Any, padding: Any, stride: A
     return kernel, Window(stride, padding, dilation)
 
 
-def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
+def unfold(
+    input: Tensor,
+    kernel_size: Sizes,
+    dilation: Sizes = 1,
+    padding: Sizes = 0,
+    stride: Sizes = 1,
+) -> Tensor:
     """The windows of images as columns: (batch, channels * height * width of a window, number of windows).
 
     >>> import pullback
@@ -318,7 +364,14 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     return result if input.ndim == 4 else ops.reshape(result, shape=tuple(result.shape[1:]))
 
 
-def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
+def fold(
+    input: Tensor,
+    output_size: Sizes,
+    kernel_size: Sizes,
+    dilation: Sizes = 1,
+    padding: Sizes = 0,
+    stride: Sizes = 1,
+) -> Tensor:
     """The sum of columns at their window positions in an image of a given size: the transpose of `unfold`.
 
     >>> import pullback

@@ -3,7 +3,9 @@
 All take stacks of matrices, in the last two axes of a tensor.
 """
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,79 +15,82 @@ from .._core.primitives import Carrier
 from .._core.values import every, require_tensor
 from ..ops import lapack
 
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+
 
 class SlogdetResult(NamedTuple):
     """What slogdet returns."""
 
-    sign: Any
-    logabsdet: Any
+    sign: Tensor
+    logabsdet: Tensor
 
 
 class CholeskyResult(NamedTuple):
     """What cholesky_ex returns."""
 
-    L: Any
-    info: Any
+    L: Tensor
+    info: Tensor
 
 
 class EigResult(NamedTuple):
     """What eig and eigh return."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: Tensor
+    eigenvectors: Tensor
 
 
 class SVDResult(NamedTuple):
     """What svd returns."""
 
-    U: Any
-    S: Any
-    Vh: Any
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
 
 
 class QRResult(NamedTuple):
     """What qr returns."""
 
-    Q: Any
-    R: Any
+    Q: Tensor
+    R: Tensor
 
 
 class LUResult(NamedTuple):
     """What lu and lu_unpack return."""
 
-    P: Any
-    L: Any
-    U: Any
+    P: Tensor
+    L: Tensor
+    U: Tensor
 
 
 class LUFactorResult(NamedTuple):
     """What lu_factor returns."""
 
-    LU: Any
-    pivots: Any
+    LU: Tensor
+    pivots: Tensor
 
 
 class LUFactorExResult(NamedTuple):
     """What lu_factor_ex returns."""
 
-    LU: Any
-    pivots: Any
-    info: Any
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
 
 
 class LDLFactorResult(NamedTuple):
     """What ldl_factor returns."""
 
-    LD: Any
-    pivots: Any
+    LD: Tensor
+    pivots: Tensor
 
 
 class LDLFactorExResult(NamedTuple):
     """What ldl_factor_ex returns."""
 
-    LD: Any
-    pivots: Any
-    info: Any
+    LD: Tensor
+    pivots: Tensor
+    info: Tensor
 
 
 # Checks of arguments
@@ -107,7 +112,7 @@ def require_matrices(name: str, x: Any, argument: str = "A") -> None:
         )
 
 
-def require_inexact(name: str, x: Any) -> None:
+def require_inexact(name: str, x: Tensor) -> None:
     """Raise for integers and for half precision, for which LAPACK has no solvers."""
     kind = x._dtype
     if kind.kind not in "fc":
@@ -118,7 +123,7 @@ def require_inexact(name: str, x: Any) -> None:
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {x._type_name}: convert first, x.float()")
 
 
-def require_square(name: str, x: Any, argument: str = "A") -> None:
+def require_square(name: str, x: Tensor, argument: str = "A") -> None:
     """Raise unless x is a tensor of square real or complex matrices."""
     require_matrices(name, x, argument)
     if x.shape[-1] != x.shape[-2]:
@@ -127,7 +132,9 @@ def require_square(name: str, x: Any, argument: str = "A") -> None:
         )
 
 
-def require_same_dtype(name: str, a: Any, b: Any, arguments: tuple[str, str] = ("A", "B"), position: int = 2) -> None:
+def require_same_dtype(
+    name: str, a: Tensor, b: Any, arguments: tuple[str, str] = ("A", "B"), position: int = 2
+) -> None:
     """Raise unless operand b, at a position, is a tensor with the dtype of a: solvers do not promote."""
     if not isinstance(b, Carrier):
         require_tensor(path(name), arguments[1], b, position)
@@ -139,23 +146,23 @@ def require_same_dtype(name: str, a: Any, b: Any, arguments: tuple[str, str] = (
         )
 
 
-def adjoint(x: Any) -> Any:
+def adjoint(x: Tensor) -> Tensor:
     """The conjugate transpose."""
     x = ops.matrix_transpose(x)
     return ops.conj(x) if x._dtype.kind == "c" else x
 
 
-def constant(like: Any, array: Any) -> Any:
+def constant(like: Tensor, array: Any) -> Tensor:
     """A tensor without gradient, of the kind of another."""
     return like.interpreter.wrap(np.asarray(array), None)
 
 
-def identity(like: Any, *shape: int) -> Any:
+def identity(like: Tensor, *shape: int) -> Tensor:
     """An identity matrix, in the dtype of a tensor."""
     return constant(like, np.eye(*shape, dtype=like._dtype))
 
 
-def refuse_failed(operation: str, text: str, info: Any) -> None:
+def refuse_failed(operation: str, text: str, info: Tensor) -> None:
     """Raise torch's error for the first matrix that failed, if the values are known."""
     lapack.refuse(operation, text, every(info))
 
@@ -163,7 +170,7 @@ def refuse_failed(operation: str, text: str, info: Any) -> None:
 # Determinants
 
 
-def det(A: Any) -> Any:
+def det(A: Tensor) -> Tensor:
     """The determinant; its derivative is the cofactor matrix, also where the determinant is 0.
 
     >>> import pullback
@@ -177,7 +184,7 @@ def det(A: Any) -> Any:
     return ops.det(A)
 
 
-def slogdet(A: Any) -> SlogdetResult:
+def slogdet(A: Tensor) -> SlogdetResult:
     """The sign of the determinant, or its phase if it is complex, and the logarithm of its absolute value.
 
     >>> import pullback
@@ -188,7 +195,7 @@ def slogdet(A: Any) -> SlogdetResult:
     return SlogdetResult(*ops.slogdet(A))
 
 
-def logdet(input: Any) -> Any:
+def logdet(input: Tensor) -> Tensor:
     """The logarithm of the determinant; NaN where it is negative, -inf where it is 0.
 
     >>> import pullback
@@ -203,7 +210,7 @@ def logdet(input: Any) -> Any:
 # Cholesky
 
 
-def cholesky(A: Any, *, upper: bool = False) -> Any:
+def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """The lower triangular L with A = L @ L.mH, for Hermitian positive-definite A, of which one triangle is read.
 
     With `upper`, its conjugate transpose. The gradient is Hermitian, as torch's. LinAlgError for other matrices.
@@ -218,7 +225,7 @@ def cholesky(A: Any, *, upper: bool = False) -> Any:
     return adjoint(factor) if upper else factor
 
 
-def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> CholeskyResult:
+def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> CholeskyResult:
     """`cholesky` without errors: with the order of each matrix's first minor that is not positive-definite, or 0.
 
     The factor of a matrix that has none is NaN.
@@ -235,7 +242,7 @@ def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> C
 # Eigenvalues
 
 
-def eig(A: Any) -> EigResult:
+def eig(A: Tensor) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices, complex; vectors have norm 1 and an arbitrary phase.
 
     A loss must not depend on the phases: backward raises for one that does, if it can detect it. Where eigenvalues are
@@ -252,7 +259,7 @@ def eig(A: Any) -> EigResult:
     return EigResult(*ops.eig(A, dtype=A._dtype))
 
 
-def eigvals(A: Any) -> Any:
+def eigvals(A: Tensor) -> Tensor:
     """The eigenvalues of square matrices, complex, in no particular order.
 
     Where some are equal, the first derivative is correct for functions that are symmetric in them, and the second is
@@ -265,7 +272,7 @@ def eigvals(A: Any) -> Any:
     return eig(A).eigenvalues
 
 
-def eigh(A: Any, UPLO: str = "L") -> EigResult:
+def eigh(A: Tensor, UPLO: str = "L") -> EigResult:
     """Eigenvalues, ascending, and eigenvectors of Hermitian matrices, of which one triangle is read.
 
     Vectors have norm 1, and an arbitrary sign or phase. Where eigenvalues are equal, also if only by rounding, the
@@ -288,7 +295,7 @@ def reads_lower(triangle: str) -> bool:
     return triangle.upper() == "L"
 
 
-def eigvalsh(A: Any, UPLO: str = "L") -> Any:
+def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     """The eigenvalues of Hermitian matrices, ascending; one triangle is read.
 
     Where eigenvalues are equal up to rounding, functions that are symmetric in them, such as the sum of their squares,
@@ -312,7 +319,7 @@ def eigvalsh(A: Any, UPLO: str = "L") -> Any:
 # Singular values
 
 
-def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> SVDResult:
+def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> SVDResult:
     """U, the singular values S, descending, and Vh, with A = U @ diag(S) @ Vh.
 
     With `full_matrices`, U and Vh are square; the gradient uses their leading columns and rows only, and a loss must
@@ -331,7 +338,7 @@ def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> SVD
     return SVDResult(*ops.svd(A, full=bool(full_matrices)))
 
 
-def svdvals(A: Any, *, driver: str | None = None) -> Any:
+def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """The singular values, descending.
 
     Where some are equal, derivatives are as for `eigvalsh`: first and second ones of functions that are symmetric in
@@ -349,7 +356,7 @@ def svdvals(A: Any, *, driver: str | None = None) -> Any:
 # Orthogonal factors
 
 
-def qr(A: Any, mode: str = "reduced") -> QRResult:
+def qr(A: Tensor, mode: str = "reduced") -> QRResult:
     """Q with orthonormal columns and the upper triangular R, with A = Q @ R.
 
     `mode` is 'reduced'; 'complete' for a square Q, which has no derivative if A has more rows than columns; or 'r' for
@@ -370,7 +377,7 @@ def qr(A: Any, mode: str = "reduced") -> QRResult:
     return QRResult(constant(A, np.zeros(0, A._dtype)) if mode == "r" else q, r)
 
 
-def householder_product(input: Any, tau: Any) -> Any:
+def householder_product(input: Tensor, tau: Tensor) -> Tensor:
     """The leading columns of a product of Householder reflections: Q, from the result of `geqrf`.
 
     Reflection i is 1 - tau[i] * v @ v.mH, where v is 0 above row i, 1 in row i, and below it column i of the input.
@@ -394,7 +401,7 @@ def householder_product(input: Any, tau: Any) -> Any:
     return identity(input, m, n) - ops.matmul(vectors, ops.matmul(middle, adjoint(first)))
 
 
-def require_reflections(name: str, input: Any, tau: Any) -> None:
+def require_reflections(name: str, input: Tensor, tau: Tensor) -> None:
     """Raise for arguments that cannot be a result of `geqrf`."""
     require_matrices(name, input, "input")
     require_same_dtype(name, input, tau, ("input", "tau"))
@@ -410,7 +417,7 @@ def require_reflections(name: str, input: Any, tau: Any) -> None:
         )
 
 
-def reflections(input: Any, tau: Any) -> tuple[Any, Any]:
+def reflections(input: Tensor, tau: Tensor) -> tuple[Tensor, Tensor]:
     """v and t such that 1 - v @ t @ v.mH is the product of the reflections (Schreiber and Van Loan, 1989)."""
     k = tau.shape[-1]
     below = ops.getitem(input, index=(..., slice(None), slice(None, k)))
@@ -423,7 +430,7 @@ def reflections(input: Any, tau: Any) -> tuple[Any, Any]:
 # LU
 
 
-def lu_factor(A: Any, *, pivot: bool = True) -> LUFactorResult:
+def lu_factor(A: Tensor, *, pivot: bool = True) -> LUFactorResult:
     """L and U in one matrix, and the pivots: the rows exchanged, counted from 1; `pivot=False` exchanges none.
 
     >>> import pullback
@@ -440,7 +447,7 @@ def lu_factor(A: Any, *, pivot: bool = True) -> LUFactorResult:
     return LUFactorResult(factors, pivots)
 
 
-def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> LUFactorExResult:
+def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> LUFactorExResult:
     """`lu_factor` without errors: with the index from 1 of each matrix's first pivot that is zero, or 0.
 
     >>> import pullback
@@ -453,7 +460,7 @@ def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> L
     return LUFactorExResult(*ops.lu_factor(A, pivot=pivot))
 
 
-def lu(A: Any, *, pivot: bool = True) -> LUResult:
+def lu(A: Tensor, *, pivot: bool = True) -> LUResult:
     """A permutation P, L with ones on its diagonal, and U, with A = P @ L @ U; without pivots P is empty.
 
     >>> import pullback
@@ -468,7 +475,7 @@ def lu(A: Any, *, pivot: bool = True) -> LUResult:
     return lu_unpack(factors, pivots, unpack_pivots=pivot)
 
 
-def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> LUResult:
+def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> LUResult:
     """P, L and U from the result of `linalg.lu_factor`; those not requested are empty.
 
     >>> import pullback
@@ -491,7 +498,7 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
     return LUResult(p, lower, upper)
 
 
-def require_pivots(name: str, pivots: Any, argument: str) -> None:
+def require_pivots(name: str, pivots: Tensor, argument: str) -> None:
     """Raise unless pivots are a tensor of int32."""
     require_tensor(path(name), argument, pivots, 2)
     if pivots._dtype != np.dtype(np.int32):
@@ -504,7 +511,7 @@ def require_pivots(name: str, pivots: Any, argument: str) -> None:
 # LDL
 
 
-def ldl_factor(A: Any, *, hermitian: bool = False) -> LDLFactorResult:
+def ldl_factor(A: Tensor, *, hermitian: bool = False) -> LDLFactorResult:
     """L and D in one matrix, and pivots, of a symmetric or Hermitian matrix, whose lower triangle is read.
 
     It has no derivative.
@@ -520,7 +527,7 @@ def ldl_factor(A: Any, *, hermitian: bool = False) -> LDLFactorResult:
     return LDLFactorResult(factors, pivots)
 
 
-def ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False) -> LDLFactorExResult:
+def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> LDLFactorExResult:
     """`ldl_factor` without errors: with the index from 1 of each matrix's first block that is zero, or 0.
 
     >>> import pullback
@@ -533,7 +540,7 @@ def ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False
     return LDLFactorExResult(*ops.ldl_factor(A, hermitian=hermitian))
 
 
-def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> Any:
+def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False) -> Tensor:
     """The solution of A @ X = B from the result of `ldl_factor` for A; it has no derivative.
 
     >>> import pullback
@@ -567,7 +574,7 @@ def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> Any:
 # Functions of matrices
 
 
-def matrix_exp(A: Any) -> Any:
+def matrix_exp(A: Tensor) -> Tensor:
     """The exponential of square matrices: the sum of A^k / k! over k.
 
     >>> import pullback
@@ -579,7 +586,7 @@ def matrix_exp(A: Any) -> Any:
     return ops.matrix_exp(A)
 
 
-def matrix_power(A: Any, n: int) -> Any:
+def matrix_power(A: Tensor, n: int) -> Tensor:
     """A square matrix multiplied by itself n times, or its inverse -n times.
 
     >>> import pullback

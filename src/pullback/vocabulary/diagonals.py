@@ -1,7 +1,9 @@
 """Diagonals and triangles of matrices."""
 
+from __future__ import annotations
+
 import operator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .. import ops
 from .._core.shapes import normalize_axis
@@ -10,6 +12,10 @@ from .._tape.views import Step, view, write
 from . import fills, shapes
 from .scatter import filling
 from .slicing import overwritten
+
+if TYPE_CHECKING:
+    from .._core.primitives import Primitive
+    from .._core.typing import Number, Tensor
 
 
 def _axes(ndim: int, dim1: int, dim2: int) -> tuple[int, int]:
@@ -31,7 +37,7 @@ def _path(shape: tuple[int, ...], offset: int, axes: tuple[int, int]) -> list[St
     return [*found, (ops.diagonal, {"axes": axes})]
 
 
-def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The diagonal of two axes, as the last axis: a view; `offset` counts columns to the right of the main one.
 
     >>> import pullback
@@ -41,7 +47,7 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     return _seen(input, offset, _axes(input.ndim, dim1, dim2))
 
 
-def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """The diagonals of matrices, in the plane of two axes, as the last axis: a view.
 
     >>> import pullback
@@ -52,14 +58,14 @@ def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) 
     return diagonal(A, offset, dim1, dim2)
 
 
-def _seen(input: Any, offset: int, axes: tuple[int, int]) -> Any:
+def _seen(input: Tensor, offset: int, axes: tuple[int, int]) -> Tensor:
     result = input
     for primitive, metadata in _path(tuple(input.shape), offset, axes):
         result = view(primitive, result, **metadata)
     return result
 
 
-def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A copy whose diagonal of two axes is `src`.
 
     >>> import pullback
@@ -71,7 +77,7 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
     return overwritten("diagonal_scatter", input, src, *path)
 
 
-def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Zeros whose diagonal of two new axes is the last axis of the input.
 
     >>> import pullback
@@ -94,7 +100,7 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> A
     return ops.scatter_slice(result, shape=tuple(full), index=tuple(index))
 
 
-def diag(input: Any, diagonal: int = 0) -> Any:
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """The diagonal of a matrix, or the matrix with a vector on its diagonal.
 
     >>> import pullback
@@ -109,7 +115,7 @@ def diag(input: Any, diagonal: int = 0) -> Any:
     return ops.clone(_seen(input, diagonal, (0, 1)))
 
 
-def diagflat(input: Any, offset: int = 0) -> Any:
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """The matrix with all elements of the input on its diagonal.
 
     >>> import pullback
@@ -121,7 +127,7 @@ def diagflat(input: Any, offset: int = 0) -> Any:
 
 
 @fills
-def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
+def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tensor:
     """In place: the main diagonal, along which all indices are equal, filled with a number.
 
     With `wrap`, the diagonal of a tall matrix starts again below its square part, after skipping one row.
@@ -144,7 +150,7 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
     return write(self, ops.overwrite(self, filling("fill_diagonal_", self, fill_value), path=path), "fill_diagonal_")
 
 
-def _triangle(primitive: Any, input: Any, diagonal: Any) -> Any:
+def _triangle(primitive: Primitive, input: Tensor, diagonal: int) -> Tensor:
     if input.ndim < 2:
         raise RuntimeError(
             f"{primitive.name}: input tensor must have at least 2 dimensions, and has shape {tuple(input.shape)}"
@@ -154,7 +160,7 @@ def _triangle(primitive: Any, input: Any, diagonal: Any) -> Any:
     return primitive(input, k=operator.index(diagonal))
 
 
-def tril(input: Any, diagonal: int = 0) -> Any:
+def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     """The lower triangle of matrices, up to a diagonal; zeros elsewhere.
 
     >>> import pullback
@@ -165,7 +171,7 @@ def tril(input: Any, diagonal: int = 0) -> Any:
     return _triangle(ops.tril, input, diagonal)
 
 
-def triu(input: Any, diagonal: int = 0) -> Any:
+def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     """The upper triangle of matrices, from a diagonal on; zeros elsewhere.
 
     >>> import pullback

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,25 +14,28 @@ from .._numerics import random
 from .._tape.views import write
 from . import shapes
 
+if TYPE_CHECKING:
+    from .._core.typing import Array, Tensor
+
 SATURATION = 1.7580993408473766  # the negative of the limit of selu at minus infinity
 
 
-def _check(name: str, input: Any, p: float) -> None:
+def _check(name: str, input: Tensor, p: float) -> None:
     require_tensor(name, "input", input)
     if not 0 <= untracked(name, p) <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def _kept(shape: tuple[int, ...], p: float, factor: float, dtype: Any) -> Any:
+def _kept(shape: tuple[int, ...], p: float, factor: float, dtype: np.dtype[Any]) -> Tensor:
     """A random mask: `factor` for the elements that are kept, 0 elsewhere."""
 
-    def draw(rng: Any, shape: tuple[int, ...]) -> Any:
+    def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
         return np.multiply(rng.random(shape, np.float32) >= p, factor, dtype=dtype)
 
     return random.sampled(draw, shape)
 
 
-def _dropped(name: str, input: Any, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Any:
+def _dropped(name: str, input: Tensor, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Tensor:
     """The input with random elements zeroed, the same along axes of length 1 in `shape`, and the others scaled up."""
     if not training or p == 0 or input.numel() == 0:
         return input
@@ -41,7 +44,7 @@ def _dropped(name: str, input: Any, p: float, training: bool, inplace: bool, sha
     return write(input, result, name) if inplace else result
 
 
-def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """While training, zeros with probability p; the other elements are divided by 1 - p.
 
     >>> import pullback
@@ -52,20 +55,20 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     return _dropped("dropout_", input, p, training, inplace, tuple(input.shape))
 
 
-def _channels(input: Any) -> tuple[int, ...]:
+def _channels(input: Tensor) -> tuple[int, ...]:
     if input.ndim < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input: samples and channels")
     return (*input.shape[:2], *(1 for _ in input.shape[2:]))
 
 
-def _of_channels(name: str, input: Any, p: float, training: bool, inplace: bool, batched: bool) -> Any:
+def _of_channels(name: str, input: Tensor, p: float, training: bool, inplace: bool, batched: bool) -> Tensor:
     """Dropout of whole channels, for a batch of samples or a single one."""
     whole = input if batched else shapes.unsqueeze(input, 0)
     result = _dropped(name, whole, p, training, inplace, _channels(whole))
     return result if batched else shapes.squeeze(result, 0)
 
 
-def feature_dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def feature_dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Dropout of whole channels (axis 1).
 
     >>> import pullback
@@ -77,7 +80,7 @@ def feature_dropout(input: Any, p: float = 0.5, training: bool = True, inplace: 
     return _of_channels("feature_dropout_", input, p, training, inplace, True)
 
 
-def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Dropout of whole channels of (N, C, L) or (C, L).
 
     >>> import pullback
@@ -94,7 +97,7 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     return _of_channels("dropout1d_", input, p, training, inplace, input.ndim == 3)
 
 
-def _of_axes(count: int, input: Any, p: float, training: bool, inplace: bool, batched: bool) -> Any:
+def _of_axes(count: int, input: Tensor, p: float, training: bool, inplace: bool, batched: bool) -> Tensor:
     """`dropout2d` and `dropout3d`, by their number of spatial axes."""
     name = f"dropout{count}d"
     _check(name, input, p)
@@ -106,7 +109,7 @@ def _of_axes(count: int, input: Any, p: float, training: bool, inplace: bool, ba
     return _of_channels(f"{name}_", input, p, training, inplace, batched)
 
 
-def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Dropout of whole channels of (N, C, H, W).
 
     >>> import pullback
@@ -116,7 +119,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     return _of_axes(2, input, p, training, inplace, batched=True)
 
 
-def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W).
 
     >>> import pullback
@@ -126,7 +129,7 @@ def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     return _of_axes(3, input, p, training, inplace, batched=getattr(input, "ndim", 0) != 4)
 
 
-def _alpha(name: str, input: Any, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Any:
+def _alpha(name: str, input: Tensor, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Tensor:
     """Dropout to the saturation value of selu, shifted and scaled such that mean and variance are preserved."""
     if not training or p == 0 or input.numel() == 0:
         return input
@@ -140,7 +143,7 @@ def _alpha(name: str, input: Any, p: float, training: bool, inplace: bool, shape
     return write(input, result, name) if inplace else result
 
 
-def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Dropout that preserves the mean and variance of the outputs of selu.
 
     >>> import pullback
@@ -151,7 +154,7 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: b
     return _alpha("alpha_dropout_", input, p, training, inplace, tuple(input.shape))
 
 
-def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """`alpha_dropout` of whole channels.
 
     >>> import pullback

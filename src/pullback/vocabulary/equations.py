@@ -1,8 +1,11 @@
 """Systems of linear equations, by the names of torch.linalg: solutions, inverses, least squares."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
 from types import NoneType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,31 +28,34 @@ from .decompositions import (
 )
 from .promotion import cast
 
+if TYPE_CHECKING:
+    from .._core.typing import Array, Tensor
+
 
 class InverseResult(NamedTuple):
     """What inv_ex returns."""
 
-    inverse: Any
-    info: Any
+    inverse: Tensor
+    info: Tensor
 
 
 class SolveResult(NamedTuple):
     """What solve_ex returns."""
 
-    result: Any
-    info: Any
+    result: Tensor
+    info: Tensor
 
 
 class LeastSquaresResult(NamedTuple):
     """What lstsq returns."""
 
-    solution: Any
-    residuals: Any
-    rank: Any
-    singular_values: Any
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
 
 
-def inv(A: Any) -> Any:
+def inv(A: Tensor) -> Tensor:
     """The inverse of square matrices; LinAlgError for one that has none.
 
     >>> import pullback
@@ -61,7 +67,7 @@ def inv(A: Any) -> Any:
     return ops.inv(A, operation="linalg.inv")
 
 
-def inv_ex(A: Any, *, check_errors: bool = False) -> InverseResult:
+def inv_ex(A: Tensor, *, check_errors: bool = False) -> InverseResult:
     """`inv` without errors: with the index from 1 of each matrix's first pivot that is zero, or 0.
 
     >>> import pullback
@@ -73,7 +79,7 @@ def inv_ex(A: Any, *, check_errors: bool = False) -> InverseResult:
     return InverseResult(inverse, ops.pivot_info(A, inverse))
 
 
-def solve(A: Any, B: Any, *, left: bool = True) -> Any:
+def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """The X with A @ X = B, or X @ A = B if not `left`; LinAlgError for a singular A.
 
     B holds matrices or, if it has one axis or the shape of A without its last axis, vectors.
@@ -85,7 +91,7 @@ def solve(A: Any, B: Any, *, left: bool = True) -> Any:
     return _solve("linalg.solve", A, B, left, "torch.linalg.solve")
 
 
-def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> SolveResult:
+def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> SolveResult:
     """`solve` without errors: with the index from 1 of each matrix's first pivot that is zero, or 0.
 
     >>> import pullback
@@ -96,7 +102,7 @@ def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -
     return SolveResult(result, ops.pivot_info(A, result))
 
 
-def _solve(name: str, a: Any, b: Any, left: bool, operation: str) -> Any:
+def _solve(name: str, a: Tensor, b: Tensor, left: bool, operation: str) -> Tensor:
     require_square(name, a)
     require_same_dtype(name, a, b)
     vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and tuple(b.shape) == tuple(a.shape[:-1]))
@@ -115,11 +121,11 @@ def _solve(name: str, a: Any, b: Any, left: bool, operation: str) -> Any:
     return ops.reshape(result, shape=tuple(result.shape[:-1])) if vector else result
 
 
-def _turned(x: Any) -> Any:
+def _turned(x: Tensor) -> Tensor:
     return ops.matrix_transpose(x)
 
 
-def require_fit(name: str, a: Any, b: Any, left: bool = True) -> None:
+def require_fit(name: str, a: Tensor, b: Tensor, left: bool = True) -> None:
     """Raise for a right-hand side that is not a matrix, has the wrong number of rows, or does not broadcast."""
     if b.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions. It has shape {tuple(b.shape)}")
@@ -132,7 +138,7 @@ def require_fit(name: str, a: Any, b: Any, left: bool = True) -> None:
     broadcast_shapes(tuple(a.shape[:-2]), tuple(b.shape[:-2]))
 
 
-def solve_triangular(A: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:
+def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
     """The X with A @ X = B, or X @ A = B if not `left`, for a triangular A; the other triangle is not read.
 
     With `unitriangular` the diagonal is taken to be ones. A zero on the diagonal gives infinities.
@@ -151,7 +157,7 @@ def solve_triangular(A: Any, B: Any, *, upper: bool, left: bool = True, unitrian
     return _turned(ops.solve_triangular(_turned(A), _turned(B), upper=not upper, unitriangular=unitriangular))
 
 
-def lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
+def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
     """The X with A @ X = B from `lu_factor` of A; X @ A = B if not `left`, A.mH instead of A if `adjoint`.
 
     >>> import pullback
@@ -173,7 +179,7 @@ def lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool =
     return _factors_solved(LU, pivots, B, adjoint) if left else _turned_solved(LU, pivots, B, adjoint)
 
 
-def _factors_solved(factors: Any, pivots: Any, b: Any, reverse: bool) -> Any:
+def _factors_solved(factors: Tensor, pivots: Tensor, b: Tensor, reverse: bool) -> Tensor:
     p = ops.permutation(pivots, factors)
     if not reverse:
         b = ops.matmul(_turned(p), b)
@@ -184,12 +190,19 @@ def _factors_solved(factors: Any, pivots: Any, b: Any, reverse: bool) -> Any:
     return ops.matmul(p, ops.solve_triangular(factors, b, upper=True, unitriangular=True))
 
 
-def _turned_solved(factors: Any, pivots: Any, b: Any, reverse: bool) -> Any:
+def _turned_solved(factors: Tensor, pivots: Tensor, b: Tensor, reverse: bool) -> Tensor:
     """The solution of X @ A = B, which is that of A.mH @ X.mH = B.mH."""
     return adjoint(_factors_solved(factors, pivots, adjoint(b), not reverse))
 
 
-def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
+def pinv(
+    A: Tensor,
+    rcond: Tensor | float | None = None,
+    hermitian: bool = False,
+    *,
+    atol: Tensor | float | None = None,
+    rtol: Tensor | float | None = None,
+) -> Tensor:
     """The pseudoinverse of matrices (Moore-Penrose): singular values up to max(atol, rtol * the largest) count as zero.
 
     The bounds are numbers, or tensors with one for each matrix; rtol defaults to max(m, n) * eps. With `hermitian`,
@@ -199,7 +212,8 @@ def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None
     >>> pullback.linalg.pinv(pullback.tensor([[3.0], [4.0]]))  # divided by 3**2 + 4**2
     tensor([[0.1200, 0.1600]])
     """
-    if isinstance(A, Carrier) and (A.ndim < 2 or A._dtype.kind not in "fc"):
+    require_tensor("linalg_pinv", "A", A)
+    if A.ndim < 2 or A._dtype.kind not in "fc":
         raise RuntimeError(
             f"linalg.pinv({A._type_name}{{{list(A.shape)}}}): expected a tensor with 2 or more dimensions of float, double, "
             "cfloat or cdouble types"
@@ -211,7 +225,9 @@ def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None
     return ops.pinv(A, least, relative, hermitian=hermitian)
 
 
-def bounds(name: str, x: Any, atol: Any, rtol: Any) -> list[Any]:
+def bounds(
+    name: str, x: Tensor, atol: Tensor | Array | float | None, rtol: Tensor | Array | float | None
+) -> list[Tensor]:
     """The bounds up to which values count as zero, for each matrix: absolute, and relative to the largest value."""
     eps = float(finfo(x._dtype).eps) * max(x.shape[-2:])
     given = []
@@ -233,7 +249,7 @@ def bounds(name: str, x: Any, atol: Any, rtol: Any) -> list[Any]:
     return [ops.broadcast_to(a, shape=tuple(broadcast_shapes(tuple(a.shape), tuple(x.shape[:-2])))) for a in arrays]
 
 
-def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = None) -> LeastSquaresResult:
+def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> LeastSquaresResult:
     """The X that minimises the norm of A @ X - B; if there are several, the one of smallest norm.
 
     The other results are the squared residuals, if a driver other than 'gelsy' is given and A has full rank and more
@@ -284,13 +300,13 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
     )
 
 
-def counted(holds: Any) -> Any:
+def counted(holds: Tensor) -> Tensor:
     """The number of True elements along the last axis."""
     numbers = ops.astype(holds, dtype=np.dtype(np.int64), source=np.dtype(np.bool_))
     return ops.sum(numbers, axis=(holds.ndim - 1,), keepdims=False)
 
 
-def tensorinv(A: Any, ind: int = 2) -> Any:
+def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """The inverse of a tensor as a linear map from its last axes to its first `ind` axes.
 
     >>> import pullback
@@ -312,7 +328,7 @@ def tensorinv(A: Any, ind: int = 2) -> Any:
 
 
 @spelled_as(other="B")
-def tensorsolve(A: Any, B: Any, dims: Any = None) -> Any:
+def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tensor:
     """The X for which tensordot(A, X, X.ndim) is B; `dims` are moved to the end of A first.
 
     >>> import pullback

@@ -1,11 +1,14 @@
 """Discrete Fourier transforms, differentiable for real and complex tensors."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import ops
+from .._core import errors
 from .._core.primitives import Carrier
 from .._core.shapes import normalize_axes, normalize_axis
 from .._core.values import require_tensor
@@ -13,7 +16,8 @@ from .._tape.views import view
 from . import rearranging
 from .promotion import cast, inexact
 
-Dims = int | tuple[int, ...] | list[int] | None
+if TYPE_CHECKING:
+    from .._core.typing import Dim, Sizes, Tensor
 
 
 # Arguments
@@ -28,10 +32,10 @@ def _scale(norm: str | None, count: int, inverse: bool) -> float:
     return 1 / count if (norm == "forward") != inverse else 1.0
 
 
-def _operand(name: str, input: Any, *, real: bool = False) -> Any:
+def _operand(name: str, input: Tensor, *, real: bool = False) -> Tensor:
     """A tensor of floating-point numbers: real ones if the function requires it, else complex ones."""
     if not isinstance(input, Carrier):
-        require_tensor(f"fft_{name}", "input", input)
+        raise errors.no_tensor(f"fft_{name}", "input", 1, input)
     input = inexact(input).contiguous()  # NumPy would preserve the memory order
     if input._dtype.char in "eE":
         raise RuntimeError(f"Unsupported dtype {input._type_name}: convert the input of {name} first, as in x.float()")
@@ -45,7 +49,7 @@ def _operand(name: str, input: Any, *, real: bool = False) -> Any:
     return input
 
 
-def _axis(input: Any, dim: int) -> int:
+def _axis(input: Tensor, dim: int) -> int:
     if not input.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions: a transform needs an axis")
     return normalize_axis(dim, input.ndim)
@@ -59,7 +63,7 @@ def _check_points(n: Any) -> int:
     return int(n)
 
 
-def _plane(name: str, input: Any, s: Any, dim: Dims) -> tuple[list[int | None], tuple[int, ...]]:
+def _plane(name: str, input: Tensor, s: Sizes | None, dim: Dim) -> tuple[list[int | None], tuple[int, ...]]:
     """The requested sizes, None where there is none, and the axes of a transform of several."""
     sizes = None if s is None else [s] if isinstance(s, int) else list(s)
     if dim is not None:
@@ -84,7 +88,7 @@ def _plane(name: str, input: Any, s: Any, dim: Dims) -> tuple[list[int | None], 
     return [None if size == -1 else _check_points(size) for size in sizes], axes
 
 
-def resized(input: Any, axis: int, n: int) -> Any:
+def resized(input: Tensor, axis: int, n: int) -> Tensor:
     """The first n slices along an axis, with zeros after them if there are fewer."""
     length = input.shape[axis]
     if length > n:
@@ -99,14 +103,14 @@ def resized(input: Any, axis: int, n: int) -> Any:
 
 
 def _complex(
-    input: Any,
+    input: Tensor,
     sizes: Iterable[int | None],
     axes: tuple[int, ...],
     norm: str | None,
     *,
     inverse: bool,
     positive: bool | None = None,
-) -> Any:
+) -> Tensor:
     """The complex transform; `inverse` selects the scale, and the sign of the exponent unless `positive` does."""
     count = 1
     for axis, size in zip(axes, sizes, strict=True):
@@ -118,8 +122,8 @@ def _complex(
 
 
 def _halved(
-    input: Any, sizes: list[int | None], axes: tuple[int, ...], norm: str | None, *, inverse: bool = False
-) -> Any:
+    input: Tensor, sizes: list[int | None], axes: tuple[int, ...], norm: str | None, *, inverse: bool = False
+) -> Tensor:
     """The transform from real numbers to half a spectrum; `inverse` only selects the scale."""
     *others, last = axes
     size = _check_points(input.shape[last] if sizes[-1] is None else sizes[-1])
@@ -128,8 +132,8 @@ def _halved(
 
 
 def _whole(
-    input: Any, sizes: list[int | None], axes: tuple[int, ...], norm: str | None, *, inverse: bool = True
-) -> Any:
+    input: Tensor, sizes: list[int | None], axes: tuple[int, ...], norm: str | None, *, inverse: bool = True
+) -> Tensor:
     """The transform from half a spectrum to real numbers; `inverse` only selects the scale."""
     *others, last = axes
     size = _check_points(2 * (input.shape[last] - 1) if sizes[-1] is None else sizes[-1])
@@ -142,7 +146,7 @@ def _whole(
 # One axis
 
 
-def fft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The Fourier transform along a dim, truncated or padded with zeros to n points.
 
     `norm` says which direction is divided by the number of points: "forward", "backward" (the default: only the
@@ -156,7 +160,7 @@ def fft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None
     return _complex(input, [n], (_axis(input, dim),), norm, inverse=False)
 
 
-def ifft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `fft`.
 
     >>> import pullback
@@ -167,7 +171,7 @@ def ifft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = Non
     return _complex(input, [n], (_axis(input, dim),), norm, inverse=True)
 
 
-def rfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The first n // 2 + 1 of n points of the Fourier transform of real numbers; the others are their conjugates.
 
     >>> import pullback
@@ -178,7 +182,7 @@ def rfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = Non
     return _halved(input, [n], (_axis(input, dim),), norm)
 
 
-def irfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `rfft`: n real numbers, an even number of them unless n is given.
 
     >>> import pullback
@@ -190,7 +194,7 @@ def irfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = No
     return _whole(input, [n], (_axis(input, dim),), norm)
 
 
-def hfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The Fourier transform, n real numbers, of a signal given by its first half; the other half is its conjugate.
 
     >>> import pullback
@@ -201,7 +205,7 @@ def hfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = Non
     return _whole(ops.conj(input), [n], (_axis(input, dim),), norm, inverse=False)
 
 
-def ihfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `hfft`.
 
     >>> import pullback
@@ -215,7 +219,7 @@ def ihfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = No
 # Several axes
 
 
-def fftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -> Any:
+def fftn(input: Tensor, s: Sizes | None = None, dim: Dim = None, norm: str | None = None) -> Tensor:
     """The Fourier transform along several dims, by default all, truncated or padded with zeros to the sizes s.
 
     >>> import pullback
@@ -227,7 +231,7 @@ def fftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -
     return _complex(input, *_plane("fftn", input, s, dim), norm, inverse=False)
 
 
-def ifftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -> Any:
+def ifftn(input: Tensor, s: Sizes | None = None, dim: Dim = None, norm: str | None = None) -> Tensor:
     """The inverse of `fftn`.
 
     >>> import pullback
@@ -239,14 +243,14 @@ def ifftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) 
     return _complex(input, *_plane("ifftn", input, s, dim), norm, inverse=True)
 
 
-def _some(name: str, input: Any, s: Any, dim: Dims) -> tuple[list[int | None], tuple[int, ...]]:
+def _some(name: str, input: Tensor, s: Sizes | None, dim: Dim) -> tuple[list[int | None], tuple[int, ...]]:
     sizes, axes = _plane(name, input, s, dim)
     if not axes:
         raise RuntimeError(f"{name} must transform at least one axis")
     return sizes, axes
 
 
-def rfftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -> Any:
+def rfftn(input: Tensor, s: Sizes | None = None, dim: Dim = None, norm: str | None = None) -> Tensor:
     """The Fourier transform of real numbers along several dims: half of it along the last.
 
     >>> import pullback
@@ -258,7 +262,7 @@ def rfftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) 
     return _halved(input, *_some("rfftn", input, s, dim), norm)
 
 
-def irfftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -> Any:
+def irfftn(input: Tensor, s: Sizes | None = None, dim: Dim = None, norm: str | None = None) -> Tensor:
     """The inverse of `rfftn`: real numbers, an even number of them along the last dim unless s is given.
 
     >>> import pullback
@@ -270,7 +274,7 @@ def irfftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None)
     return _whole(input, *_some("irfftn", input, s, dim), norm)
 
 
-def hfftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -> Any:
+def hfftn(input: Tensor, s: Sizes | None = None, dim: Dim = None, norm: str | None = None) -> Tensor:
     """The Fourier transform, real numbers, of a signal given by its first half along the last dim.
 
     >>> import pullback
@@ -281,7 +285,7 @@ def hfftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) 
     return _whole(ops.conj(input), *_some("hfftn", input, s, dim), norm, inverse=False)
 
 
-def ihfftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -> Any:
+def ihfftn(input: Tensor, s: Sizes | None = None, dim: Dim = None, norm: str | None = None) -> Tensor:
     """The inverse of `hfftn`.
 
     >>> import pullback
@@ -293,7 +297,7 @@ def ihfftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None)
     return ops.conj(_halved(input, *_some("ihfftn", input, s, dim), norm, inverse=True))
 
 
-def fft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = None) -> Any:
+def fft2(input: Tensor, s: Sizes | None = None, dim: Dim = (-2, -1), norm: str | None = None) -> Tensor:
     """`fftn` along the last two dims.
 
     >>> import pullback
@@ -304,7 +308,7 @@ def fft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = Non
     return fftn(input, s, dim, norm)
 
 
-def ifft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = None) -> Any:
+def ifft2(input: Tensor, s: Sizes | None = None, dim: Dim = (-2, -1), norm: str | None = None) -> Tensor:
     """`ifftn` along the last two dims.
 
     >>> import pullback
@@ -315,7 +319,7 @@ def ifft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = No
     return ifftn(input, s, dim, norm)
 
 
-def rfft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = None) -> Any:
+def rfft2(input: Tensor, s: Sizes | None = None, dim: Dim = (-2, -1), norm: str | None = None) -> Tensor:
     """`rfftn` along the last two dims.
 
     >>> import pullback
@@ -325,7 +329,7 @@ def rfft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = No
     return rfftn(input, s, dim, norm)
 
 
-def irfft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = None) -> Any:
+def irfft2(input: Tensor, s: Sizes | None = None, dim: Dim = (-2, -1), norm: str | None = None) -> Tensor:
     """`irfftn` along the last two dims.
 
     >>> import pullback
@@ -336,7 +340,7 @@ def irfft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = N
     return irfftn(input, s, dim, norm)
 
 
-def hfft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = None) -> Any:
+def hfft2(input: Tensor, s: Sizes | None = None, dim: Dim = (-2, -1), norm: str | None = None) -> Tensor:
     """`hfftn` along the last two dims.
 
     >>> import pullback
@@ -347,7 +351,7 @@ def hfft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = No
     return hfftn(input, s, dim, norm)
 
 
-def ihfft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = None) -> Any:
+def ihfft2(input: Tensor, s: Sizes | None = None, dim: Dim = (-2, -1), norm: str | None = None) -> Tensor:
     """`ihfftn` along the last two dims.
 
     >>> import pullback
@@ -360,7 +364,7 @@ def ihfft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = N
 # The order of frequencies
 
 
-def fftshift(input: Any, dim: Dims = None) -> Any:
+def fftshift(input: Tensor, dim: Dim = None) -> Tensor:
     """A copy with the frequency 0 in the middle of each dim.
 
     >>> import pullback
@@ -372,7 +376,7 @@ def fftshift(input: Any, dim: Dims = None) -> Any:
     return rearranging.roll(input, tuple([input.shape[axis] // 2 for axis in axes]), axes)
 
 
-def ifftshift(input: Any, dim: Dims = None) -> Any:
+def ifftshift(input: Tensor, dim: Dim = None) -> Tensor:
     """The inverse of `fftshift`.
 
     >>> import pullback

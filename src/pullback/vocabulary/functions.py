@@ -1,7 +1,9 @@
 """Less common elementwise functions, of one, two and three tensors."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,6 +18,9 @@ from . import arithmetic, of_tensors
 from .arithmetic import elementwise, ordering, pair, require_numbers
 from .promotion import binary, broadcast, cast, category, common, fractional, inexact, once, together
 
+if TYPE_CHECKING:
+    from .._core.typing import Number, Tensor, TensorLike
+
 # One tensor
 
 
@@ -23,7 +28,7 @@ def of_angle(primitive: Primitive) -> Callable[[Function], Function]:
     """The function of one real tensor with one of torch's names; integers become floats."""
 
     def made(like: Function) -> Function:
-        def function(input: Any) -> Any:
+        def function(input: Tensor) -> Tensor:
             arithmetic.refuse_unordered(like.__name__, category(input)[0])
             return primitive(inexact(input))
 
@@ -34,7 +39,7 @@ def of_angle(primitive: Primitive) -> Callable[[Function], Function]:
 
 
 @elementwise(ops.expm1)
-def expm1(input: Any) -> Any:
+def expm1(input: Tensor) -> Tensor:
     """exp(input) - 1, exact for small inputs.
 
     >>> import pullback
@@ -44,7 +49,7 @@ def expm1(input: Any) -> Any:
 
 
 @elementwise(ops.log1p)
-def log1p(input: Any) -> Any:
+def log1p(input: Tensor) -> Tensor:
     """log(1 + input), exact for small inputs.
 
     >>> import pullback
@@ -54,7 +59,7 @@ def log1p(input: Any) -> Any:
 
 
 @elementwise(ops.tan)
-def tan(input: Any) -> Any:
+def tan(input: Tensor) -> Tensor:
     """The tangent, elementwise.
 
     >>> import pullback
@@ -64,7 +69,7 @@ def tan(input: Any) -> Any:
 
 
 @elementwise(ops.sinh)
-def sinh(input: Any) -> Any:
+def sinh(input: Tensor) -> Tensor:
     """The hyperbolic sine, elementwise.
 
     >>> import pullback
@@ -74,7 +79,7 @@ def sinh(input: Any) -> Any:
 
 
 @elementwise(ops.cosh)
-def cosh(input: Any) -> Any:
+def cosh(input: Tensor) -> Tensor:
     """The hyperbolic cosine, elementwise.
 
     >>> import pullback
@@ -84,7 +89,7 @@ def cosh(input: Any) -> Any:
 
 
 @elementwise(ops.acos)
-def acos(input: Any) -> Any:
+def acos(input: Tensor) -> Tensor:
     """The inverse cosine, elementwise; NaN outside [-1, 1].
 
     >>> import pullback
@@ -94,7 +99,7 @@ def acos(input: Any) -> Any:
 
 
 @elementwise(ops.acosh)
-def acosh(input: Any) -> Any:
+def acosh(input: Tensor) -> Tensor:
     """The inverse hyperbolic cosine, elementwise; NaN below 1.
 
     >>> import pullback
@@ -104,7 +109,7 @@ def acosh(input: Any) -> Any:
 
 
 @elementwise(ops.asin)
-def asin(input: Any) -> Any:
+def asin(input: Tensor) -> Tensor:
     """The inverse sine, elementwise; NaN outside [-1, 1].
 
     >>> import pullback
@@ -114,7 +119,7 @@ def asin(input: Any) -> Any:
 
 
 @elementwise(ops.asinh)
-def asinh(input: Any) -> Any:
+def asinh(input: Tensor) -> Tensor:
     """The inverse hyperbolic sine, elementwise.
 
     >>> import pullback
@@ -124,7 +129,7 @@ def asinh(input: Any) -> Any:
 
 
 @elementwise(ops.atan)
-def atan(input: Any) -> Any:
+def atan(input: Tensor) -> Tensor:
     """The inverse tangent, elementwise.
 
     >>> import pullback
@@ -134,7 +139,7 @@ def atan(input: Any) -> Any:
 
 
 @elementwise(ops.atanh)
-def atanh(input: Any) -> Any:
+def atanh(input: Tensor) -> Tensor:
     """The inverse hyperbolic tangent, elementwise; NaN outside [-1, 1].
 
     >>> import pullback
@@ -144,12 +149,12 @@ def atanh(input: Any) -> Any:
 
 
 @elementwise(ops.cbrt)
-def cbrt(input: Any) -> Any:
+def cbrt(input: Tensor) -> Tensor:
     """The cube root, elementwise, of negative numbers too."""
 
 
 @of_angle(ops.deg2rad)
-def deg2rad(input: Any) -> Any:
+def deg2rad(input: Tensor) -> Tensor:
     """Degrees as radians.
 
     >>> import pullback
@@ -159,7 +164,7 @@ def deg2rad(input: Any) -> Any:
 
 
 @elementwise(ops.exp2)
-def exp2(input: Any) -> Any:
+def exp2(input: Tensor) -> Tensor:
     """2 to the input, elementwise.
 
     >>> import pullback
@@ -169,7 +174,7 @@ def exp2(input: Any) -> Any:
 
 
 @elementwise(ops.log2)
-def log2(input: Any) -> Any:
+def log2(input: Tensor) -> Tensor:
     """The logarithm to base 2, elementwise.
 
     >>> import pullback
@@ -179,7 +184,7 @@ def log2(input: Any) -> Any:
 
 
 @elementwise(ops.log10)
-def log10(input: Any) -> Any:
+def log10(input: Tensor) -> Tensor:
     """The logarithm to base 10, elementwise.
 
     >>> import pullback
@@ -189,7 +194,7 @@ def log10(input: Any) -> Any:
 
 
 @of_angle(ops.rad2deg)
-def rad2deg(input: Any) -> Any:
+def rad2deg(input: Tensor) -> Tensor:
     """Radians as degrees.
 
     >>> import pullback
@@ -199,7 +204,7 @@ def rad2deg(input: Any) -> Any:
 
 
 @elementwise(ops.sinc)
-def sinc(input: Any) -> Any:
+def sinc(input: Tensor) -> Tensor:
     """sin(pi * input) / (pi * input), elementwise; 1 at 0.
 
     >>> import pullback
@@ -209,7 +214,7 @@ def sinc(input: Any) -> Any:
 
 
 @is_primitive(ops.frac)
-def frac(input: Any) -> Any:
+def frac(input: Tensor) -> Tensor:
     """The fractional part, with the input's sign.
 
     >>> import pullback
@@ -221,7 +226,7 @@ def frac(input: Any) -> Any:
     return ops.frac(input)
 
 
-def logit(input: Any, eps: float | None = None) -> Any:
+def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """log(input / (1 - input)), the inverse of sigmoid; `eps` clamps the input to [eps, 1 - eps].
 
     >>> import pullback
@@ -232,7 +237,9 @@ def logit(input: Any, eps: float | None = None) -> Any:
     return ops.logit(inexact(input), eps=eps)
 
 
-def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Any:
+def nan_to_num(
+    input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
     """The input with NaN replaced by 0, and inf and -inf by the largest and smallest number, without gradient.
 
     >>> import pullback
@@ -243,7 +250,7 @@ def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None
     return ops.nan_to_num(input, nan=nan or 0.0, posinf=posinf, neginf=neginf)
 
 
-def positive(input: Any) -> Any:
+def positive(input: Tensor) -> Tensor:
     """The input itself.
 
     >>> import pullback
@@ -258,11 +265,11 @@ def positive(input: Any) -> Any:
 class Frexp(NamedTuple):
     """What `frexp` returns."""
 
-    mantissa: Any
-    exponent: Any
+    mantissa: Tensor
+    exponent: Tensor
 
 
-def frexp(input: Any) -> Frexp:
+def frexp(input: Tensor) -> Frexp:
     """The mantissa, from 0.5 to 1, and the exponent of 2 whose product is the input.
 
     >>> import pullback
@@ -279,7 +286,7 @@ def frexp(input: Any) -> Frexp:
 
 
 @ordering(ops.atan2, keeps_integers=False)
-def atan2(input: Any, other: Any) -> Any:
+def atan2(input: Tensor, other: TensorLike) -> Tensor:
     """The angle of the point (other, input), from -pi to pi.
 
     >>> import pullback
@@ -289,7 +296,7 @@ def atan2(input: Any, other: Any) -> Any:
 
 
 @ordering(ops.copysign, keeps_integers=False)
-def copysign(input: Any, other: Any) -> Any:
+def copysign(input: Tensor, other: TensorLike) -> Tensor:
     """The size of input with the sign of other.
 
     >>> import pullback
@@ -299,7 +306,7 @@ def copysign(input: Any, other: Any) -> Any:
 
 
 @ordering(ops.hypot)
-def hypot(input: Any, other: Any) -> Any:
+def hypot(input: Tensor, other: TensorLike) -> Tensor:
     """sqrt(input**2 + other**2), without overflow.
 
     >>> import pullback
@@ -309,7 +316,7 @@ def hypot(input: Any, other: Any) -> Any:
 
 
 @ordering(ops.nextafter)
-def nextafter(input: Any, other: Any) -> Any:
+def nextafter(input: Tensor, other: TensorLike) -> Tensor:
     """The next number after input in the direction of other.
 
     >>> import pullback
@@ -319,7 +326,7 @@ def nextafter(input: Any, other: Any) -> Any:
 
 
 @pair(ops.logaddexp, keeps_integers=False)
-def logaddexp(input: Any, other: Any) -> Any:
+def logaddexp(input: Tensor, other: TensorLike) -> Tensor:
     """log(exp(input) + exp(other)), without overflow.
 
     >>> import pullback
@@ -329,7 +336,7 @@ def logaddexp(input: Any, other: Any) -> Any:
 
 
 @ordering(ops.logaddexp2, keeps_integers=False)
-def logaddexp2(input: Any, other: Any) -> Any:
+def logaddexp2(input: Tensor, other: TensorLike) -> Tensor:
     """log2(2**input + 2**other), without overflow.
 
     >>> import pullback
@@ -339,7 +346,7 @@ def logaddexp2(input: Any, other: Any) -> Any:
 
 
 @ordering(ops.fmax)
-def fmax(input: Any, other: Any) -> Any:
+def fmax(input: Tensor, other: TensorLike) -> Tensor:
     """The larger of two tensors, elementwise; NaN counts as missing, ties go to input.
 
     >>> import pullback
@@ -349,7 +356,7 @@ def fmax(input: Any, other: Any) -> Any:
 
 
 @ordering(ops.fmin)
-def fmin(input: Any, other: Any) -> Any:
+def fmin(input: Tensor, other: TensorLike) -> Tensor:
     """The smaller of two tensors, elementwise; NaN counts as missing, ties go to input.
 
     >>> import pullback
@@ -360,7 +367,7 @@ def fmin(input: Any, other: Any) -> Any:
 
 @of_tensors
 @pair(ops.xlogy, keeps_integers=False)
-def xlogy(input: Any, other: Any) -> Any:
+def xlogy(input: Tensor, other: TensorLike) -> Tensor:
     """input * log(other); 0 where input is 0.
 
     >>> import pullback
@@ -369,7 +376,7 @@ def xlogy(input: Any, other: Any) -> Any:
     """
 
 
-def fmod(input: Any, other: Any) -> Any:
+def fmod(input: Tensor, other: TensorLike) -> Tensor:
     """The remainder of truncated division by other; it has the sign of input.
 
     >>> import pullback
@@ -381,7 +388,7 @@ def fmod(input: Any, other: Any) -> Any:
 
 
 @of_tensors
-def float_power(input: Any, exponent: Any) -> Any:
+def float_power(input: Tensor, exponent: TensorLike) -> Tensor:
     """input ** exponent in float64, or in complex128 if one of them is complex.
 
     >>> import pullback
@@ -393,7 +400,7 @@ def float_power(input: Any, exponent: Any) -> Any:
     return arithmetic.pow(*operands)
 
 
-def float_power_(self: Any, exponent: Any) -> Any:
+def float_power_(self: Tensor, exponent: TensorLike) -> Tensor:
     """In place: `float_power` of a tensor of dtype float64 or complex128, the dtype of the result.
 
     >>> import pullback
@@ -406,7 +413,7 @@ def float_power_(self: Any, exponent: Any) -> Any:
     return write(self, result, "float_power_")
 
 
-def ldexp(input: Any, other: Any) -> Any:
+def ldexp(input: Tensor, other: TensorLike) -> Tensor:
     """input * 2**other.
 
     >>> import pullback
@@ -417,7 +424,7 @@ def ldexp(input: Any, other: Any) -> Any:
     return arithmetic.mul(factor, arithmetic.pow(2.0, power))
 
 
-def heaviside(input: Any, values: Any) -> Any:
+def heaviside(input: Tensor, values: TensorLike) -> Tensor:
     """0 where input is negative, 1 where it is positive, and values where it is 0; it has no derivative.
 
     >>> import pullback
@@ -434,7 +441,7 @@ def heaviside(input: Any, values: Any) -> Any:
     return broadcast(ops.heaviside, input, values)
 
 
-def clamp_min(input: Any, min: Any) -> Any:
+def clamp_min(input: Tensor, min: TensorLike | None) -> Tensor:
     """The maximum of input and min, a number or a tensor.
 
     >>> import pullback
@@ -444,7 +451,7 @@ def clamp_min(input: Any, min: Any) -> Any:
     return arithmetic.clamp(input, min=min)
 
 
-def clamp_max(input: Any, max: Any) -> Any:
+def clamp_max(input: Tensor, max: TensorLike | None) -> Tensor:
     """The minimum of input and max, a number or a tensor.
 
     >>> import pullback
@@ -458,14 +465,14 @@ def clamp_max(input: Any, max: Any) -> Any:
 
 
 @once
-def _with_value(input: Any, a: Any, b: Any, value: Any, *, inner: Primitive) -> Any:
+def _with_value(input: Tensor, a: TensorLike, b: TensorLike, value: Number, *, inner: Primitive) -> Tensor:
     """input + inner(value * a, b), of operands in one dtype."""
     if type(value) is not int or value != 1:
         a = arithmetic.scaled(a, value, "value")
     return broadcast(ops.add, input, broadcast(inner, a, b))
 
 
-def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
     """input + value * tensor1 * tensor2.
 
     >>> import pullback
@@ -476,7 +483,7 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
     return _with_value(*together(input, tensor1, tensor2), value, inner=ops.multiply)
 
 
-def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
     """input + value * tensor1 / tensor2.
 
     >>> import pullback
@@ -492,7 +499,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
     return _with_value(*together(input, tensor1, tensor2), value, inner=ops.divide)
 
 
-def lerp(input: Any, end: Any, weight: Any) -> Any:
+def lerp(input: Tensor, end: TensorLike, weight: Tensor | float) -> Tensor:
     """input + weight * (end - input): the input at weight 0, the end at weight 1.
 
     >>> import pullback

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,17 +12,20 @@ from .._core.bfloat import finfo
 from .._core.primitives import Carrier
 from .._numerics import random as _random
 
+if TYPE_CHECKING:
+    from .._core.typing import Array, Generator, Number, Tensor
 
-def _check(name: str, self: Any, kinds: str = "f") -> None:
+
+def _check(name: str, self: Tensor, kinds: str = "f") -> None:
     if self._dtype.kind not in kinds:
         raise NotImplementedError(f'"{name}" not implemented for {self._type_name!r}: convert first, x.float()')
 
 
-def _written(self: Any, draw: Any, label: str, generator: Any, *parameters: Any) -> Any:
+def _written(self: Tensor, draw: Any, label: str, generator: Generator | None, *parameters: Any) -> Tensor:
     """The tensor overwritten by samples of its shape and dtype, from `draw(rng, shape, *parameters)`."""
     kind = self._dtype
 
-    def drawn(rng: Any, shape: tuple[int, ...], *arrays: Any) -> Any:
+    def drawn(rng: np.random.Generator, shape: tuple[int, ...], *arrays: Any) -> Array:
         values = np.asarray(draw(rng, shape, *arrays))
         if values.dtype.kind == "c" and kind.kind != "c":
             raise TypeError(f"{label}: the parameters must be real numbers, as {self.dtype} is")
@@ -32,7 +35,7 @@ def _written(self: Any, draw: Any, label: str, generator: Any, *parameters: Any)
     return ops.drawn(values, self, label=f"{label}Backward0")
 
 
-def normal(self: Any, mean: float = 0, std: float = 1, *, generator: Any = None) -> Any:
+def normal(self: Tensor, mean: float = 0, std: float = 1, *, generator: Generator | None = None) -> Tensor:
     """Samples of a normal distribution.
 
     >>> import pullback
@@ -44,13 +47,13 @@ def normal(self: Any, mean: float = 0, std: float = 1, *, generator: Any = None)
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     kind = self._dtype
 
-    def draw(rng: Any, shape: tuple[int, ...]) -> Any:
+    def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
         return _random.real(rng, "standard_normal", shape, kind) * std + mean
 
     return _written(self, draw, "Normal", generator)
 
 
-def log_normal(self: Any, mean: float = 1, std: float = 2, *, generator: Any = None) -> Any:
+def log_normal(self: Tensor, mean: float = 1, std: float = 2, *, generator: Generator | None = None) -> Tensor:
     """Samples of a log-normal distribution, whose logarithms have this mean and standard deviation.
 
     >>> import pullback
@@ -62,13 +65,15 @@ def log_normal(self: Any, mean: float = 1, std: float = 2, *, generator: Any = N
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
     kind = self._dtype
 
-    def draw(rng: Any, shape: tuple[int, ...]) -> Any:
+    def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
         return np.exp(_random.real(rng, "standard_normal", shape, kind) * std + mean)
 
     return _written(self, draw, "LogNormal", generator)
 
 
-def uniform(self: Any, start: float = 0, to: float = 1, *, generator: Any = None, **options: Any) -> Any:
+def uniform(
+    self: Tensor, start: float = 0, to: float = 1, *, generator: Generator | None = None, **options: float
+) -> Tensor:
     """Samples of the uniform distribution on [start, to), where torch calls `start` `from`.
 
     >>> import pullback
@@ -86,13 +91,13 @@ def uniform(self: Any, start: float = 0, to: float = 1, *, generator: Any = None
     kind = self._dtype
     corner = 1 + 1j if kind.kind == "c" else 1
 
-    def draw(rng: Any, shape: tuple[int, ...]) -> Any:
+    def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
         return _random.real(rng, "random", shape, kind) * (high - low) + low * corner
 
     return _written(self, draw, "Uniform", generator)
 
 
-def exponential(self: Any, lambd: float = 1, *, generator: Any = None) -> Any:
+def exponential(self: Tensor, lambd: float = 1, *, generator: Generator | None = None) -> Tensor:
     """Samples of the exponential distribution with rate `lambd`.
 
     >>> import pullback
@@ -105,7 +110,7 @@ def exponential(self: Any, lambd: float = 1, *, generator: Any = None) -> Any:
     return _written(self, lambda rng, shape: rng.standard_exponential(shape) / lambd, "Exponential", generator)
 
 
-def cauchy(self: Any, median: float = 0, sigma: float = 1, *, generator: Any = None) -> Any:
+def cauchy(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Generator | None = None) -> Tensor:
     """Samples of the Cauchy distribution with a median and a scale.
 
     >>> import pullback
@@ -118,7 +123,7 @@ def cauchy(self: Any, median: float = 0, sigma: float = 1, *, generator: Any = N
     return _written(self, lambda rng, shape: rng.standard_cauchy(shape) * sigma + median, "Cauchy", generator)
 
 
-def geometric(self: Any, p: float, *, generator: Any = None) -> Any:
+def geometric(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
     """Samples of the geometric distribution: the number of trials until the first success, each with probability p.
 
     >>> import pullback
@@ -131,7 +136,7 @@ def geometric(self: Any, p: float, *, generator: Any = None) -> Any:
     return _written(self, lambda rng, shape: rng.geometric(p, shape), "Geometric", generator)
 
 
-def bernoulli(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
+def bernoulli(self: Tensor, p: Tensor | float = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Samples of 1 with probability p, else 0; p is a number or a tensor with one for each element.
 
     >>> import pullback
@@ -139,7 +144,7 @@ def bernoulli(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
     tensor([0., 1., 0.])
     """
 
-    def draw(rng: Any, shape: tuple[int, ...], chances: Any) -> Any:
+    def draw(rng: np.random.Generator, shape: tuple[int, ...], chances: Any) -> Array:
         if not (np.all(chances >= 0) and np.all(chances <= 1)):
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
         return rng.random(shape) < chances
@@ -154,7 +159,7 @@ def _whole(name: str, bound: Any) -> int:
         raise TypeError(f"random_(): argument '{name}' must be an int, but got {type(bound).__name__}") from None
 
 
-def random(self: Any, start: Any = None, to: Any = ..., *, generator: Any = None) -> Any:
+def random(self: Tensor, start: Number | None = None, to: Any = ..., *, generator: Generator | None = None) -> Tensor:
     """Uniformly distributed integers in [start, to), [0, to), or the range of consecutive integers of the dtype.
 
     A single argument is `to`; with `to=None` it is `start`, and the range extends to the largest integer.

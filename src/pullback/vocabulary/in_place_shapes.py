@@ -1,8 +1,10 @@
 """In-place changes of axes and sizes: `transpose_`, `squeeze_`, `resize_` and others."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core import errors, placement
 from .._core.shapes import parse_sizes
@@ -12,12 +14,15 @@ from .._tape.memory import written
 from .._tape.views import become, remake
 from . import in_place_text, rearranging, shapes
 
+if TYPE_CHECKING:
+    from .._core.typing import Sizes, Tensor
 
-def _turned(view: Callable[..., Any]) -> Callable[..., Any]:
+
+def _turned(view: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The in-place form of a view function: it replaces the tensor's shape and strides."""
     name = f"{view.__name__}_"
 
-    def method(self: Any, *args: Any, **options: Any) -> Any:
+    def method(self: Tensor, *args: Any, **options: Any) -> Tensor:
         return become(self, lambda before: view(before, *args, **options), name)
 
     return named(name, method, in_place_text(view))
@@ -32,7 +37,12 @@ unsqueeze_ = _turned(shapes.unsqueeze)
 as_strided_ = _turned(rearranging.as_strided)
 
 
-def resize_(self: Any, *sizes: Any, size: Any = None, memory_format: Any = None) -> Any:
+def resize_(
+    self: Tensor,
+    *sizes: Sizes,
+    size: Sizes | None = None,
+    memory_format: object = None,
+) -> Tensor:
     """In place: another shape for the elements, in memory order; elements that are added are not initialised.
 
     If the tensor grows it gets new memory; tensors that shared the old memory keep it.
@@ -55,7 +65,7 @@ def resize_(self: Any, *sizes: Any, size: Any = None, memory_format: Any = None)
     return self
 
 
-def resize_as_(self: Any, the_template: Any, *, memory_format: Any = None) -> Any:
+def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: object = None) -> Tensor:
     """In place: `resize_` to the shape of another tensor.
 
     >>> import pullback

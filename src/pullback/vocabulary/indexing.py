@@ -1,8 +1,10 @@
 """Reading and writing through ints, slices, Ellipsis, None, and boolean and integer arrays."""
 
+from __future__ import annotations
+
 import itertools
 import operator
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -31,13 +33,18 @@ from .._tape.views import (
 )
 from .promotion import cast, category, held
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.typing import Array, Tensor
+
 Index = tuple[Any, ...]
 WHOLE: Index = (Ellipsis,)
 BOUNDS = {int, type(None)}
 """The types of the bounds of a plain slice."""
 
 
-def _entries(index: Any) -> Index:
+def _entries(index: object) -> Index:
     """An index as a tuple; a list that cannot be an array counts as a tuple."""
     if isinstance(index, tuple):
         return index
@@ -111,7 +118,7 @@ def _plain_slice(entry: slice) -> slice:
     return slice(bound(entry.start), bound(entry.stop), bound(entry.step))
 
 
-def split_index(tensor: Any, index: Any) -> tuple[Index, list[Any]]:
+def split_index(tensor: Tensor, index: Any) -> tuple[Index, list[Any]]:
     """An index split into metadata and arrays: each `_xp.array` in the metadata refers to the next array."""
     spec: list[Any] = []
     arrays: list[Any] = []
@@ -190,7 +197,7 @@ def _is_empty(mask: Any, shape: Shape) -> bool:
     )
 
 
-def _selected(tensor: Any, spec: Index, arrays: list[Any]) -> tuple[Any, Index]:
+def _selected(tensor: Tensor, spec: Index, arrays: list[Any]) -> tuple[Tensor, Index]:
     """The tensor with the ints of an advanced index applied first, as in torch, and the remaining index."""
     if not arrays or not any(type(entry) is int for entry in spec):
         return tensor, spec
@@ -210,7 +217,7 @@ def _widths(spec: Index, arrays: list[Any]) -> list[tuple[Any, int]]:
     return [(entry, _consumed(next(rest)) if entry is _xp.array else int(entry is not None)) for entry in spec]
 
 
-def getitem(tensor: Any, index: Any) -> Any:
+def getitem(tensor: Tensor, index: Any) -> Tensor:
     """tensor[index]: a view for ints, slices, None and Ellipsis, a copy for arrays; steps may be negative."""
     shape = tuple(tensor.shape)  # of which an entry is read without a call
     if (plain := _plain(shape, index)) is not None:
@@ -268,7 +275,7 @@ def _in_torch_words(error: IndexError) -> str:
     return text.replace("shape mismatch: indexing arrays", "shape mismatch: indexing tensors")
 
 
-def setitem(tensor: Any, index: Any, value: Any) -> None:
+def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     """tensor[index] = value: the memory is written, and the history is rebased."""
     plain = _plain(tuple(tensor.shape), index)
     spec, arrays = split_index(tensor, index) if plain is None else (plain, [])
@@ -318,7 +325,7 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
         current.watcher.wrote(tensor, False)
 
 
-def _fitting(tensor: Any, value: Any, arrays: list[Any]) -> Any:
+def _fitting(tensor: Tensor, value: Any, arrays: list[Any]) -> Any:
     """The value to write, in the dtype of the target: converted as by `copy_`, also complex numbers."""
     source, strength = category(value)
     if strength == "scalar":
@@ -328,12 +335,12 @@ def _fitting(tensor: Any, value: Any, arrays: list[Any]) -> Any:
     return cast(value, tensor._dtype)
 
 
-def delitem(tensor: Any, index: Any) -> NoReturn:
+def delitem(tensor: Tensor, index: Any) -> NoReturn:
     """del tensor[index] raises TypeError: elements of a tensor cannot be deleted."""
     raise TypeError("Tensor does not support deleting items: pick those that stay, as in x[kept]")
 
 
-def _found(tensor: Any, array: Any, place: Index) -> Any:
+def _found(tensor: Tensor, array: Any, place: Index) -> Any:
     """The element at an index, which may raise."""
     try:
         return array[place]
@@ -359,7 +366,7 @@ def _trimmed(value: Any, shape: tuple[int, ...]) -> Any:
     return ops.reshape(value, shape=tuple(have))
 
 
-def _written_copy(tensor: Any, value: Any, spec: Index, arrays: list[Any]) -> Any:
+def _written_copy(tensor: Tensor, value: Any, spec: Index, arrays: list[Any]) -> Tensor:
     """The tensor after the write, as a new value: for carriers whose memory cannot be written."""
     if (chosen := _chosen(tensor, value, spec, arrays)) is not None:
         return ops.where(*chosen, tensor)
@@ -369,7 +376,7 @@ def _written_copy(tensor: Any, value: Any, spec: Index, arrays: list[Any]) -> An
     return ops.overwrite(tensor, value, path=((ops.getitem, {"index": spec}),))
 
 
-def _chosen(tensor: Any, value: Any, spec: Index, arrays: list[Any]) -> tuple[Any, Any] | None:
+def _chosen(tensor: Tensor, value: Any, spec: Index, arrays: list[Any]) -> tuple[Any, Any] | None:
     """If the index is a single mask: the mask and the value, with the axes of the tensor; else None.
 
     So the shapes do not depend on the mask, which may differ between the examples of a batch. The value must not have
@@ -392,7 +399,9 @@ def _chosen(tensor: Any, value: Any, spec: Index, arrays: list[Any]) -> tuple[An
     return ops.reshape(mask, shape=(*(1,) * before, *mask.shape, *(1,) * after)), value
 
 
-def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+def index_put(
+    input: Tensor, indices: Sequence[Tensor | Array], values: Tensor | Array, accumulate: bool = False
+) -> Tensor:
     """A copy with values written, or added, at an index: a tuple with an integer or bool tensor for each axis.
 
     >>> import pullback
@@ -433,7 +442,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
     return ops.index_put(input, values, *indices, spec=spec)
 
 
-def _region(tensor: Any, spec: Index, arrays: Any) -> tuple[int, ...]:
+def _region(tensor: Tensor, spec: Index, arrays: Sequence[Any]) -> tuple[int, ...]:
     """The shape of what an index selects, which depends on the shapes of integer arrays and on the values of masks."""
 
     def standing_for(array: Any) -> Any:

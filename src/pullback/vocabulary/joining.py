@@ -1,7 +1,9 @@
 """Joining and splitting tensors along their first axes, and bringing them to common shapes."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,10 +16,13 @@ from .._tape.views import view as view_of
 from . import shapes
 from .promotion import category
 
+if TYPE_CHECKING:
+    from .._core.typing import Sizes, Tensor, TensorLike
+
 # Joins
 
 
-def _listed(name: str, tensors: Any) -> list[Any]:
+def _listed(name: str, tensors: Tensor | Sequence[TensorLike]) -> list[Any]:
     listed = list(shapes.unbind(tensors) if isinstance(tensors, Carrier) else tensors)
     if not listed:
         raise RuntimeError(f"{name} expects a non-empty TensorList: pass at least one tensor")
@@ -30,7 +35,7 @@ def _each(name: str, tensors: Sequence[Any]) -> list[Any]:
     return list(tensors)
 
 
-def hstack(tensors: Any) -> Any:
+def hstack(tensors: Tensor | Sequence[Tensor]) -> Tensor:
     """Tensors joined along their second axis, or along the only one.
 
     >>> import pullback
@@ -41,7 +46,7 @@ def hstack(tensors: Any) -> Any:
     return shapes.cat(listed, 0 if listed[0].ndim == 1 else 1)
 
 
-def vstack(tensors: Any) -> Any:
+def vstack(tensors: Tensor | Sequence[Tensor]) -> Tensor:
     """Tensors joined along their first axis, those with fewer than two axes as rows.
 
     >>> import pullback
@@ -52,7 +57,7 @@ def vstack(tensors: Any) -> Any:
     return shapes.cat([atleast_2d(tensor) for tensor in _listed("vstack", tensors)], 0)
 
 
-def dstack(tensors: Any) -> Any:
+def dstack(tensors: Tensor | Sequence[Tensor]) -> Tensor:
     """Tensors joined along their third axis, which is added if necessary.
 
     >>> import pullback
@@ -62,7 +67,7 @@ def dstack(tensors: Any) -> Any:
     return shapes.cat([atleast_3d(tensor) for tensor in _listed("dstack", tensors)], 2)
 
 
-def column_stack(tensors: Any) -> Any:
+def column_stack(tensors: Tensor | Sequence[Tensor]) -> Tensor:
     """Tensors joined along their second axis, those with fewer than two axes as columns.
 
     >>> import pullback
@@ -85,7 +90,7 @@ def _of_one_or_more(name: str, function: Callable[[Any], Any], tensors: tuple[An
     return tuple([function(tensor) for tensor in _each(name, tensors)])
 
 
-def atleast_1d(*tensors: Any) -> Any:
+def atleast_1d(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
     """A tensor with one axis if it had none; of several tensors, or a list of them, a tuple.
 
     >>> import pullback
@@ -95,7 +100,7 @@ def atleast_1d(*tensors: Any) -> Any:
     return _of_one_or_more("atleast_1d", lambda x: x if x.ndim else shapes.reshape(x, 1), tensors)
 
 
-def atleast_2d(*tensors: Any) -> Any:
+def atleast_2d(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
     """A tensor with two axes, the first of them new, if it had fewer; of several tensors, or a list, a tuple.
 
     >>> import pullback
@@ -103,13 +108,13 @@ def atleast_2d(*tensors: Any) -> Any:
     pullback.Size([1, 3])
     """
 
-    def raised(x: Any) -> Any:
+    def raised(x: Tensor) -> Tensor:
         return x if x.ndim > 1 else shapes.unsqueeze(x, 0) if x.ndim else shapes.reshape(x, 1, 1)
 
     return _of_one_or_more("atleast_2d", raised, tensors)
 
 
-def atleast_3d(*tensors: Any) -> Any:
+def atleast_3d(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
     """A tensor with three axes, the first and last of them new as needed; of several tensors, or a list, a tuple.
 
     >>> import pullback
@@ -117,7 +122,7 @@ def atleast_3d(*tensors: Any) -> Any:
     (pullback.Size([1, 3, 1]), pullback.Size([3, 4, 1]))
     """
 
-    def raised(x: Any) -> Any:
+    def raised(x: Tensor) -> Tensor:
         return x if x.ndim > 2 else shapes.unsqueeze(x, -1) if x.ndim == 2 else shapes.reshape(x, 1, -1, 1)
 
     return _of_one_or_more("atleast_3d", raised, tensors)
@@ -131,7 +136,7 @@ def _unpacked(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
 
 
-def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
+def broadcast_tensors(*tensors: Tensor | Sequence[Tensor]) -> tuple[Tensor, ...]:
     """Views of tensors broadcast to their common shape.
 
     >>> import pullback
@@ -144,7 +149,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
     return tuple([shapes.expand(tensor, shape) for tensor in listed])
 
 
-def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
+def meshgrid(*tensors: Tensor | Sequence[Tensor], indexing: str = "ij") -> tuple[Tensor, ...]:
     """For each vector a view of it broadcast over the grid they span; indexing="xy" exchanges the first two axes.
 
     >>> import pullback
@@ -193,7 +198,13 @@ def _places(indices_or_sections: Any) -> Any:
     return parse_sizes((indices_or_sections,), "tensor_split", "indices_or_sections")
 
 
-def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None) -> tuple[Any, ...]:
+def tensor_split(
+    input: Tensor,
+    indices_or_sections: int | Sequence[int] | Tensor | None = None,
+    dim: int = 0,
+    *,
+    indices: Sequence[int] | Tensor | None = None,
+) -> tuple[Tensor, ...]:
     """Parts along an axis, as views: a number of parts of nearly equal size, or those between given indices.
 
     >>> import pullback
@@ -219,8 +230,8 @@ def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, i
     return tuple([view_of(ops.getitem, input, index=(*before, slice(start, end), ...)) for start, end in ends])
 
 
-def _along(name: str, least: int, axis_of: Callable[[int], int]) -> Callable[..., tuple[Any, ...]]:
-    def pieces(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
+def _along(name: str, least: int, axis_of: Callable[[int], int]) -> Callable[..., tuple[Tensor, ...]]:
+    def pieces(input: Tensor, indices_or_sections: int | Sequence[int] | Tensor) -> tuple[Tensor, ...]:
         if input.ndim < least:
             raise RuntimeError(
                 f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with "
@@ -251,7 +262,7 @@ vsplit = _along("vsplit", 2, lambda ndim: 0)
 dsplit = _along("dsplit", 3, lambda ndim: 2)
 
 
-def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
+def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Consecutive pieces of given sizes along an axis, as views.
 
     >>> import pullback
@@ -261,7 +272,7 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, .
     return shapes.split(input, parse_sizes((split_sizes,), "split_with_sizes", "split_sizes"), dim)
 
 
-def unsafe_split(input: Any, split_size: Any, dim: int = 0) -> tuple[Any, ...]:
+def unsafe_split(input: Tensor, split_size: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
     """`split`, with the checks that torch leaves out.
 
     >>> import pullback
@@ -271,7 +282,7 @@ def unsafe_split(input: Any, split_size: Any, dim: int = 0) -> tuple[Any, ...]:
     return shapes.split(input, split_size, dim)
 
 
-def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """`split_with_sizes`, with the checks that torch leaves out.
 
     >>> import pullback
@@ -281,7 +292,7 @@ def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple
     return split_with_sizes(input, split_sizes, dim)
 
 
-def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """`chunk`, with the checks that torch leaves out.
 
     >>> import pullback

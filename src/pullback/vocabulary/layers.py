@@ -1,6 +1,8 @@
 """Layers with weights: linear and bilinear maps, and embeddings, by torch's names."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,16 +15,21 @@ from .._tape.views import write
 from . import arithmetic, products, reductions, shapes
 from .promotion import cast
 
+if TYPE_CHECKING:
+    from .._core.typing import Array, Tensor
 
-def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias, over the last axis of the input.
 
     >>> import pullback
     >>> pullback.nn.functional.linear(pullback.ones(3), pullback.ones(2, 3), pullback.tensor([0.0, 1.0]))
     tensor([3., 4.])
     """
-    if not (isinstance(input, Carrier) and isinstance(weight, Carrier)):
-        require_tensors("linear", input=input, weight=weight)
+    if not isinstance(input, Carrier):
+        raise errors.no_tensor("linear", "input", 1, input)
+    if not isinstance(weight, Carrier):
+        raise errors.no_tensor("linear", "weight", 2, weight)
     shape, sizes = tuple(input.shape), tuple(weight.shape)
     fits = len(sizes) == 2 and shape and shape[-1] == sizes[1] and input._dtype == weight._dtype
     if not fits:
@@ -35,13 +42,13 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     if bias is None:
         return ops.project(input, weight)
     if not isinstance(bias, Carrier):
-        require_tensor("linear", "bias", bias, 3)
+        raise errors.no_tensor("linear", "bias", 3, bias)
     if bias._dtype == input._dtype and tuple(bias.shape) == sizes[:1]:
         return ops.affine(input, weight, bias)
     return ops.project(input, weight) + bias
 
 
-def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input1 @ weight[k] @ input2 for each k, plus a bias, over the last axes of the inputs.
 
     >>> from pullback import bilinear, ones, tensor
@@ -70,7 +77,7 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     return result + bias
 
 
-def one_hot(tensor: Any, num_classes: int = -1) -> Any:
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """A 1 at the index given by each class number, along a new last axis, and 0 elsewhere.
 
     >>> import pullback
@@ -98,7 +105,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     return ops.astype(same, dtype=np.dtype(np.int64), source=np.dtype(np.bool_))
 
 
-def _indices(name: str, input: Any, rows: int) -> Any:
+def _indices(name: str, input: Tensor, rows: int) -> Any:
     """Row indices as data; raises if one is out of range."""
     if input._dtype.kind not in "iu":
         raise RuntimeError(
@@ -129,7 +136,7 @@ def _padding(name: str, padding_idx: int | None, rows: int) -> int | None:
 
 
 @restoring
-def _limit_norms(weight: Any, numbers: Any, max_norm: float, norm_type: float) -> None:
+def _limit_norms(weight: Tensor, numbers: Array, max_norm: float, norm_type: float) -> None:
     """Scale down, in place, the rows selected by `numbers` whose norm exceeds `max_norm`."""
     with no_grad():
         values = weight.detach()
@@ -140,14 +147,14 @@ def _limit_norms(weight: Any, numbers: Any, max_norm: float, norm_type: float) -
 
 
 def embedding(
-    input: Any,
-    weight: Any,
+    input: Tensor,
+    weight: Tensor,
     padding_idx: int | None = None,
     max_norm: float | None = None,
     norm_type: float = 2.0,
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
-) -> Any:
+) -> Tensor:
     """The rows of `weight` selected by the indices in `input`.
 
     The row `padding_idx` has no gradient; with `max_norm`, rows whose norm is larger are scaled down in place;
@@ -170,18 +177,18 @@ def embedding(
 
 
 def embedding_bag(
-    input: Any,
-    weight: Any,
-    offsets: Any = None,
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
     max_norm: float | None = None,
     norm_type: float = 2,
     scale_grad_by_freq: bool = False,
     mode: str = "mean",
     sparse: bool = False,
-    per_sample_weights: Any = None,
+    per_sample_weights: Tensor | None = None,
     include_last_offset: bool = False,
     padding_idx: int | None = None,
-) -> Any:
+) -> Tensor:
     """The sum, mean or maximum of the rows of `weight` selected by each bag of indices; an empty bag gives zeros.
 
     A bag is a row of a 2-D `input`, or starts at one of the `offsets` into a 1-D `input`.
@@ -217,7 +224,7 @@ def embedding_bag(
     return cast(totals / ops.maximum(sizes, 1), dtype) if mode == "mean" else _largest(rows, bags, counted, sizes)
 
 
-def _check_mode(mode: str, input: Any, weight: Any, per_sample_weights: Any) -> None:
+def _check_mode(mode: str, input: Tensor, weight: Tensor, per_sample_weights: Tensor | None) -> None:
     """Raise for unknown modes, and for weights with a mode or shape that does not allow them."""
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
@@ -240,7 +247,7 @@ def _check_mode(mode: str, input: Any, weight: Any, per_sample_weights: Any) -> 
             )
 
 
-def _bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, int]:
+def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool) -> tuple[Any, int]:
     """The bag of each index, and the number of bags."""
     if input.ndim == 2:
         if offsets is not None:

@@ -1,6 +1,8 @@
 """Linear algebra by torch's older names, where they differ from those of torch.linalg."""
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,33 +14,36 @@ from . import decompositions, equations, spelled_as
 from .decompositions import LUFactorExResult, LUFactorResult, QRResult, adjoint, constant, identity
 from .promotion import cast
 
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+
 
 class SingularResult(NamedTuple):
     """What svd, svd_lowrank and pca_lowrank return: V is not transposed."""
 
-    U: Any
-    S: Any
-    V: Any
+    U: Tensor
+    S: Tensor
+    V: Tensor
 
 
 class GeqrfResult(NamedTuple):
     """What geqrf returns."""
 
-    a: Any
-    tau: Any
+    a: Tensor
+    tau: Tensor
 
 
 class TriangularSolveResult(NamedTuple):
     """What triangular_solve returns."""
 
-    solution: Any
-    cloned_coefficient: Any
+    solution: Tensor
+    cloned_coefficient: Tensor
 
 
 # Cholesky
 
 
-def cholesky(input: Any, upper: bool = False) -> Any:
+def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     """The lower triangular L with input = L @ L.mH, for a Hermitian positive-definite input; with `upper`, L.mH.
 
     >>> import pullback
@@ -51,7 +56,7 @@ def cholesky(input: Any, upper: bool = False) -> Any:
     return adjoint(factor) if upper else factor
 
 
-def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
+def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """The X with A @ X = input, where A = L @ L.mH, or L.mH @ L with `upper`.
 
     >>> import pullback
@@ -74,13 +79,13 @@ def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
     return ops.solve(adjoint(lower), ops.solve(lower, right, triangle="lower"), triangle="upper")
 
 
-def _triangle(x: Any) -> Any:
+def _triangle(x: Tensor) -> Tensor:
     """A lower factor; the gradient of one that is triangular is that of a general matrix, and full, as in torch."""
     clean = not ops.triu(every(x), k=1).any()
     return x if clean else ops.tril(x, k=0)
 
 
-def cholesky_inverse(L: Any, upper: bool = False) -> Any:
+def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     """The inverse of L @ L.mH, or of L.mH @ L with `upper`; LinAlgError for a zero on the diagonal.
 
     >>> import pullback
@@ -96,7 +101,7 @@ def cholesky_inverse(L: Any, upper: bool = False) -> Any:
 # Orthogonal factors
 
 
-def qr(input: Any, some: bool = True) -> QRResult:
+def qr(input: Tensor, some: bool = True) -> QRResult:
     """Q and R with input = Q @ R; Q is square unless `some`.
 
     >>> import pullback
@@ -107,7 +112,7 @@ def qr(input: Any, some: bool = True) -> QRResult:
     return decompositions.qr(input, "reduced" if some else "complete")
 
 
-def geqrf(input: Any) -> GeqrfResult:
+def geqrf(input: Tensor) -> GeqrfResult:
     """R, with below it the reflections whose product is Q, and their factors; it has no derivative.
 
     >>> import pullback
@@ -119,7 +124,7 @@ def geqrf(input: Any) -> GeqrfResult:
 
 
 @spelled_as(input3="other")
-def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
+def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
     """Q @ other for the square Q of `geqrf`; other @ Q if not `left`; with Q.mH instead of Q if `transpose`.
 
     >>> import pullback
@@ -150,7 +155,7 @@ def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool =
 # LU and triangles
 
 
-def lu(A: Any, pivot: bool = True, get_infos: bool = False) -> LUFactorResult | LUFactorExResult:
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> LUFactorResult | LUFactorExResult:
     """L and U in one matrix, and the pivots; with `get_infos`, also which pivots are zero.
 
     >>> import pullback
@@ -163,7 +168,7 @@ def lu(A: Any, pivot: bool = True, get_infos: bool = False) -> LUFactorResult | 
     return decompositions.lu_factor(A, pivot=pivot)
 
 
-def lu_solve(input: Any, LU_data: Any, LU_pivots: Any) -> Any:
+def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """The X with A @ X = input from the result of `lu` for A.
 
     >>> import pullback
@@ -177,7 +182,7 @@ def lu_solve(input: Any, LU_data: Any, LU_pivots: Any) -> Any:
 
 
 def triangular_solve(
-    input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+    input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> TriangularSolveResult:
     """The X with A @ X = input for a triangular A, or A.mT @ X = input with `transpose`, and a copy of A.
 
@@ -206,7 +211,7 @@ def triangular_solve(
 # Singular values
 
 
-def svd(input: Any, some: bool = True, compute_uv: bool = True) -> SingularResult:
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> SingularResult:
     """U, the singular values S, descending, and V, with input = U @ diag(S) @ V.mH; square U and V unless `some`.
 
     Without `compute_uv` U and V are zeros.
@@ -223,7 +228,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> SingularResul
     return SingularResult(next(zeros), decompositions.svdvals(input), next(zeros))
 
 
-def pinverse(input: Any, rcond: float = 1e-15) -> Any:
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """The pseudoinverse; singular values up to rcond times the largest count as zero.
 
     >>> import pullback
@@ -233,7 +238,7 @@ def pinverse(input: Any, rcond: float = 1e-15) -> Any:
     return equations.pinv(input, rcond)
 
 
-def svd_lowrank(A: Any, q: int = 6, niter: int | None = 2, M: Any = None) -> SingularResult:
+def svd_lowrank(A: Tensor, q: int = 6, niter: int | None = 2, M: Tensor | None = None) -> SingularResult:
     """An approximation of the q largest singular values and their vectors, by random projections, of A, or of A - M.
 
     Halko, Martinsson and Tropp (2009), algorithms 4.4 and 5.1, with `niter` steps of subspace iteration.
@@ -261,7 +266,7 @@ def svd_lowrank(A: Any, q: int = 6, niter: int | None = 2, M: Any = None) -> Sin
     return SingularResult(u, s, v) if tall else SingularResult(v, s, u)
 
 
-def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 2) -> SingularResult:
+def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> SingularResult:
     """`svd_lowrank` of a matrix whose columns are shifted to mean 0, unless `center` is False.
 
     >>> import pullback

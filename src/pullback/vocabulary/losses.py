@@ -3,8 +3,10 @@
 `reduction` is 'mean', 'sum' or 'none'; `size_average` and `reduce` are torch's deprecated arguments for it.
 """
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,10 +21,13 @@ from ..ops.exponentials import known_losses
 from . import arithmetic, products, reductions, shapes
 from .promotion import cast, together
 
+if TYPE_CHECKING:
+    from .._core.typing import Array, Tensor
+
 REDUCTIONS = ("mean", "sum", "none")
 
 
-def chosen(size_average: Any, reduce: Any, reduction: str) -> str:
+def chosen(size_average: object, reduce: object, reduction: str) -> str:
     """The reduction that three arguments specify."""
     if size_average is not None or reduce is not None:
         if isinstance(size_average, Carrier) or isinstance(reduce, Carrier):
@@ -35,7 +40,7 @@ def chosen(size_average: Any, reduce: Any, reduction: str) -> str:
     return reduction
 
 
-def reduced(losses: Any, reduction: str, label: str = "") -> Any:
+def reduced(losses: Tensor, reduction: str, label: str = "") -> Tensor:
     """The mean or the sum of losses, or the losses themselves; the mean's node has torch's name for the loss."""
     if reduction == "none":
         return losses
@@ -48,7 +53,7 @@ def reduced(losses: Any, reduction: str, label: str = "") -> Any:
 # Classes
 
 
-def _rows(input: Any) -> Any:
+def _rows(input: Tensor) -> Tensor:
     """Scores with the axis of the classes last and all others flattened."""
     if input.ndim == 2:
         return input
@@ -57,7 +62,7 @@ def _rows(input: Any) -> Any:
     return ops.reshape(input, shape=(math.prod(input.shape[:-1]), input.shape[-1]))
 
 
-def _check_classes(input: Any, target: Any) -> None:
+def _check_classes(input: Tensor, target: Tensor) -> None:
     """Raise for class indices that do not fit the scores."""
     sizes, have = tuple(input.shape), list(target.shape)
     if len(sizes) == 2 and have == [sizes[0]] and target._dtype.kind in "iu":
@@ -91,7 +96,7 @@ def _check_classes(input: Any, target: Any) -> None:
         )
 
 
-def _check_weight(name: str, weight: Any, classes: int) -> Any:
+def _check_weight(name: str, weight: Tensor | None, classes: int) -> Tensor | Array | None:
     """The weights of classes as an array, which has no derivative, as in torch."""
     if weight is None:
         return None
@@ -109,7 +114,7 @@ def _check_weight(name: str, weight: Any, classes: int) -> Any:
     return data(weight)
 
 
-def _class_numbers(target: Any, ignore_index: int, classes: int) -> tuple[Any, Any]:
+def _class_numbers(target: Tensor, ignore_index: int, classes: int) -> tuple[Any, Any]:
     """Class indices, flattened, with 0 in place of ignored ones, and a mask of the others: None if none is ignored, for arrays."""
     known = shared(target)
     if known is not None and (ignore_index < 0 or not (known == ignore_index).any()):
@@ -120,22 +125,17 @@ def _class_numbers(target: Any, ignore_index: int, classes: int) -> tuple[Any, A
     given = ops.astype(given, dtype=np.dtype(np.int64), source=target._dtype)
     valid = ops.not_equal(given, ignore_index)
     numbers = ops.where(valid, given, 0)
-    _check_range(every(numbers), classes)
+    if (found := outside(numbers, classes)) is not None:
+        raise IndexError(f"Target {found} is out of bounds: there are {classes} classes")
     return numbers, valid
 
 
-def _check_range(numbers: Any, classes: int) -> None:
-    """Raise for class indices of which there are no classes."""
-    if (found := outside(numbers, classes)) is not None:
-        raise IndexError(f"Target {found} is out of bounds: there are {classes} classes")
-
-
-def _unless_ignored(valid: Any, values: Any) -> Any:
+def _unless_ignored(valid: Tensor | Array | None, values: Any) -> Any:
     """Values of rows, with zeros for those that are ignored: not 0 * inf, where an ignored score is inf."""
     return values if valid is None else ops.where(valid, values, 0)
 
 
-def _shares(numbers: Any, valid: Any, weight: Any, dtype: np.dtype[Any]) -> Any:
+def _shares(numbers: Any, valid: Tensor | Array | None, weight: Tensor | Array | None, dtype: np.dtype[Any]) -> Any:
     """The weight of each row: that of its class, or zero if it is ignored."""
     if weight is not None:
         return _unless_ignored(valid, cast(ops.index(weight, numbers, spec=(_xp.array,)), dtype))
@@ -144,7 +144,9 @@ def _shares(numbers: Any, valid: Any, weight: Any, dtype: np.dtype[Any]) -> Any:
     return ops.astype(valid, dtype=dtype, source=np.dtype(np.bool_))
 
 
-def _picked(log_probabilities: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
+def _picked(
+    log_probabilities: Tensor, target: Tensor, weight: Tensor | Array | None, ignore_index: int, reduction: str
+) -> Tensor:
     """The negative log-probabilities of the target classes, weighted and reduced; some targets may be ignored."""
     rows = _rows(log_probabilities)
     numbers, valid = _class_numbers(target, ignore_index, rows.shape[-1])
@@ -157,21 +159,21 @@ def _picked(log_probabilities: Any, target: Any, weight: Any, ignore_index: int,
     return _averaged(reduced(losses, "sum"), valid, weights)
 
 
-def _averaged(total: Any, valid: Any, weights: Any) -> Any:
+def _averaged(total: Tensor, valid: Tensor | Array | None, weights: Tensor | Array) -> Tensor:
     """A sum divided by the sum of weights; NaN if all rows are ignored, with a gradient of zero for these."""
     there = valid is None or every(valid).any()
     return total / ops.sum(weights, axis=(0,), keepdims=False) if there else total + np.nan
 
 
 def nll_loss(
-    input: Any,
-    target: Any,
-    weight: Any = None,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
     size_average: bool | None = None,
     ignore_index: int = -100,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """The negative log-probability of the target classes, from log-probabilities of shape (C), (N, C) or (N, C, ...).
 
     The mean is weighted: the sum of the losses divided by the sum of the weights of their classes.
@@ -191,15 +193,15 @@ def nll_loss(
 
 
 def cross_entropy(
-    input: Any,
-    target: Any,
-    weight: Any = None,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
     size_average: bool | None = None,
     ignore_index: int = -100,
     reduce: bool | None = None,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
-) -> Any:
+) -> Tensor:
     """The negative log-probability of the target classes, from unnormalised scores of shape (C), (N, C) or (N, C, ...).
 
     `target` holds class numbers, or probabilities of classes in the shape of the scores.
@@ -216,8 +218,10 @@ def cross_entropy(
     >>> pullback.nn.functional.cross_entropy(scores, pullback.tensor([0, 3]))
     tensor(1.3863)
     """
-    if not (isinstance(input, Carrier) and isinstance(target, Carrier)):
-        require_tensors("cross_entropy", input=input, target=target)
+    if not isinstance(input, Carrier):
+        raise errors.no_tensor("cross_entropy", "input", 1, input)
+    if not isinstance(target, Carrier):
+        raise errors.no_tensor("cross_entropy", "target", 2, target)
     if size_average is not None or reduce is not None or reduction not in REDUCTIONS:
         reduction = chosen(size_average, reduce, reduction)
     if weight is None and not label_smoothing:
@@ -250,8 +254,8 @@ def _are_classes(
 
 
 def _cross_entropy(
-    input: Any, target: Any, weight: Any, ignore_index: int, reduction: str, label_smoothing: float
-) -> Any:
+    input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str, label_smoothing: float
+) -> Tensor:
     """Cross-entropy for any kind of targets."""
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
@@ -280,7 +284,9 @@ def _cross_entropy(
     return loss * (1 - label_smoothing) + spread * (label_smoothing / count)
 
 
-def _of_probabilities(logs: Any, target: Any, weight: Any, reduction: str, label_smoothing: float) -> Any:
+def _of_probabilities(
+    logs: Tensor, target: Tensor, weight: Tensor | None, reduction: str, label_smoothing: float
+) -> Tensor:
     """Cross-entropy from the probabilities of classes."""
     if target._dtype.kind not in "fc":
         raise RuntimeError(
@@ -307,17 +313,17 @@ def _of_probabilities(logs: Any, target: Any, weight: Any, reduction: str, label
 
 
 def linear_cross_entropy(
-    input: Any,
-    linear_weight: Any,
-    target: Any,
+    input: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
     *,
-    linear_bias: Any = None,
-    weight: Any = None,
+    linear_bias: Tensor | None = None,
+    weight: Tensor | None = None,
     reduction: str = "mean",
     ignore_index: int | None = None,
     label_smoothing: float = 0.0,
-    options: Any = None,
-) -> Any:
+    options: object = None,
+) -> Tensor:
     """The cross-entropy of scores that are linear in the input: `input @ linear_weight.T + linear_bias`.
 
     `options`, which tells torch how to save memory, has no effect.
@@ -340,8 +346,8 @@ def linear_cross_entropy(
     outputs = tuple(linear_weight.shape[:-1])
     if linear_bias is not None:
         require_operand("linear_cross_entropy", "linear_bias", linear_bias, 4)
-    if linear_bias is not None and tuple(linear_bias.shape) != outputs:
-        raise RuntimeError(f"expected linear_bias shape {outputs}, got {tuple(linear_bias.shape)}")
+        if tuple(linear_bias.shape) != outputs:
+            raise RuntimeError(f"expected linear_bias shape {outputs}, got {tuple(linear_bias.shape)}")
     if len(outputs) > 1 and input.ndim == 1:
         raise RuntimeError(
             f"K-dimensional loss defined by linear_weight shape {tuple(linear_weight.shape)} requires batched input, "
@@ -360,7 +366,7 @@ def linear_cross_entropy(
 # Differences
 
 
-def _difference(name: str, input: Any, target: Any) -> Any:
+def _difference(name: str, input: Tensor, target: Tensor) -> Tensor:
     """input - target, with a warning if they have different shapes."""
     require_tensors(name, input=input, target=target)
     if input.shape != target.shape:
@@ -372,7 +378,7 @@ def _difference(name: str, input: Any, target: Any) -> Any:
     return input - target
 
 
-def _weighed(name: str, losses: Any, input: Any, weight: Any, reduction: str, label: str) -> Any:
+def _weighed(name: str, losses: Tensor, input: Tensor, weight: Tensor | None, reduction: str, label: str) -> Tensor:
     """Losses reduced with optional weights: the mean is divided by the sum of the weights."""
     if weight is None:
         return reduced(losses, reduction, label)
@@ -380,7 +386,7 @@ def _weighed(name: str, losses: Any, input: Any, weight: Any, reduction: str, la
     return reduced(losses, "sum") / reductions.sum(weight) if reduction == "mean" else reduced(losses, reduction)
 
 
-def _times(name: str, losses: Any, input: Any, weight: Any, position: int) -> Any:
+def _times(name: str, losses: Tensor, input: Tensor, weight: Tensor, position: int) -> Tensor:
     """Losses times weights, which are an argument in some position."""
     require_tensor(name, "weight", weight, position)
     if tuple(weight.shape) != tuple(input.shape):
@@ -388,19 +394,19 @@ def _times(name: str, losses: Any, input: Any, weight: Any, position: int) -> An
     return losses * weight
 
 
-def _floating(name: str, losses: Any) -> None:
+def _floating(name: str, losses: Tensor) -> None:
     if losses._dtype.kind not in "fc":
         raise NotImplementedError(f'"{name}_cpu" not implemented for {losses._type_name!r}: convert first, x.float()')
 
 
 def mse_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-    weight: Any = None,
-) -> Any:
+    weight: Tensor | None = None,
+) -> Tensor:
     """The squared difference of two tensors.
 
     >>> import pullback
@@ -414,13 +420,13 @@ def mse_loss(
 
 
 def l1_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-    weight: Any = None,
-) -> Any:
+    weight: Tensor | None = None,
+) -> Tensor:
     """The absolute difference of two tensors.
 
     >>> import pullback
@@ -436,13 +442,13 @@ def l1_loss(
 
 
 def smooth_l1_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
     beta: float = 1.0,
-) -> Any:
+) -> Tensor:
     """The squared difference, halved and divided by beta, where it is below beta; else the absolute one less beta / 2.
 
     >>> import pullback
@@ -460,7 +466,9 @@ def smooth_l1_loss(
     return reduced(losses if beta == 1 else losses / beta, reduction, "SmoothL1LossBackward0")
 
 
-def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+) -> Tensor:
     """Half the squared difference where it is below delta; else delta times the absolute one less delta / 2.
 
     >>> import pullback
@@ -475,22 +483,20 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     losses = ops.huber(difference, delta=delta)
     if weight is None:
         return reduced(losses, reduction, "HuberLossBackward0")
-    return reduced(
-        _times("huber_loss", losses, input, weight, 5), reduction
-    )  # the mean is over all elements, as in torch
+    return reduced(_times("huber_loss", losses, input, weight, 5), reduction)  # torch's mean is over all elements
 
 
 # Probabilities
 
 
 def binary_cross_entropy(
-    input: Any,
-    target: Any,
-    weight: Any = None,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """The negative log-probability of targets in [0, 1], from probabilities; logarithms are clamped to -100.
 
     >>> from pullback import nn, tensor
@@ -523,14 +529,14 @@ def binary_cross_entropy(
 
 
 def binary_cross_entropy_with_logits(
-    input: Any,
-    target: Any,
-    weight: Any = None,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-    pos_weight: Any = None,
-) -> Any:
+    pos_weight: Tensor | None = None,
+) -> Tensor:
     """The negative log-probability of targets in [0, 1], from scores whose sigmoid is the probability.
 
     >>> import pullback
@@ -555,13 +561,13 @@ def binary_cross_entropy_with_logits(
 
 
 def kl_div(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
     log_target: bool = False,
-) -> Any:
+) -> Tensor:
     """The Kullback-Leibler divergence target * (log(target) - input), where input is a log-probability.
 
     With `log_target`, target is a log-probability too. reduction='batchmean' divides the sum by the length of the first
@@ -588,15 +594,15 @@ def kl_div(
 
 
 def poisson_nll_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     log_input: bool = True,
     full: bool = False,
     size_average: bool | None = None,
     eps: float = 1e-8,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """The negative log-probability of counts, from the rate of their Poisson distribution or its logarithm.
 
     `full` adds Stirling's approximation of the term that depends only on the counts.
@@ -615,8 +621,8 @@ def poisson_nll_loss(
 
 
 def gaussian_nll_loss(
-    input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
-) -> Any:
+    input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Tensor:
     """The negative log-probability of targets under normal distributions with means `input` and variances `var`.
 
     Variances below eps are replaced by eps, but have the gradient at eps.
@@ -634,7 +640,7 @@ def gaussian_nll_loss(
     return reduced(losses + 0.5 * math.log(2 * math.pi) if full else losses, reduction)
 
 
-def _variances(input: Any, var: Any) -> Any:
+def _variances(input: Tensor, var: Tensor | float) -> Tensor:
     """The variances, checked and reshaped to broadcast against the means."""
     if isinstance(var, float):
         if var < 0:
@@ -655,13 +661,13 @@ def _variances(input: Any, var: Any) -> Any:
 
 
 def multilabel_soft_margin_loss(
-    input: Any,
-    target: Any,
-    weight: Any = None,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """The mean over the last axis of the negative log-probability of labels, from scores.
 
     >>> from pullback import nn, tensor
@@ -677,8 +683,12 @@ def multilabel_soft_margin_loss(
 
 
 def soft_margin_loss(
-    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
-) -> Any:
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     """log(1 + exp(-target * input)), for targets 1 and -1.
 
     >>> from pullback import nn, tensor

@@ -1,7 +1,9 @@
 """Distances, and losses with margins between scores or distances, by torch's names."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,10 +16,13 @@ from .losses import REDUCTIONS, chosen, reduced
 from .padding import pad
 from .promotion import together
 
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+
 # Distances
 
 
-def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last axis.
 
     >>> import pullback
@@ -29,7 +34,7 @@ def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepd
     return reductions.norm(difference, p, difference.ndim - 1 if difference.ndim else None, keepdim)
 
 
-def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along a dim; norms below eps are replaced by eps.
 
     >>> import pullback
@@ -54,7 +59,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     return ops.sum((a / lengths[0]) * (b / lengths[1]), axis=axes, keepdims=False)
 
 
-def pdist(input: Any, p: float = 2) -> Any:
+def pdist(input: Tensor, p: float = 2) -> Tensor:
     """The p-norm distances between the rows of a matrix, each pair once.
 
     >>> import pullback
@@ -76,14 +81,14 @@ def pdist(input: Any, p: float = 2) -> Any:
 
 
 def margin_ranking_loss(
-    input1: Any,
-    input2: Any,
-    target: Any,
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
     margin: float = 0,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """max(0, margin - target * (input1 - input2)), where target 1 ranks input1 higher, and -1 input2.
 
     >>> from pullback import nn, ones, tensor
@@ -101,13 +106,13 @@ def margin_ranking_loss(
 
 
 def hinge_embedding_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     margin: float = 1.0,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """The input where the target is 1, max(0, margin - input) where it is -1.
 
     >>> from pullback import nn, tensor
@@ -122,14 +127,14 @@ def hinge_embedding_loss(
 
 
 def cosine_embedding_loss(
-    input1: Any,
-    input2: Any,
-    target: Any,
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
     margin: float = 0,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """For vectors along the last axis, 1 - cosine where the target is 1, max(0, cosine - margin) where it is -1.
 
     >>> from pullback import nn, tensor
@@ -154,15 +159,15 @@ def cosine_embedding_loss(
 
 
 def multi_margin_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     p: int = 1,
     margin: float = 1.0,
-    weight: Any = None,
+    weight: Tensor | None = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """The mean of max(0, margin - score of the target class + score) ** p over the other classes.
 
     >>> from pullback import nn, tensor
@@ -202,8 +207,12 @@ def multi_margin_loss(
 
 
 def multilabel_margin_loss(
-    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
-) -> Any:
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     """The sum of max(0, 1 - score of a label + score of another class) over classes: labels end at the first -1.
 
     >>> from pullback import nn, tensor
@@ -234,7 +243,7 @@ def multilabel_margin_loss(
     return reduced(losses[0] if single else losses, reduction, "MultilabelMarginLossBackward0")
 
 
-def _samples(name: str, input: Any) -> Any:
+def _samples(name: str, input: Tensor) -> Tensor:
     """Scores as a matrix with one row for each sample."""
     if input.ndim > 2 or 0 in input.shape[1:] or (input.ndim == 1 and not input.numel()):
         raise RuntimeError(
@@ -249,9 +258,9 @@ def _samples(name: str, input: Any) -> Any:
 
 
 def triplet_margin_loss(
-    anchor: Any,
-    positive: Any,
-    negative: Any,
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
     margin: float = 1.0,
     p: float = 2,
     eps: float = 1e-6,
@@ -259,7 +268,7 @@ def triplet_margin_loss(
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """max(0, margin + distance to the positive - distance to the negative), with p-norm distances.
 
     With `swap`, the distance to the negative is the minimum of those from the anchor and from the positive.
@@ -270,22 +279,22 @@ def triplet_margin_loss(
     """
     reduction = chosen(size_average, reduce, reduction)
 
-    def distance(a: Any, b: Any) -> Any:
+    def distance(a: Tensor, b: Tensor) -> Tensor:
         return pairwise_distance(a, b, p, eps)
 
     return _triplet("triplet_margin_loss", anchor, positive, negative, distance, margin, swap, reduction)
 
 
 def triplet_margin_with_distance_loss(
-    anchor: Any,
-    positive: Any,
-    negative: Any,
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
     *,
-    distance_function: Callable[[Any, Any], Any] | None = None,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
     margin: float = 1.0,
     swap: bool = False,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """`triplet_margin_loss` with any function of two tensors as the distance.
 
     >>> from pullback import nn, tensor
@@ -302,14 +311,14 @@ def triplet_margin_with_distance_loss(
 
 def _triplet(
     name: str,
-    anchor: Any,
-    positive: Any,
-    negative: Any,
-    distance: Callable[[Any, Any], Any],
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    distance: Callable[[Tensor, Tensor], Tensor],
     margin: float,
     swap: bool,
     reduction: str,
-) -> Any:
+) -> Tensor:
     require_tensors(name, anchor=anchor, positive=positive, negative=negative)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")

@@ -3,11 +3,16 @@
 Here `reduction` is a number: 0 for 'none', 1 for 'mean', 2 for 'sum'.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core.sites import named
 from . import alignment, dropout as dropouts, layers, losses, margins, normalization
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
 
 NUMBERED = ("none", "mean", "sum")
 
@@ -16,7 +21,7 @@ def _named(function: Callable[..., Any], names: str) -> Callable[..., Any]:
     """A function with these names for its arguments, in this order."""
     order = names.split()
 
-    def native(*args: Any, **options: Any) -> Any:
+    def native(*args: Any, **options: Any) -> Tensor:
         if len(args) > len(order):
             raise TypeError(f"{function.__name__}() takes {len(order)} positional arguments but {len(args)} were given")
         options |= dict(zip(order, args, strict=False))
@@ -54,8 +59,8 @@ group_norm = _named(normalization.group_norm, "input num_groups weight bias eps 
 
 
 def embedding(
-    weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
-) -> Any:
+    weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
+) -> Tensor:
     """The rows of `weight` selected by the indices; a negative `padding_idx` means none.
 
     >>> import pullback
@@ -70,10 +75,10 @@ def embedding(
 def _dropping(function: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """A kind of dropout and its in-place form, whose last argument is whether to train."""
 
-    def native(input: Any, p: float, train: bool) -> Any:
+    def native(input: Tensor, p: float, train: bool) -> Tensor:
         return function(input, p, train)
 
-    def in_place(input: Any, p: float, train: bool) -> Any:
+    def in_place(input: Tensor, p: float, train: bool) -> Tensor:
         return function(input, p, train, True)
 
     name, text = function.__name__, function.__doc__ or ""

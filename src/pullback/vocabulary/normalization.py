@@ -1,7 +1,9 @@
 """Normalisation over batches, layers, groups and instances, by torch's names."""
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,10 +20,13 @@ from . import arithmetic, reductions, shapes
 from .activations import of_kind
 from .promotion import cast
 
+if TYPE_CHECKING:
+    from .._core.typing import Dim, Sizes, Tensor
+
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 
 
-def _statistics(input: Any, axis: tuple[int, ...], eps: float) -> Known | None:
+def _statistics(input: Tensor, axis: tuple[int, ...], eps: float) -> Known | None:
     """The saved statistics of a tensor's elements over axes, if it is a plain tensor with an array; else None."""
     array = data(input)
     if type(array) is np.ndarray and array.dtype == HALF:
@@ -30,14 +35,14 @@ def _statistics(input: Any, axis: tuple[int, ...], eps: float) -> Known | None:
 
 
 def _standardized(
-    input: Any,
-    weight: Any,
-    bias: Any,
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
     shape: tuple[int, ...],
     axis: tuple[int, ...],
     eps: float,
     known: Known | None = None,
-) -> Any:
+) -> Tensor:
     """(input - mean) / deviation over axes, times a weight plus a bias, both reshaped to `shape`."""
     dtype = input._dtype
     if dtype == HALF:
@@ -55,7 +60,9 @@ def _standardized(
     return ops.standardize_affine(input, *parts, axis=axis, eps=eps, known=known)
 
 
-def _normalized_axes(input: Any, normalized_shape: Any, **parts: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _normalized_axes(
+    input: Tensor, normalized_shape: Sizes, **parts: Tensor | None
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The last axes, which must have the given shape, and that shape."""
     shape = tuple(parse_sizes((normalized_shape,), "layer_norm", "normalized_shape"))
     if not shape:
@@ -81,7 +88,13 @@ def _normalized_axes(input: Any, normalized_shape: Any, **parts: Any) -> tuple[t
     return tuple(range(first, len(sizes))), shape
 
 
-def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sizes,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
     """The input with mean 0 and variance 1 over its last axes, times a weight plus a bias.
 
     >>> import pullback
@@ -92,7 +105,12 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any 
     return _standardized(input, weight, bias, shape, axes, eps)
 
 
-def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
+def rms_norm(
+    input: Tensor,
+    normalized_shape: Sizes,
+    weight: Tensor | None = None,
+    eps: float | None = None,
+) -> Tensor:
     """The input divided by its root mean square over its last axes, times a weight.
 
     >>> import pullback
@@ -110,7 +128,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
 # Channels
 
 
-def _check_channels(name: str, channels: int, **parts: Any) -> None:
+def _check_channels(name: str, channels: int, **parts: Tensor | None) -> None:
     """Raise unless there is one element for each channel."""
     for place, (part, value) in enumerate(parts.items(), 2):
         if value is None:
@@ -128,15 +146,15 @@ def _column(sizes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def batch_norm(
-    input: Any,
-    running_mean: Any,
-    running_var: Any,
-    weight: Any = None,
-    bias: Any = None,
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     training: bool = False,
     momentum: float = 0.1,
     eps: float = 1e-5,
-) -> Any:
+) -> Tensor:
     """Each channel (axis 1) minus its mean, divided by its standard deviation, times a weight plus a bias.
 
     In training with the statistics of the batch; `running_mean` and `running_var` are moved towards them, in place, by
@@ -177,7 +195,9 @@ def batch_norm(
     return _standardized(input, weight, bias, _column(sizes), axes, eps, known)
 
 
-def _by_running(input: Any, running_mean: Any, running_var: Any, weight: Any, bias: Any, eps: float) -> Any:
+def _by_running(
+    input: Tensor, running_mean: Tensor, running_var: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> Tensor:
     """Channels normalised by given statistics."""
     shape = _column(tuple(input.shape))
     scale = arithmetic.rsqrt(running_var + eps)
@@ -191,7 +211,12 @@ def _by_running(input: Any, running_mean: Any, running_var: Any, weight: Any, bi
 
 @restoring
 def _move_running(
-    input: Any, running_mean: Any, running_var: Any, axes: tuple[int, ...], known: Known | None, momentum: float
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    axes: tuple[int, ...],
+    known: Known | None,
+    momentum: float,
 ) -> None:
     """Update running statistics with those of a batch; the variance is the unbiased one."""
     with no_grad():
@@ -210,15 +235,15 @@ def _move_running(
 
 @restoring
 def instance_norm(
-    input: Any,
-    running_mean: Any = None,
-    running_var: Any = None,
-    weight: Any = None,
-    bias: Any = None,
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     use_input_stats: bool = True,
     momentum: float = 0.1,
     eps: float = 1e-5,
-) -> Any:
+) -> Tensor:
     """Each channel of each sample, less its mean, over its standard deviation, times a weight plus a bias.
 
     >>> import pullback
@@ -250,7 +275,9 @@ def instance_norm(
     return _standardized(input, weight, bias, _column(sizes), axes, eps)
 
 
-def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
     """Groups of channels of each sample with mean 0 and variance 1, times a weight plus a bias per channel.
 
     >>> import pullback
@@ -288,8 +315,8 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
 
 
 def native_group_norm(
-    input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
-) -> tuple[Any, Any, Any]:
+    input: Tensor, weight: Tensor, bias: Tensor | None, N: int, C: int, HxW: int, group: int, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
     """`group_norm`, and the means and reciprocal standard deviations of the groups, of shape (N, group).
 
     >>> import pullback
@@ -302,7 +329,7 @@ def native_group_norm(
     return result, mean, arithmetic.rsqrt(variance + eps)
 
 
-def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """The input divided by (k + alpha * the mean square of `size` neighbouring channels) ** beta.
 
     >>> from pullback import nn, ones
@@ -324,7 +351,7 @@ def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float 
     return input / (total * (alpha / size) + k) ** beta
 
 
-def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Any:
+def normalize(input: Tensor, p: float = 2.0, dim: Dim = 1, eps: float = 1e-12) -> Tensor:
     """The input divided by its p-norm along a dim; norms below eps are replaced by eps.
 
     >>> import pullback

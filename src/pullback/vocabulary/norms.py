@@ -1,7 +1,10 @@
 """Norms of vectors and matrices, condition numbers and ranks, by the names of torch.linalg."""
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,10 +16,11 @@ from .decompositions import constant, eigvalsh, require_inexact, require_matrice
 from .equations import bounds, counted, inv_ex
 from .promotion import cast, sizes
 
-Dim = int | tuple[int, ...] | list[int] | None
+if TYPE_CHECKING:
+    from .._core.typing import Dim, DType, Tensor
 
 
-def _converted(name: str, input: Any, dtype: Any) -> Any:
+def _converted(name: str, input: Tensor, dtype: DType | None) -> Tensor:
     require_tensor(name, "input", input)
     require = input._dtype
     if require.kind not in "fc":
@@ -41,7 +45,9 @@ def _converted(name: str, input: Any, dtype: Any) -> Any:
     return cast(input, target.numpy)
 
 
-def vector_norm(x: Any, ord: float = 2, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def vector_norm(
+    x: Tensor, ord: float = 2, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None
+) -> Tensor:
     """The norm of all elements, or of vectors along axes: the sum of abs(x) ** ord, to the power 1 / ord.
 
     `ord` inf and -inf are the largest and smallest absolute value; 0 counts the nonzero elements. The slope at 0 is 0.
@@ -70,7 +76,14 @@ def vector_norm(x: Any, ord: float = 2, dim: Dim = None, keepdim: bool = False, 
     return ops.vector_norm(sizes(x, float(ord)), order=float(ord), axis=axes, keepdims=keepdim)
 
 
-def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None) -> Any:
+def matrix_norm(
+    A: Tensor,
+    ord: float | str = "fro",
+    dim: int | Sequence[int] = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+) -> Tensor:
     """The norm of matrices, in the plane of two axes.
 
     `ord` is 'fro', the root of the sum of squares; 'nuc', the sum of the singular values; 2 and -2, the largest and the
@@ -97,7 +110,7 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
         return ops.vector_norm(A, order=2.0, axis=axes, keepdims=keepdim)
     if ord != "nuc" and (isinstance(ord, str) or abs(ord) not in (1, 2, math.inf)):
         raise RuntimeError(f"{name}: Order {ord} not supported.")
-    if ord == "nuc" or abs(ord) == 2:
+    if isinstance(ord, str) or abs(ord) == 2:
         return _of_singular_values(A, ord, axes, keepdim)
     summed, kept = (first, second) if abs(ord) == 1 else (second, first)
     sums = ops.vector_norm(sizes(A, 1.0), order=1.0, axis=(summed,), keepdims=True)
@@ -105,11 +118,11 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
     return result if keepdim else ops.reshape(result, shape=_without(A, axes))
 
 
-def _without(x: Any, axes: tuple[int, ...]) -> tuple[int, ...]:
+def _without(x: Tensor, axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
 
 
-def _extreme(name: str, ord: Any, x: Any, axis: int, *, keepdims: bool) -> Any:
+def _extreme(name: str, ord: float, x: Tensor, axis: int, *, keepdims: bool) -> Tensor:
     """The largest or smallest element along an axis; the largest of no elements is 0, the least norm."""
     if x.shape[axis]:
         return (ops.amax if ord > 0 else ops.amin)(x, axis=(axis,), keepdims=keepdims)
@@ -121,12 +134,12 @@ def _extreme(name: str, ord: Any, x: Any, axis: int, *, keepdims: bool) -> Any:
     )
 
 
-def _of_singular_values(x: Any, ord: Any, axes: tuple[int, int], keepdim: bool) -> Any:
+def _of_singular_values(x: Tensor, ord: float | str, axes: tuple[int, int], keepdim: bool) -> Tensor:
     require_inexact("linalg.matrix_norm", x)
     others = tuple(axis for axis in range(x.ndim) if axis not in axes)
     values = svdvals(ops.permute_dims(x, axes=(*others, *axes)))
     last = values.ndim - 1
-    if ord == "nuc":
+    if isinstance(ord, str):  # "nuc"
         result = ops.sum(values, axis=(last,), keepdims=False)
     else:
         result = _extreme("linalg.matrix_norm", ord, values, last, keepdims=False)
@@ -135,7 +148,9 @@ def _of_singular_values(x: Any, ord: Any, axes: tuple[int, int], keepdim: bool) 
     return ops.reshape(result, shape=tuple(1 if axis in axes else size for axis, size in enumerate(x.shape)))
 
 
-def norm(A: Any, ord: Any = None, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def norm(
+    A: Tensor, ord: float | str | None = None, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None
+) -> Tensor:
     """A norm of vectors or matrices: of all elements or one axis `vector_norm`, of two axes, or with a text,
     `matrix_norm`; without `ord`, the root of the sum of squares.
 
@@ -162,7 +177,7 @@ def norm(A: Any, ord: Any = None, dim: Dim = None, keepdim: bool = False, *, dty
     return vector_norm(A, ord, dim, keepdim, dtype=dtype)
 
 
-def cond(A: Any, p: Any = None) -> Any:
+def cond(A: Tensor, p: float | str | None = None) -> Tensor:
     """The condition number of matrices: the norm times that of the inverse; infinite for singular matrices.
 
     Without p, and for p 2 and -2, the matrices need not be square: the largest singular value divided by the smallest,
@@ -193,7 +208,7 @@ def cond(A: Any, p: Any = None) -> Any:
     return ops.where(ops.not_equal(info, 0), np.asarray(np.inf, result._dtype), result)
 
 
-def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False) -> Any:
+def nuclear_norm(input: Tensor, dim: int | Sequence[int] = (-2, -1), keepdim: bool = False) -> Tensor:
     """The sum of the singular values of matrices: the older name of `linalg.matrix_norm(input, "nuc")`.
 
     >>> import pullback
@@ -203,7 +218,14 @@ def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False) -> Any:
     return matrix_norm(input, "nuc", dim, keepdim)
 
 
-def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
+def matrix_rank(
+    A: Tensor,
+    tol: Tensor | float | None = None,
+    hermitian: bool = False,
+    *,
+    atol: Tensor | float | None = None,
+    rtol: Tensor | float | None = None,
+) -> Tensor:
     """The number of singular values or, if `hermitian`, absolute eigenvalues above the bounds of `pinv`.
 
     >>> import pullback

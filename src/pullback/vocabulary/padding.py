@@ -1,7 +1,9 @@
 """Padding: elements added to or removed from the ends of axes; constants, or copies of existing elements."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,16 +13,19 @@ from .._core.values import require_tensor
 from ..ops.resampling import Taps
 from .promotion import held
 
+if TYPE_CHECKING:
+    from .._core.typing import Array, Number, Tensor
+
 Widths = Sequence[tuple[int, int]]
 
 
-def repeated(input: Any, axis: int, columns: Any) -> Any:
+def repeated(input: Tensor, axis: int, columns: Array) -> Tensor:
     """The elements at given indices along an axis, which may occur repeatedly."""
     taps = Taps(np.arange(len(columns)), columns, None, len(columns), input.shape[axis])
     return ops.resample(input, axis=axis, taps=taps)
 
 
-def surrounded(input: Any, widths: Widths, value: Any) -> Any:
+def surrounded(input: Tensor, widths: Widths, value: Number) -> Tensor:
     """An input with constant elements added before and after each axis; negative numbers remove elements."""
     if any(min(pair) < 0 for pair in widths):
         input = _cropped(input, widths)
@@ -35,7 +40,7 @@ def surrounded(input: Any, widths: Widths, value: Any) -> Any:
     return ops.overwrite(np.full(shape, held(value, input._dtype)), input, path=((ops.getitem, {"index": place}),))
 
 
-def _cropped(input: Any, widths: Widths) -> Any:
+def _cropped(input: Tensor, widths: Widths) -> Tensor:
     """An input without the elements that negative widths remove."""
     kept = [(max(-left, 0), n - max(-right, 0)) for n, (left, right) in zip(input.shape, widths, strict=True)]
     for n, (left, right), (start, end) in zip(input.shape, widths, kept, strict=True):
@@ -64,7 +69,7 @@ def _require_pairs(sizes: Sequence[int], dims: int) -> None:
         )
 
 
-def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
+def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Tensor:
     """An input padded with a value: `pad` is (before, after) of the last axis, then of the one before it, and so on.
 
     >>> import pullback
@@ -77,16 +82,16 @@ def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
     return surrounded(input, _widths(sizes, input.ndim), value)
 
 
-def _reflected(n: int, left: int, right: int) -> Any:
+def _reflected(n: int, left: int, right: int) -> Array:
     places = np.arange(-left, n + right)
     return (n - 1) - np.abs((n - 1) - np.abs(places))
 
 
-def _replicated(n: int, left: int, right: int) -> Any:
+def _replicated(n: int, left: int, right: int) -> Array:
     return np.clip(np.arange(-left, n + right), 0, n - 1)
 
 
-def _circular(n: int, left: int, right: int) -> Any:
+def _circular(n: int, left: int, right: int) -> Array:
     start, end = max(-left, 0), n - max(-right, 0)  # removed elements do not wrap around
     return start + np.arange(-max(left, 0), end - start + max(right, 0)) % (end - start)
 
@@ -115,7 +120,7 @@ def _check_width(mode: str, pair: tuple[int, int], axis: int, shape: list[int]) 
         )
 
 
-def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """An input with its last axes padded or, by negative widths, cropped: `pad` is (before, after) of the last, then others.
 
     `mode` is 'constant' (of `value`), 'reflect', 'replicate' or 'circular'; all but the first pad images, with or without

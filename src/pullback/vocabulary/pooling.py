@@ -1,8 +1,11 @@
 """Pooling: means, maxima and norms over windows, in one, two and three dimensions."""
 
+from __future__ import annotations
+
 import functools
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,13 +18,15 @@ from ..ops.convolution import Window
 from ..ops.pooling import adaptive_spans, lowest
 from ..ops.resampling import Taps
 from . import arithmetic, load
-from .convolution import Sizes
 from .promotion import cast
+
+if TYPE_CHECKING:
+    from .._core.typing import Sizes, Tensor
 
 NUMBERS = {1: "one int", 2: "two ints", 3: "three ints"}
 
 
-def _sizes(name: str, value: Any, dims: int, argument: str) -> Sizes:
+def _sizes(name: str, value: object, dims: int, argument: str) -> tuple[int, ...]:
     if type(value) is int:
         return (value,) * dims
     sizes = tuple(parse_sizes((value,), name, argument))
@@ -32,7 +37,7 @@ def _sizes(name: str, value: Any, dims: int, argument: str) -> Sizes:
     return sizes * (dims // len(sizes))
 
 
-def _images(name: str, input: Any, dims: int) -> Any:
+def _images(name: str, input: Tensor, dims: int) -> Tensor:
     """The input with a batch axis, checked: only the batch may be empty."""
     require_tensor(name, "input", input)
     shape = list(input.shape)
@@ -61,14 +66,14 @@ def _images(name: str, input: Any, dims: int) -> Any:
     return input if len(shape) == dims + 2 else ops.reshape(input, shape=(1, *shape))
 
 
-def _like(result: Any, input: Any) -> Any:
+def _like(result: Tensor, input: Tensor) -> Tensor:
     """A result without the batch axis that was added to its input."""
     return result if result.ndim == input.ndim else beside(ops.reshape, result, shape=tuple(result.shape[1:]))
 
 
 def _window(
-    name: str, dims: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any = 1
-) -> tuple[Sizes, Window]:
+    name: str, dims: int, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes = 1
+) -> tuple[tuple[int, ...], Window]:
     kernel = _sizes(name, kernel_size, dims, "kernel_size")
     missing = stride is None or stride in ([], ())
     steps = kernel if missing else _sizes(name, stride, dims, "stride")
@@ -77,7 +82,9 @@ def _window(
 
 
 @functools.lru_cache(maxsize=256)
-def _checked_window(name: str, kernel: Sizes, steps: Sizes, around: Sizes, spread: Sizes) -> Window:
+def _checked_window(
+    name: str, kernel: tuple[int, ...], steps: tuple[int, ...], around: tuple[int, ...], spread: tuple[int, ...]
+) -> Window:
     dims = len(kernel)
     for what, values in (("kernel_size", kernel), ("stride", steps), ("dilation", spread)):
         if min(values) <= 0:
@@ -94,14 +101,16 @@ def _checked_window(name: str, kernel: Sizes, steps: Sizes, around: Sizes, sprea
     return Window(steps, around, spread)
 
 
-def _lengths(name: str, images: Any, kernel: Sizes, window: Window, ceil_mode: bool) -> Sizes:
+def _lengths(name: str, images: Tensor, kernel: tuple[int, ...], window: Window, ceil_mode: bool) -> tuple[int, ...]:
     """The number of windows along each axis; with ceil_mode the last may end outside, but must start inside."""
     channels, *size = images.shape[1:]
     return _counted(name, channels, tuple(size), kernel, window, ceil_mode)
 
 
 @functools.lru_cache(maxsize=256)
-def _counted(name: str, channels: int, size: Sizes, kernel: Sizes, window: Window, ceil_mode: bool) -> Sizes:
+def _counted(
+    name: str, channels: int, size: tuple[int, ...], kernel: tuple[int, ...], window: Window, ceil_mode: bool
+) -> tuple[int, ...]:
     lengths = []
     for n, k, s, p, d in zip(size, kernel, window.stride, window.padding, window.dilation, strict=True):
         room = n + 2 * p - d * (k - 1) - 1
@@ -115,14 +124,21 @@ def _counted(name: str, channels: int, size: Sizes, kernel: Sizes, window: Windo
     return tuple(lengths)
 
 
-def _numeric(name: str, input: Any) -> None:
+def _numeric(name: str, input: Tensor) -> None:
     if input._dtype.kind not in "iuf":
         raise NotImplementedError(f'"{name}" not implemented for {input._type_name!r}: convert first, x.float()')
 
 
 def _avg_pool(
-    dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, inside: bool, divisor: Any
-) -> Any:
+    dims: int,
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None,
+    padding: Sizes,
+    ceil_mode: bool,
+    inside: bool,
+    divisor: int | None,
+) -> Tensor:
     name = f"avg_pool{dims}d"
     kernel, window = _window(name, dims, kernel_size, stride, padding)
     images = _images(name, input, dims)
@@ -135,9 +151,9 @@ def _avg_pool(
 
 
 def avg_pool1d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, ceil_mode: bool = False,
     count_include_pad: bool = True,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The means over windows of signals, (batch, channels, length); the default `stride` is the size of a window.
 
     >>> import pullback
@@ -148,9 +164,9 @@ def avg_pool1d(
 
 
 def avg_pool2d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The means over windows of images, (batch, channels, height, width).
 
     >>> import pullback
@@ -161,9 +177,9 @@ def avg_pool2d(
 
 
 def avg_pool3d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The means over windows of volumes, (batch, channels, depth, height, width).
 
     >>> import pullback
@@ -174,7 +190,7 @@ def avg_pool3d(
 
 
 @functools.lru_cache(maxsize=256)
-def _misses(size: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> bool:
+def _misses(size: tuple[int, ...], lengths: tuple[int, ...], kernel: tuple[int, ...], window: Window) -> bool:
     """True if a window may lie completely in the padding, on either side of the image."""
     axes = zip(size, lengths, kernel, window.stride, window.padding, window.dilation, strict=True)
     return any(
@@ -189,7 +205,14 @@ def _around(window: Window) -> list[int]:
 
 
 def _max_pool(
-    dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, indices: bool
+    dims: int,
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None,
+    padding: Sizes,
+    dilation: Sizes,
+    ceil_mode: bool,
+    indices: bool,
 ) -> Any:
     name = f"max_pool{dims}d"
     kernel, window = _window(name, dims, kernel_size, stride, padding, dilation)
@@ -211,9 +234,9 @@ def _max_pool(
 
 
 def max_pool1d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, dilation: Sizes = 1, ceil_mode: bool = False,
     return_indices: bool = False,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The maxima over windows of signals, (batch, channels, length); with `return_indices`, also their indices.
 
     >>> import pullback
@@ -224,9 +247,9 @@ def max_pool1d(
 
 
 def max_pool2d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, dilation: Sizes = 1, ceil_mode: bool = False,
     return_indices: bool = False,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The maxima over windows of images, (batch, channels, height, width); indices are into the flattened image.
 
     >>> import pullback
@@ -240,9 +263,9 @@ def max_pool2d(
 
 
 def max_pool3d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, dilation: Sizes = 1, ceil_mode: bool = False,
     return_indices: bool = False,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The maxima over windows of volumes; indices are into the flattened volume.
 
     >>> import pullback
@@ -252,7 +275,7 @@ def max_pool3d(
     return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
-def _places(images: Any, places: Any) -> Any:
+def _places(images: Tensor, places: Tensor) -> Tensor:
     """The elements of images at indices into their flattened last axes."""
     shape = tuple(places.shape)
     rows = (*shape[:2], math.prod(shape[2:]))
@@ -260,7 +283,9 @@ def _places(images: Any, places: Any) -> Any:
     return ops.reshape(ops.gather(planes, beside(ops.reshape, places, shape=rows)), shape=shape)
 
 
-def _adaptive(kind: str, dims: int, input: Any, output_size: Any) -> tuple[Any, Sizes]:
+def _adaptive(
+    kind: str, dims: int, input: Tensor, output_size: int | Sequence[int | None] | None
+) -> tuple[Tensor, tuple[int, ...]]:
     """The images and the lengths of an adaptive pool."""
     name = f"adaptive_{kind}_pool{dims}d"
     require_tensor(name, "input", input)
@@ -305,7 +330,7 @@ def _adaptive(kind: str, dims: int, input: Any, output_size: Any) -> tuple[Any, 
     return images, lengths
 
 
-def _adaptive_mean(dims: int, input: Any, output_size: Any) -> Any:
+def _adaptive_mean(dims: int, input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
     images, lengths = _adaptive("avg", dims, input, output_size)
     if images._dtype.kind in "iu":
         raise NotImplementedError(
@@ -331,7 +356,7 @@ def mean_taps(size: int, length: int) -> Taps:
     return Taps(rows, columns, np.repeat(1 / widths, widths), length, size)
 
 
-def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
+def adaptive_avg_pool1d(input: Tensor, output_size: Sizes) -> Tensor:
     """The means over `output_size` regions that cover the signals.
 
     >>> import pullback
@@ -341,7 +366,7 @@ def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
     return _adaptive_mean(1, input, output_size)
 
 
-def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
+def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
     """The means over `output_size` regions that cover the images; None keeps a size.
 
     >>> import pullback
@@ -351,7 +376,7 @@ def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
     return _adaptive_mean(2, input, output_size)
 
 
-def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
+def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
     """The means over `output_size` regions that cover the volumes; None keeps a size.
 
     >>> import pullback
@@ -361,14 +386,14 @@ def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
     return _adaptive_mean(3, input, output_size)
 
 
-def _adaptive_max(dims: int, input: Any, output_size: Any, return_indices: bool) -> Any:
+def _adaptive_max(dims: int, input: Tensor, output_size: Any, return_indices: bool) -> Any:
     images, lengths = _adaptive("max", dims, input, output_size)
     places = ops.adaptive_places(images, lengths=lengths)
     values = _like(_places(images, places), input)
     return (values, _like(places, input)) if return_indices else values
 
 
-def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+def adaptive_max_pool1d(input: Tensor, output_size: Sizes, return_indices: bool = False) -> Tensor:
     """The maxima over `output_size` regions that cover the signals.
 
     >>> import pullback
@@ -378,7 +403,9 @@ def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = Fal
     return _adaptive_max(1, input, output_size, return_indices)
 
 
-def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+def adaptive_max_pool2d(
+    input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False
+) -> Tensor:
     """The maxima over `output_size` regions that cover the images; None keeps a size.
 
     >>> import pullback
@@ -388,7 +415,9 @@ def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = Fal
     return _adaptive_max(2, input, output_size, return_indices)
 
 
-def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+def adaptive_max_pool3d(
+    input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False
+) -> Tensor:
     """The maxima over `output_size` regions that cover the volumes; None keeps a size.
 
     >>> import pullback
@@ -408,7 +437,7 @@ def _of_each_axis(name: str, value: Any, dims: int, argument: str) -> tuple[Any,
     return tuple(value)
 
 
-def _checked_samples(images: Any, samples: Any) -> Any:
+def _checked_samples(images: Tensor, samples: Tensor) -> Tensor:
     """Given random samples, checked: one for each axis of each channel, for at least as many images as there are."""
     dims = images.ndim - 2
     if samples._dtype != images._dtype:
@@ -432,7 +461,7 @@ def _checked_samples(images: Any, samples: Any) -> Any:
 
 
 def _fractional(
-    dims: int, input: Any, kernel_size: Any, output_size: Any, output_ratio: Any, indices: bool, samples: Any
+    dims: int, input: Tensor, kernel_size: Any, output_size: Any, output_ratio: Any, indices: bool, samples: Any
 ) -> Any:
     name = f"fractional_max_pool{dims}d"
     kernel = _of_each_axis(name, kernel_size, dims, "kernel_size")
@@ -463,9 +492,9 @@ def _fractional(
 
 
 def fractional_max_pool2d(
-    input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
-    _random_samples: Any = None,
-) -> Any:  # fmt: skip
+    input: Tensor, kernel_size: Sizes, output_size: Sizes | None = None, output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Tensor:  # fmt: skip
     """The maxima over windows of images at pseudorandom positions, so that a size can shrink by any ratio.
 
     >>> from pullback import arange, nn
@@ -476,9 +505,9 @@ def fractional_max_pool2d(
 
 
 def fractional_max_pool3d(
-    input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
-    _random_samples: Any = None,
-) -> Any:  # fmt: skip
+    input: Tensor, kernel_size: Sizes, output_size: Sizes | None = None, output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Tensor:  # fmt: skip
     """The maxima over windows of volumes at pseudorandom positions, so that a size can shrink by any ratio.
 
     >>> import pullback
@@ -489,8 +518,14 @@ def fractional_max_pool3d(
 
 
 def _max_unpool(
-    dims: int, input: Any, indices: Any, kernel_size: Any, stride: Any, padding: Any, output_size: Any
-) -> Any:
+    dims: int,
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None,
+    padding: Sizes,
+    output_size: Sequence[int] | None,
+) -> Tensor:
     name = f"max_unpool{dims}d"
     require_tensors(name, input=input, indices=indices)
     kernel = _sizes(name, kernel_size, dims, "kernel_size")
@@ -518,7 +553,7 @@ def _max_unpool(
     return _like(ops.reshape(result, shape=(*images.shape[:2], *size)), input)
 
 
-def _unpooled(given: Sizes, usual: Sizes, stride: Sizes) -> Sizes:
+def _unpooled(given: tuple[int, ...], usual: tuple[int, ...], stride: tuple[int, ...]) -> tuple[int, ...]:
     """The requested size of an unpooled image, which must be one from which pooling gives the input's size."""
     size = given[2:] if len(given) == len(usual) + 2 else given
     if len(size) != len(usual):
@@ -535,8 +570,13 @@ def _unpooled(given: Sizes, usual: Sizes, stride: Sizes) -> Sizes:
 
 
 def max_unpool1d(
-    input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
-) -> Any:
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
     """The inverse of max_pool1d: maxima at their original indices, with zeros elsewhere.
 
     >>> import pullback
@@ -549,8 +589,13 @@ def max_unpool1d(
 
 
 def max_unpool2d(
-    input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
-) -> Any:
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
     """The inverse of max_pool2d: maxima at their original indices, with zeros elsewhere.
 
     >>> from pullback import nn, tensor
@@ -563,8 +608,13 @@ def max_unpool2d(
 
 
 def max_unpool3d(
-    input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
-) -> Any:
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
     """The inverse of max_pool3d: maxima at their original indices, with zeros elsewhere.
 
     >>> from pullback import arange, nn
@@ -575,7 +625,9 @@ def max_unpool3d(
     return _max_unpool(3, input, indices, kernel_size, stride, padding, output_size)
 
 
-def _lp_pool(dims: int, input: Any, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool) -> Any:
+def _lp_pool(
+    dims: int, input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None, ceil_mode: bool
+) -> Tensor:
     if abs(norm_type) == math.inf:
         sign = 1 if norm_type > 0 else -1
         return _max_pool(dims, input.abs() * sign, kernel_size, stride, 0, 1, ceil_mode, indices=False) * sign
@@ -589,7 +641,13 @@ def _lp_pool(dims: int, input: Any, norm_type: float, kernel_size: Any, stride: 
     return arithmetic.pow(total, 1 / norm_type)
 
 
-def lp_pool1d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+def lp_pool1d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
     """The p-norms over windows of signals, without absolute values: the root of the sum of powers.
 
     >>> import pullback
@@ -599,7 +657,13 @@ def lp_pool1d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None
     return _lp_pool(1, input, norm_type, kernel_size, stride, ceil_mode)
 
 
-def lp_pool2d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+def lp_pool2d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
     """The p-norms over windows of images, without absolute values.
 
     >>> import pullback
@@ -609,7 +673,13 @@ def lp_pool2d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None
     return _lp_pool(2, input, norm_type, kernel_size, stride, ceil_mode)
 
 
-def lp_pool3d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+def lp_pool3d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
     """The p-norms over windows of volumes, without absolute values.
 
     >>> import pullback

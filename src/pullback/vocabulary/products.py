@@ -1,7 +1,10 @@
 """Products of matrices, vectors and batches, and einsum."""
 
+from __future__ import annotations
+
 import functools
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +17,9 @@ from .._tape.shortcuts import is_primitive
 from .._tape.views import view
 from . import arithmetic
 from .promotion import binary, cast, category, common, once, together
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Number, Tensor, TensorLike
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -40,13 +46,13 @@ def matching(a: Any, b: Any, name: str, what: str = "the operands") -> tuple[Any
     return a, b
 
 
-def _beside(array: Any, tensor: Any) -> tuple[Any, Any]:
+def _beside(array: Array, tensor: Carrier) -> tuple[Array, Carrier]:
     """An array and a tensor in one dtype: the tensor's, if that can hold the array's kind of numbers."""
     dtype = tensor._dtype if np.can_cast(array.dtype, tensor._dtype, "same_kind") else common(array, tensor)
     return cast(array, dtype), cast(tensor, dtype)
 
 
-def mm(input: Any, mat2: Any) -> Any:
+def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """The product of two matrices."""
     require_operand("mm", "input", input)
     require_operand("mm", "mat2", mat2, 2)
@@ -66,7 +72,7 @@ _LABELS: dict[tuple[int, int], dict[str, str]] = {
 }
 
 
-def matmul(input: Any, other: Any) -> Any:
+def matmul(input: Tensor | Array, other: Tensor | Array) -> Tensor:
     """input @ other: matrices, vectors, and batches of them, with broadcasting of the batch axes.
 
     >>> import pullback
@@ -102,7 +108,7 @@ def _check_product(a: tuple[int, ...], b: tuple[int, ...]) -> None:
 
 
 @is_primitive(ops.matmul, ndim=1, label="DotBackward0")
-def dot(input: Any, tensor: Any) -> Any:
+def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """The sum of the products of two vectors.
 
     >>> import pullback
@@ -119,7 +125,7 @@ def dot(input: Any, tensor: Any) -> Any:
     return matmul(input, tensor)
 
 
-def mv(input: Any, vec: Any) -> Any:
+def mv(input: Tensor, vec: Tensor) -> Tensor:
     """The product of a matrix and a vector.
 
     >>> import pullback
@@ -133,7 +139,7 @@ def mv(input: Any, vec: Any) -> Any:
     return matmul(input, vec)
 
 
-def bmm(input: Any, mat2: Any) -> Any:
+def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """The products of two batches of matrices.
 
     >>> import pullback
@@ -156,7 +162,7 @@ def bmm(input: Any, mat2: Any) -> Any:
     return matmul(input, mat2)
 
 
-def outer(input: Any, vec2: Any) -> Any:
+def outer(input: Tensor | Array, vec2: Tensor | Array) -> Tensor:
     """All products of an element of one vector with an element of another.
 
     >>> import pullback
@@ -172,7 +178,7 @@ def outer(input: Any, vec2: Any) -> Any:
     return binary(ops.outer, column, vec2)
 
 
-def vdot(input: Any, other: Any) -> Any:
+def vdot(input: Tensor | Array, other: TensorLike) -> Tensor:
     """The sum of the products of two vectors, the first one conjugated.
 
     >>> import pullback
@@ -201,7 +207,7 @@ def _tensors(name: str, **operands: Any) -> list[Any]:
     return [x if isinstance(x, Carrier) else wrap(cast(x, found._dtype), None) for x in operands.values()]
 
 
-def _added(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
+def _added(name: str, input: Tensor, product: Tensor, beta: Number, alpha: Number) -> Tensor:
     """beta * input + alpha * product; with beta 0 NaNs of the input are ignored, and its gradient is zero."""
     if input._dtype != product._dtype:
         raise RuntimeError(
@@ -214,12 +220,12 @@ def _added(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
     return ops.add(_times(input, beta, "beta"), result)
 
 
-def _times(x: Any, factor: Any, name: str) -> Any:
+def _times(x: Tensor, factor: Number, name: str) -> Tensor:
     return x if type(factor) in (int, float) and factor == 1 else arithmetic.scaled(x, factor, name)
 
 
 @once
-def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2) for matrices; the input is broadcast.
 
     >>> import pullback
@@ -234,7 +240,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
 
 
 @once
-def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """beta * input + alpha * (mat @ vec) for a matrix and a vector; the input is broadcast.
 
     >>> from pullback import addmv, ones, tensor
@@ -246,7 +252,7 @@ def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> A
 
 
 @once
-def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """beta * input + alpha * (batch1 @ batch2) for batches of matrices; the input is broadcast.
 
     >>> import pullback
@@ -258,7 +264,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any =
 
 
 @once
-def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """beta * input + alpha * the sum of the products of two batches of matrices; the input is broadcast.
 
     >>> import pullback
@@ -270,7 +276,7 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
     return _added("addbmm", input, product, beta, alpha)
 
 
-def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """beta * input + alpha * outer(vec1, vec2); the input is broadcast.
 
     >>> import pullback
@@ -284,7 +290,7 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
 
 
 @once
-def _addr(input: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
+def _addr(input: Tensor, vec1: Tensor, vec2: Tensor, beta: Number, alpha: Number) -> Tensor:
     product = outer(vec1, vec2)
     if input._dtype.kind == "b":
         product = ops.logical_and(product, np.asarray(bool(alpha)))
@@ -295,7 +301,7 @@ def _addr(input: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
 # Chains of products
 
 
-def multi_dot(tensors: Any) -> Any:
+def multi_dot(tensors: Tensor | Sequence[Tensor]) -> Tensor:
     """The product of matrices in the order that takes the fewest multiplications; the ends may be vectors.
 
     >>> import pullback
@@ -340,14 +346,14 @@ def _best_order(sizes: list[int]) -> dict[tuple[int, int], int]:
     return split
 
 
-def _chained(factors: list[Any], split: dict[tuple[int, int], int], i: int, j: int) -> Any:
+def _chained(factors: list[Tensor], split: dict[tuple[int, int], int], i: int, j: int) -> Tensor:
     if i == j:
         return factors[i]
     k = split[i, j]
     return matmul(_chained(factors, split, i, k), _chained(factors, split, k + 1, j))
 
 
-def chain_matmul(*matrices: Any) -> Any:
+def chain_matmul(*matrices: Tensor) -> Tensor:
     """`linalg.multi_dot` under its older name, with the matrices as separate arguments.
 
     >>> from pullback import chain_matmul, tensor
@@ -355,11 +361,12 @@ def chain_matmul(*matrices: Any) -> Any:
     tensor([[110.]])
     """
     if len(matrices) == 1:
+        require_tensor("chain_matmul", "matrices", matrices[0])
         return matrices[0]
     return multi_dot(matrices)
 
 
-def einsum(equation: Any, *operands: Any) -> Any:
+def einsum(equation: Any, *operands: Any) -> Tensor:
     """A sum of products over labelled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes.
 
     Labels may be numbers in lists after each operand, as `einsum(a, [0, 1], b, [1, 2], [0, 2])`.

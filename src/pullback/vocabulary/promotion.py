@@ -4,9 +4,11 @@ Promotion is an explicit cast before the operation, so that rules see one dtype.
 than 0-d tensors, and those a lower one than tensors with axes; NumPy scalars count as numbers, NumPy arrays as tensors.
 """
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +19,9 @@ from .._core.modes import quiet
 from .._core.package import package
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import in_common
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
 
 ndarray = np.ndarray
 HALVES = {"e", CHAR}
@@ -78,7 +83,7 @@ CALLED = {"bfloat16": "c10::BFloat16", "float16": "c10::Half", "float32": "float
 """The names of dtypes in torch's errors that do not end in _t."""
 
 
-def overflow(value: Any, dtype: np.dtype[Any]) -> RuntimeError:
+def overflow(value: object, dtype: np.dtype[Any]) -> RuntimeError:
     """The error for a number that a dtype cannot hold."""
     name = CALLED.get(dtype.name, f"{dtype.name}_t")
     return RuntimeError(f"value cannot be converted to type {name} without overflow: {value} for {dtype.name}")
@@ -163,7 +168,7 @@ def inexact(operand: Any) -> Any:
     return operand if source.kind in "fc" else cast(operand, dtypes.default_numpy())
 
 
-def sizes(operand: Any, order: float) -> Any:
+def sizes(operand: Tensor, order: float) -> Tensor:
     """The operand of a norm: absolute values of complex numbers, where the norm takes no power that makes these smooth."""
     return ops.abs(operand) if operand._dtype.kind == "c" and order in (1, np.inf, -np.inf) else operand
 
@@ -172,7 +177,7 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
     """A decorator for a function made of several operations: with halves it computes in float32, and rounds its result once."""
 
     @functools.wraps(function)
-    def computed(input: Any, *operands: Any, **options: Any) -> Any:
+    def computed(input: Tensor, *operands: Any, **options: Any) -> Tensor:
         dtype = _plain(input)
         if dtype is None or dtype.char not in HALVES:
             return function(input, *operands, **options)
@@ -186,7 +191,7 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
     return computed
 
 
-def binary(primitive: Primitive, a: Any, b: Any) -> Any:
+def binary(primitive: Primitive, a: Any, b: Any) -> Tensor:
     """A primitive of two operands, promoted; a clear error if their shapes do not broadcast."""
     dtype = _plain(a)
     if dtype is not None and type(b) is float and dtype.kind == "f":
@@ -196,7 +201,7 @@ def binary(primitive: Primitive, a: Any, b: Any) -> Any:
     return broadcast(primitive, a, b)
 
 
-def broadcast(primitive: Callable[..., Any], *operands: Any) -> Any:
+def broadcast(primitive: Callable[..., Any], *operands: Any) -> Tensor:
     """A primitive of operands of one dtype whose shapes broadcast."""
     try:
         return primitive(*operands)

@@ -1,7 +1,10 @@
 """Elements rearranged: rolled, rotated, repeated, in windows, and with arbitrary strides."""
 
+from __future__ import annotations
+
 import operator
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +16,11 @@ from .._tape.views import attach, view as view_of
 from . import shapes
 from .promotion import category
 
+if TYPE_CHECKING:
+    from .._core.typing import Dim, Sizes, Tensor
 
-def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
+
+def roll(input: Tensor, shifts: Sizes, dims: Dim = None) -> Tensor:
     """A copy with the elements rolled along axes, from the end to the beginning; without axes, in flat order.
 
     >>> import pullback
@@ -39,7 +45,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     return ops.roll(input, shifts=by, axes=axes)
 
 
-def fliplr(input: Any) -> Any:
+def fliplr(input: Tensor) -> Tensor:
     """A copy with the elements reversed along the second axis.
 
     >>> import pullback
@@ -52,7 +58,7 @@ def fliplr(input: Any) -> Any:
     return shapes.flip(input, 1)
 
 
-def flipud(input: Any) -> Any:
+def flipud(input: Tensor) -> Tensor:
     """A copy with the elements reversed along the first axis.
 
     >>> import pullback
@@ -65,7 +71,7 @@ def flipud(input: Any) -> Any:
     return shapes.flip(input, 0)
 
 
-def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
+def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """A copy rotated k times by 90 degrees, from the first of two axes towards the second.
 
     >>> import pullback
@@ -95,7 +101,7 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
 # Repetition
 
 
-def repeat(input: Any, *times: Any, repeats: Any = None) -> Any:
+def repeat(input: Tensor, *times: Sizes, repeats: Sizes | None = None) -> Tensor:
     """Copies side by side, a number for each axis; axes are added in front if there are more numbers.
 
     >>> import pullback
@@ -116,7 +122,7 @@ def repeat(input: Any, *times: Any, repeats: Any = None) -> Any:
     return ops.tile(input, repeats=counts)
 
 
-def tile(input: Any, *counts: Any, dims: Any = None) -> Any:
+def tile(input: Tensor, *counts: Sizes, dims: Sizes | None = None) -> Tensor:
     """Copies side by side, a number for each of the last axes, one along the axes before.
 
     >>> import pullback
@@ -128,7 +134,13 @@ def tile(input: Any, *counts: Any, dims: Any = None) -> Any:
     return repeat(input, (1,) * (input.ndim - len(each)) + each)
 
 
-def repeat_interleave(input: Any, repeats: Any = None, dim: Any = None, *, output_size: Any = None) -> Any:
+def repeat_interleave(
+    input: Tensor,
+    repeats: Tensor | int | None = None,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
+) -> Tensor:
     """Each element repeated along an axis, or in flat order if none is given, as often as `repeats` says.
 
     Called with only a tensor of counts: each index, repeated as often as its count says.
@@ -193,7 +205,7 @@ def _check_output(size: int, output_size: Any) -> None:
 # Strides
 
 
-def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
+def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """A view of windows along an axis, one every `step` elements, with their elements along a new last axis.
 
     >>> import pullback
@@ -214,7 +226,7 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     return view_of(ops.windows, input, axis=axis, size=size, step=step)
 
 
-def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
+def as_strided(input: Tensor, size: Sizes, stride: Sizes, storage_offset: int | None = None) -> Tensor:
     """A view of the tensor's memory with another size and strides, counted in elements.
 
     Elements that occur more than once get the sum of their gradients. The view must lie within the tensor, or within
@@ -264,7 +276,7 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -
     )
 
 
-def _in_order(tensor: Any) -> tuple[Any, int]:
+def _in_order(tensor: Tensor) -> tuple[Any, int]:
     """A tensor, or a view of it, with axes in memory order, and the distance of its elements in memory.
 
     The distance is None if the elements are not equally spaced, or overlap. In `vmap` an example's elements are spaced

@@ -4,9 +4,11 @@ All process rows, those of each step concatenated, as torch packs sequences of d
 length are reshaped to this form. The contribution of a layer's inputs is a single product for all steps.
 """
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +17,9 @@ from .._core.primitives import Carrier
 from .._core.values import concrete, require_tensor
 from . import layers, shapes
 from .dropout import dropout
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
 
 Sizes = tuple[int, ...]
 States = tuple[Any, ...]
@@ -30,7 +35,7 @@ class Kind(NamedTuple):
 
 
 def _simple(relu: bool) -> Callable[..., States]:
-    def run(rows: Any, states: States, weights: Sequence[Any], sizes: Sizes, reverse: bool) -> States:
+    def run(rows: Tensor, states: States, weights: Sequence[Tensor], sizes: Sizes, reverse: bool) -> States:
         w_input, w_state, *biases = weights
         x = layers.linear(rows, w_input, biases[0] + biases[1] if biases else None)
         return (ops.rnn(x, *states, w_state, sizes=sizes, reverse=reverse, relu=relu),)
@@ -38,7 +43,7 @@ def _simple(relu: bool) -> Callable[..., States]:
     return run
 
 
-def _lstm(rows: Any, states: States, weights: Sequence[Any], sizes: Sizes, reverse: bool) -> States:
+def _lstm(rows: Tensor, states: States, weights: Sequence[Tensor], sizes: Sizes, reverse: bool) -> States:
     w_input, w_state, *others = weights
     bias = others[0] + others[1] if len(others) > 1 else None
     x = layers.linear(rows, w_input, bias)
@@ -47,7 +52,7 @@ def _lstm(rows: Any, states: States, weights: Sequence[Any], sizes: Sizes, rever
     return y, h
 
 
-def _gru(rows: Any, states: States, weights: Sequence[Any], sizes: Sizes, reverse: bool) -> States:
+def _gru(rows: Tensor, states: States, weights: Sequence[Tensor], sizes: Sizes, reverse: bool) -> States:
     w_input, w_state, *biases = weights
     x = layers.linear(rows, w_input, biases[0] if biases else None)
     bias = biases[1] if biases else np.zeros(w_state.shape[0], w_state._dtype)
@@ -79,7 +84,7 @@ class Layers(NamedTuple):
         return 2 if self.bidirectional else 1
 
 
-def _last(rows: Any, sizes: Sizes, reverse: bool) -> Any:
+def _last(rows: Tensor, sizes: Sizes, reverse: bool) -> Tensor:
     """The final state of each sequence."""
     count = sizes[0]
     if reverse or len(sizes) == 1:
@@ -91,7 +96,7 @@ def _last(rows: Any, sizes: Sizes, reverse: bool) -> Any:
     return ops.embedding(rows, starts[lengths - 1] + np.arange(count), padding=None, by_frequency=False)
 
 
-def _stacked(net: Layers, rows: Any, sizes: Sizes, states: States, params: Sequence[Any]) -> tuple[Any, ...]:
+def _stacked(net: Layers, rows: Tensor, sizes: Sizes, states: States, params: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """The rows of the last layer, and the final states of every layer and direction."""
     per = len(params) // (net.depth * net.directions)
     first = [shapes.unbind(state) for state in states]
@@ -113,7 +118,7 @@ def _stacked(net: Layers, rows: Any, sizes: Sizes, states: States, params: Seque
 # Checks
 
 
-def _check(net: Layers, rows: Any, states: States, params: Sequence[Any]) -> None:
+def _check(net: Layers, rows: Tensor, states: States, params: Sequence[Tensor]) -> None:
     """Raise for arguments with incompatible shapes."""
     name, places = net.kind.name, net.depth * net.directions
     for argument, value in (("input", rows), *(("hx", state) for state in states), *(("params", p) for p in params)):
@@ -147,7 +152,9 @@ def _check(net: Layers, rows: Any, states: States, params: Sequence[Any]) -> Non
             )
 
 
-def _over_sequences(net: Layers, input: Any, states: States, params: Sequence[Any], batch_first: bool) -> Any:
+def _over_sequences(
+    net: Layers, input: Tensor, states: States, params: Sequence[Tensor], batch_first: bool
+) -> tuple[Tensor, ...]:
     """The network over sequences of equal length: (steps, batch, features), or (batch, steps, features)."""
     require_tensor(net.kind.name, "input", input)
     if input.ndim != 3:
@@ -164,7 +171,9 @@ def _over_sequences(net: Layers, input: Any, states: States, params: Sequence[An
     return shapes.swapaxes(out, 0, 1) if batch_first else out, *ends
 
 
-def _over_packed(net: Layers, data: Any, batch_sizes: Any, states: States, params: Sequence[Any]) -> Any:
+def _over_packed(
+    net: Layers, data: Tensor, batch_sizes: Tensor, states: States, params: Sequence[Tensor]
+) -> tuple[Tensor, ...]:
     """The network over packed sequences: rows, and the number of rows of each step."""
     _check(net, data, states, params)
     sizes = tuple(int(size) for size in concrete(batch_sizes, net.kind.name))
@@ -189,7 +198,7 @@ def _check_batch(states: States, batch: int) -> None:
 # torch's functions
 
 
-def _over(kind: Kind, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def _over(kind: Kind, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Tensor, ...]:
     """torch's function of a kind; the type of the fourth argument tells packed sequences from those of equal length."""
     arguments = PACKED if (len(args) > 3 and not isinstance(args[3], bool)) or "data" in options else PADDED
     given = dict(zip(arguments, args, strict=False)) | options
@@ -214,7 +223,7 @@ SETTINGS = ("hx", "params", "has_biases", "num_layers", "dropout", "train", "bid
 PADDED, PACKED = ("input", *SETTINGS, "batch_first"), ("data", "batch_sizes", *SETTINGS)
 
 
-def rnn_tanh(*args: Any, **options: Any) -> Any:
+def rnn_tanh(*args: Any, **options: Any) -> tuple[Tensor, ...]:
     """Layers of h' = tanh(W x + b + V h + c) over sequences: the last layer's states, and each layer's final states.
 
     The arguments are (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first) or, for
@@ -223,17 +232,17 @@ def rnn_tanh(*args: Any, **options: Any) -> Any:
     return _over(RNN_TANH, args, options)
 
 
-def rnn_relu(*args: Any, **options: Any) -> Any:
+def rnn_relu(*args: Any, **options: Any) -> tuple[Tensor, ...]:
     """Layers of h' = relu(W x + b + V h + c) over sequences; arguments as for `rnn_tanh`."""
     return _over(RNN_RELU, args, options)
 
 
-def gru(*args: Any, **options: Any) -> Any:
+def gru(*args: Any, **options: Any) -> tuple[Tensor, ...]:
     """Layers of gated recurrent units over sequences; arguments as for `rnn_tanh`."""
     return _over(GRU, args, options)
 
 
-def lstm(*args: Any, **options: Any) -> Any:
+def lstm(*args: Any, **options: Any) -> tuple[Tensor, ...]:
     """Layers of long short-term memory over sequences; arguments as for `rnn_tanh`, with `hx` of states and cells."""
     return _over(LSTM, args, options)
 
@@ -241,14 +250,14 @@ def lstm(*args: Any, **options: Any) -> Any:
 # Single steps
 
 
-def _step(kind: Kind, input: Any, states: States, weights: Sequence[Any]) -> States:
+def _step(kind: Kind, input: Tensor, states: States, weights: Sequence[Tensor | None]) -> States:
     """One step of one layer, for a batch or a single example."""
     names = ("input", *["hx"] * len(states), "w_ih", "w_hh", "b_ih", "b_hh")
     for place, (name, value) in enumerate(zip(names, (input, *states, *weights), strict=True), 1):
         if value is not None or not name.startswith("b_"):
             require_tensor("rnn_cell", name, value, place)
     given = [weight for weight in weights if weight is not None]
-    single = isinstance(input, Carrier) and input.ndim == 1
+    single = input.ndim == 1
     if single:
         input, *states = (shapes.unsqueeze(value, 0) for value in (input, *states))  # type: ignore[assignment]
     if not _fits(kind, input, states, given):
@@ -261,7 +270,7 @@ def _step(kind: Kind, input: Any, states: States, weights: Sequence[Any]) -> Sta
     return tuple(shapes.squeeze(out, 0) for out in outs) if single else outs
 
 
-def _fits(kind: Kind, input: Any, states: States, weights: Sequence[Any]) -> bool:
+def _fits(kind: Kind, input: Tensor, states: States, weights: Sequence[Any]) -> bool:
     """True if the arguments of a step have the usual shapes and one dtype: there is no more to check."""
     sizes, dtype = tuple(weights[1].shape), input._dtype
     if len(sizes) != 2 or sizes[0] != kind.gates * sizes[1] or input.ndim != 2 or len(weights) not in {2, 4}:
@@ -271,7 +280,7 @@ def _fits(kind: Kind, input: Any, states: States, weights: Sequence[Any]) -> boo
     return all(x.shape == size and x._dtype is dtype for x, size in zip((*weights, *states), wanted, strict=True))
 
 
-def _check_step(input: Any, weights: Sequence[Any], states: States) -> None:
+def _check_step(input: Tensor, weights: Sequence[Any], states: States) -> None:
     """Raise torch's errors for single steps with incompatible shapes."""
     for name, weight in zip(("w_ih", "w_hh"), weights, strict=False):
         if weight.ndim != 2:
@@ -288,7 +297,9 @@ def _check_step(input: Any, weights: Sequence[Any], states: States) -> None:
             raise RuntimeError(f"hidden{place} has inconsistent hidden_size: got {state.shape[1]}, expected {narrow}")
 
 
-def rnn_tanh_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+def rnn_tanh_cell(
+    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
+) -> Tensor:
     """tanh(w_ih @ x + b_ih + w_hh @ h + b_hh): one step of a simple recurrent network.
 
     >>> from pullback import rnn_tanh_cell, tensor
@@ -298,7 +309,9 @@ def rnn_tanh_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b
     return _step(RNN_TANH, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
 
 
-def rnn_relu_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+def rnn_relu_cell(
+    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
+) -> Tensor:
     """relu(w_ih @ x + b_ih + w_hh @ h + b_hh): one step of a simple recurrent network.
 
     >>> from pullback import rnn_relu_cell, tensor
@@ -308,7 +321,9 @@ def rnn_relu_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b
     return _step(RNN_RELU, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
 
 
-def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+def gru_cell(
+    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
+) -> Tensor:
     """One step of a gated recurrent unit: the next state.
 
     >>> from pullback import gru_cell, ones, zeros
@@ -318,7 +333,9 @@ def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: 
     return _step(GRU, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
 
 
-def lstm_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+def lstm_cell(
+    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
+) -> tuple[Tensor, ...]:
     """One step of long short-term memory: the next state and cell.
 
     >>> from pullback import lstm_cell, ones, zeros

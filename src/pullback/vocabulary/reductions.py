@@ -1,7 +1,9 @@
 """Reductions: sums, means, extremes, norms, and the softmax family."""
 
+from __future__ import annotations
+
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,14 +13,16 @@ from .._core.shapes import normalize_axes, normalize_axis
 from . import arithmetic, in_both_spellings, load, of_tensor, shapes
 from .promotion import cast, inexact, sizes
 
-Dim = int | tuple[int, ...] | list[int] | None
+if TYPE_CHECKING:
+    from .._core.primitives import Primitive
+    from .._core.typing import Dim, DType, Tensor, TensorLike
 
 
 class Extremes(NamedTuple):
     """The result of max(dim) and min(dim): the values and their indices."""
 
-    values: Any
-    indices: Any
+    values: Tensor
+    indices: Tensor
 
 
 def _one_of(name: str, torch_name: str, dim: Any, axis: Any) -> Any:
@@ -30,7 +34,7 @@ def _one_of(name: str, torch_name: str, dim: Any, axis: Any) -> Any:
     return axis
 
 
-def _axes(name: str, input: Any, dim: Dim, axis: Dim) -> tuple[int, ...]:
+def _axes(name: str, input: Tensor, dim: Dim, axis: Dim) -> tuple[int, ...]:
     if axis is not None:
         dim = _one_of(name, "dim", dim, axis)
     ndim = input.ndim
@@ -44,18 +48,18 @@ def _or_all(dim: Dim) -> Dim:
     return None if isinstance(dim, tuple | list) and not dim else dim
 
 
-def _converted(input: Any, dtype: Any) -> Any:
+def _converted(input: Tensor, dtype: DType | None) -> Tensor:
     return input if dtype is None else cast(input, dtypes.as_dtype(dtype).numpy)
 
 
-def _summable(input: Any, dtype: Any) -> Any:
+def _summable(input: Tensor, dtype: DType | None) -> Tensor:
     """The operand of a sum or product, in the requested dtype, else with integers and bools converted to int64."""
     if dtype is None and input._dtype.kind in "bui":
         return cast(input, np.dtype(np.int64))
     return _converted(input, dtype)
 
 
-def scanned(name: str, input: Any, dtype: Any) -> Any:
+def scanned(name: str, input: Tensor, dtype: DType | None) -> Tensor:
     """The operand of a cumulative sum or product."""
     if dtype is not None and dtypes.as_dtype(dtype) is dtypes.bool_:
         raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool': convert the result, y.bool()")
@@ -63,8 +67,14 @@ def scanned(name: str, input: Any, dtype: Any) -> Any:
 
 
 def sum(
-    input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None, axis: Dim = None, keepdims: bool = False
-) -> Any:
+    input: Tensor,
+    dim: Dim = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    axis: Dim = None,
+    keepdims: bool = False,
+) -> Tensor:
     """The sum of all elements, or along axes; integers and bools are summed as int64.
 
     >>> import pullback
@@ -77,7 +87,7 @@ def sum(
     return ops.sum(input, axis=_axes("sum", input, dim, axis), keepdims=keepdim or keepdims, given=given)
 
 
-def nansum(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def nansum(input: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """The sum of all elements that are not NaN, or along axes.
 
     >>> import pullback
@@ -87,20 +97,20 @@ def nansum(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = N
     return sum(_without_nan(input), dim, keepdim, dtype=dtype)
 
 
-def _without_nan(input: Any) -> Any:
+def _without_nan(input: Tensor) -> Tensor:
     """A copy with 0 in place of each NaN."""
     return ops.where(ops.isnan(input), np.zeros((), input._dtype), input) if input._dtype.kind in "fc" else input
 
 
 def prod(
-    input: Any,
+    input: Tensor,
     dim: int | None = None,
     keepdim: bool = False,
     *,
-    dtype: Any = None,
+    dtype: DType | None = None,
     axis: int | None = None,
     keepdims: bool = False,
-) -> Any:
+) -> Tensor:
     """The product of all elements, or along an axis; integers and bools are multiplied as int64.
 
     >>> import pullback
@@ -119,8 +129,14 @@ def prod(
 
 
 def mean(
-    input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None, axis: Dim = None, keepdims: bool = False
-) -> Any:
+    input: Tensor,
+    dim: Dim = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    axis: Dim = None,
+    keepdims: bool = False,
+) -> Tensor:
     """The mean of all elements, or along axes; of floating or complex tensors only.
 
     >>> import pullback
@@ -141,7 +157,7 @@ def mean(
     return ops.mean(input, axis=_axes("mean", input, dim, axis), keepdims=keepdim or keepdims, given=given)
 
 
-def nanmean(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def nanmean(input: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """The mean of all elements that are not NaN, or along axes; of floating or complex tensors only.
 
     >>> import pullback
@@ -157,7 +173,7 @@ def nanmean(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = 
     return ops.divide(total, cast(sum(ops.logical_not(ops.isnan(input)), dim, keepdim), total._dtype))
 
 
-def count_nonzero(input: Any, dim: Dim = None) -> Any:
+def count_nonzero(input: Tensor, dim: Dim = None) -> Tensor:
     """The number of nonzero elements, of all or along axes.
 
     >>> import pullback
@@ -167,7 +183,7 @@ def count_nonzero(input: Any, dim: Dim = None) -> Any:
     return sum(ops.not_equal(input, np.zeros((), input._dtype)), dim)
 
 
-def trace(input: Any) -> Any:
+def trace(input: Tensor) -> Tensor:
     """The sum of the diagonal of a matrix.
 
     >>> import pullback
@@ -180,8 +196,8 @@ def trace(input: Any) -> Any:
 
 
 def _spread(
-    primitive: Any,
-    input: Any,
+    primitive: Primitive,
+    input: Tensor,
     dim: Dim | bool,
     unbiased: bool | None,
     keepdim: bool,
@@ -190,7 +206,7 @@ def _spread(
     ddof: float | None = None,
     axis: Dim = None,
     keepdims: bool = False,
-) -> Any:
+) -> Tensor:
     """The implementation of var and std, which have the same arguments."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
@@ -203,7 +219,9 @@ def _spread(
     return primitive(input, axis=axes, correction=correction, keepdims=keepdim or keepdims)
 
 
-def var(input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any) -> Any:
+def var(
+    input: Tensor, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any
+) -> Tensor:
     """The variance over all elements or along axes, divided by count - correction (1 unless given).
 
     >>> import pullback
@@ -213,7 +231,9 @@ def var(input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdi
     return _spread(ops.var, input, dim, unbiased, keepdim, **options)
 
 
-def std(input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any) -> Any:
+def std(
+    input: Tensor, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any
+) -> Tensor:
     """The standard deviation: the square root of `var`, with its arguments; the slope at 0 is 0.
 
     >>> import pullback
@@ -225,8 +245,8 @@ def std(input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdi
 
 @of_tensor
 def var_mean(
-    input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any
-) -> Any:
+    input: Tensor, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any
+) -> tuple[Tensor, ...]:
     """`var` and `mean` along the same axes, as a pair.
 
     >>> import pullback
@@ -238,8 +258,8 @@ def var_mean(
 
 @of_tensor
 def std_mean(
-    input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any
-) -> Any:
+    input: Tensor, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any
+) -> tuple[Tensor, ...]:
     """`std` and `mean` along the same axes, as a pair.
 
     >>> import pullback
@@ -249,12 +269,12 @@ def std_mean(
     return _with_mean(std, input, dim, unbiased, keepdim, options)
 
 
-def _with_mean(function: Any, input: Any, dim: Any, unbiased: Any, keepdim: bool, options: dict[str, Any]) -> Any:
+def _with_mean(function: Any, input: Tensor, dim: Any, unbiased: Any, keepdim: bool, options: dict[str, Any]) -> Any:
     spread = function(input, dim, unbiased, keepdim, **options)
     return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim, axis=options.get("axis"))
 
 
-def _extreme(name: str, input: Any, dim: Any, keepdim: bool, axis: Any, keepdims: bool) -> Any:
+def _extreme(name: str, input: Tensor, dim: Any, keepdim: bool, axis: Any, keepdims: bool) -> Any:
     """max and min: over all elements, along an axis with indices, or elementwise with another tensor."""
     if axis is not None:
         dim = _one_of(name, "dim", dim, axis)
@@ -277,7 +297,7 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: bool, axis: Any, keepdims
     return Extremes(values, indices)
 
 
-def _refuse_empty(name: str, input: Any, axis: int) -> None:
+def _refuse_empty(name: str, input: Tensor, axis: int) -> None:
     if input.shape[axis] == 0:
         raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
 
@@ -290,8 +310,14 @@ def _second(name: str, dim: Any, other: Any) -> Any:
 
 
 def max(
-    input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None, keepdims: bool = False
-) -> Any:
+    input: Tensor,
+    dim: int | Tensor | None = None,
+    keepdim: bool = False,
+    *,
+    other: TensorLike | None = None,
+    axis: int | None = None,
+    keepdims: bool = False,
+) -> Tensor:
     """The largest element; with a dim, (values, indices) along it; with a tensor, the elementwise maximum.
 
     Over all elements, ties share the gradient; along a dim, the first of them gets it.
@@ -307,8 +333,14 @@ def max(
 
 
 def min(
-    input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None, keepdims: bool = False
-) -> Any:
+    input: Tensor,
+    dim: int | Tensor | None = None,
+    keepdim: bool = False,
+    *,
+    other: TensorLike | None = None,
+    axis: int | None = None,
+    keepdims: bool = False,
+) -> Tensor:
     """The smallest element; with a dim, (values, indices) along it; with a tensor, the elementwise minimum.
 
     >>> import pullback
@@ -321,7 +353,7 @@ def min(
     return _extreme("min", input, _second("min", dim, other), keepdim, axis, keepdims)
 
 
-def amax(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Any:
+def amax(input: Tensor, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Tensor:
     """The largest element along axes; ties share the gradient.
 
     >>> import pullback
@@ -333,7 +365,7 @@ def amax(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None
     return ops.amax(input, axis=_nonempty_axes("amax", input, dim, axis), keepdims=keepdim or keepdims)
 
 
-def amin(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Any:
+def amin(input: Tensor, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Tensor:
     """The smallest element along axes; ties share the gradient.
 
     >>> import pullback
@@ -343,7 +375,7 @@ def amin(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None
     return ops.amin(input, axis=_nonempty_axes("amin", input, dim, axis), keepdims=keepdim or keepdims)
 
 
-def _nonempty_axes(name: str, input: Any, dim: Dim, axis: Dim) -> tuple[int, ...]:
+def _nonempty_axes(name: str, input: Tensor, dim: Dim, axis: Dim) -> tuple[int, ...]:
     axes = _axes(name, input, dim, axis)
     arithmetic.refuse_unordered(name, input._dtype)
     if 0 in input.shape:
@@ -364,11 +396,11 @@ def _no_dim(name: str) -> RuntimeError:
 class LeastAndLargest(NamedTuple):
     """The result of aminmax."""
 
-    min: Any
-    max: Any
+    min: Tensor
+    max: Tensor
 
 
-def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> LeastAndLargest:
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> LeastAndLargest:
     """The smallest and the largest element, of all or along an axis; ties share the gradient.
 
     >>> import pullback
@@ -385,7 +417,7 @@ def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Lea
     return LeastAndLargest(amin(input, dim, keepdim), amax(input, dim, keepdim))
 
 
-def _locate(name: str, primitive: Any, input: Any, dim: int | None, keepdim: bool) -> Any:
+def _locate(name: str, primitive: Primitive, input: Tensor, dim: int | None, keepdim: bool) -> Tensor:
     arithmetic.refuse_unordered(name, input._dtype)
     if dim is None:
         if input.numel() == 0:
@@ -399,7 +431,7 @@ def _locate(name: str, primitive: Any, input: Any, dim: int | None, keepdim: boo
 
 
 @in_both_spellings
-def argmax(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Any:
+def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Tensor:
     """The index of the largest element, in the flattened tensor or along a dim; the first if there are several.
 
     >>> from pullback import argmax, tensor
@@ -410,7 +442,7 @@ def argmax(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: i
 
 
 @in_both_spellings
-def argmin(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Any:
+def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Tensor:
     """The index of the smallest element, in the flattened tensor or along a dim; the first if there are several.
 
     >>> from pullback import argmin, tensor
@@ -420,7 +452,7 @@ def argmin(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: i
     return _locate("argmin", ops.argmin, input, _one_of("argmin", "dim", dim, axis), keepdim)
 
 
-def all(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Any:
+def all(input: Tensor, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Tensor:
     """True if every element is nonzero, of all or along axes; with dim=(), elementwise.
 
     >>> import pullback
@@ -430,7 +462,7 @@ def all(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None,
     return _truth(ops.all, input, _one_of("all", "dim", dim, axis), keepdim or keepdims)
 
 
-def any(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Any:
+def any(input: Tensor, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Tensor:
     """True if some element is nonzero, of all or along axes; with dim=(), elementwise.
 
     >>> import pullback
@@ -440,13 +472,15 @@ def any(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None,
     return _truth(ops.any, input, _one_of("any", "dim", dim, axis), keepdim or keepdims)
 
 
-def _truth(primitive: Any, input: Any, dim: Dim, keepdims: bool) -> Any:
+def _truth(primitive: Primitive, input: Tensor, dim: Dim, keepdims: bool) -> Tensor:
     """A result of `all` or `any`: bool, but uint8 for uint8, as in torch."""
     result = primitive(input, axis=normalize_axes(dim, input.ndim, primitive.name), keepdims=keepdims)
     return cast(result, input._dtype) if input._dtype == np.uint8 else result
 
 
-def norm(input: Any, p: Any = 2, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def norm(
+    input: Tensor, p: float | str | None = 2, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None
+) -> Tensor:
     """The p-norm of all elements or along axes: p a number, inf, -inf or 'fro' (2); its slope at 0 is 0.
 
     With p = 'nuc', the sum of the singular values of a matrix, or of each matrix in the plane of two axes.
@@ -487,7 +521,7 @@ def _check_matrix_norm(order: str, ndim: int, axes: tuple[int, ...], *, given: b
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, axes))}")
 
 
-def dist(input: Any, other: Any, p: float = 2) -> Any:
+def dist(input: Tensor, other: TensorLike, p: float = 2) -> Tensor:
     """The p-norm of input - other.
 
     >>> import pullback
@@ -497,7 +531,7 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
     return norm(inexact(arithmetic.sub(input, other)), p)
 
 
-def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
+def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """The input with slices along a dim scaled down to the p-norm maxnorm if theirs is larger.
 
     >>> import pullback
@@ -518,7 +552,7 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
 
 
 @in_both_spellings
-def logsumexp(input: Any, dim: Dim, keepdim: bool = False, *, keepdims: bool = False) -> Any:
+def logsumexp(input: Tensor, dim: Dim, keepdim: bool = False, *, keepdims: bool = False) -> Tensor:
     """log(sum(exp(input))) along axes, without overflow.
 
     >>> import pullback
@@ -529,17 +563,21 @@ def logsumexp(input: Any, dim: Dim, keepdim: bool = False, *, keepdims: bool = F
     return ops.logsumexp(inexact(input), axis=axes, keepdims=keepdim or keepdims)
 
 
-def softmax(input: Any, dim: int | None = None, dtype: Any = None, *, axis: int | None = None) -> Any:
+def softmax(input: Tensor, dim: int | None = None, dtype: DType | None = None, *, axis: int | None = None) -> Tensor:
     """exp(input) divided by its sum along a dim."""
     return _along("softmax", ops.softmax, input, dim, dtype, axis)
 
 
-def log_softmax(input: Any, dim: int | None = None, dtype: Any = None, *, axis: int | None = None) -> Any:
+def log_softmax(
+    input: Tensor, dim: int | None = None, dtype: DType | None = None, *, axis: int | None = None
+) -> Tensor:
     """The logarithm of softmax along a dim, without overflow."""
     return _along("log_softmax", ops.log_softmax, input, dim, dtype, axis)
 
 
-def _along(name: str, primitive: Any, input: Any, dim: int | None, dtype: Any, axis: int | None) -> Any:
+def _along(
+    name: str, primitive: Primitive, input: Tensor, dim: int | None, dtype: DType | None, axis: int | None
+) -> Tensor:
     if axis is not None:
         dim = _one_of(name, "dim", dim, axis)
     if dim is None:
@@ -558,7 +596,7 @@ def _along(name: str, primitive: Any, input: Any, dim: int | None, dtype: Any, a
 
 
 @in_both_spellings
-def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
+def cumsum(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
     """The cumulative sum along a dim; of integers and bools in int64.
 
     >>> import pullback

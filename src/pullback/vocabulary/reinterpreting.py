@@ -1,14 +1,19 @@
 """Views of a tensor's bytes as another dtype: `x.view(dtype)`."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core import dtypes
 from .._tape.views import alias
 
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
 
-def reinterpreted(input: Any, dtype: Any) -> Any:
+
+def reinterpreted(input: Tensor, dtype: object) -> Tensor:
     """A view of the elements' bytes as another dtype; the size of the last axis changes with the itemsize.
 
     It shares the memory of the tensor, and has no gradient.

@@ -1,11 +1,13 @@
 """Resampling of images: interpolation, sampling at grid points, and pixels moved between channels and positions."""
 
+from __future__ import annotations
+
 import functools
 import itertools
 import math
 import operator
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +19,9 @@ from ..ops.resampling import Taps
 from . import arithmetic, bits, rounding, shapes
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from .promotion import cast
+
+if TYPE_CHECKING:
+    from .._core.typing import Sizes, Tensor
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -68,16 +73,16 @@ def _cubic(size: int, length: int, scale: float | None, corners: bool) -> Taps:
     return Taps(np.tile(np.arange(length), 4), columns.reshape(-1), weights, length, size)
 
 
-def _triangle(x: Array) -> Any:
+def _triangle(x: Array) -> Array:
     return np.maximum(1 - np.abs(x), 0)
 
 
-def _keys(x: Array) -> Any:
+def _keys(x: Array) -> Array:
     far, near, _, _ = cubic_weights(np.abs(x) - np.floor(np.abs(x)), -0.5)
     return np.where(np.abs(x) < 1, near, np.where(np.abs(x) < 2, far, 0))
 
 
-def _lanczos(x: Array) -> Any:
+def _lanczos(x: Array) -> Array:
     return np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0)
 
 
@@ -129,7 +134,7 @@ BYTES = ("nearest", "nearest-exact", "bilinear", "bicubic", "lanczos")
 AREAS = {1: adaptive_avg_pool1d, 2: adaptive_avg_pool2d, 3: adaptive_avg_pool3d}
 
 
-def _check_mode(input: Any, mode: str, align_corners: bool | None, antialias: bool) -> None:
+def _check_mode(input: Tensor, mode: str, align_corners: bool | None, antialias: bool) -> None:
     if mode not in MODES.split(" | ") or input.ndim not in (3, 4, 5):
         raise NotImplementedError(
             f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.ndim}D) for the modes: {MODES} (got {mode})"
@@ -151,7 +156,7 @@ def _check_mode(input: Any, mode: str, align_corners: bool | None, antialias: bo
         raise NotImplementedError(f'"{name}" not implemented for {input._type_name!r}: convert first, x.float()')
 
 
-def _sized(input: Any, size: Any, scale_factor: Any, recompute: bool | None) -> tuple[list[int], list[float | None]]:
+def _sized(input: Tensor, size: Any, scale_factor: Any, recompute: bool | None) -> tuple[list[int], list[float | None]]:
     """The lengths of the output, and the scale factors that determine its positions, if they do."""
     have = list(input.shape[2:])
     if size is not None and scale_factor is not None:
@@ -187,9 +192,9 @@ def _sized(input: Any, size: Any, scale_factor: Any, recompute: bool | None) -> 
 
 
 def interpolate(
-    input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None,
+    input: Tensor, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None, mode: str = "nearest", align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None, antialias: bool = False,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Signals, images or volumes, (batch, channels, *lengths), interpolated to another size.
 
     `mode` is 'nearest', 'nearest-exact', 'linear', 'bilinear', 'bicubic', 'trilinear' or 'area'. With `align_corners`
@@ -223,13 +228,19 @@ def interpolate(
 
 
 def upsample(
-    input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
-) -> Any:
+    input: Tensor,
+    size: Sizes | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Tensor:
     """`interpolate` under its older name."""
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
-def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+def upsample_nearest(
+    input: Tensor, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None
+) -> Tensor:
     """`interpolate` with mode 'nearest'.
 
     >>> import pullback
@@ -240,7 +251,9 @@ def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> 
     return interpolate(input, size, scale_factor, "nearest")
 
 
-def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+def upsample_bilinear(
+    input: Tensor, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None
+) -> Tensor:
     """`interpolate` with mode 'bilinear' and aligned corners.
 
     >>> import pullback
@@ -253,13 +266,13 @@ def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) ->
 # 2. Samples of images at the points of a grid
 
 
-def _clipped(place: Any, size: int) -> Any:
+def _clipped(place: Tensor, size: int) -> Tensor:
     """Positions clamped to the image; clamped ones get no gradient, as in torch."""
     known = place.detach()
     return arithmetic.where((known > 0) & (known < size - 1), place, arithmetic.clamp(known, 0, size - 1))
 
 
-def _reflected(place: Any, size: int, corners: bool) -> Any:
+def _reflected(place: Tensor, size: int, corners: bool) -> Tensor:
     """Positions outside reflected at the centres (corners) or the outer edges of the first and last elements."""
     low, span = (0.0, size - 1.0) if corners else (-0.5, float(size))
     if span == 0:
@@ -271,7 +284,7 @@ def _reflected(place: Any, size: int, corners: bool) -> Any:
     return arithmetic.where(turns % 2 == 0, inward, span - inward) + low
 
 
-def _inside(place: Any, size: int, padding_mode: str, corners: bool) -> Any:
+def _inside(place: Tensor, size: int, padding_mode: str, corners: bool) -> Tensor:
     if padding_mode == "zeros":
         return place
     return _clipped(_reflected(place, size, corners) if padding_mode == "reflection" else place, size)
@@ -309,7 +322,7 @@ def _neighbours(point: Any, size: int, mode: str, padding_mode: str, corners: bo
     ]
 
 
-def _check_grid(input: Any, grid: Any, mode: str, padding_mode: str) -> None:
+def _check_grid(input: Tensor, grid: Tensor, mode: str, padding_mode: str) -> None:
     if mode not in ("bilinear", "nearest", "bicubic"):
         raise ValueError(
             f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
@@ -349,8 +362,8 @@ def _check_grid(input: Any, grid: Any, mode: str, padding_mode: str) -> None:
 
 
 def grid_sample(
-    input: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
-) -> Any:
+    input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
+) -> Tensor:
     """Images, (batch, channels, height, width), sampled at the points (x, y) of a grid, (batch, height, width, 2).
 
     A point's coordinates run from -1 to 1. Volumes are sampled at points (x, y, z).
@@ -394,7 +407,7 @@ def _warn_of_corners(name: str) -> None:
     )
 
 
-def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any:
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """The grid for `grid_sample` of an image size transformed by affine maps, (batch, 2, 3) or (batch, 3, 4).
 
     >>> import pullback
@@ -442,7 +455,7 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
 # 3. Pixels moved between channels and positions
 
 
-def _images(name: str, input: Any) -> tuple[tuple[int, ...], tuple[int, int, int]]:
+def _images(name: str, input: Tensor) -> tuple[tuple[int, ...], tuple[int, int, int]]:
     """The batch axes of images, and their channels, height and width."""
     require_tensor(name, "input", input)
     if input.ndim < 3:
@@ -453,14 +466,14 @@ def _images(name: str, input: Any) -> tuple[tuple[int, ...], tuple[int, int, int
     return tuple(batch), (channels, height, width)
 
 
-def _exchanged(input: Any, batch: tuple[int, ...], parts: tuple[int, ...], order: tuple[int, ...]) -> Any:
+def _exchanged(input: Tensor, batch: tuple[int, ...], parts: tuple[int, ...], order: tuple[int, ...]) -> Tensor:
     """A copy with the axes after the batch split into parts, and these permuted."""
     split = shapes.reshape(input, (*batch, *parts))
     exchanged = shapes.permute(split, (*range(len(batch)), *(len(batch) + i for i in order)))
     return ops.clone(exchanged, order="C")
 
 
-def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """Images of r times the height and width, from r * r times as many channels.
 
     >>> import pullback
@@ -482,7 +495,7 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
     return shapes.reshape(spread, (*batch, c, height * r, width * r))
 
 
-def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """The inverse of `pixel_shuffle`: images of an r-th of the height and width, with r * r times as many channels.
 
     >>> import pullback
@@ -503,7 +516,7 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
     return shapes.reshape(gathered, (*batch, channels * r * r, height // r, width // r))
 
 
-def channel_shuffle(input: Any, groups: int) -> Any:
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """The channels interleaved: the first of each group, then the second of each, and so on.
 
     >>> import pullback

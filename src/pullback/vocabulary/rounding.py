@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .. import ops
 from .._core.primitives import Function, Primitive
@@ -12,12 +12,15 @@ from .._tape.shortcuts import is_primitive
 from .arithmetic import require_numbers
 from .promotion import category
 
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+
 
 def whole(primitive: Primitive) -> Callable[[Function], Function]:
     """The function of one tensor that rounds to integers; integers are returned as they are."""
 
     def made(like: Function) -> Function:
-        def function(input: Any) -> Any:
+        def function(input: Tensor) -> Tensor:
             kind = category(input)[0].kind
             if kind == "c":
                 raise NotImplementedError(
@@ -32,7 +35,7 @@ def whole(primitive: Primitive) -> Callable[[Function], Function]:
 
 
 @whole(ops.floor)
-def floor(input: Any) -> Any:
+def floor(input: Tensor) -> Tensor:
     """The largest integer not above, elementwise; its gradient is 0.
 
     >>> import pullback
@@ -42,7 +45,7 @@ def floor(input: Any) -> Any:
 
 
 @whole(ops.ceil)
-def ceil(input: Any) -> Any:
+def ceil(input: Tensor) -> Tensor:
     """The smallest integer not below, elementwise; its gradient is 0.
 
     >>> import pullback
@@ -52,7 +55,7 @@ def ceil(input: Any) -> Any:
 
 
 @whole(ops.trunc)
-def trunc(input: Any) -> Any:
+def trunc(input: Tensor) -> Tensor:
     """The integer towards zero, elementwise; its gradient is 0.
 
     >>> import pullback
@@ -62,7 +65,7 @@ def trunc(input: Any) -> Any:
 
 
 @is_primitive(ops.rint)
-def round(input: Any, *, decimals: int = 0) -> Any:
+def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """The nearest integer, halves to even, or the nearest number with `decimals` decimals; its gradient is 0.
 
     >>> import pullback

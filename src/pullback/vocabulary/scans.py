@@ -1,7 +1,8 @@
 """Scans and differences along an axis: cumulative products and extremes, differences, gradients and integrals."""
 
-from collections.abc import Sequence
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from .. import ops
 from .._core import dtypes
@@ -14,8 +15,11 @@ from .promotion import cast
 from .reductions import scanned
 from .sorting import Selection, alone, gathered
 
+if TYPE_CHECKING:
+    from .._core.typing import Dim, DType, Tensor
 
-def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
+
+def cumprod(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
     """The cumulative product along a dim; of integers and bools in int64.
 
     >>> import pullback
@@ -27,7 +31,7 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
     return ops.cumprod(input, axis=place, exclusive=False) if input.ndim else input.clone()
 
 
-def logcumsumexp(input: Any, dim: int) -> Any:
+def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     """log(cumsum(exp(input))) along a dim, without overflow.
 
     >>> import pullback
@@ -40,7 +44,7 @@ def logcumsumexp(input: Any, dim: int) -> Any:
     return ops.logcumsumexp(input, axis=place) if input.ndim else input.clone()
 
 
-def cummax(input: Any, dim: int) -> Selection:
+def cummax(input: Tensor, dim: int) -> Selection:
     """The cumulative maximum along a dim and its index, the last of equal ones: (values, indices).
 
     >>> import pullback
@@ -50,7 +54,7 @@ def cummax(input: Any, dim: int) -> Selection:
     return _running("cummax", input, dim, largest=True)
 
 
-def cummin(input: Any, dim: int) -> Selection:
+def cummin(input: Tensor, dim: int) -> Selection:
     """The cumulative minimum along a dim and its index, the last of equal ones: (values, indices).
 
     >>> import pullback
@@ -60,7 +64,7 @@ def cummin(input: Any, dim: int) -> Selection:
     return _running("cummin", input, dim, largest=False)
 
 
-def _running(name: str, input: Any, dim: int, *, largest: bool) -> Selection:
+def _running(name: str, input: Tensor, dim: int, *, largest: bool) -> Selection:
     place = normalize_axis(dim, input.ndim, name)
     arithmetic.refuse_unordered(name, input._dtype)
     if not input.ndim:
@@ -68,11 +72,13 @@ def _running(name: str, input: Any, dim: int, *, largest: bool) -> Selection:
     return gathered(input, ops.arglast(input, axis=place, largest=largest), place, f"{name.title()}Backward0")
 
 
-def _part(input: Any, axis: int, start: int | None, stop: int | None) -> Any:
+def _part(input: Tensor, axis: int, start: int | None, stop: int | None) -> Tensor:
     return getitem(input, (*(slice(None),) * axis, slice(start, stop)))
 
 
-def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(
+    input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
+) -> Tensor:
     """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input.
 
     >>> import pullback
@@ -97,9 +103,7 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
 
 
 @of_tensor
-def gradient(
-    input: Any, *, spacing: Any = 1, dim: int | Sequence[int] | None = None, edge_order: int = 1
-) -> tuple[Any, ...]:
+def gradient(input: Tensor, *, spacing: Any = 1, dim: Dim = None, edge_order: int = 1) -> tuple[Tensor, ...]:
     """Estimates of the derivative along each dim, by central differences inside and one-sided ones at the edges.
 
     `spacing` is the distance of neighbours: one number, one for each dim, or a 1-d tensor of coordinates for each dim.
@@ -139,7 +143,7 @@ def gradient(
     return tuple([_slope(input, axis, h, edge_order) for axis, h in zip(axes, spacings, strict=True)])
 
 
-def _slope(input: Any, axis: int, spacing: Any, edge_order: int) -> Any:
+def _slope(input: Tensor, axis: int, spacing: Any, edge_order: int) -> Tensor:
     """The estimates along one axis: the slope of a parabola through three neighbours, or of a line at the edges."""
     weight: Any = 0.5  # weight of the difference after an element
     if getattr(spacing, "ndim", 0):
@@ -162,11 +166,11 @@ def _slope(input: Any, axis: int, spacing: Any, edge_order: int) -> Any:
     if edge_order == 2:
         ends = [weight, weight] if isinstance(weight, float) else [_part(weight, 0, 0, 1), _part(weight, 0, -1, None)]
         first = arithmetic.sub(first, arithmetic.mul(_part(bends, axis, 0, 1), ends[0]))
-        last = arithmetic.add(last, arithmetic.mul(_part(bends, axis, -1, None), arithmetic.rsub(ends[1], 1)))
+        last = arithmetic.add(last, arithmetic.mul(_part(bends, axis, -1, None), 1 - ends[1]))
     return shapes.cat([first, inner, last], axis)
 
 
-def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The integral along a dim by the trapezoidal rule, for points at coordinates x or at a distance dx.
 
     >>> import pullback
@@ -176,7 +180,7 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
     return reductions.sum(_trapezoids("trapezoid", y, x, dx, dim), dim)
 
 
-def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The cumulative integral along a dim by the trapezoidal rule; arguments as for `trapezoid`.
 
     >>> import pullback
@@ -186,7 +190,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -
     return reductions.cumsum(_trapezoids("cumulative_trapezoid", y, x, dx, dim), dim)
 
 
-def _trapezoids(name: str, y: Any, x: Any, dx: Any, dim: int) -> Any:
+def _trapezoids(name: str, y: Tensor, x: Tensor | None, dx: float, dim: int) -> Tensor:
     """The areas of the trapezoids between neighbours."""
     require_tensors(name, y=y, **({} if x is None else {"x": x}))
     if not y.ndim:
@@ -197,12 +201,13 @@ def _trapezoids(name: str, y: Any, x: Any, dx: Any, dim: int) -> Any:
     if y._dtype.kind in "iu":  # whose sums may be out of range
         y = cast(y, dtypes.default_numpy())
     heights = arithmetic.add(_part(y, place, 1, None), _part(y, place, None, -1))
+    widths: Tensor | float = dx
     if x is not None:
         along = 0 if x.ndim == 1 else normalize_axis(place - y.ndim, x.ndim, name)
         if x.ndim == 1 and x.shape[0] != y.shape[place]:
             raise RuntimeError(
                 f"{name}: There must be one `x` value for each sample point: {x.shape[0]} for {y.shape[place]} points"
             )
-        dx = diff(x, dim=along)
-        dx = shapes.reshape(dx, -1, *[1] * (y.ndim - place - 1)) if x.ndim == 1 else dx
-    return arithmetic.div(arithmetic.mul(heights, dx), 2.0)
+        apart = diff(x, dim=along)
+        widths = shapes.reshape(apart, -1, *[1] * (y.ndim - place - 1)) if x.ndim == 1 else apart
+    return arithmetic.div(arithmetic.mul(heights, widths), 2.0)

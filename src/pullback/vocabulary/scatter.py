@@ -4,13 +4,15 @@ torch's rules for such indices are stricter than those of `x[index]`: they are i
 negative, and the values written have the dtype of the target.
 """
 
+from __future__ import annotations
+
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import ops
-from .._core import dtypes, xp as _xp
+from .._core import dtypes, errors, xp as _xp
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import broadcast_shapes, normalize_axis
 from .._core.values import outside, require_operand
@@ -18,16 +20,25 @@ from .._tape.views import view
 from . import shapes
 from .promotion import cast, category, held
 
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from .._core.typing import Array, Number, Tensor, TensorLike
+
+    Operand = TypeVar("Operand", bound=Tensor | Array)
+
 REDUCTIONS = {"sum": ops.scatter_add, "prod": ops.scatter_prod, "amax": ops.scatter_amax, "amin": ops.scatter_amin}
 
 
 # Checks of arguments
 
 
-def _indices(name: str, index: Any, error: type[Exception] = RuntimeError, *, wide: bool = False) -> Any:
+def _indices(
+    name: str, index: Tensor | Array, error: type[Exception] = RuntimeError, *, wide: bool = False
+) -> Tensor | Array:
     """An index that is a tensor or array of int64, or of int32 unless `wide` requires int64."""
     if not isinstance(index, (Carrier, np.ndarray)):
-        require_operand(name.rstrip("_"), "index", index, 2 if name in ("put_", "take") else 3)
+        raise errors.no_tensor(name.rstrip("_"), "index", 2 if name in ("put_", "take") else 3, index)
     dtype = category(index)[0]
     if dtype == np.int64 or (dtype == np.int32 and not wide):
         return index
@@ -37,12 +48,18 @@ def _indices(name: str, index: Any, error: type[Exception] = RuntimeError, *, wi
     raise error(f"{name}(): Expected dtype {wanted} for index, but it has {_type_name(index)}: use index.long()")
 
 
-def _type_name(value: Any) -> str:
+def _type_name(value: TensorLike) -> str:
     return dtypes.type_name(dtypes.from_numpy(category(value)[0]))
 
 
 def _check_bounds(
-    index: Any, input: Any, axis: int, error: type[Exception], begun: str = "", *, from_end: bool = False
+    index: Tensor | Array,
+    input: Tensor | Array,
+    axis: int,
+    error: type[Exception],
+    begun: str = "",
+    *,
+    from_end: bool = False,
 ) -> None:
     size = input.shape[axis] if input.ndim else 1
     found = outside(index, size, from_end=from_end)
@@ -55,17 +72,17 @@ def seen(primitive: Primitive, operand: Any, **metadata: Any) -> Any:
     return view(primitive, operand, **metadata) if isinstance(operand, Carrier) else primitive(operand, **metadata)
 
 
-def _lifted(value: Any) -> Any:
+def _lifted(value: Operand) -> Operand:
     """A 0-d operand reshaped to one axis."""
     return value if value.ndim else seen(ops.reshape, value, shape=(1,))
 
 
-def _like(input: Any, result: Any) -> Any:
+def _like(input: Tensor, result: Tensor) -> Tensor:
     """A result computed with one axis, reshaped to the shape of its 0-d input."""
     return result if input.ndim else seen(ops.reshape, result, shape=())
 
 
-def scalar(input: Any, value: Any) -> Any:
+def scalar(input: Tensor, value: Number | np.generic) -> Array:
     """A number in the dtype of its target."""
     return held(value, input._dtype)
 
@@ -73,7 +90,7 @@ def scalar(input: Any, value: Any) -> Any:
 # Along an axis, with an index for each element
 
 
-def _check_axes(index: Any, other: Any, what: str) -> None:
+def _check_axes(index: Tensor | Array, other: Tensor | Array, what: str) -> None:
     if max(index.ndim, 1) != max(other.ndim, 1):
         raise RuntimeError(
             f"Index tensor must have the same number of dimensions as {what} tensor: their shapes are "
@@ -81,7 +98,7 @@ def _check_axes(index: Any, other: Any, what: str) -> None:
         )
 
 
-def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+def gather(input: Tensor, dim: int, index: Tensor | Array, *, sparse_grad: bool = False) -> Tensor:
     """The elements along a dim selected by `index`; the result has the shape of `index`.
 
     >>> import pullback
@@ -108,7 +125,9 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
     return shapes.reshape(ops.take_along_axis(_lifted(input), _lifted(index), axis=0), shape)
 
 
-def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, axis: int | None = None) -> Any:
+def take_along_dim(
+    input: Tensor, indices: Tensor | Array, dim: int | None = None, *, axis: int | None = None
+) -> Tensor:
     """The elements along a dim selected by `indices`, with other axes broadcast; of the flattened tensor without a dim.
 
     >>> import pullback
@@ -146,12 +165,12 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, axis: in
     return gather(input, place, indices)
 
 
-def _same_dtype(input: Any, source: Any, refusal: str) -> None:
+def _same_dtype(input: Tensor, source: Tensor | Array, refusal: str) -> None:
     if category(source)[0] != input._dtype:
         raise RuntimeError(f"{refusal}: got {_type_name(input)} and {_type_name(source)}; convert one of them")
 
 
-def _source(input: Any, axis: int, index: Any, src: Any) -> Any:
+def _source(input: Tensor, axis: int, index: Tensor | Array, src: Tensor | Array | Number) -> Tensor | Array:
     """The values that a scatter writes: the part of the source that has the shape of the index, or a number."""
     if not isinstance(src, (Carrier, np.ndarray)):
         _check_axes(index, input, "self")
@@ -170,7 +189,7 @@ def _source(input: Any, axis: int, index: Any, src: Any) -> Any:
     return seen(ops.getitem, src, index=(*(slice(0, size) for size in index.shape), ...))
 
 
-def _scattered(name: str, combine: Any, input: Any, dim: int, index: Any, src: Any) -> Any:
+def _scattered(name: str, combine: Any, input: Tensor, dim: int, index: Tensor | Array, src: Any) -> Tensor:
     """`combine(input, src, index, axis)` of operands with checked shapes."""
     axis = normalize_axis(dim, input.ndim)
     require_operand(name, "index", index, 3)
@@ -189,7 +208,15 @@ def _scattered(name: str, combine: Any, input: Any, dim: int, index: Any, src: A
     return _like(input, combine(target, src, index, axis=axis))
 
 
-def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
+def scatter(
+    input: Tensor,
+    dim: int,
+    index: Tensor | Array,
+    src: Tensor | Number | None = None,
+    *,
+    value: Number | None = None,
+    reduce: str | None = None,
+) -> Tensor:
     """A copy in which the elements along a dim selected by `index` are those of `src`, or one number.
 
     With `reduce='add'` or `'multiply'` they are added to, or multiplied with, the existing elements. If several
@@ -212,7 +239,7 @@ def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = N
     return _scattered("scatter_reduce", combine, input, dim, index, source)
 
 
-def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+def scatter_add(input: Tensor, dim: int, index: Tensor | Array, src: Tensor) -> Tensor:
     """A copy in which the elements of `src` are added to those along a dim selected by `index`.
 
     >>> import pullback
@@ -223,7 +250,15 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     return _scattered("scatter_add", ops.scatter_add, input, dim, index, src)
 
 
-def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
+def scatter_reduce(
+    input: Tensor,
+    dim: int,
+    index: Tensor | Array,
+    src: Tensor,
+    reduce: str,
+    *,
+    include_self: bool = True,
+) -> Tensor:
     """A copy with the sum, prod, mean, amax or amin of the elements of `src` that `index` assigns to each position.
 
     The existing elements are included unless `include_self` is False. Equal extremes share the gradient.
@@ -237,13 +272,13 @@ def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, i
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     require_operand("scatter_reduce", "src", src, 4)
 
-    def combine(target: Any, source: Any, places: Any, *, axis: int) -> Any:
+    def combine(target: Any, source: Any, places: Any, *, axis: int) -> Tensor:
         return _reduced(target, source, places, axis, reduce, include_self, "ScatterReduceBackward0")
 
     return _scattered("scatter_reduce", combine, input, dim, index, src)
 
 
-def _reduced(input: Any, src: Any, index: Any, axis: int, reduce: str, include_self: bool, label: str) -> Any:
+def _reduced(input: Tensor, src: Any, index: Tensor, axis: int, reduce: str, include_self: bool, label: str) -> Tensor:
     if not include_self:
         input = ops.scatter(input, _neutral(reduce, input._dtype), index, axis=axis)
     if reduce != "mean":
@@ -260,7 +295,7 @@ def _reduced(input: Any, src: Any, index: Any, axis: int, reduce: str, include_s
     return ops.divide(total, count) if input._dtype.kind in "fc" else ops.floor_divide(total, count)
 
 
-def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
+def _neutral(reduce: str, dtype: np.dtype[Any]) -> Array:
     """The identity element of a reduction."""
     if reduce not in ("amax", "amin"):
         return np.asarray(int(reduce == "prod"), dtype)
@@ -280,7 +315,7 @@ def _along(axis: int) -> tuple[Any, ...]:
     return (*[slice(None)] * axis, _xp.array)
 
 
-def index_select(input: Any, dim: int, index: Any) -> Any:
+def index_select(input: Tensor, dim: int, index: Tensor | Array) -> Tensor:
     """The slices along a dim selected by `index`, a vector.
 
     >>> import pullback
@@ -300,7 +335,9 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     return _like(input, ops.index(_lifted(input), _lifted(index), spec=_along(axis), label="IndexSelectBackward0"))
 
 
-def _vector(name: str, index: Any, *, wide: bool = False, error: type[Exception] = RuntimeError) -> Any:
+def _vector(
+    name: str, index: Tensor | Array, *, wide: bool = False, error: type[Exception] = RuntimeError
+) -> Tensor | Array:
     index = _indices(name, index, error, wide=wide)
     if index.ndim > 1:
         raise IndexError(
@@ -310,7 +347,7 @@ def _vector(name: str, index: Any, *, wide: bool = False, error: type[Exception]
     return _lifted(index)
 
 
-def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1) -> Any:
+def index_add(input: Tensor, dim: int, index: Tensor | Array, source: Tensor, *, alpha: float = 1) -> Tensor:
     """A copy in which alpha times the slices of `source` are added to the slices along a dim selected by `index`.
 
     >>> import pullback
@@ -328,10 +365,10 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1
     return _like(input, ops.add(target, added))
 
 
-def _check_slices(name: str, input: Any, axis: int, index: Any, source: Any) -> None:
+def _check_slices(name: str, input: Tensor, axis: int, index: Tensor | Array, source: Tensor | Array) -> None:
     """Raise if slices to write differ from those along an axis in dtype, number or shape."""
     if not isinstance(source, (Carrier, np.ndarray)):
-        require_operand(name.rstrip("_"), "source", source, 4)
+        raise errors.no_tensor(name.rstrip("_"), "source", 4, source)
     if category(source)[0] != input._dtype:
         raise RuntimeError(
             f"{name}(): self ({_type_name(input)}) and source ({_type_name(source)}) must have the same scalar type"
@@ -349,7 +386,7 @@ def _check_slices(name: str, input: Any, axis: int, index: Any, source: Any) -> 
         )
 
 
-def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
+def index_copy(input: Tensor, dim: int, index: Tensor | Array, source: Tensor) -> Tensor:
     """A copy in which the slices along a dim selected by `index` are those of `source`.
 
     >>> import pullback
@@ -380,7 +417,7 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     )
 
 
-def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+def index_fill(input: Tensor, dim: int, index: Tensor | Array, value: TensorLike) -> Tensor:
     """A copy in which the slices along a dim selected by `index` are filled with a number or a 0-d tensor.
 
     >>> import pullback
@@ -402,7 +439,7 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     return _like(input, ops.masked_fill(lifted, places, value, label=label))
 
 
-def filling(name: str, input: Any, value: Any) -> Any:
+def filling(name: str, input: Tensor, value: TensorLike) -> Tensor | Array:
     """The value with which a tensor is filled, in its dtype: a number as an array, a 0-d tensor as it is."""
     if not isinstance(value, (Carrier, np.ndarray)):
         return scalar(input, value)
@@ -418,7 +455,15 @@ def filling(name: str, input: Any, value: Any) -> Any:
     return value if source == input._dtype else ops.astype(value, dtype=input._dtype, source=source)
 
 
-def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
+def index_reduce(
+    input: Tensor,
+    dim: int,
+    index: Tensor | Array,
+    source: Tensor | Array,
+    reduce: str,
+    *,
+    include_self: bool = True,
+) -> Tensor:
     """A copy with the prod, mean, amax or amin of the slices of `source` that `index` assigns to each position.
 
     The existing slices are included unless `include_self` is False.
@@ -444,7 +489,7 @@ def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, 
 # In the flattened tensor
 
 
-def _flat_places(name: str, input: Any, index: Any) -> Any:
+def _flat_places(name: str, input: Tensor, index: Tensor | Array) -> Tensor | Array:
     index = _indices(name, index, wide=True)
     count = input.numel()
     if (found := outside(index, count, from_end=True)) is not None:
@@ -452,7 +497,7 @@ def _flat_places(name: str, input: Any, index: Any) -> Any:
     return index
 
 
-def take(input: Any, index: Any) -> Any:
+def take(input: Tensor, index: Tensor | Array) -> Tensor:
     """The elements of the flattened tensor selected by `index`, in the shape of `index`.
 
     >>> import pullback
@@ -463,7 +508,7 @@ def take(input: Any, index: Any) -> Any:
     return ops.index(seen(ops.reshape, input, shape=(-1,)), index, spec=(_xp.array,), label="TakeBackward0")
 
 
-def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+def put(input: Tensor, index: Tensor | Array, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy in which the elements of `source` replace, or are added to, those of the flattened tensor at `index`.
 
     >>> import pullback

@@ -1,6 +1,8 @@
 """Reductions of segments: consecutive parts of an axis, of given lengths."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +14,9 @@ from . import arithmetic, bits, scatter
 from .promotion import held
 from .slicing import narrow
 
+if TYPE_CHECKING:
+    from .._core.typing import Array, Tensor
+
 # The scatter reduction of each name, including the initial value.
 REDUCTIONS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("sum", "mean"), ("sum", 0.0)),
@@ -22,9 +27,9 @@ REDUCTIONS: dict[str, tuple[str, float]] = {
 
 
 def segment_reduce(
-    data: Any, reduce: str, *, lengths: Any = None, indices: Any = None, offsets: Any = None, axis: int = 0,
+    data: Tensor, reduce: str, *, lengths: Tensor | None = None, indices: Tensor | None = None, offsets: Tensor | None = None, axis: int = 0,
     unsafe: bool = False, initial: float | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The sums, means, maxima, minima or products of segments: consecutive parts of an axis.
 
     `lengths` has the number of elements of each segment; `offsets`, which takes precedence, has each start and the last end.
@@ -65,7 +70,9 @@ def segment_reduce(
     return _begun(_gathered(data, REDUCTIONS[reduce], place, bounds), reduce, np.diff(bounds), start)
 
 
-def _bounds(data: Any, lengths: Any, offsets: Any, axis: int, *, unsafe: bool) -> tuple[int, Any]:
+def _bounds(
+    data: Tensor, lengths: Tensor | None, offsets: Tensor | None, axis: int, *, unsafe: bool
+) -> tuple[int, Array]:
     """The axis, and the boundaries of its segments as an array."""
     name, given = ("lengths", lengths) if offsets is None else ("offsets", offsets)
     if given is None:
@@ -111,7 +118,7 @@ def _bounds(data: Any, lengths: Any, offsets: Any, axis: int, *, unsafe: bool) -
     return place, found
 
 
-def _gathered(data: Any, reduction: tuple[str, float], axis: int, bounds: Any) -> Any:
+def _gathered(data: Tensor, reduction: tuple[str, float], axis: int, bounds: Array) -> Tensor:
     """The reduction of each segment; elements in no segment go to an extra position, which is dropped."""
     count, size = bounds.shape[-1] - 1, data.shape[axis]
     rows = [np.searchsorted(row, np.arange(size), "right") - 1 for row in bounds.reshape(-1, count + 1)]
@@ -124,7 +131,7 @@ def _gathered(data: Any, reduction: tuple[str, float], axis: int, bounds: Any) -
     return narrow(found, axis, 0, count)
 
 
-def _begun(found: Any, reduce: str, lengths: Any, start: Any) -> Any:
+def _begun(found: Tensor, reduce: str, lengths: Array, start: Any) -> Tensor:
     """The reductions combined with an initial value; means of them."""
     if start is not None:
         if reduce == "prod":

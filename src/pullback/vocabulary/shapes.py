@@ -1,9 +1,11 @@
 """Shapes: views of tensors with other axes, and the basic functions that join and split tensors."""
 
+from __future__ import annotations
+
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,10 +22,13 @@ from . import in_both_spellings
 from .promotion import cast, common
 from .reinterpreting import reinterpreted
 
+if TYPE_CHECKING:
+    from .._core.typing import Array, Dim, DType, Sizes, Tensor
+
 _inferred = functools.lru_cache(maxsize=1024)(infer_shape)  # for shapes that are requested repeatedly
 
 
-def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
+def reshape(input: Tensor, *sizes: Sizes, shape: Sizes | None = None) -> Tensor:
     """The same elements in another shape, one entry of which may be -1; a view if the strides allow it.
 
     >>> import pullback
@@ -35,7 +40,12 @@ def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
     return view_of(ops.reshape, input, shape=_inferred(target, math.prod(input.shape)))
 
 
-def view(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
+def view(
+    input: Tensor,
+    *shape: Sizes | DType,
+    size: Sizes | None = None,
+    dtype: DType | None = None,
+) -> Tensor:
     """A view with another shape, an error if that would require a copy; with a dtype, the bytes as that dtype.
 
     >>> import pullback
@@ -58,7 +68,7 @@ def view(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
     return view_of(ops.reshape, input, shape=target)
 
 
-def view_as(input: Any, other: Any) -> Any:
+def view_as(input: Tensor, other: Tensor) -> Tensor:
     """input.view(other.shape).
 
     >>> import pullback
@@ -70,7 +80,7 @@ def view_as(input: Any, other: Any) -> Any:
     return view(input, other.shape)
 
 
-def reshape_as(input: Any, other: Any) -> Any:
+def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     """input.reshape(other.shape).
 
     >>> import pullback
@@ -82,7 +92,7 @@ def reshape_as(input: Any, other: Any) -> Any:
     return reshape(input, other.shape)
 
 
-def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The axes from start_dim to end_dim flattened into one.
 
     >>> import pullback
@@ -102,7 +112,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     return reshape(input, *shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :])
 
 
-def ravel(input: Any, order: str = "C") -> Any:
+def ravel(input: Tensor, order: str = "C") -> Tensor:
     """All elements along one axis, contiguous in memory; with order 'F' the first index changes fastest, as in NumPy.
 
     >>> import pullback
@@ -114,7 +124,7 @@ def ravel(input: Any, order: str = "C") -> Any:
     return reshape(input if order == "C" else reversed_axes(input), -1).contiguous()
 
 
-def unflatten(input: Any, dim: int, sizes: Any) -> Any:
+def unflatten(input: Tensor, dim: int, sizes: Sizes) -> Tensor:
     """An axis divided into several, one of whose sizes may be -1.
 
     >>> import pullback
@@ -163,13 +173,13 @@ def _exchanged(first: int, second: int, ndim: int) -> Shape:
     return tuple(order)
 
 
-def permute(input: Any, *axes: Any, dims: Any = None) -> Any:
+def permute(input: Tensor, *axes: Sizes, dims: Sizes | None = None) -> Tensor:
     """The axes in another order."""
     given = parse_sizes(axes if dims is None else (dims,))
     return view_of(ops.permute_dims, input, axes=_order(given, input.ndim))
 
 
-def _swapped(input: Any, first: int, second: int, label: str) -> Any:
+def _swapped(input: Tensor, first: int, second: int, label: str) -> Tensor:
     ndim = input.ndim
     if not ndim:
         normalize_axis(first, 0), normalize_axis(second, 0)
@@ -177,12 +187,12 @@ def _swapped(input: Any, first: int, second: int, label: str) -> Any:
     return view_of(ops.permute_dims, input, axes=_exchanged(first, second, ndim), label=label)
 
 
-def alias(input: Any) -> Any:
+def alias(input: Tensor) -> Tensor:
     """A view of the whole tensor."""
     return view_of(ops.getitem, input, index=(...,))
 
 
-def reversed_axes(input: Any) -> Any:
+def reversed_axes(input: Tensor) -> Tensor:
     """The axes in reverse order.
 
     >>> import pullback
@@ -192,7 +202,7 @@ def reversed_axes(input: Any) -> Any:
     return view_of(ops.permute_dims, input, axes=AXES[input.ndim][::-1])
 
 
-def transpose(input: Any, *dims: Any, dim0: Any = None, dim1: Any = None) -> Any:
+def transpose(input: Tensor, *dims: int, dim0: int | None = None, dim1: int | None = None) -> Tensor:
     """Two axes exchanged; with no axes, or all of them, NumPy's transpose.
 
     >>> import pullback
@@ -209,7 +219,7 @@ def transpose(input: Any, *dims: Any, dim0: Any = None, dim1: Any = None) -> Any
     return _swapped(input, *axes, "TransposeBackward0")
 
 
-def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """Two axes exchanged.
 
     >>> import pullback
@@ -219,12 +229,12 @@ def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
     return _swapped(input, axis0, axis1, "TransposeBackward0")
 
 
-def swapdims(input: Any, dim0: int, dim1: int) -> Any:
+def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two axes exchanged."""
     return _swapped(input, dim0, dim1, "TransposeBackward0")
 
 
-def t(input: Any) -> Any:
+def t(input: Tensor) -> Tensor:
     """The transpose of a matrix; a tensor with fewer axes is returned as it is.
 
     >>> import pullback
@@ -238,12 +248,12 @@ def t(input: Any) -> Any:
     return alias(input) if input.ndim < 2 else _swapped(input, 0, 1, "TBackward0")
 
 
-def matrix_transpose(input: Any) -> Any:
+def matrix_transpose(input: Tensor) -> Tensor:
     """The last two axes exchanged."""
     return _of_matrices(input, "mT")
 
 
-def _of_matrices(input: Any, name: str) -> Any:
+def _of_matrices(input: Tensor, name: str) -> Tensor:
     if input.ndim == 0:
         warn(f"Tensor.{name} is deprecated on 0-D tensors. This function is the identity in these cases.")
         return alias(input)
@@ -254,11 +264,11 @@ def _of_matrices(input: Any, name: str) -> Any:
     return _swapped(input, -2, -1, "TransposeBackward0")
 
 
-def _conjugate(input: Any) -> Any:
+def _conjugate(input: Tensor) -> Tensor:
     return ops.conj(input) if input._dtype.kind == "c" else input
 
 
-def adjoint(input: Any) -> Any:
+def adjoint(input: Tensor) -> Tensor:
     """The last two axes exchanged, and complex elements conjugated.
 
     >>> import pullback
@@ -269,7 +279,7 @@ def adjoint(input: Any) -> Any:
     return _conjugate(_of_matrices(input, "adjoint()"))
 
 
-def _adjoint_of_matrix(input: Any) -> Any:
+def _adjoint_of_matrix(input: Tensor) -> Tensor:
     """The conjugate transpose of a matrix.
 
     >>> import pullback
@@ -286,7 +296,7 @@ H = property(_adjoint_of_matrix, doc=_adjoint_of_matrix.__doc__)
 mH = property(lambda input: _conjugate(_of_matrices(input, "mH")), doc=adjoint.__doc__)  # noqa: N816  # torch's name
 
 
-def movedim(input: Any, source: Any, destination: Any) -> Any:
+def movedim(input: Tensor, source: Sizes, destination: Sizes) -> Tensor:
     """Axes moved to other positions; the others keep their order.
 
     >>> import pullback
@@ -309,7 +319,7 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
     return view_of(ops.permute_dims, input, axes=tuple(order)) if input.ndim else alias(input)
 
 
-def moveaxis(input: Any, source: Any, destination: Any) -> Any:
+def moveaxis(input: Tensor, source: Sizes, destination: Sizes) -> Tensor:
     """Axes moved to other positions; the others keep their order."""
     return movedim(input, source, destination)
 
@@ -317,7 +327,7 @@ def moveaxis(input: Any, source: Any, destination: Any) -> Any:
 # Axes repeated, added and removed
 
 
-def expand(input: Any, *sizes: Any, size: Any = None, implicit: bool = False) -> Any:
+def expand(input: Tensor, *sizes: Sizes, size: Sizes | None = None, implicit: bool = False) -> Tensor:
     """A view in which axes of length 1, and new ones in front, are repeated; -1 keeps a size.
 
     >>> import pullback
@@ -331,7 +341,7 @@ def expand(input: Any, *sizes: Any, size: Any = None, implicit: bool = False) ->
     return view_of(ops.broadcast_to, input, shape=expand_shape(tuple(input.shape), target))
 
 
-def expand_as(input: Any, other: Any) -> Any:
+def expand_as(input: Tensor, other: Tensor) -> Tensor:
     """input.expand(other.shape).
 
     >>> import pullback
@@ -343,7 +353,7 @@ def expand_as(input: Any, other: Any) -> Any:
     return expand(input, other.shape)
 
 
-def broadcast_to(input: Any, size: Sequence[int]) -> Any:
+def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
     """input.expand(size).
 
     >>> import pullback
@@ -354,7 +364,7 @@ def broadcast_to(input: Any, size: Sequence[int]) -> Any:
     return expand(input, size)
 
 
-def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Any:
+def sum_to_size(input: Tensor, *sizes: Sizes, size: Sizes | None = None) -> Tensor:
     """The sum over broadcast axes: the transpose of expanding from a size to the input's.
 
     >>> import pullback
@@ -373,7 +383,7 @@ def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Any:
     return sum_to(ops, input, target)
 
 
-def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
+def squeeze(input: Tensor, dim: Dim = None, *, axis: Dim = None) -> Tensor:
     """A view without its axes of length 1, or without those of the given axes that have length 1.
 
     >>> import pullback
@@ -388,7 +398,7 @@ def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
 
 
 @in_both_spellings
-def unsqueeze(input: Any, dim: int) -> Any:
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """A view with a new axis of length 1.
 
     >>> import pullback
@@ -399,7 +409,7 @@ def unsqueeze(input: Any, dim: int) -> Any:
     return view_of(ops.expand_dims, input, axis=normalize_axis(dim, input.ndim + 1))
 
 
-def flip(input: Any, *axes: Any, dims: Any = None) -> Any:
+def flip(input: Tensor, *axes: Sizes, dims: Sizes | None = None) -> Tensor:
     """A copy with the elements reversed along axes.
 
     >>> import pullback
@@ -416,9 +426,9 @@ def flip(input: Any, *axes: Any, dims: Any = None) -> Any:
 # Joining and splitting
 
 
-def _sequence(name: str, tensors: Any) -> list[Any]:
+def _sequence(name: str, tensors: Tensor | Sequence[Tensor | Array]) -> list[Any]:
     """The tensors to be joined, in one dtype."""
-    listed = list(unbind(tensors) if isinstance(tensors, Carrier) else tensors)
+    listed: list[Any] = list(unbind(tensors) if isinstance(tensors, Carrier) else tensors)
     if not listed:
         what = "stack expects a non-empty TensorList" if name == "stack" else "expected a non-empty list of Tensors"
         raise (RuntimeError if name == "stack" else ValueError)(f"{name}(): {what}: pass at least one tensor")
@@ -434,7 +444,7 @@ def _sequence(name: str, tensors: Any) -> list[Any]:
     return [cast(tensor, dtype) for tensor in listed]
 
 
-def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
+def cat(tensors: Tensor | Sequence[Tensor | Array], dim: int = 0, *, axis: int | None = None) -> Tensor:
     """Tensors joined along an existing axis; their other axes must agree.
 
     >>> import pullback
@@ -480,7 +490,7 @@ def _first_difference(first: tuple[int, ...], shape: tuple[int, ...], place: int
     return f"Expected size {first[axis]} but got size {shape[axis]}"
 
 
-def stack(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
+def stack(tensors: Tensor | Sequence[Tensor | Array], dim: int = 0, *, axis: int | None = None) -> Tensor:
     """Tensors of one shape joined along a new axis.
 
     >>> import pullback
@@ -501,7 +511,7 @@ def stack(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
 
 
 @in_both_spellings
-def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along an axis, as views with a common node.
 
     >>> import pullback
@@ -515,7 +525,13 @@ def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     return result
 
 
-def split(input: Any, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None) -> tuple[Any, ...]:
+def split(
+    input: Tensor,
+    split_size_or_sections: Sizes | None = None,
+    dim: int = 0,
+    *,
+    split_size: Sizes | None = None,
+) -> tuple[Tensor, ...]:
     """Consecutive parts along an axis: of one size (the last may be smaller), or of the given sizes.
 
     `split_size` is the method's name in torch for `split_size_or_sections`.
@@ -547,13 +563,13 @@ def split(input: Any, split_size_or_sections: Any = None, dim: int = 0, *, split
     return _pieces(input, sizes, place, "SplitWithSizesBackward0")
 
 
-def _pieces(input: Any, sizes: tuple[int, ...], axis: int, label: str) -> tuple[Any, ...]:
+def _pieces(input: Tensor, sizes: tuple[int | np.integer[Any], ...], axis: int, label: str) -> tuple[Tensor, ...]:
     result: tuple[Any, ...] = view_of(ops.split, input, axis=axis, sizes=sizes, label=label)
     return result
 
 
 @in_both_spellings
-def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` consecutive parts of one size along an axis; the last may be smaller.
 
     >>> import pullback

@@ -1,8 +1,10 @@
 """Elements chosen by a mask, and slices along one axis: reading, writing into copies, and conversion of indices."""
 
+from __future__ import annotations
+
 import functools
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +16,11 @@ from .._core.values import concrete, require_operand, require_tensor
 from .._tape.views import Step, view
 from .promotion import broadcast, cast, category
 from .scatter import filling, seen
+
+if TYPE_CHECKING:
+    from typing import Literal, overload
+
+    from .._core.typing import Sizes, Tensor, TensorLike
 
 MASK = (_xp.array,)  # the metadata of an index that is a single mask
 
@@ -35,7 +42,7 @@ def _spread(value: Any, shape: tuple[int, ...]) -> Any:
     return value if tuple(value.shape) == shape else seen(ops.broadcast_to, value, shape=shape)
 
 
-def masked_fill(input: Any, mask: Any, value: Any) -> Any:
+def masked_fill(input: Tensor, mask: Tensor, value: TensorLike) -> Tensor:
     """A copy with a number, or a 0-d tensor, written where the mask is True.
 
     >>> import pullback
@@ -49,7 +56,7 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     return broadcast(functools.partial(ops.masked_fill, label=label), input, mask, value)
 
 
-def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """A copy with the elements of `source`, in order, written where the mask is True.
 
     >>> import pullback
@@ -74,7 +81,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     return ops.index_put(_spread(input, shape), taken, mask, spec=MASK, label="MaskedScatterBackward0")
 
 
-def masked_select(input: Any, mask: Any) -> Any:
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements where the mask is True, along a single axis.
 
     >>> import pullback
@@ -95,7 +102,7 @@ def _at(axis: int, entry: Any) -> tuple[Any, ...]:
     return (*[slice(None)] * axis, entry, ...)
 
 
-def select(input: Any, dim: int, index: int) -> Any:
+def select(input: Tensor, dim: int, index: int) -> Tensor:
     """The slice of a tensor at an index along a dim: a view.
 
     >>> import pullback
@@ -105,7 +112,7 @@ def select(input: Any, dim: int, index: int) -> Any:
     return view(ops.getitem, input, index=_at(*_place(input, dim, index)))
 
 
-def _place(input: Any, dim: int, index: int) -> tuple[int, int]:
+def _place(input: Tensor, dim: int, index: int) -> tuple[int, int]:
     if not input.ndim:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     axis, place = normalize_axis(dim, input.ndim), operator.index(index)
@@ -117,7 +124,7 @@ def _place(input: Any, dim: int, index: int) -> tuple[int, int]:
     return axis, place
 
 
-def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
+def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     """`length` slices of a tensor from a start index along a dim: a view.
 
     >>> import pullback
@@ -142,7 +149,7 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     return view(ops.getitem, input, index=_at(axis, slice(begin, begin + length)))
 
 
-def overwritten(name: str, input: Any, src: Any, *path: Step) -> Any:
+def overwritten(name: str, input: Tensor, src: Any, *path: Step) -> Tensor:
     """A copy in which the view reached by a chain of views is overwritten by `src`, which has its shape."""
     require_operand(name, "src", src, 2)
     want = list(_xp.replay(np.broadcast_to(np.empty(()), tuple(input.shape)), path=path).shape)
@@ -157,7 +164,7 @@ def overwritten(name: str, input: Any, src: Any, *path: Step) -> Any:
     return ops.overwrite(input, src, path=path, label=f"{title}Backward0")
 
 
-def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
+def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """A copy whose slice at an index along a dim is `src`.
 
     >>> import pullback
@@ -169,8 +176,8 @@ def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
 
 
 def slice_scatter(
-    input: Any, src: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
-) -> Any:
+    input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Tensor:
     """A copy whose slices from `start` to `end` along a dim are those of `src`.
 
     >>> import pullback
@@ -183,7 +190,13 @@ def slice_scatter(
     return overwritten("slice_scatter", input, src, (ops.getitem, {"index": index}))
 
 
-def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+def as_strided_scatter(
+    input: Tensor,
+    src: Tensor,
+    size: Sizes,
+    stride: Sizes,
+    storage_offset: int | None = None,
+) -> Tensor:
     """A copy of a contiguous tensor in which the elements of an `as_strided` view are those of `src`.
 
     >>> import pullback
@@ -224,7 +237,15 @@ def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_off
 # Indices as tensors
 
 
-def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+if TYPE_CHECKING:
+
+    @overload
+    def nonzero(input: Tensor, *, as_tuple: Literal[False] = False) -> Tensor: ...
+    @overload
+    def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
+
+
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
     """The indices of the nonzero elements: one row each, or one tensor per axis with `as_tuple`.
 
     >>> import pullback
@@ -240,7 +261,7 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     return tuple(wrap(np.ascontiguousarray(index, np.int64), None) for index in indices)
 
 
-def argwhere(input: Any) -> Any:
+def argwhere(input: Tensor) -> Tensor:
     """The indices of the nonzero elements, one per row.
 
     >>> import pullback
@@ -251,7 +272,7 @@ def argwhere(input: Any) -> Any:
     return nonzero(input)
 
 
-def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """The indices of the first `size` nonzero elements, one per row; missing ones are filled with `fill_value`.
 
     >>> import pullback
@@ -267,7 +288,7 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
     return input.interpreter.wrap(rows, None)
 
 
-def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
+def unravel_index(indices: Tensor, shape: Sizes) -> tuple[Tensor, ...]:
     """The index along each axis of a shape, from indices into the flattened tensor.
 
     >>> import pullback

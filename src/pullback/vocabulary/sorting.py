@@ -3,7 +3,9 @@
 Selected elements are gathered by their indices, so that gradients flow to them.
 """
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,36 +17,39 @@ from .._tape.views import beside
 from . import arithmetic
 from .promotion import cast, category, common, together
 
+if TYPE_CHECKING:
+    from .._core.typing import Tensor, TensorLike
+
 
 class Selection(NamedTuple):
     """Elements selected along an axis, and their indices."""
 
-    values: Any
-    indices: Any
+    values: Tensor
+    indices: Tensor
 
 
-def _refuse_complex(name: str, input: Any) -> None:
+def _refuse_complex(name: str, input: Tensor) -> None:
     if input._dtype.kind == "c":
         raise RuntimeError(f"{name}(): Sort does not support complex dtypes on CPU: complex numbers have no order")
 
 
-def gathered(input: Any, places: Any, axis: int, label: str) -> Selection:
+def gathered(input: Tensor, places: Any, axis: int, label: str) -> Selection:
     """The elements at several indices along an axis."""
     return Selection(ops.take_along_axis(input, places, axis=axis, label=label), places)
 
 
-def picked(input: Any, places: Any, axis: int, keepdim: bool, label: str) -> Selection:
+def picked(input: Tensor, places: Any, axis: int, keepdim: bool, label: str) -> Selection:
     """The elements at one index along an axis."""
     values = ops.select_along(input, places, axis=axis, keepdims=keepdim, label=label)
     return Selection(values, places if keepdim else beside(ops.squeeze, places, axis=axis, given=True))
 
 
-def alone(input: Any) -> Selection:
+def alone(input: Tensor) -> Selection:
     """The selection from a 0-d tensor: its element."""
     return Selection(input.clone(), input.interpreter.wrap(np.zeros((), np.int64), None))
 
 
-def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
     """The indices that sort the input along a dim; equal elements keep their order, NaN counts as the largest.
 
     >>> import pullback
@@ -56,7 +61,7 @@ def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool
     return ops.argsort(input, axis=place, descending=descending) if input.ndim else alone(input).indices
 
 
-def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Selection:
+def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Selection:
     """The sorted elements along a dim, and their original indices: (values, indices); indices as from `argsort`.
 
     >>> import pullback
@@ -70,7 +75,7 @@ def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = Fal
     return gathered(input, ops.argsort(input, axis=place, descending=descending), place, "SortBackward0")
 
 
-def msort(input: Any) -> Any:
+def msort(input: Tensor) -> Tensor:
     """The elements sorted along the first dim.
 
     >>> import pullback
@@ -81,7 +86,7 @@ def msort(input: Any) -> Any:
     return sort(input, 0).values
 
 
-def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Selection:
+def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Selection:
     """The k largest (or smallest) elements along a dim, in order, and their indices: (values, indices).
 
     >>> import pullback
@@ -98,7 +103,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
     return gathered(input, ops.argtop(input, axis=place, k=int(k), largest=largest), place, "TopkBackward0")
 
 
-def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Selection:
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Selection:
     """The k-th smallest element along a dim, k from 1, and its index: (values, indices).
 
     >>> import pullback
@@ -115,8 +120,12 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Select
 
 
 def unique(
-    input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> Any:
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Tensor:
     """The sorted distinct elements, or slices along a dim.
 
     With `return_inverse` also the index of each input element or slice among them, with `return_counts` how often each
@@ -130,8 +139,8 @@ def unique(
 
 
 def unique_consecutive(
-    input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> Any:
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Tensor:
     """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`.
 
     >>> import pullback
@@ -141,7 +150,7 @@ def unique_consecutive(
     return _distinct(ops.unique_consecutive, input, return_inverse, return_counts, dim)
 
 
-def _distinct(primitive: Any, input: Any, inverse: bool, counts: bool, dim: int | None) -> Any:
+def _distinct(primitive: Any, input: Tensor, inverse: bool, counts: bool, dim: int | None) -> Any:
     axis = None if dim is None or not input.ndim else normalize_axis(dim, input.ndim, primitive.name)
     if axis is not None and input.numel() == 0 and input.shape[axis]:
         raise RuntimeError(
@@ -153,14 +162,14 @@ def _distinct(primitive: Any, input: Any, inverse: bool, counts: bool, dim: int 
 
 
 def searchsorted(
-    sorted_sequence: Any,
-    input: Any,
+    sorted_sequence: Tensor,
+    input: TensorLike,
     *,
     out_int32: bool = False,
     right: bool = False,
     side: str | None = None,
-    sorter: Any = None,
-) -> Any:
+    sorter: Tensor | None = None,
+) -> Tensor:
     """The indices at which values would be inserted into a sorted sequence, or into each row of several.
 
     They are inserted before equal elements, or after them with `right=True` or `side='right'`; `sorter` holds the
@@ -211,7 +220,7 @@ def _check_searched(ordered: Any, values: Any, sorter: Any) -> None:
         raise RuntimeError(f"torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {sorter.dtype}")
 
 
-def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
+def bucketize(input: Tensor, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
     """The index of the bucket between sorted boundaries in which each value lies.
 
     A value on a boundary belongs to the bucket below it, or with `right=True` to the one above.

@@ -1,9 +1,11 @@
 """Special functions that tensors have as methods: the error function, the gamma function, and the incomplete ones."""
 
+from __future__ import annotations
+
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +17,9 @@ from .._core.values import require_tensor, require_tensors
 from .._tape.shortcuts import is_primitive
 from .promotion import broadcast, category, common, fractional, inexact, together
 
+if TYPE_CHECKING:
+    from .._core.typing import Tensor, TensorLike
+
 MOST_TERMS = 1 << 27
 """The largest number of terms that `mvlgamma` adds."""
 
@@ -23,7 +28,7 @@ def of_one(primitive: Primitive, **params: Any) -> Callable[[Function], Function
     """A function of one real tensor, made of a declaration and a primitive."""
 
     def made(like: Function) -> Function:
-        def function(input: Any) -> Any:
+        def function(input: Tensor) -> Tensor:
             require_tensor(like.__name__, "input", input)
             _refuse_complex(like.__name__, input)
             return primitive(inexact(input), **params)
@@ -38,7 +43,7 @@ def of_two(primitive: Primitive, **params: Any) -> Callable[[Function], Function
     """A function of two real operands, at least one a tensor, made of a declaration and a primitive."""
 
     def made(like: Function) -> Function:
-        def function(input: Any, other: Any) -> Any:
+        def function(input: Tensor, other: TensorLike) -> Tensor:
             return of_several(primitive, like.__name__, input, other, **params)
 
         return named(like.__name__, function, like.__doc__ or "")
@@ -46,7 +51,7 @@ def of_two(primitive: Primitive, **params: Any) -> Callable[[Function], Function
     return made
 
 
-def of_several(primitive: Primitive, name: str, *operands: Any, **params: Any) -> Any:
+def of_several(primitive: Primitive, name: str, *operands: Any, **params: Any) -> Tensor:
     """A primitive of real operands, at least one a tensor, promoted and broadcast."""
     if not any(isinstance(operand, Carrier) for operand in operands):
         raise errors.no_tensor(name, "input", 1, operands[0])
@@ -54,7 +59,7 @@ def of_several(primitive: Primitive, name: str, *operands: Any, **params: Any) -
     return broadcast(functools.partial(primitive, **params), *fractional(*operands))
 
 
-def _refuse_complex(name: str, *operands: Any) -> None:
+def _refuse_complex(name: str, *operands: TensorLike) -> None:
     if any(category(operand)[0].kind == "c" for operand in operands):
         raise NotImplementedError(
             f'"{name}" not implemented for complex tensors: it is a function of real numbers here'
@@ -62,7 +67,7 @@ def _refuse_complex(name: str, *operands: Any) -> None:
 
 
 @of_one(ops.erf)
-def erf(input: Any) -> Any:
+def erf(input: Tensor) -> Tensor:
     """The error function, twice the integral of exp(-t * t) from 0 to input over the square root of pi.
 
     >>> import pullback
@@ -72,7 +77,7 @@ def erf(input: Any) -> Any:
 
 
 @of_one(ops.erfc)
-def erfc(input: Any) -> Any:
+def erfc(input: Tensor) -> Tensor:
     """1 - erf(input), exact where that is nearly 0.
 
     >>> import pullback
@@ -82,7 +87,7 @@ def erfc(input: Any) -> Any:
 
 
 @of_one(ops.erfinv)
-def erfinv(input: Any) -> Any:
+def erfinv(input: Tensor) -> Tensor:
     """The number whose error function is input; inf at 1, NaN beyond.
 
     >>> import pullback
@@ -92,7 +97,7 @@ def erfinv(input: Any) -> Any:
 
 
 @of_one(ops.lgamma)
-def lgamma(input: Any) -> Any:
+def lgamma(input: Tensor) -> Tensor:
     """The logarithm of the absolute value of the gamma function.
 
     >>> import pullback
@@ -102,7 +107,7 @@ def lgamma(input: Any) -> Any:
 
 
 @of_one(ops.digamma)
-def digamma(input: Any) -> Any:
+def digamma(input: Tensor) -> Tensor:
     """The derivative of lgamma.
 
     >>> import pullback
@@ -112,7 +117,7 @@ def digamma(input: Any) -> Any:
 
 
 @of_one(ops.bessel_i, order=0)
-def i0(input: Any) -> Any:
+def i0(input: Tensor) -> Tensor:
     """The modified Bessel function of the first kind of order 0. It needs SciPy.
 
     >>> import pullback
@@ -121,7 +126,7 @@ def i0(input: Any) -> Any:
     """
 
 
-def polygamma(input: Any, n: int) -> Any:
+def polygamma(input: Tensor, n: int) -> Tensor:
     """The n-th derivative of digamma, n >= 0.
 
     The function, as opposed to this method, has the order first, as in torch.
@@ -140,7 +145,7 @@ def polygamma(input: Any, n: int) -> Any:
     return ops.polygamma(inexact(input), n=n)
 
 
-def polygamma_of_order(n: int, input: Any) -> Any:
+def polygamma_of_order(n: int, input: Tensor) -> Tensor:
     """The n-th derivative of digamma, n >= 0.
 
     >>> import pullback
@@ -154,7 +159,7 @@ def polygamma_of_order(n: int, input: Any) -> Any:
 polygamma_of_order.__name__ = "polygamma"
 
 
-def mvlgamma(input: Any, p: int) -> Any:
+def mvlgamma(input: Tensor, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension p.
 
     >>> import pullback
@@ -172,7 +177,7 @@ def mvlgamma(input: Any, p: int) -> Any:
         raise RuntimeError(
             f"mvlgamma: not enough memory for {count} elements with p = {p} terms each: the dimension of a matrix is meant"
         )
-    total = p * (p - 1) / 4 * math.log(math.pi)
+    total: Any = p * (p - 1) / 4 * math.log(math.pi)
     some = max(1, (1 << 16) // max(count, 1))
     column = ops.reshape(input, shape=(*input.shape, 1))
     for start in range(0, p, some):
@@ -185,7 +190,7 @@ def _incomplete(primitive: Primitive) -> Callable[[Function], Function]:
     """A function of two real tensors, the first of which is a shape parameter."""
 
     def made(like: Function) -> Function:
-        def function(input: Any, other: Any) -> Any:
+        def function(input: Tensor, other: Tensor) -> Tensor:
             name = like.__name__
             require_tensors(name, input=input, other=other)
             if common(input, other).kind != "f":
@@ -201,7 +206,7 @@ def _incomplete(primitive: Primitive) -> Callable[[Function], Function]:
 
 
 @_incomplete(ops.gammainc)
-def igamma(input: Any, other: Any) -> Any:
+def igamma(input: Tensor, other: TensorLike) -> Tensor:
     """The regularised lower incomplete gamma function: how much of a gamma distribution of shape input lies below other.
 
     Both arguments have derivatives, of which torch has that of the second alone. That by the shape is a
@@ -215,7 +220,7 @@ def igamma(input: Any, other: Any) -> Any:
 
 
 @_incomplete(ops.gammaincc)
-def igammac(input: Any, other: Any) -> Any:
+def igammac(input: Tensor, other: TensorLike) -> Tensor:
     """The regularised upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives.
 
     >>> import pullback

@@ -1,15 +1,22 @@
 """Special functions that only `pullback.special` has: entropies, Bessel's, Airy's and orthogonal polynomials."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from .. import ops
 from .._core.sites import named
 from . import special, spelled
 from .special import of_one, of_two
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._core.typing import Tensor, TensorLike
+
 
 @of_one(ops.entr)
-def entr(input: Any) -> Any:
+def entr(input: Tensor) -> Tensor:
     """-input * log(input), the entropy; 0 at 0 and -inf below.
 
     >>> import pullback
@@ -19,7 +26,7 @@ def entr(input: Any) -> Any:
 
 
 @of_one(ops.erfcx)
-def erfcx(input: Any) -> Any:
+def erfcx(input: Tensor) -> Tensor:
     """exp(input * input) * erfc(input), far out where erfc is 0.
 
     >>> import pullback
@@ -29,7 +36,7 @@ def erfcx(input: Any) -> Any:
 
 
 @of_one(ops.log_ndtr)
-def log_ndtr(input: Any) -> Any:
+def log_ndtr(input: Tensor) -> Tensor:
     """log(ndtr(input)), far out where ndtr is 0.
 
     >>> import pullback
@@ -39,7 +46,7 @@ def log_ndtr(input: Any) -> Any:
 
 
 @of_one(ops.ndtr)
-def ndtr(input: Any) -> Any:
+def ndtr(input: Tensor) -> Tensor:
     """The probability that a standard normal deviate lies below input.
 
     >>> import pullback
@@ -49,7 +56,7 @@ def ndtr(input: Any) -> Any:
 
 
 @of_one(ops.ndtri)
-def ndtri(input: Any) -> Any:
+def ndtri(input: Tensor) -> Tensor:
     """The number below which a standard normal deviate lies with probability input.
 
     >>> import pullback
@@ -59,7 +66,7 @@ def ndtri(input: Any) -> Any:
 
 
 @of_two(ops.xlog1py)
-def xlog1py(input: Any, other: Any) -> Any:
+def xlog1py(input: Tensor, other: TensorLike) -> Tensor:
     """input * log1p(other), and 0 where input is 0.
 
     >>> import pullback
@@ -69,7 +76,7 @@ def xlog1py(input: Any, other: Any) -> Any:
 
 
 @of_two(ops.zeta, order=0)
-def zeta(input: Any, other: Any) -> Any:
+def zeta(input: Tensor, other: TensorLike) -> Tensor:
     """Hurwitz's zeta function, the sum of (other + k) ** -input over k = 0, 1, 2, ..., for input above 1.
 
     Both arguments have derivatives, of which torch has that of the second alone.
@@ -80,7 +87,7 @@ def zeta(input: Any, other: Any) -> Any:
     """
 
 
-def betainc(a: Any, b: Any, x: Any) -> Any:
+def betainc(a: TensorLike, b: TensorLike, x: TensorLike) -> Tensor:
     """The regularised incomplete beta function: the beta distribution function at x, with shape parameters a and b.
 
     All three arguments have derivatives; torch does not have this function. Those by the shape parameters are computed
@@ -98,7 +105,7 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
 
 
 @of_one(ops.airy)
-def airy_ai(input: Any) -> Any:
+def airy_ai(input: Tensor) -> Tensor:
     """Airy's function Ai.
 
     >>> import pullback
@@ -108,7 +115,7 @@ def airy_ai(input: Any) -> Any:
 
 
 @of_one(ops.bessel_j, order=0)
-def bessel_j0(input: Any) -> Any:
+def bessel_j0(input: Tensor) -> Tensor:
     """The Bessel function of the first kind of order 0.
 
     >>> import pullback
@@ -118,7 +125,7 @@ def bessel_j0(input: Any) -> Any:
 
 
 @of_one(ops.bessel_j, order=1)
-def bessel_j1(input: Any) -> Any:
+def bessel_j1(input: Tensor) -> Tensor:
     """The Bessel function of the first kind of order 1.
 
     >>> import pullback
@@ -128,7 +135,7 @@ def bessel_j1(input: Any) -> Any:
 
 
 @of_one(ops.bessel_y, order=0)
-def bessel_y0(input: Any) -> Any:
+def bessel_y0(input: Tensor) -> Tensor:
     """The Bessel function of the second kind of order 0.
 
     >>> import pullback
@@ -138,7 +145,7 @@ def bessel_y0(input: Any) -> Any:
 
 
 @of_one(ops.bessel_y, order=1)
-def bessel_y1(input: Any) -> Any:
+def bessel_y1(input: Tensor) -> Tensor:
     """The Bessel function of the second kind of order 1.
 
     >>> import pullback
@@ -148,7 +155,7 @@ def bessel_y1(input: Any) -> Any:
 
 
 @of_one(ops.scaled_bessel_i, order=0)
-def i0e(input: Any) -> Any:
+def i0e(input: Tensor) -> Tensor:
     """exp(-abs(input)) * i0(input), without overflow.
 
     >>> import pullback
@@ -158,7 +165,7 @@ def i0e(input: Any) -> Any:
 
 
 @of_one(ops.bessel_i, order=1)
-def i1(input: Any) -> Any:
+def i1(input: Tensor) -> Tensor:
     """The modified Bessel function of the first kind of order 1.
 
     >>> import pullback
@@ -168,7 +175,7 @@ def i1(input: Any) -> Any:
 
 
 @of_one(ops.scaled_bessel_i, order=1)
-def i1e(input: Any) -> Any:
+def i1e(input: Tensor) -> Tensor:
     """exp(-abs(input)) * i1(input), without overflow.
 
     >>> import pullback
@@ -181,7 +188,7 @@ modified_bessel_i1 = i1
 
 
 @of_one(ops.bessel_k, order=0)
-def modified_bessel_k0(input: Any) -> Any:
+def modified_bessel_k0(input: Tensor) -> Tensor:
     """The modified Bessel function of the second kind of order 0.
 
     >>> import pullback
@@ -191,7 +198,7 @@ def modified_bessel_k0(input: Any) -> Any:
 
 
 @of_one(ops.bessel_k, order=1)
-def modified_bessel_k1(input: Any) -> Any:
+def modified_bessel_k1(input: Tensor) -> Tensor:
     """The modified Bessel function of the second kind of order 1.
 
     >>> import pullback
@@ -201,7 +208,7 @@ def modified_bessel_k1(input: Any) -> Any:
 
 
 @of_one(ops.scaled_bessel_k, order=0)
-def scaled_modified_bessel_k0(input: Any) -> Any:
+def scaled_modified_bessel_k0(input: Tensor) -> Tensor:
     """exp(input) * modified_bessel_k0(input).
 
     >>> import pullback
@@ -211,7 +218,7 @@ def scaled_modified_bessel_k0(input: Any) -> Any:
 
 
 @of_one(ops.scaled_bessel_k, order=1)
-def scaled_modified_bessel_k1(input: Any) -> Any:
+def scaled_modified_bessel_k1(input: Tensor) -> Tensor:
     """exp(input) * modified_bessel_k1(input).
 
     >>> import pullback
@@ -221,7 +228,7 @@ def scaled_modified_bessel_k1(input: Any) -> Any:
 
 
 @of_one(ops.spherical_bessel_j, order=0)
-def spherical_bessel_j0(input: Any) -> Any:
+def spherical_bessel_j0(input: Tensor) -> Tensor:
     """The spherical Bessel function of order 0, sin(input) / input.
 
     >>> import pullback
@@ -230,10 +237,10 @@ def spherical_bessel_j0(input: Any) -> Any:
     """
 
 
-def _polynomial(name: str, family: str, whose: str, at_two: str) -> Any:
+def _polynomial(name: str, family: str, whose: str, at_two: str) -> Callable[..., Tensor]:
     """An orthogonal polynomial; `at_two` is that of degree 2 at 2."""
 
-    def function(input: Any, n: Any) -> Any:
+    def function(input: Tensor, n: TensorLike) -> Tensor:
         return special.of_several(ops.orthogonal_polynomial, name, input, n, family=family, order=0)
 
     text = f"""{whose} polynomial of degree n at input; n is a whole number or a tensor of them.

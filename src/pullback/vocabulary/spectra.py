@@ -1,6 +1,8 @@
 """Short-time Fourier transforms: signals split into overlapping frames, and reconstructed."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,22 +15,25 @@ from .._tape.views import view
 from . import arithmetic, shapes
 from .promotion import cast
 
+if TYPE_CHECKING:
+    from .._core.typing import Array, Tensor
 
-def _refusal(name: str, input: Any, text: str) -> RuntimeError:
+
+def _refusal(name: str, input: Tensor, text: str) -> RuntimeError:
     return RuntimeError(f"{name}(pullback.{input._type_name}Tensor{list(input.shape)}): {text}")
 
 
-def _frames(count: int, length: int, hop: int) -> Any:
+def _frames(count: int, length: int, hop: int) -> Array:
     """The indices of the elements of each frame in the signal."""
     return np.arange(count)[:, None] * hop + np.arange(length)
 
 
-def _last(input: Any) -> tuple[Any, ...]:
+def _last(input: Tensor) -> tuple[Any, ...]:
     """The metadata of an index of the last axis by an array."""
     return (*[slice(None)] * (input.ndim - 1), _xp.array)
 
 
-def _window(name: str, input: Any, window: Any, win_length: int, n_fft: int) -> Any:
+def _window(name: str, input: Tensor, window: Tensor | Array | None, win_length: int, n_fft: int) -> Tensor | Array:
     """The window, padded to the middle of a frame; by default all ones, in the signal's dtype."""
     if window is None:
         window = np.ones(win_length, finfo(input._dtype).dtype)
@@ -47,11 +52,11 @@ def _window(name: str, input: Any, window: Any, win_length: int, n_fft: int) -> 
     return ops.scatter_slice(window, shape=(n_fft,), index=(slice(left, left + win_length),))
 
 
-def _is_complex(value: Any) -> bool:
+def _is_complex(value: Tensor | Array) -> bool:
     return bool(value.is_complex() if isinstance(value, Carrier) else np.iscomplexobj(value))
 
 
-def _padded(input: Any, count: int, mode: str) -> Any:
+def _padded(input: Tensor, count: int, mode: str) -> Tensor:
     """A signal padded with `count` elements on both sides."""
     length = input.shape[-1]
     if mode == "constant":
@@ -74,7 +79,7 @@ def _padded(input: Any, count: int, mode: str) -> Any:
     return ops.index(input, places, spec=_last(input))
 
 
-def _checked(name: str, input: Any, n_fft: int, hop_length: int | None, win_length: int | None) -> tuple[int, int]:
+def _checked(name: str, input: Tensor, n_fft: int, hop_length: int | None, win_length: int | None) -> tuple[int, int]:
     """The hop and the window length, checked, with defaults."""
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
@@ -85,7 +90,7 @@ def _checked(name: str, input: Any, n_fft: int, hop_length: int | None, win_leng
     return hop, width
 
 
-def _check_signal(input: Any) -> None:
+def _check_signal(input: Tensor) -> None:
     require_tensor("stft", "input", input)
     if input._dtype.kind not in "fc":
         raise _refusal("stft", input, "expected a tensor of floating point or complex values")
@@ -94,18 +99,18 @@ def _check_signal(input: Any) -> None:
 
 
 def stft(
-    input: Any,
+    input: Tensor,
     n_fft: int,
     hop_length: int | None = None,
     win_length: int | None = None,
-    window: Any = None,
+    window: Tensor | None = None,
     center: bool = True,
     pad_mode: str = "reflect",
     normalized: bool = False,
     onesided: bool | None = None,
     return_complex: bool | None = None,
     align_to_window: bool | None = None,
-) -> Any:
+) -> Tensor:
     """The Fourier transforms of overlapping frames of signals, of shape (..., frequency, frame).
 
     A frame has n_fft elements, and the next one starts `hop_length` later. With `center` the first frame is centred on
@@ -119,7 +124,7 @@ def stft(
     _check_signal(input)
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
-    is_complex = input._dtype.kind == "c" or _is_complex(window)
+    is_complex = input._dtype.kind == "c" or (window is not None and _is_complex(window))
     if return_complex is None and not is_complex:
         raise RuntimeError(
             "stft requires the return_complex parameter be given for real inputs: return_complex=True gives complex "
@@ -143,7 +148,7 @@ def stft(
     return result if return_complex is not False else view(ops.view_as_real, result)
 
 
-def _spectrum(frames: Any, n_fft: int, onesided: bool, normalized: bool) -> Any:
+def _spectrum(frames: Tensor, n_fft: int, onesided: bool, normalized: bool) -> Tensor:
     scale = n_fft**-0.5 if normalized else 1.0
     axis = frames.ndim - 1
     if not onesided:
@@ -154,7 +159,7 @@ def _spectrum(frames: Any, n_fft: int, onesided: bool, normalized: bool) -> Any:
     return ops.rfft(frames, axis=axis, scale=scale)
 
 
-def _check_spectra(input: Any) -> None:
+def _check_spectra(input: Tensor) -> None:
     require_tensor("istft", "input", input)
     if input._dtype.kind != "c":
         raise RuntimeError(
@@ -166,7 +171,7 @@ def _check_spectra(input: Any) -> None:
         raise _refusal("istft", input, "expected a tensor of shape (frequency, frame) or (batch, frequency, frame)")
 
 
-def _is_half(input: Any, n_fft: int, onesided: bool | None) -> bool:
+def _is_half(input: Tensor, n_fft: int, onesided: bool | None) -> bool:
     """True if spectra are halves, of real signals."""
     rows = input.shape[-2]
     onesided = rows != n_fft if onesided is None else onesided
@@ -181,17 +186,17 @@ def _is_half(input: Any, n_fft: int, onesided: bool | None) -> bool:
 
 
 def istft(
-    input: Any,
+    input: Tensor,
     n_fft: int,
     hop_length: int | None = None,
     win_length: int | None = None,
-    window: Any = None,
+    window: Tensor | None = None,
     center: bool = True,
     normalized: bool = False,
     onesided: bool | None = None,
     length: int | None = None,
     return_complex: bool = False,
-) -> Any:
+) -> Tensor:
     """The inverse of `stft`: the signals whose frames have these spectra, in the least-squares sense.
 
     >>> import pullback
@@ -215,7 +220,7 @@ def istft(
     return _joined(input, frames, frame_window, hop, slice(start, min(end, total)), end)
 
 
-def _signals(input: Any, n_fft: int, onesided: bool, return_complex: bool, normalized: bool) -> Any:
+def _signals(input: Tensor, n_fft: int, onesided: bool, return_complex: bool, normalized: bool) -> Tensor:
     """The frames with the given spectra, as rows."""
     spectra = shapes.transpose(input, -2, -1)
     scale = n_fft**-0.5 if normalized else 1 / n_fft
@@ -228,7 +233,7 @@ def _signals(input: Any, n_fft: int, onesided: bool, return_complex: bool, norma
     return ops.irfft(half, n=n_fft, axis=axis, scale=scale)
 
 
-def _joined(input: Any, frames: Any, window: Any, hop: int, part: slice, end: int) -> Any:
+def _joined(input: Tensor, frames: Tensor, window: Tensor | Array, hop: int, part: slice, end: int) -> Tensor:
     """Overlapping frames added, and divided by the sum of the squared windows."""
     count, n_fft = frames.shape[-2:]
     places = _frames(count, n_fft, hop)
@@ -236,7 +241,7 @@ def _joined(input: Any, frames: Any, window: Any, hop: int, part: slice, end: in
     before = (slice(None),) * (frames.ndim - 2)
     spec = (*before, _xp.array)
     signals = ops.index_add(frames, places, spec=spec, shape=(*frames.shape[:-2], total))
-    squares = ops.broadcast_to(arithmetic.mul(window, window), shape=(count, n_fft))
+    squares = ops.broadcast_to(window * window, shape=(count, n_fft))
     envelope = ops.index_add(squares, places, spec=(_xp.array,), shape=(total,))
     signals, envelope = ops.getitem(signals, index=(..., part)), ops.getitem(envelope, index=(part,))
     heights = np.abs(every(envelope))

@@ -1,8 +1,10 @@
 """Statistics: covariances, medians, quantiles and histograms."""
 
+from __future__ import annotations
+
 import math
 import operator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +19,15 @@ from . import arithmetic, functions, of_tensor, products, reductions, shapes, so
 from .promotion import cast, category, inexact, overflow
 from .sorting import Selection
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+    from .._core.typing import Array, Tensor
+
+
+def cov(
+    input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
+) -> Tensor:
     """The covariance matrix of variables, the rows of the input, over observations, its columns.
 
     `fweights` are the numbers of occurrences of the observations, `aweights` their relative weights.
@@ -33,18 +42,20 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     if input._dtype.kind == "b":
         raise RuntimeError("cov(): bool dtype is not supported for input")
     rows = inexact(input if input.ndim == 2 else shapes.reshape(input, 1, -1))
-    count = rows.shape[1]
+    count: int = rows.shape[1]
     _check_weights("fweights", fweights, count, "iu", "integral")
     _check_weights("aweights", aweights, count, "f", "floating point")
-    weights = fweights if aweights is None else aweights if fweights is None else arithmetic.mul(fweights, aweights)
+    weights: Tensor | None = (
+        fweights if aweights is None else aweights if fweights is None else arithmetic.mul(fweights, aweights)
+    )
     weighted = rows if weights is None else arithmetic.mul(rows, weights)
-    total = count if weights is None else reductions.sum(weights)
+    total: Tensor | int = count if weights is None else reductions.sum(weights)
     centred = arithmetic.sub(rows, arithmetic.div(reductions.sum(weighted, 1, True), total))
     weighted = centred if weights is None else arithmetic.mul(centred, weights)
     lost: Any = correction
-    if aweights is not None and correction:
+    if weights is not None and aweights is not None and correction:
         lost = arithmetic.div(arithmetic.mul(reductions.sum(arithmetic.mul(weights, aweights)), correction), total)
-    freedom = arithmetic.sub(total, lost) if isinstance(total, Carrier) else total - lost
+    freedom: Tensor | float = arithmetic.sub(total, lost) if isinstance(total, Carrier) else total - lost
     if np.any(every(freedom) <= 0):
         warn(
             f"cov(): degrees of freedom is <= 0: correction {correction} should be less than the number of observations"
@@ -54,7 +65,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     return shapes.squeeze(arithmetic.div(product, freedom))
 
 
-def _check_weights(name: str, weights: Any, count: int, kinds: str, wanted: str) -> None:
+def _check_weights(name: str, weights: Tensor | None, count: int, kinds: str, wanted: str) -> None:
     if weights is None:
         return
     require_tensor("cov", name, weights, 2)
@@ -71,7 +82,7 @@ def _check_weights(name: str, weights: Any, count: int, kinds: str, wanted: str)
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
-def corrcoef(input: Any) -> Any:
+def corrcoef(input: Tensor) -> Tensor:
     """The correlation matrix of variables, the rows of the input, over observations, its columns: from -1 to 1.
 
     >>> import pullback
@@ -92,7 +103,7 @@ def corrcoef(input: Any) -> Any:
     return scaled if scaled._dtype.kind == "c" else arithmetic.clamp(scaled, -1, 1)
 
 
-def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The median, the lower one of an even number of elements; along a dim, (values, indices). NaN if any is NaN.
 
     >>> import pullback
@@ -102,7 +113,7 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     return _median("median", input, dim, keepdim, skip=False)
 
 
-def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The median of the elements that are not NaN; arguments and results as those of `median`.
 
     >>> import pullback
@@ -112,7 +123,7 @@ def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     return _median("nanmedian", input, dim, keepdim, skip=True)
 
 
-def _median(name: str, input: Any, dim: int | None, keepdim: bool, *, skip: bool) -> Any:
+def _median(name: str, input: Tensor, dim: int | None, keepdim: bool, *, skip: bool) -> Any:
     arithmetic.refuse_unordered(name, input._dtype)
     if dim is None:
         return ops.median(input, axis=tuple(range(input.ndim)), keepdims=False, skip=skip)
@@ -124,14 +135,14 @@ def _median(name: str, input: Any, dim: int | None, keepdim: bool, *, skip: bool
     )
 
 
-def _nonempty(name: str, input: Any, dim: int) -> int:
+def _nonempty(name: str, input: Tensor, dim: int) -> int:
     place = normalize_axis(dim, input.ndim, name)
     if input.ndim and not input.shape[place]:
         raise IndexError(f"{name}(): Expected reduction dim {place} to have non-zero size.")
     return place
 
 
-def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Selection:
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Selection:
     """The most frequent element along a dim, the smallest of several, and its index: (values, indices).
 
     >>> import pullback
@@ -149,8 +160,8 @@ INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 def quantile(
-    input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
-) -> Any:
+    input: Tensor, q: Tensor | float, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
     """The quantiles for fractions q, of all elements or along a dim; NaN if any element is.
 
     A 1-d q gives results along a new first axis. `interpolation` between two elements is 'linear', 'lower', 'higher',
@@ -164,8 +175,8 @@ def quantile(
 
 
 def nanquantile(
-    input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
-) -> Any:
+    input: Tensor, q: Tensor | float, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
     """The quantiles of the elements that are not NaN; arguments and results as those of `quantile`.
 
     >>> import pullback
@@ -175,7 +186,9 @@ def nanquantile(
     return _quantile("nanquantile", input, q, dim, keepdim, interpolation)
 
 
-def _quantile(name: str, input: Any, q: Any, dim: int | None, keepdim: bool, interpolation: str) -> Any:
+def _quantile(
+    name: str, input: Tensor, q: Tensor | float, dim: int | None, keepdim: bool, interpolation: str
+) -> Tensor:
     q = _checked_fractions(name, input, q, interpolation)
     place = None if dim is None else normalize_axis(dim, input.ndim, name)
     if place is None or not input.ndim:
@@ -194,11 +207,11 @@ def _quantile(name: str, input: Any, q: Any, dim: int | None, keepdim: bool, int
     return shapes.reshape(found, *(kept if keepdim else _reduced(input, place))) if found.ndim else found
 
 
-def _reduced(input: Any, place: int | None) -> tuple[int, ...]:
+def _reduced(input: Tensor, place: int | None) -> tuple[int, ...]:
     return () if place is None else (*input.shape[:place], *input.shape[place + 1 :])
 
 
-def _checked_fractions(name: str, input: Any, q: Any, interpolation: str) -> Any:
+def _checked_fractions(name: str, input: Tensor, q: Any, interpolation: str) -> Tensor:
     """q as an operand of the input's dtype."""
     if input._dtype.kind != "f":
         raise RuntimeError(f"{name}() input tensor must be either float or double dtype, not {input.dtype}")
@@ -222,7 +235,7 @@ def _checked_fractions(name: str, input: Any, q: Any, interpolation: str) -> Any
     return q
 
 
-def _ranks(ordered: Any, fractions: Any, *, skip: bool) -> Any:
+def _ranks(ordered: Tensor, fractions: Tensor, *, skip: bool) -> Tensor:
     """The fractional index of each quantile in the sorted rows; the last index, a NaN, for rows with a NaN."""
     size = ordered.shape[-1]
     absent = reductions.sum(ops.isnan(ordered), -1, True)
@@ -233,10 +246,10 @@ def _ranks(ordered: Any, fractions: Any, *, skip: bool) -> Any:
     return arithmetic.mul(fractions, counted)
 
 
-def _between(ordered: Any, ranks: Any, interpolation: str) -> Any:
+def _between(ordered: Tensor, ranks: Tensor, interpolation: str) -> Tensor:
     """The elements of each row at fractional indices, interpolated."""
 
-    def taken(rank: Any) -> Any:
+    def taken(rank: Tensor) -> Tensor:
         places = cast(rank.detach(), np.dtype(np.int64))
         return ops.take_along_axis(ordered, places, axis=ordered.ndim - 1)
 
@@ -259,15 +272,15 @@ def _between(ordered: Any, ranks: Any, interpolation: str) -> Any:
 class Histogram(NamedTuple):
     """Counts, and the bin edges."""
 
-    hist: Any
-    bin_edges: Any
+    hist: Tensor
+    bin_edges: Tensor | tuple[Tensor, ...]
 
 
-def _value(tensor: Any) -> Any:
+def _value(tensor: object) -> Any:
     return concrete(tensor, "histogram")
 
 
-def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
+def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """The number of elements in each of several bins of equal width from min to max, or over their range if both are 0.
 
     >>> import pullback
@@ -289,7 +302,7 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
     return each(input, lambda values: _in_bins(values, bins, min, max).astype(input._dtype), "histc")
 
 
-def _in_bins(values: Any, bins: int, low: float, high: float) -> Any:
+def _in_bins(values: Array, bins: int, low: float, high: float) -> Array:
     """The number of values in each bin; over their own range if the bounds are equal."""
     if low == high and values.size:
         low, high = values.min().item(), values.max().item()
@@ -301,7 +314,12 @@ def _in_bins(values: Any, bins: int, low: float, high: float) -> Any:
 
 
 def histogram(
-    input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False
+    input: Tensor,
+    bins: Tensor | int = 100,
+    *,
+    range: tuple[float, float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
 ) -> Histogram:
     """The number of elements in each of several bins: (hist, bin_edges).
 
@@ -332,7 +350,7 @@ def _counted(function: Any, values: Any, bins: Any, range: Any, weights: Any, de
         raise RuntimeError(f"torch.{function.__name__}: {error}") from None
 
 
-def _histogram_weights(name: str, input: Any, weight: Any, shape: tuple[int, ...]) -> Any:
+def _histogram_weights(name: str, input: Tensor, weight: Tensor | None, shape: tuple[int, ...]) -> Any:
     if input._dtype.kind != "f":
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{input._type_name}': convert first, x.float()")
     if weight is None:
@@ -347,7 +365,14 @@ def _histogram_weights(name: str, input: Any, weight: Any, shape: tuple[int, ...
 
 
 @of_tensor
-def histogramdd(input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> Histogram:
+def histogramdd(
+    input: Tensor,
+    bins: int | Sequence[int] | Sequence[Tensor],
+    *,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> Histogram:
     """The number of points, the rows along the last axis, in each cell of a grid: (hist, bin_edges), edges per dim.
 
     `bins` is a number, a list of numbers or a list of 1-d tensors of edges, and `range` holds the lowest and the highest
@@ -361,7 +386,7 @@ def histogramdd(input: Any, bins: Any, *, range: Any = None, weight: Any = None,
     if input.ndim < 2:
         raise RuntimeError(f"torch.histogramdd: input tensor should have at least 2 dimensions, but got {input.ndim}")
     width = input.shape[-1]
-    listed = list(bins) if isinstance(bins, list | tuple) else [bins] * width
+    listed: list[Any] = list(bins) if isinstance(bins, list | tuple) else [bins] * width
     if len(listed) != width:
         raise RuntimeError(
             "histogramdd: The size of bins must be equal to the innermost dimension of the input. Got "
@@ -372,14 +397,14 @@ def histogramdd(input: Any, bins: Any, *, range: Any = None, weight: Any = None,
     values = _value(input).reshape(-1, width)
     counts, found = _counted(np.histogramdd, values, [_edges(entry) for entry in listed], pairs, weights, density)
     wrap = input.interpreter.wrap
-    edges = [
+    edges: list[Any] = [
         given if isinstance(given, Carrier) else wrap(e.astype(input._dtype), None)
         for given, e in zip(listed, found, strict=True)
     ]
     return Histogram(wrap(counts.astype(input._dtype), None), tuple(edges))
 
 
-def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """The number of occurrences of each of the numbers 0, 1, 2, ..., or the sum of its weights.
 
     >>> import pullback

@@ -19,46 +19,21 @@ from pullback._tape.node import RemovableHandle as _RemovableHandle
 from pullback._tensor.spellings import Flat as _Flat
 from pullback._tensor.storages import TypedStorage as _TypedStorage
 from pullback._tensor.storages import UntypedStorage as _UntypedStorage
-from typing import NamedTuple as _NamedTuple
+from pullback.vocabulary.decompositions import LUFactorExResult as _LUFactorExResult
+from pullback.vocabulary.decompositions import LUFactorResult as _LUFactorResult
+from pullback.vocabulary.decompositions import QRResult as _QRResult
+from pullback.vocabulary.decompositions import SlogdetResult as _SlogdetResult
+from pullback.vocabulary.functions import Frexp as _Frexp
+from pullback.vocabulary.linear_algebra import GeqrfResult as _GeqrfResult
+from pullback.vocabulary.linear_algebra import SingularResult as _SingularResult
+from pullback.vocabulary.linear_algebra import TriangularSolveResult as _TriangularSolveResult
+from pullback.vocabulary.reductions import LeastAndLargest as _LeastAndLargest
+from pullback.vocabulary.sorting import Selection as _Selection
+from pullback.vocabulary.statistics import Histogram as _Histogram
 
 _Number = _builtins.bool | _builtins.int | _builtins.float | _builtins.complex
 _TensorLike = Tensor | _np.ndarray[_Any, _Any] | _np.generic | _Number
 _DType = _dtype | _np.dtype[_Any] | type[_Any] | str
-class _Frexp(_NamedTuple):
-    mantissa: Tensor
-    exponent: Tensor
-class _GeqrfResult(_NamedTuple):
-    a: Tensor
-    tau: Tensor
-class _Histogram(_NamedTuple):
-    hist: Tensor
-    bin_edges: Tensor
-class _LUFactorExResult(_NamedTuple):
-    LU: Tensor
-    pivots: Tensor
-    info: Tensor
-class _LUFactorResult(_NamedTuple):
-    LU: Tensor
-    pivots: Tensor
-class _LeastAndLargest(_NamedTuple):
-    min: Tensor
-    max: Tensor
-class _QRResult(_NamedTuple):
-    Q: Tensor
-    R: Tensor
-class _Selection(_NamedTuple):
-    values: Tensor
-    indices: Tensor
-class _SingularResult(_NamedTuple):
-    U: Tensor
-    S: Tensor
-    V: Tensor
-class _SlogdetResult(_NamedTuple):
-    sign: Tensor
-    logabsdet: Tensor
-class _TriangularSolveResult(_NamedTuple):
-    solution: Tensor
-    cloned_coefficient: Tensor
 
 class Tensor:
     """An array of numbers that records operations if it, or a tensor it was computed from, requires grad."""
@@ -174,13 +149,13 @@ class Tensor:
         """beta * input + alpha * outer(vec1, vec2); the input is broadcast."""
     def adjoint(self) -> Tensor:
         """The last two axes exchanged, and complex elements conjugated."""
-    def all(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
+    def all(self, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
         """True if every element is nonzero, of all or along axes; with dim=(), elementwise."""
     def allclose(self, other: _TensorLike, rtol: _builtins.float = 1e-05, atol: _builtins.float = 1e-08, equal_nan: _builtins.bool = False) -> _builtins.bool:
         """True if two tensors agree within atol + rtol * abs(other), everywhere."""
-    def amax(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
+    def amax(self, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
         """The largest element along axes; ties share the gradient."""
-    def amin(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
+    def amin(self, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
         """The smallest element along axes; ties share the gradient."""
     @_overload
     def aminmax(self, *, dim: _builtins.int | None = None, keepdim: _builtins.bool = False) -> _LeastAndLargest:
@@ -190,7 +165,7 @@ class Tensor:
         """The smallest and the largest element, of all or along an axis; ties share the gradient."""
     def angle(self) -> Tensor:
         """The angle of complex numbers; pi for negative real ones, 0 for others."""
-    def any(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
+    def any(self, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
         """True if some element is nonzero, of all or along axes; with dim=(), elementwise."""
     def apply_(self, callable: _Callable[[_Any], _Any]) -> Tensor:
         """Apply a Python function to each element, in place; slow."""
@@ -242,11 +217,11 @@ class Tensor:
         """The indices that sort the input along a dim; equal elements keep their order, NaN counts as the largest."""
     def argwhere(self) -> Tensor:
         """The indices of the nonzero elements, one per row."""
-    def as_strided(self, size: _builtins.int | _Sequence[_builtins.int] | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None, storage_offset: _Any = None) -> Tensor:
+    def as_strided(self, size: _builtins.int | _Sequence[_builtins.int], stride: _builtins.int | _Sequence[_builtins.int], storage_offset: _builtins.int | None = None) -> Tensor:
         """A view of the tensor's memory with another size and strides, counted in elements."""
     def as_strided_(self, *args: _Any, **options: _Any) -> Tensor:
         """In place: A view of the tensor's memory with another size and strides, counted in elements."""
-    def as_strided_scatter(self, src: Tensor, size: _builtins.int | _Sequence[_builtins.int] | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None, storage_offset: _builtins.int | None = None) -> Tensor:
+    def as_strided_scatter(self, src: Tensor, size: _builtins.int | _Sequence[_builtins.int], stride: _builtins.int | _Sequence[_builtins.int], storage_offset: _builtins.int | None = None) -> Tensor:
         """A copy of a contiguous tensor in which the elements of an `as_strided` view are those of `src`."""
     def as_subclass(self, cls: _Any) -> Tensor:
         """The tensor as an instance of a class derived from Tensor, with the same memory and history."""
@@ -280,9 +255,9 @@ class Tensor:
         """beta * input + alpha * (batch1 @ batch2) for batches of matrices; the input is broadcast."""
     def bernoulli(self, p: _Any = None, *, generator: _Generator | None = None) -> Tensor:
         """1 with the probability given by each element, or with probability p, else 0."""
-    def bernoulli_(self, p: _Any = 0.5, *, generator: _Generator | None = None) -> Tensor:
+    def bernoulli_(self, p: Tensor | _builtins.float = 0.5, *, generator: _Generator | None = None) -> Tensor:
         """Samples of 1 with probability p, else 0; p is a number or a tensor with one for each element."""
-    def bfloat16(self, memory_format: object | None = None) -> Tensor:
+    def bfloat16(self, memory_format: object = None) -> Tensor:
         """This tensor in bfloat16; itself if it has that dtype."""
     def bincount(self, weights: Tensor | None = None, minlength: _builtins.int = 0) -> Tensor:
         """The number of occurrences of each of the numbers 0, 1, 2, ..., or the sum of its weights."""
@@ -314,23 +289,23 @@ class Tensor:
         """The bitwise exclusive or of integers or bools."""
     def bmm(self, mat2: Tensor) -> Tensor:
         """The products of two batches of matrices."""
-    def bool(self, memory_format: object | None = None) -> Tensor:
+    def bool(self, memory_format: object = None) -> Tensor:
         """This tensor in bool; itself if it has that dtype."""
     def broadcast_to(self, size: _Sequence[_builtins.int]) -> Tensor:
         """input.expand(size)."""
-    def byte(self, memory_format: object | None = None) -> Tensor:
+    def byte(self, memory_format: object = None) -> Tensor:
         """This tensor in uint8; itself if it has that dtype."""
     def cauchy_(self, median: _builtins.float = 0, sigma: _builtins.float = 1, *, generator: _Generator | None = None) -> Tensor:
         """Samples of the Cauchy distribution with a median and a scale."""
-    def cdouble(self, memory_format: object | None = None) -> Tensor:
+    def cdouble(self, memory_format: object = None) -> Tensor:
         """This tensor in complex128; itself if it has that dtype."""
     def ceil(self) -> Tensor:
         """The smallest integer not below, elementwise; its gradient is 0."""
     def ceil_(self) -> Tensor:
         """The smallest integer not below, elementwise; its gradient is 0."""
-    def cfloat(self, memory_format: object | None = None) -> Tensor:
+    def cfloat(self, memory_format: object = None) -> Tensor:
         """This tensor in complex64; itself if it has that dtype."""
-    def char(self, memory_format: object | None = None) -> Tensor:
+    def char(self, memory_format: object = None) -> Tensor:
         """This tensor in int8; itself if it has that dtype."""
     def cholesky(self, upper: _builtins.bool = False) -> Tensor:
         """The lower triangular L with input = L @ L.mH, for a Hermitian positive-definite input; with `upper`, L.mH."""
@@ -393,20 +368,20 @@ class Tensor:
     def cosh_(self) -> Tensor:
         """The hyperbolic cosine, elementwise."""
     @_overload
-    def count_nonzero(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None) -> Tensor:
+    def count_nonzero(self, dim: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """The number of nonzero elements, of all or along axes."""
     @_overload
-    def count_nonzero(self, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None) -> Tensor:
+    def count_nonzero(self, axis: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """The number of nonzero elements, of all or along axes."""
-    def cov(self, *, correction: _builtins.int = 1, fweights: _Any = None, aweights: _Any = None) -> Tensor:
+    def cov(self, *, correction: _builtins.int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
         """The covariance matrix of variables, the rows of the input, over observations, its columns."""
     def cpu(self) -> Tensor:
         """This tensor, which is on the CPU already."""
     @_overload
-    def cross(self, other: _TensorLike, dim: _builtins.int | None = None) -> Tensor:
+    def cross(self, other: Tensor, dim: _builtins.int | None = None) -> Tensor:
         """The vector product along an axis of length 3: the first such axis, unless one is given."""
     @_overload
-    def cross(self, other: _TensorLike, axis: _builtins.int | None = None) -> Tensor:
+    def cross(self, other: Tensor, axis: _builtins.int | None = None) -> Tensor:
         """The vector product along an axis of length 3: the first such axis, unless one is given."""
     def cuda(self, device: _Any = None, non_blocking: _builtins.bool = False, memory_format: object | None = None) -> Tensor:
         """Refused: the CPU is the only device."""
@@ -469,10 +444,10 @@ class Tensor:
     def diagonal_scatter(self, src: Tensor, offset: _builtins.int = 0, dim1: _builtins.int = 0, dim2: _builtins.int = 1) -> Tensor:
         """A copy whose diagonal of two axes is `src`."""
     @_overload
-    def diff(self, n: _builtins.int = 1, dim: _builtins.int = -1, prepend: _Any = None, append: _Any = None) -> Tensor:
+    def diff(self, n: _builtins.int = 1, dim: _builtins.int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
         """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input."""
     @_overload
-    def diff(self, n: _builtins.int = 1, axis: _builtins.int = -1, prepend: _Any = None, append: _Any = None) -> Tensor:
+    def diff(self, n: _builtins.int = 1, axis: _builtins.int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
         """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input."""
     def digamma(self) -> Tensor:
         """The derivative of lgamma."""
@@ -492,9 +467,9 @@ class Tensor:
         """input / other; integers give the default dtype; `rounding_mode` is None, 'trunc' or 'floor'."""
     def dot(self, tensor: Tensor) -> Tensor:
         """The sum of the products of two vectors."""
-    def double(self, memory_format: object | None = None) -> Tensor:
+    def double(self, memory_format: object = None) -> Tensor:
         """This tensor in float64; itself if it has that dtype."""
-    def dsplit(self, indices_or_sections: _Any) -> tuple[Tensor, ...]:
+    def dsplit(self, indices_or_sections: _builtins.int | _Sequence[_builtins.int] | Tensor) -> tuple[Tensor, ...]:
         """Parts along the third axis, as views: a number of equal parts, or those between given indices."""
     def element_size(self) -> _builtins.int:
         """The number of bytes of one element."""
@@ -502,7 +477,7 @@ class Tensor:
         """Where input == other."""
     def eq_(self, other: _TensorLike) -> Tensor:
         """Where input == other."""
-    def equal(self, other: _TensorLike) -> _builtins.bool:
+    def equal(self, other: Tensor) -> _builtins.bool:
         """True if two tensors have the same shape and elements."""
     def erf(self) -> Tensor:
         """The error function, twice the integral of exp(-t * t) from 0 to input over the square root of pi."""
@@ -524,9 +499,9 @@ class Tensor:
         """2 to the input, elementwise."""
     def exp_(self) -> Tensor:
         """e to the input, elementwise."""
-    def expand(self, *sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, implicit: _builtins.bool = False) -> Tensor:
+    def expand(self, *sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, implicit: _builtins.bool = False) -> Tensor:
         """A view in which axes of length 1, and new ones in front, are repeated; -1 keeps a size."""
-    def expand_as(self, other: _TensorLike) -> Tensor:
+    def expand_as(self, other: Tensor) -> Tensor:
         """input.expand(other.shape)."""
     def expm1(self) -> Tensor:
         """exp(input) - 1, exact for small inputs."""
@@ -546,13 +521,13 @@ class Tensor:
         """The integer towards zero, elementwise; its gradient is 0."""
     def flatten(self, start_dim: _builtins.int = 0, end_dim: _builtins.int = -1) -> Tensor:
         """The axes from start_dim to end_dim flattened into one."""
-    def flip(self, *axes: _Any, dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
+    def flip(self, *axes: _builtins.int | _Sequence[_builtins.int], dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """A copy with the elements reversed along axes."""
     def fliplr(self) -> Tensor:
         """A copy with the elements reversed along the second axis."""
     def flipud(self) -> Tensor:
         """A copy with the elements reversed along the first axis."""
-    def float(self, memory_format: object | None = None) -> Tensor:
+    def float(self, memory_format: object = None) -> Tensor:
         """This tensor in float32; itself if it has that dtype."""
     def float_power(self, exponent: _TensorLike) -> Tensor:
         """input ** exponent in float64, or in complex128 if one of them is complex."""
@@ -581,10 +556,10 @@ class Tensor:
     def frexp(self) -> _Frexp:
         """The mantissa, from 0.5 to 1, and the exponent of 2 whose product is the input."""
     @_overload
-    def gather(self, dim: _builtins.int, index: Tensor, *, sparse_grad: _builtins.bool = False) -> Tensor:
+    def gather(self, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], *, sparse_grad: _builtins.bool = False) -> Tensor:
         """The elements along a dim selected by `index`; the result has the shape of `index`."""
     @_overload
-    def gather(self, axis: _builtins.int, index: Tensor, *, sparse_grad: _builtins.bool = False) -> Tensor:
+    def gather(self, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], *, sparse_grad: _builtins.bool = False) -> Tensor:
         """The elements along a dim selected by `index`; the result has the shape of `index`."""
     def gcd(self, other: _TensorLike) -> Tensor:
         """The greatest common divisor of integers."""
@@ -598,7 +573,7 @@ class Tensor:
         """Samples of the geometric distribution: the number of trials until the first success, each with probability p."""
     def geqrf(self) -> _GeqrfResult:
         """R, with below it the reflections whose product is Q, and their factors; it has no derivative."""
-    def ger(self, vec2: Tensor) -> Tensor:
+    def ger(self, vec2: Tensor | _np.ndarray[_Any, _np.dtype[_Any]]) -> Tensor:
         """All products of an element of one vector with an element of another."""
     def get_device(self) -> _builtins.int:
         """The index of the tensor's device: -1 for the CPU."""
@@ -614,7 +589,7 @@ class Tensor:
         """Where input > other."""
     def gt_(self, other: _TensorLike) -> Tensor:
         """Where input > other."""
-    def half(self, memory_format: object | None = None) -> Tensor:
+    def half(self, memory_format: object = None) -> Tensor:
         """This tensor in float16; itself if it has that dtype."""
     def hardshrink(self, lambd: _builtins.float = 0.5) -> Tensor:
         """0 within `lambd` of 0, the input elsewhere."""
@@ -624,9 +599,9 @@ class Tensor:
         """0 where input is negative, 1 where it is positive, and values where it is 0; it has no derivative."""
     def histc(self, bins: _builtins.int = 100, min: _builtins.float = 0, max: _builtins.float = 0) -> Tensor:
         """The number of elements in each of several bins of equal width from min to max, or over their range if both are 0."""
-    def histogram(self, bins: _Any = 100, *, range: _Any = None, weight: Tensor | None = None, density: _builtins.bool = False) -> _Histogram:
+    def histogram(self, bins: Tensor | _builtins.int = 100, *, range: tuple[_builtins.float, _builtins.float] | None = None, weight: Tensor | None = None, density: _builtins.bool = False) -> _Histogram:
         """The number of elements in each of several bins: (hist, bin_edges)."""
-    def hsplit(self, indices_or_sections: _Any) -> tuple[Tensor, ...]:
+    def hsplit(self, indices_or_sections: _builtins.int | _Sequence[_builtins.int] | Tensor) -> tuple[Tensor, ...]:
         """Parts along the second axis, or the only one, as views: a number of equal parts, or those between given indices."""
     def hypot(self, other: _TensorLike) -> Tensor:
         """sqrt(input**2 + other**2), without overflow."""
@@ -636,77 +611,77 @@ class Tensor:
         """The modified Bessel function of the first kind of order 0. It needs SciPy."""
     def i0_(self) -> Tensor:
         """The modified Bessel function of the first kind of order 0. It needs SciPy."""
-    def igamma(self, other: _TensorLike) -> Tensor:
+    def igamma(self, other: Tensor) -> Tensor:
         """The regularised lower incomplete gamma function: how much of a gamma distribution of shape input lies below other."""
-    def igamma_(self, other: _TensorLike) -> Tensor:
+    def igamma_(self, other: Tensor) -> Tensor:
         """The regularised lower incomplete gamma function: how much of a gamma distribution of shape input lies below other."""
-    def igammac(self, other: _TensorLike) -> Tensor:
+    def igammac(self, other: Tensor) -> Tensor:
         """The regularised upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
-    def igammac_(self, other: _TensorLike) -> Tensor:
+    def igammac_(self, other: Tensor) -> Tensor:
         """The regularised upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
     @_overload
-    def index_add(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, *, alpha: _builtins.float = 1) -> Tensor:
+    def index_add(self, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor, *, alpha: _builtins.float = 1) -> Tensor:
         """A copy in which alpha times the slices of `source` are added to the slices along a dim selected by `index`."""
     @_overload
-    def index_add(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, *, alpha: _builtins.float = 1) -> Tensor:
+    def index_add(self, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor, *, alpha: _builtins.float = 1) -> Tensor:
         """A copy in which alpha times the slices of `source` are added to the slices along a dim selected by `index`."""
     @_overload
-    def index_add_(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, *, alpha: _builtins.float = 1) -> Tensor:
+    def index_add_(self, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor, *, alpha: _builtins.float = 1) -> Tensor:
         """A copy in which alpha times the slices of `source` are added to the slices along a dim selected by `index`."""
     @_overload
-    def index_add_(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, *, alpha: _builtins.float = 1) -> Tensor:
+    def index_add_(self, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor, *, alpha: _builtins.float = 1) -> Tensor:
         """A copy in which alpha times the slices of `source` are added to the slices along a dim selected by `index`."""
     @_overload
-    def index_copy(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor) -> Tensor:
+    def index_copy(self, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor) -> Tensor:
         """A copy in which the slices along a dim selected by `index` are those of `source`."""
     @_overload
-    def index_copy(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor) -> Tensor:
+    def index_copy(self, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor) -> Tensor:
         """A copy in which the slices along a dim selected by `index` are those of `source`."""
     @_overload
-    def index_copy_(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor) -> Tensor:
+    def index_copy_(self, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor) -> Tensor:
         """A copy in which the slices along a dim selected by `index` are those of `source`."""
     @_overload
-    def index_copy_(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor) -> Tensor:
+    def index_copy_(self, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor) -> Tensor:
         """A copy in which the slices along a dim selected by `index` are those of `source`."""
     @_overload
-    def index_fill(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], value: _TensorLike) -> Tensor:
+    def index_fill(self, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], value: _TensorLike) -> Tensor:
         """A copy in which the slices along a dim selected by `index` are filled with a number or a 0-d tensor."""
     @_overload
-    def index_fill(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], value: _TensorLike) -> Tensor:
+    def index_fill(self, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], value: _TensorLike) -> Tensor:
         """A copy in which the slices along a dim selected by `index` are filled with a number or a 0-d tensor."""
     @_overload
-    def index_fill_(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], value: _TensorLike) -> Tensor:
+    def index_fill_(self, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], value: _TensorLike) -> Tensor:
         """A copy in which the slices along a dim selected by `index` are filled with a number or a 0-d tensor."""
     @_overload
-    def index_fill_(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], value: _TensorLike) -> Tensor:
+    def index_fill_(self, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], value: _TensorLike) -> Tensor:
         """A copy in which the slices along a dim selected by `index` are filled with a number or a 0-d tensor."""
-    def index_put(self, indices: _TensorLike, values: _TensorLike, accumulate: _builtins.bool = False) -> Tensor:
+    def index_put(self, indices: _Sequence[Tensor | _np.ndarray[_Any, _np.dtype[_Any]]], values: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], accumulate: _builtins.bool = False) -> Tensor:
         """A copy with values written, or added, at an index: a tuple with an integer or bool tensor for each axis."""
-    def index_put_(self, indices: _TensorLike, values: _TensorLike, accumulate: _builtins.bool = False) -> Tensor:
+    def index_put_(self, indices: _Sequence[Tensor | _np.ndarray[_Any, _np.dtype[_Any]]], values: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], accumulate: _builtins.bool = False) -> Tensor:
         """A copy with values written, or added, at an index: a tuple with an integer or bool tensor for each axis."""
     @_overload
-    def index_reduce(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
+    def index_reduce(self, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
         """A copy with the prod, mean, amax or amin of the slices of `source` that `index` assigns to each position."""
     @_overload
-    def index_reduce(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
+    def index_reduce(self, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
         """A copy with the prod, mean, amax or amin of the slices of `source` that `index` assigns to each position."""
     @_overload
-    def index_reduce_(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
+    def index_reduce_(self, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
         """A copy with the prod, mean, amax or amin of the slices of `source` that `index` assigns to each position."""
     @_overload
-    def index_reduce_(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
+    def index_reduce_(self, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
         """A copy with the prod, mean, amax or amin of the slices of `source` that `index` assigns to each position."""
     @_overload
-    def index_select(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor]) -> Tensor:
+    def index_select(self, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]]) -> Tensor:
         """The slices along a dim selected by `index`, a vector."""
     @_overload
-    def index_select(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor]) -> Tensor:
+    def index_select(self, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]]) -> Tensor:
         """The slices along a dim selected by `index`, a vector."""
     def indices(self) -> Tensor:
         """The indices of the nonzero elements, one per column; for a tensor created from indices, those."""
-    def inner(self, other: _TensorLike) -> Tensor:
+    def inner(self, other: Tensor) -> Tensor:
         """The sums of products along the last axes of two tensors, for all pairs; with a number, the product."""
-    def int(self, memory_format: object | None = None) -> Tensor:
+    def int(self, memory_format: object = None) -> Tensor:
         """This tensor in int32; itself if it has that dtype."""
     interpreter: _Any
     def inverse(self) -> Tensor:
@@ -763,7 +738,7 @@ class Tensor:
         """The inverse of `stft`: the signals whose frames have these spectra, in the least-squares sense."""
     def item(self) -> _builtins.int | _builtins.float:
         """The only element, as a Python number."""
-    def kron(self, other: _TensorLike) -> Tensor:
+    def kron(self, other: Tensor) -> Tensor:
         """The Kronecker product: all products of an element of one tensor with one of the other, as blocks."""
     @_overload
     def kthvalue(self, k: _builtins.int, dim: _builtins.int = -1, keepdim: _builtins.bool = False) -> _Selection:
@@ -783,9 +758,9 @@ class Tensor:
         """Where input <= other."""
     def le_(self, other: _TensorLike) -> Tensor:
         """Where input <= other."""
-    def lerp(self, end: _TensorLike, weight: Tensor) -> Tensor:
+    def lerp(self, end: _TensorLike, weight: Tensor | _builtins.float) -> Tensor:
         """input + weight * (end - input): the input at weight 0, the end at weight 1."""
-    def lerp_(self, end: _TensorLike, weight: Tensor) -> Tensor:
+    def lerp_(self, end: _TensorLike, weight: Tensor | _builtins.float) -> Tensor:
         """input + weight * (end - input): the input at weight 0, the end at weight 1."""
     def less(self, other: _TensorLike) -> Tensor:
         """Where input < other."""
@@ -853,12 +828,12 @@ class Tensor:
     def logit_(self, eps: _builtins.float | None = None) -> Tensor:
         """log(input / (1 - input)), the inverse of sigmoid; `eps` clamps the input to [eps, 1 - eps]."""
     @_overload
-    def logsumexp(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None, keepdim: _builtins.bool = False, *, keepdims: _builtins.bool = False) -> Tensor:
+    def logsumexp(self, dim: _builtins.int | _Sequence[_builtins.int] | None, keepdim: _builtins.bool = False, *, keepdims: _builtins.bool = False) -> Tensor:
         """log(sum(exp(input))) along axes, without overflow."""
     @_overload
-    def logsumexp(self, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None, keepdim: _builtins.bool = False, *, keepdims: _builtins.bool = False) -> Tensor:
+    def logsumexp(self, axis: _builtins.int | _Sequence[_builtins.int] | None, keepdim: _builtins.bool = False, *, keepdims: _builtins.bool = False) -> Tensor:
         """log(sum(exp(input))) along axes, without overflow."""
-    def long(self, memory_format: object | None = None) -> Tensor:
+    def long(self, memory_format: object = None) -> Tensor:
         """This tensor in int64; itself if it has that dtype."""
     def lt(self, other: _TensorLike) -> Tensor:
         """Where input < other."""
@@ -880,7 +855,7 @@ class Tensor:
         """A copy with the elements of `source`, in order, written where the mask is True."""
     def masked_select(self, mask: Tensor) -> Tensor:
         """The elements where the mask is True, along a single axis."""
-    def matmul(self, other: _TensorLike) -> Tensor:
+    def matmul(self, other: Tensor | _np.ndarray[_Any, _np.dtype[_Any]]) -> Tensor:
         """input @ other: matrices, vectors, and batches of them, with broadcasting of the batch axes."""
     def matrix_exp(self) -> Tensor:
         """The exponential of square matrices: the sum of A^k / k! over k."""
@@ -900,7 +875,7 @@ class Tensor:
         """The largest element; with a dim, (values, indices) along it; with a tensor, the elementwise maximum."""
     def maximum(self, other: _TensorLike) -> Tensor:
         """The larger of two tensors, elementwise; NaN wins, ties share the gradient."""
-    def mean(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
+    def mean(self, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
         """The mean of all elements, or along axes; of floating or complex tensors only."""
     @_overload
     def median(self) -> Tensor:
@@ -933,9 +908,9 @@ class Tensor:
     @_overload
     def mode(self, axis: _builtins.int = -1, keepdims: _builtins.bool = False) -> _Selection:
         """The most frequent element along a dim, the smallest of several, and its index: (values, indices)."""
-    def moveaxis(self, source: Tensor, destination: _Any) -> Tensor:
+    def moveaxis(self, source: _builtins.int | _Sequence[_builtins.int], destination: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
         """Axes moved to other positions; the others keep their order."""
-    def movedim(self, source: Tensor, destination: _Any) -> Tensor:
+    def movedim(self, source: _builtins.int | _Sequence[_builtins.int], destination: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
         """Axes moved to other positions; the others keep their order."""
     def msort(self) -> Tensor:
         """The elements sorted along the first dim."""
@@ -960,10 +935,10 @@ class Tensor:
     def nan_to_num_(self, nan: _builtins.float | None = None, posinf: _builtins.float | None = None, neginf: _builtins.float | None = None) -> Tensor:
         """The input with NaN replaced by 0, and inf and -inf by the largest and smallest number, without gradient."""
     @_overload
-    def nanmean(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None) -> Tensor:
+    def nanmean(self, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None) -> Tensor:
         """The mean of all elements that are not NaN, or along axes; of floating or complex tensors only."""
     @_overload
-    def nanmean(self, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None) -> Tensor:
+    def nanmean(self, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None) -> Tensor:
         """The mean of all elements that are not NaN, or along axes; of floating or complex tensors only."""
     @_overload
     def nanmedian(self) -> Tensor:
@@ -975,22 +950,22 @@ class Tensor:
     def nanmedian(self, axis: _builtins.int, keepdims: _builtins.bool=False) -> _Selection:
         """The median of the elements that are not NaN; arguments and results as those of `median`."""
     @_overload
-    def nanquantile(self, q: _Any, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, interpolation: str = 'linear') -> Tensor:
+    def nanquantile(self, q: Tensor | _builtins.float, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, interpolation: str = 'linear') -> Tensor:
         """The quantiles of the elements that are not NaN; arguments and results as those of `quantile`."""
     @_overload
-    def nanquantile(self, q: _Any, axis: _builtins.int | None = None, keepdims: _builtins.bool = False, *, interpolation: str = 'linear') -> Tensor:
+    def nanquantile(self, q: Tensor | _builtins.float, axis: _builtins.int | None = None, keepdims: _builtins.bool = False, *, interpolation: str = 'linear') -> Tensor:
         """The quantiles of the elements that are not NaN; arguments and results as those of `quantile`."""
     @_overload
-    def nansum(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None) -> Tensor:
+    def nansum(self, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None) -> Tensor:
         """The sum of all elements that are not NaN, or along axes."""
     @_overload
-    def nansum(self, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None) -> Tensor:
+    def nansum(self, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None) -> Tensor:
         """The sum of all elements that are not NaN, or along axes."""
     @_overload
-    def narrow(self, dim: _builtins.int, start: _Number, length: _builtins.int) -> Tensor:
+    def narrow(self, dim: _builtins.int, start: _builtins.int | Tensor, length: _builtins.int) -> Tensor:
         """`length` slices of a tensor from a start index along a dim: a view."""
     @_overload
-    def narrow(self, axis: _builtins.int, start: _Number, length: _builtins.int) -> Tensor:
+    def narrow(self, axis: _builtins.int, start: _builtins.int | Tensor, length: _builtins.int) -> Tensor:
         """`length` slices of a tensor from a start index along a dim: a view."""
     def ndimension(self) -> _builtins.int:
         """The number of axes."""
@@ -1035,10 +1010,10 @@ class Tensor:
     def nonzero_static(self, *, size: _builtins.int, fill_value: _builtins.int = -1) -> Tensor:
         """The indices of the first `size` nonzero elements, one per row; missing ones are filled with `fill_value`."""
     @_overload
-    def norm(self, p: _Any = 2, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None) -> Tensor:
+    def norm(self, p: _builtins.float | str | None = 2, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None) -> Tensor:
         """The p-norm of all elements or along axes: p a number, inf, -inf or 'fro' (2); its slope at 0 is 0."""
     @_overload
-    def norm(self, p: _Any = 2, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None) -> Tensor:
+    def norm(self, p: _builtins.float | str | None = 2, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None) -> Tensor:
         """The p-norm of all elements or along axes: p a number, inf, -inf or 'fro' (2); its slope at 0 is 0."""
     def normal_(self, mean: _builtins.float = 0, std: _builtins.float = 1, *, generator: _Generator | None = None) -> Tensor:
         """Samples of a normal distribution."""
@@ -1052,11 +1027,11 @@ class Tensor:
         """The tensor's NumPy array, which shares its memory."""
     def orgqr(self, tau: Tensor) -> Tensor:
         """The leading columns of a product of Householder reflections: Q, from the result of `geqrf`."""
-    def ormqr(self, tau: Tensor, other: _TensorLike, left: _builtins.bool = True, transpose: _builtins.bool = False) -> Tensor:
+    def ormqr(self, tau: Tensor, other: Tensor, left: _builtins.bool = True, transpose: _builtins.bool = False) -> Tensor:
         """Q @ other for the square Q of `geqrf`; other @ Q if not `left`; with Q.mH instead of Q if `transpose`."""
-    def outer(self, vec2: Tensor) -> Tensor:
+    def outer(self, vec2: Tensor | _np.ndarray[_Any, _np.dtype[_Any]]) -> Tensor:
         """All products of an element of one vector with an element of another."""
-    def permute(self, *axes: _Any, dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
+    def permute(self, *axes: _builtins.int | _Sequence[_builtins.int], dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """The axes in another order."""
     def pin_memory(self, device: _Any = None) -> Tensor:
         """Refused: there is no device for which memory could be pinned."""
@@ -1078,17 +1053,17 @@ class Tensor:
         """The input above 0, elsewhere weight times it; a weight for all elements or for each channel (axis 1)."""
     def prod(self, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, axis: _builtins.int | None = None, keepdims: _builtins.bool = False) -> Tensor:
         """The product of all elements, or along an axis; integers and bools are multiplied as int64."""
-    def put(self, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, accumulate: _builtins.bool = False) -> Tensor:
+    def put(self, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor, accumulate: _builtins.bool = False) -> Tensor:
         """A copy in which the elements of `source` replace, or are added to, those of the flattened tensor at `index`."""
-    def put_(self, index: Tensor | _TensorLike | _Sequence[Tensor], source: Tensor, accumulate: _builtins.bool = False) -> Tensor:
+    def put_(self, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor, accumulate: _builtins.bool = False) -> Tensor:
         """A copy in which the elements of `source` replace, or are added to, those of the flattened tensor at `index`."""
     def qr(self, some: _builtins.bool = True) -> _QRResult:
         """Q and R with input = Q @ R; Q is square unless `some`."""
     @_overload
-    def quantile(self, q: _Any, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, interpolation: str = 'linear') -> Tensor:
+    def quantile(self, q: Tensor | _builtins.float, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, interpolation: str = 'linear') -> Tensor:
         """The quantiles for fractions q, of all elements or along a dim; NaN if any element is."""
     @_overload
-    def quantile(self, q: _Any, axis: _builtins.int | None = None, keepdims: _builtins.bool = False, *, interpolation: str = 'linear') -> Tensor:
+    def quantile(self, q: Tensor | _builtins.float, axis: _builtins.int | None = None, keepdims: _builtins.bool = False, *, interpolation: str = 'linear') -> Tensor:
         """The quantiles for fractions q, of all elements or along a dim; NaN if any element is."""
     def rad2deg(self) -> Tensor:
         """Radians as degrees."""
@@ -1126,27 +1101,27 @@ class Tensor:
     @_overload
     def renorm_(self, p: _builtins.float, axis: _builtins.int, maxnorm: _builtins.float) -> Tensor:
         """The input with slices along a dim scaled down to the p-norm maxnorm if theirs is larger."""
-    def repeat(self, *times: _builtins.int | _Sequence[_builtins.int] | None, repeats: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
+    def repeat(self, *times: _builtins.int | _Sequence[_builtins.int], repeats: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """Copies side by side, a number for each axis; axes are added in front if there are more numbers."""
     @_overload
-    def repeat_interleave(self, repeats: _builtins.int | _Sequence[_builtins.int] | None = None, dim: _builtins.int | _Sequence[_builtins.int] | None = None, *, output_size: _builtins.float | _Sequence[_builtins.int] | str | None = None) -> Tensor:
+    def repeat_interleave(self, repeats: Tensor | _builtins.int | None = None, dim: _builtins.int | None = None, *, output_size: _builtins.int | None = None) -> Tensor:
         """Each element repeated along an axis, or in flat order if none is given, as often as `repeats` says."""
     @_overload
-    def repeat_interleave(self, repeats: _builtins.int | _Sequence[_builtins.int] | None = None, axis: _builtins.int | _Sequence[_builtins.int] | None = None, *, output_size: _builtins.float | _Sequence[_builtins.int] | str | None = None) -> Tensor:
+    def repeat_interleave(self, repeats: Tensor | _builtins.int | None = None, axis: _builtins.int | None = None, *, output_size: _builtins.int | None = None) -> Tensor:
         """Each element repeated along an axis, or in flat order if none is given, as often as `repeats` says."""
     def requires_grad_(self, requires_grad: _builtins.bool = True) -> Tensor:
         """Start (or stop) recording operations on this leaf, in place."""
-    def reshape(self, *sizes: _builtins.int | _Sequence[_builtins.int] | None, shape: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
+    def reshape(self, *sizes: _builtins.int | _Sequence[_builtins.int], shape: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """The same elements in another shape, one entry of which may be -1; a view if the strides allow it."""
-    def reshape_as(self, other: _TensorLike) -> Tensor:
+    def reshape_as(self, other: Tensor) -> Tensor:
         """input.reshape(other.shape)."""
     def resize(self, *sizes: _builtins.int | _Sequence[_builtins.int] | None) -> Tensor:
         """The elements in another shape, with a warning: the old name of `reshape`, for the same number of elements."""
-    def resize_(self, *sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, memory_format: object | None = None) -> Tensor:
+    def resize_(self, *sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, memory_format: object = None) -> Tensor:
         """In place: another shape for the elements, in memory order; elements that are added are not initialis"""
     def resize_as(self, tensor: Tensor) -> Tensor:
         """The elements in the shape of another tensor, with a warning: the old name of `reshape_as`."""
-    def resize_as_(self, the_template: _Any, *, memory_format: object | None = None) -> Tensor:
+    def resize_as_(self, the_template: Tensor, *, memory_format: object = None) -> Tensor:
         """In place: `resize_` to the shape of another tensor."""
     def resolve_conj(self) -> Tensor:
         """The tensor itself: conjugation is never lazy here."""
@@ -1155,16 +1130,16 @@ class Tensor:
     def retain_grad(self) -> None:
         """Make passes store this tensor's gradient in `.grad`, although it is not a leaf."""
     @_overload
-    def roll(self, shifts: _Any, dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
+    def roll(self, shifts: _builtins.int | _Sequence[_builtins.int], dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """A copy with the elements rolled along axes, from the end to the beginning; without axes, in flat order."""
     @_overload
-    def roll(self, shifts: _Any, axes: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
+    def roll(self, shifts: _builtins.int | _Sequence[_builtins.int], axes: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """A copy with the elements rolled along axes, from the end to the beginning; without axes, in flat order."""
     @_overload
-    def rot90(self, k: _builtins.int = 1, dims: _builtins.int | _Sequence[_builtins.int] | None = ...) -> Tensor:
+    def rot90(self, k: _builtins.int = 1, dims: _Sequence[_builtins.int] = ...) -> Tensor:
         """A copy rotated k times by 90 degrees, from the first of two axes towards the second."""
     @_overload
-    def rot90(self, k: _builtins.int = 1, axes: _builtins.int | _Sequence[_builtins.int] | None = ...) -> Tensor:
+    def rot90(self, k: _builtins.int = 1, axes: _Sequence[_builtins.int] = ...) -> Tensor:
         """A copy rotated k times by 90 degrees, from the first of two axes towards the second."""
     def round(self, *, decimals: _builtins.int = 0) -> Tensor:
         """The nearest integer, halves to even, or the nearest number with `decimals` decimals; its gradient is 0."""
@@ -1175,40 +1150,40 @@ class Tensor:
     def rsqrt_(self) -> Tensor:
         """1 / sqrt(input), elementwise; -inf slope at 0."""
     @_overload
-    def scatter(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor | None = None, *, value: _TensorLike | None = None, reduce: str | None = None) -> Tensor:
+    def scatter(self, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], src: Tensor | _Number | None = None, *, value: _Number | None = None, reduce: str | None = None) -> Tensor:
         """A copy in which the elements along a dim selected by `index` are those of `src`, or one number."""
     @_overload
-    def scatter(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor | None = None, *, value: _TensorLike | None = None, reduce: str | None = None) -> Tensor:
+    def scatter(self, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], src: Tensor | _Number | None = None, *, value: _Number | None = None, reduce: str | None = None) -> Tensor:
         """A copy in which the elements along a dim selected by `index` are those of `src`, or one number."""
     @_overload
-    def scatter_(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor | None = None, *, value: _TensorLike | None = None, reduce: str | None = None) -> Tensor:
+    def scatter_(self, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], src: Tensor | _Number | None = None, *, value: _Number | None = None, reduce: str | None = None) -> Tensor:
         """A copy in which the elements along a dim selected by `index` are those of `src`, or one number."""
     @_overload
-    def scatter_(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor | None = None, *, value: _TensorLike | None = None, reduce: str | None = None) -> Tensor:
+    def scatter_(self, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], src: Tensor | _Number | None = None, *, value: _Number | None = None, reduce: str | None = None) -> Tensor:
         """A copy in which the elements along a dim selected by `index` are those of `src`, or one number."""
     @_overload
-    def scatter_add(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor) -> Tensor:
+    def scatter_add(self, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], src: Tensor) -> Tensor:
         """A copy in which the elements of `src` are added to those along a dim selected by `index`."""
     @_overload
-    def scatter_add(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor) -> Tensor:
+    def scatter_add(self, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], src: Tensor) -> Tensor:
         """A copy in which the elements of `src` are added to those along a dim selected by `index`."""
     @_overload
-    def scatter_add_(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor) -> Tensor:
+    def scatter_add_(self, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], src: Tensor) -> Tensor:
         """A copy in which the elements of `src` are added to those along a dim selected by `index`."""
     @_overload
-    def scatter_add_(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor) -> Tensor:
+    def scatter_add_(self, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], src: Tensor) -> Tensor:
         """A copy in which the elements of `src` are added to those along a dim selected by `index`."""
     @_overload
-    def scatter_reduce(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor, reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
+    def scatter_reduce(self, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], src: Tensor, reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
         """A copy with the sum, prod, mean, amax or amin of the elements of `src` that `index` assigns to each position."""
     @_overload
-    def scatter_reduce(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor, reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
+    def scatter_reduce(self, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], src: Tensor, reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
         """A copy with the sum, prod, mean, amax or amin of the elements of `src` that `index` assigns to each position."""
     @_overload
-    def scatter_reduce_(self, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor, reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
+    def scatter_reduce_(self, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], src: Tensor, reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
         """A copy with the sum, prod, mean, amax or amin of the elements of `src` that `index` assigns to each position."""
     @_overload
-    def scatter_reduce_(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor, reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
+    def scatter_reduce_(self, axis: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], src: Tensor, reduce: str, *, include_self: _builtins.bool = True) -> Tensor:
         """A copy with the sum, prod, mean, amax or amin of the elements of `src` that `index` assigns to each position."""
     @_overload
     def select(self, dim: _builtins.int, index: _builtins.int) -> Tensor:
@@ -1222,7 +1197,7 @@ class Tensor:
     @_overload
     def select_scatter(self, src: Tensor, axis: _builtins.int, index: _builtins.int) -> Tensor:
         """A copy whose slice at an index along a dim is `src`."""
-    def set_(self, source: Tensor | None = None, storage_offset: _builtins.int = 0, size: _builtins.int | _Sequence[_builtins.int] | None = None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = None) -> Tensor:
+    def set_(self, source: Tensor | None = None, storage_offset: _builtins.int = 0, size: _builtins.int | _Sequence[_builtins.int] | None = None, stride: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """Make the tensor use the memory of another tensor or a storage, from an element on; without a source, no memory."""
     def sgn(self) -> Tensor:
         """input / abs(input), for complex numbers too; 0 at 0."""
@@ -1230,7 +1205,7 @@ class Tensor:
         """input / abs(input), for complex numbers too; 0 at 0."""
     def share_memory_(self) -> Tensor:
         """Move the elements, in place, to memory shared with the processes that are started with this tensor."""
-    def short(self, memory_format: object | None = None) -> Tensor:
+    def short(self, memory_format: object = None) -> Tensor:
         """This tensor in int16; itself if it has that dtype."""
     def sigmoid(self) -> Tensor:
         """1 / (1 + exp(-input)), elementwise."""
@@ -1273,16 +1248,16 @@ class Tensor:
     def sparse_mask(self, mask: Tensor) -> Tensor:
         """This tensor where `mask` has elements, and zero elsewhere."""
     @_overload
-    def split(self, split_size_or_sections: _Any = None, dim: _builtins.int = 0, *, split_size: _Any = None) -> tuple[Tensor, ...]:
+    def split(self, split_size_or_sections: _builtins.int | _Sequence[_builtins.int] | None = None, dim: _builtins.int = 0, *, split_size: _builtins.int | _Sequence[_builtins.int] | None = None) -> tuple[Tensor, ...]:
         """Consecutive parts along an axis: of one size (the last may be smaller), or of the given sizes."""
     @_overload
-    def split(self, split_size_or_sections: _Any = None, axis: _builtins.int = 0, *, split_size: _Any = None) -> tuple[Tensor, ...]:
+    def split(self, split_size_or_sections: _builtins.int | _Sequence[_builtins.int] | None = None, axis: _builtins.int = 0, *, split_size: _builtins.int | _Sequence[_builtins.int] | None = None) -> tuple[Tensor, ...]:
         """Consecutive parts along an axis: of one size (the last may be smaller), or of the given sizes."""
     @_overload
-    def split_with_sizes(self, split_sizes: _Any, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
+    def split_with_sizes(self, split_sizes: _Sequence[_builtins.int], dim: _builtins.int = 0) -> tuple[Tensor, ...]:
         """Consecutive pieces of given sizes along an axis, as views."""
     @_overload
-    def split_with_sizes(self, split_sizes: _Any, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
+    def split_with_sizes(self, split_sizes: _Sequence[_builtins.int], axis: _builtins.int = 0) -> tuple[Tensor, ...]:
         """Consecutive pieces of given sizes along an axis, as views."""
     def sqrt(self) -> Tensor:
         """The square root, elementwise; its slope at 0 is inf."""
@@ -1297,10 +1272,10 @@ class Tensor:
     def squeeze_(self, *args: _Any, **options: _Any) -> Tensor:
         """In place: A view without its axes of length 1, or without those of the given axes that have length 1"""
     @_overload
-    def std(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdim: _builtins.bool = False, **options: _Any) -> Tensor:
+    def std(self, dim: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdim: _builtins.bool = False, **options: _Any) -> Tensor:
         """The standard deviation: the square root of `var`, with its arguments; the slope at 0 is 0."""
     @_overload
-    def std(self, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdims: _builtins.bool = False, **options: _Any) -> Tensor:
+    def std(self, axis: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdims: _builtins.bool = False, **options: _Any) -> Tensor:
         """The standard deviation: the square root of `var`, with its arguments; the slope at 0 is 0."""
     def stft(self, n_fft: _builtins.int, hop_length: _builtins.int | None = None, win_length: _builtins.int | None = None, window: Tensor | None = None, center: _builtins.bool = True, pad_mode: str = 'reflect', normalized: _builtins.bool = False, onesided: _builtins.bool | None = None, return_complex: _builtins.bool | None = None, align_to_window: _builtins.bool | None = None) -> Tensor:
         """The Fourier transforms of overlapping frames of signals, of shape (..., frequency, frame)."""
@@ -1322,9 +1297,9 @@ class Tensor:
         """input - alpha * other, with broadcasting."""
     def subtract_(self, other: _TensorLike, *rest: _Any, alpha: _Number = 1) -> Tensor:
         """input - alpha * other, with broadcasting."""
-    def sum(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
+    def sum(self, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
         """The sum of all elements, or along axes; integers and bools are summed as int64."""
-    def sum_to_size(self, *sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
+    def sum_to_size(self, *sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """The sum over broadcast axes: the transpose of expanding from a size to the input's."""
     def svd(self, some: _builtins.bool = True, compute_uv: _builtins.bool = True) -> _SingularResult:
         """U, the singular values S, descending, and V, with input = U @ diag(S) @ V.mH; square U and V unless `some`."""
@@ -1340,9 +1315,9 @@ class Tensor:
         """The transpose of a matrix; a tensor with fewer axes is returned as it is."""
     def t_(self, *args: _Any, **options: _Any) -> Tensor:
         """In place: The transpose of a matrix; a tensor with fewer axes is returned as it is."""
-    def take(self, index: Tensor | _TensorLike | _Sequence[Tensor]) -> Tensor:
+    def take(self, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]]) -> Tensor:
         """The elements of the flattened tensor selected by `index`, in the shape of `index`."""
-    def take_along_dim(self, indices: _TensorLike, dim: _builtins.int | None = None, *, axis: _builtins.int | None = None) -> Tensor:
+    def take_along_dim(self, indices: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], dim: _builtins.int | None = None, *, axis: _builtins.int | None = None) -> Tensor:
         """The elements along a dim selected by `indices`, with other axes broadcast; of the flattened tensor without a dim."""
     def tan(self) -> Tensor:
         """The tangent, elementwise."""
@@ -1353,16 +1328,16 @@ class Tensor:
     def tanh_(self) -> Tensor:
         """The hyperbolic tangent, elementwise."""
     @_overload
-    def tensor_split(self, indices_or_sections: _Any = None, dim: _builtins.int = 0, *, indices: _TensorLike | None = None) -> tuple[Tensor, ...]:
+    def tensor_split(self, indices_or_sections: _builtins.int | _Sequence[_builtins.int] | Tensor | None = None, dim: _builtins.int = 0, *, indices: _Sequence[_builtins.int] | Tensor | None = None) -> tuple[Tensor, ...]:
         """Parts along an axis, as views: a number of parts of nearly equal size, or those between given indices."""
     @_overload
-    def tensor_split(self, indices_or_sections: _Any = None, axis: _builtins.int = 0, *, indices: _TensorLike | None = None) -> tuple[Tensor, ...]:
+    def tensor_split(self, indices_or_sections: _builtins.int | _Sequence[_builtins.int] | Tensor | None = None, axis: _builtins.int = 0, *, indices: _Sequence[_builtins.int] | Tensor | None = None) -> tuple[Tensor, ...]:
         """Parts along an axis, as views: a number of parts of nearly equal size, or those between given indices."""
     @_overload
-    def tile(self, *counts: _Any, dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
+    def tile(self, *counts: _builtins.int | _Sequence[_builtins.int], dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """Copies side by side, a number for each of the last axes, one along the axes before."""
     @_overload
-    def tile(self, *counts: _Any, axes: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
+    def tile(self, *counts: _builtins.int | _Sequence[_builtins.int], axes: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """Copies side by side, a number for each of the last axes, one along the axes before."""
     def to(self, *args: _Any, dtype: _DType | None = None, copy: _builtins.bool = False, **options: _Any) -> Tensor:
         """This tensor converted to another dtype (or to another tensor's dtype); itself if nothing changes."""
@@ -1388,7 +1363,7 @@ class Tensor:
         """The k largest (or smallest) elements along a dim, in order, and their indices: (values, indices)."""
     def trace(self) -> Tensor:
         """The sum of the diagonal of a matrix."""
-    def transpose(self, *dims: _builtins.int | _Sequence[_builtins.int] | None, dim0: _Any = None, dim1: _Any = None) -> Tensor:
+    def transpose(self, *dims: _builtins.int, dim0: _builtins.int | None = None, dim1: _builtins.int | None = None) -> Tensor:
         """Two axes exchanged; with no axes, or all of them, NumPy's transpose."""
     def transpose_(self, *args: _Any, **options: _Any) -> Tensor:
         """In place: Two axes exchanged; with no axes, or all of them, NumPy's transpose."""
@@ -1421,14 +1396,14 @@ class Tensor:
     def unbind(self, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
         """The slices along an axis, as views with a common node."""
     @_overload
-    def unflatten(self, dim: _builtins.int, sizes: _builtins.int | _Sequence[_builtins.int] | None) -> Tensor:
+    def unflatten(self, dim: _builtins.int, sizes: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
         """An axis divided into several, one of whose sizes may be -1."""
     @_overload
-    def unflatten(self, axis: _builtins.int, sizes: _builtins.int | _Sequence[_builtins.int] | None) -> Tensor:
+    def unflatten(self, axis: _builtins.int, sizes: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
         """An axis divided into several, one of whose sizes may be -1."""
     def unfold(self, dimension: _builtins.int, size: _builtins.int, step: _builtins.int) -> Tensor:
         """A view of windows along an axis, one every `step` elements, with their elements along a new last axis."""
-    def uniform_(self, start: _builtins.float = 0, to: _builtins.float = 1, *, generator: _Generator | None = None, **options: _Any) -> Tensor:
+    def uniform_(self, start: _builtins.float = 0, to: _builtins.float = 1, *, generator: _Generator | None = None, **options: _builtins.float) -> Tensor:
         """Samples of the uniform distribution on [start, to), where torch calls `start` `from`."""
     @_overload
     def unique(self, sorted: _builtins.bool=True, *, dim: _builtins.int | None=None) -> Tensor:
@@ -1455,16 +1430,16 @@ class Tensor:
     def unsafe_chunk(self, chunks: _builtins.int, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
         """`chunk`, with the checks that torch leaves out."""
     @_overload
-    def unsafe_split(self, split_size: _Any, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
+    def unsafe_split(self, split_size: _builtins.int | _Sequence[_builtins.int], dim: _builtins.int = 0) -> tuple[Tensor, ...]:
         """`split`, with the checks that torch leaves out."""
     @_overload
-    def unsafe_split(self, split_size: _Any, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
+    def unsafe_split(self, split_size: _builtins.int | _Sequence[_builtins.int], axis: _builtins.int = 0) -> tuple[Tensor, ...]:
         """`split`, with the checks that torch leaves out."""
     @_overload
-    def unsafe_split_with_sizes(self, split_sizes: _Any, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
+    def unsafe_split_with_sizes(self, split_sizes: _Sequence[_builtins.int], dim: _builtins.int = 0) -> tuple[Tensor, ...]:
         """`split_with_sizes`, with the checks that torch leaves out."""
     @_overload
-    def unsafe_split_with_sizes(self, split_sizes: _Any, axis: _builtins.int = 0) -> tuple[Tensor, ...]:
+    def unsafe_split_with_sizes(self, split_sizes: _Sequence[_builtins.int], axis: _builtins.int = 0) -> tuple[Tensor, ...]:
         """`split_with_sizes`, with the checks that torch leaves out."""
     @_overload
     def unsqueeze(self, dim: _builtins.int) -> Tensor:
@@ -1479,18 +1454,18 @@ class Tensor:
     def values(self) -> Tensor:
         """The elements at `indices`."""
     @_overload
-    def var(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdim: _builtins.bool = False, **options: _Any) -> Tensor:
+    def var(self, dim: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdim: _builtins.bool = False, **options: _Any) -> Tensor:
         """The variance over all elements or along axes, divided by count - correction (1 unless given)."""
     @_overload
-    def var(self, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdims: _builtins.bool = False, **options: _Any) -> Tensor:
+    def var(self, axis: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdims: _builtins.bool = False, **options: _Any) -> Tensor:
         """The variance over all elements or along axes, divided by count - correction (1 unless given)."""
     def vdot(self, other: _TensorLike) -> Tensor:
         """The sum of the products of two vectors, the first one conjugated."""
-    def view(self, *shape: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None) -> Tensor:
+    def view(self, *shape: _builtins.int | _Sequence[_builtins.int] | _DType, size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None) -> Tensor:
         """A view with another shape, an error if that would require a copy; with a dtype, the bytes as that dtype."""
-    def view_as(self, other: _TensorLike) -> Tensor:
+    def view_as(self, other: Tensor) -> Tensor:
         """input.view(other.shape)."""
-    def vsplit(self, indices_or_sections: _Any) -> tuple[Tensor, ...]:
+    def vsplit(self, indices_or_sections: _builtins.int | _Sequence[_builtins.int] | Tensor) -> tuple[Tensor, ...]:
         """Parts along the first axis, as views: a number of equal parts, or those between given indices."""
     def where(self, condition: Tensor, other: _TensorLike | _Callable[..., Tensor] | None) -> Tensor:
         """This tensor where the condition holds, other elsewhere."""

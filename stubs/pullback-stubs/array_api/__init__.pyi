@@ -10,22 +10,13 @@ from pullback._tensor.tensor import Tensor
 from pullback.array_api.inspection import Inspection as _Inspection
 from pullback.array_api.kinds import FloatLimits as _FloatLimits
 from pullback.array_api.kinds import IntegerLimits as _IntegerLimits
-from typing import NamedTuple as _NamedTuple
+from pullback.array_api.searching import AllOfUnique as _AllOfUnique
+from pullback.array_api.searching import CountsOfUnique as _CountsOfUnique
+from pullback.array_api.searching import InverseOfUnique as _InverseOfUnique
 
 _Number = _builtins.bool | _builtins.int | _builtins.float | _builtins.complex
 _TensorLike = Tensor | _np.ndarray[_Any, _Any] | _np.generic | _Number
 _DType = _dtype | _np.dtype[_Any] | type[_Any] | str
-class _AllOfUnique(_NamedTuple):
-    values: Tensor
-    indices: Tensor
-    inverse_indices: Tensor
-    counts: Tensor
-class _CountsOfUnique(_NamedTuple):
-    values: Tensor
-    counts: Tensor
-class _InverseOfUnique(_NamedTuple):
-    values: Tensor
-    inverse_indices: Tensor
 
 def __array_namespace_info__() -> _Inspection:
     """An object that says which dtypes, devices and abilities the namespace has."""

@@ -1,5 +1,6 @@
 """Made by scripts/stubs: the types of what is imported when it is first asked for."""
 
+from collections.abc import Sequence as _Sequence
 from typing import Any as _Any
 from typing import overload as _overload
 import numpy as _np
@@ -167,10 +168,10 @@ def loggamma(x: Tensor) -> Tensor:
 def logit(*args: _Any, **options: _Any) -> Tensor:
     """`scipy.special.logit` of tensors, with gradients."""
 @_overload
-def logsumexp(input: Tensor, dim: int | tuple[int, ...] | list[int] | None, keepdim: bool = False, *, keepdims: bool = False) -> Tensor:
+def logsumexp(input: Tensor, dim: int | _Sequence[int] | None, keepdim: bool = False, *, keepdims: bool = False) -> Tensor:
     """log(sum(exp(input))) along axes, without overflow."""
 @_overload
-def logsumexp(input: Tensor, axis: int | tuple[int, ...] | list[int] | None, keepdim: bool = False, *, keepdims: bool = False) -> Tensor:
+def logsumexp(input: Tensor, axis: int | _Sequence[int] | None, keepdim: bool = False, *, keepdims: bool = False) -> Tensor:
     """log(sum(exp(input))) along axes, without overflow."""
 def multigammaln(a: Tensor, d: int, /) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension d."""

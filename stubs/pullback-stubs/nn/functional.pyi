@@ -4,43 +4,41 @@ from collections.abc import Callable as _Callable
 from collections.abc import Sequence as _Sequence
 from typing import Any as _Any
 from typing import overload as _overload
-import numpy as _np
 from pullback._core.dtypes import dtype as _dtype
 from pullback._tensor.tensor import Tensor
+import numpy as _np
 
-_Number = bool | int | float | complex
-_TensorLike = Tensor | _np.ndarray[_Any, _Any] | _np.generic | _Number
 _DType = _dtype | _np.dtype[_Any] | type[_Any] | str
 
-def adaptive_avg_pool1d(input: Tensor, output_size: float | _Sequence[int] | str | None) -> Tensor:
+def adaptive_avg_pool1d(input: Tensor, output_size: int | _Sequence[int]) -> Tensor:
     """The means over `output_size` regions that cover the signals."""
-def adaptive_avg_pool2d(input: Tensor, output_size: float | _Sequence[int] | str | None) -> Tensor:
+def adaptive_avg_pool2d(input: Tensor, output_size: int | _Sequence[int | None] | None) -> Tensor:
     """The means over `output_size` regions that cover the images; None keeps a size."""
-def adaptive_avg_pool3d(input: Tensor, output_size: float | _Sequence[int] | str | None) -> Tensor:
+def adaptive_avg_pool3d(input: Tensor, output_size: int | _Sequence[int | None] | None) -> Tensor:
     """The means over `output_size` regions that cover the volumes; None keeps a size."""
-def adaptive_max_pool1d(input: Tensor, output_size: float | _Sequence[int] | str | None, return_indices: bool = False) -> Tensor:
+def adaptive_max_pool1d(input: Tensor, output_size: int | _Sequence[int], return_indices: bool = False) -> Tensor:
     """The maxima over `output_size` regions that cover the signals."""
-def adaptive_max_pool2d(input: Tensor, output_size: float | _Sequence[int] | str | None, return_indices: bool = False) -> Tensor:
+def adaptive_max_pool2d(input: Tensor, output_size: int | _Sequence[int | None] | None, return_indices: bool = False) -> Tensor:
     """The maxima over `output_size` regions that cover the images; None keeps a size."""
-def adaptive_max_pool3d(input: Tensor, output_size: float | _Sequence[int] | str | None, return_indices: bool = False) -> Tensor:
+def adaptive_max_pool3d(input: Tensor, output_size: int | _Sequence[int | None] | None, return_indices: bool = False) -> Tensor:
     """The maxima over `output_size` regions that cover the volumes; None keeps a size."""
-def affine_grid(theta: Tensor, size: int | _Sequence[int] | None, align_corners: bool | None = None) -> Tensor:
+def affine_grid(theta: Tensor, size: _Sequence[int], align_corners: bool | None = None) -> Tensor:
     """The grid for `grid_sample` of an image size transformed by affine maps, (batch, 2, 3) or (batch, 3, 4)."""
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Dropout that preserves the mean and variance of the outputs of selu."""
-def avg_pool1d(input: Tensor, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, padding: float | _Sequence[int] | str | None = 0, ceil_mode: bool = False, count_include_pad: bool = True) -> Tensor:
+def avg_pool1d(input: Tensor, kernel_size: int | _Sequence[int], stride: int | _Sequence[int] | None = None, padding: int | _Sequence[int] = 0, ceil_mode: bool = False, count_include_pad: bool = True) -> Tensor:
     """The means over windows of signals, (batch, channels, length); the default `stride` is the size of a window."""
-def avg_pool2d(input: Tensor, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, padding: float | _Sequence[int] | str | None = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def avg_pool2d(input: Tensor, kernel_size: int | _Sequence[int], stride: int | _Sequence[int] | None = None, padding: int | _Sequence[int] = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The means over windows of images, (batch, channels, height, width)."""
-def avg_pool3d(input: Tensor, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, padding: float | _Sequence[int] | str | None = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def avg_pool3d(input: Tensor, kernel_size: int | _Sequence[int], stride: int | _Sequence[int] | None = None, padding: int | _Sequence[int] = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The means over windows of volumes, (batch, channels, depth, height, width)."""
 def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None, bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-05) -> Tensor:
     """Each channel (axis 1) minus its mean, divided by its standard deviation, times a weight plus a bias."""
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input1 @ weight[k] @ input2 for each k, plus a bias, over the last axes of the inputs."""
-def binary_cross_entropy(input: Tensor, target: _TensorLike, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
+def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
     """The negative log-probability of targets in [0, 1], from probabilities; logarithms are clamped to -100."""
-def binary_cross_entropy_with_logits(input: Tensor, target: _TensorLike, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean', pos_weight: Tensor | None = None) -> Tensor:
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean', pos_weight: Tensor | None = None) -> Tensor:
     """The negative log-probability of targets in [0, 1], from scores whose sigmoid is the probability."""
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The input above 0, alpha * (exp(input / alpha) - 1) elsewhere."""
@@ -48,21 +46,21 @@ def celu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
     """In place: The input above 0, alpha * (exp(input / alpha) - 1) elsewhere."""
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """The channels interleaved: the first of each group, then the second of each, and so on."""
-def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: float | _Sequence[int] | str | None = 1, padding: float | _Sequence[int] | str | None = 0, dilation: float | _Sequence[int] | str | None = 1, groups: int = 1) -> Tensor:
+def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | _Sequence[int] = 1, padding: int | _Sequence[int] | str = 0, dilation: int | _Sequence[int] = 1, groups: int = 1) -> Tensor:
     """The cross-correlation of signals, (batch, channels, length), with a weight, (results, channels / groups, size)."""
-def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: float | _Sequence[int] | str | None = 1, padding: float | _Sequence[int] | str | None = 0, dilation: float | _Sequence[int] | str | None = 1, groups: int = 1) -> Tensor:
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | _Sequence[int] = 1, padding: int | _Sequence[int] | str = 0, dilation: int | _Sequence[int] = 1, groups: int = 1) -> Tensor:
     """The cross-correlation of images, (batch, channels, height, width), with a weight, (results, channels / groups, *)."""
-def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: float | _Sequence[int] | str | None = 1, padding: float | _Sequence[int] | str | None = 0, dilation: float | _Sequence[int] | str | None = 1, groups: int = 1) -> Tensor:
+def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | _Sequence[int] = 1, padding: int | _Sequence[int] | str = 0, dilation: int | _Sequence[int] = 1, groups: int = 1) -> Tensor:
     """The cross-correlation of volumes, (batch, channels, *size), with a weight, (results, channels / groups, *kernel)."""
-def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor | None, pad: int = 0) -> Tensor:
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
     """The cross-correlation of signals, (length, batch, channels), with a weight, (size, channels, results)."""
-def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: float | _Sequence[int] | str | None = 1, padding: float | _Sequence[int] | str | None = 0, output_padding: float | _Sequence[int] | str | None = 0, groups: int = 1, dilation: float | _Sequence[int] | str | None = 1) -> Tensor:
+def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | _Sequence[int] = 1, padding: int | _Sequence[int] = 0, output_padding: int | _Sequence[int] = 0, groups: int = 1, dilation: int | _Sequence[int] = 1) -> Tensor:
     """The transpose of conv1d, its vector-Jacobian product; the weight is (channels, results / groups, size)."""
-def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: float | _Sequence[int] | str | None = 1, padding: float | _Sequence[int] | str | None = 0, output_padding: float | _Sequence[int] | str | None = 0, groups: int = 1, dilation: float | _Sequence[int] | str | None = 1) -> Tensor:
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | _Sequence[int] = 1, padding: int | _Sequence[int] = 0, output_padding: int | _Sequence[int] = 0, groups: int = 1, dilation: int | _Sequence[int] = 1) -> Tensor:
     """The transpose of conv2d, its vector-Jacobian product; the weight is (channels, results / groups, *kernel)."""
-def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: float | _Sequence[int] | str | None = 1, padding: float | _Sequence[int] | str | None = 0, output_padding: float | _Sequence[int] | str | None = 0, groups: int = 1, dilation: float | _Sequence[int] | str | None = 1) -> Tensor:
+def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | _Sequence[int] = 1, padding: int | _Sequence[int] = 0, output_padding: int | _Sequence[int] = 0, groups: int = 1, dilation: int | _Sequence[int] = 1) -> Tensor:
     """The transpose of conv3d, its vector-Jacobian product; the weight is (channels, results / groups, *kernel)."""
-def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: _TensorLike, margin: float = 0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
     """For vectors along the last axis, 1 - cosine where the target is 1, max(0, cosine - margin) where it is -1."""
 @_overload
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) -> Tensor:
@@ -70,9 +68,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
 @_overload
 def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-08) -> Tensor:
     """The cosine of the angle between vectors along a dim; norms below eps are replaced by eps."""
-def cross_entropy(input: Tensor, target: _TensorLike, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100, reduce: bool | None = None, reduction: str = 'mean', label_smoothing: float = 0.0) -> Tensor:
+def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100, reduce: bool | None = None, reduction: str = 'mean', label_smoothing: float = 0.0) -> Tensor:
     """The negative log-probability of the target classes, from unnormalised scores of shape (C), (N, C) or (N, C, ...)."""
-def ctc_loss(log_probs: Tensor, targets: _TensorLike, input_lengths: _Any, target_lengths: _Any, blank: int = 0, reduction: str = 'mean', zero_infinity: bool = False) -> Tensor:
+def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | _Sequence[int], target_lengths: Tensor | _Sequence[int], blank: int = 0, reduction: str = 'mean', zero_infinity: bool = False) -> Tensor:
     """The negative log-probability of label sequences, over all their alignments with log-probabilities (T, N, C)."""
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """While training, zeros with probability p; the other elements are divided by 1 - p."""
@@ -92,13 +90,13 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
     """The sum, mean or maximum of the rows of `weight` selected by each bag of indices; an empty bag gives zeros."""
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """`alpha_dropout` of whole channels."""
-def fold(input: Tensor, output_size: float | _Sequence[int] | str | None, kernel_size: float | _Sequence[int] | str | None, dilation: float | _Sequence[int] | str | None = 1, padding: float | _Sequence[int] | str | None = 0, stride: float | _Sequence[int] | str | None = 1) -> Tensor:
+def fold(input: Tensor, output_size: int | _Sequence[int], kernel_size: int | _Sequence[int], dilation: int | _Sequence[int] = 1, padding: int | _Sequence[int] = 0, stride: int | _Sequence[int] = 1) -> Tensor:
     """The sum of columns at their window positions in an image of a given size: the transpose of `unfold`."""
-def fractional_max_pool2d(input: Tensor, kernel_size: float | _Sequence[int] | str | None, output_size: float | _Sequence[int] | str | None = None, output_ratio: _Any = None, return_indices: bool = False, _random_samples: _Any = None) -> Tensor:
+def fractional_max_pool2d(input: Tensor, kernel_size: int | _Sequence[int], output_size: int | _Sequence[int] | None = None, output_ratio: float | _Sequence[float] | None = None, return_indices: bool = False, _random_samples: Tensor | None = None) -> Tensor:
     """The maxima over windows of images at pseudorandom positions, so that a size can shrink by any ratio."""
-def fractional_max_pool3d(input: Tensor, kernel_size: float | _Sequence[int] | str | None, output_size: float | _Sequence[int] | str | None = None, output_ratio: _Any = None, return_indices: bool = False, _random_samples: _Any = None) -> Tensor:
+def fractional_max_pool3d(input: Tensor, kernel_size: int | _Sequence[int], output_size: int | _Sequence[int] | None = None, output_ratio: float | _Sequence[float] | None = None, return_indices: bool = False, _random_samples: Tensor | None = None) -> Tensor:
     """The maxima over windows of volumes at pseudorandom positions, so that a size can shrink by any ratio."""
-def gaussian_nll_loss(input: Tensor, target: _TensorLike, var: _Any, full: bool = False, eps: float = 1e-06, reduction: str = 'mean') -> Tensor:
+def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-06, reduction: str = 'mean') -> Tensor:
     """The negative log-probability of targets under normal distributions with means `input` and variances `var`."""
 def gelu(input: Tensor, approximate: str = 'none', *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The input times the probability that a standard normal variable lies below it."""
@@ -128,19 +126,19 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     """The input limited to [min_val, max_val]; its slope at the bounds is 0."""
 def hardtanh_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
     """In place: The input limited to [min_val, max_val]; its slope at the bounds is 0."""
-def hinge_embedding_loss(input: Tensor, target: _TensorLike, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
     """The input where the target is 1, max(0, margin - input) where it is -1."""
-def huber_loss(input: Tensor, target: _TensorLike, reduction: str = 'mean', delta: float = 1.0, weight: Tensor | None = None) -> Tensor:
+def huber_loss(input: Tensor, target: Tensor, reduction: str = 'mean', delta: float = 1.0, weight: Tensor | None = None) -> Tensor:
     """Half the squared difference where it is below delta; else delta times the absolute one less delta / 2."""
 def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-05) -> Tensor:
     """Each channel of each sample, less its mean, over its standard deviation, times a weight plus a bias."""
-def interpolate(input: Tensor, size: int | _Sequence[int] | None = None, scale_factor: float | _Sequence[int] | str | None = None, mode: str = 'nearest', align_corners: bool | None = None, recompute_scale_factor: bool | None = None, antialias: bool = False) -> Tensor:
+def interpolate(input: Tensor, size: int | _Sequence[int] | None = None, scale_factor: float | _Sequence[float] | None = None, mode: str = 'nearest', align_corners: bool | None = None, recompute_scale_factor: bool | None = None, antialias: bool = False) -> Tensor:
     """Signals, images or volumes, (batch, channels, *lengths), interpolated to another size."""
-def kl_div(input: Tensor, target: _TensorLike, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean', log_target: bool = False) -> Tensor:
+def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean', log_target: bool = False) -> Tensor:
     """The Kullback-Leibler divergence target * (log(target) - input), where input is a log-probability."""
-def l1_loss(input: Tensor, target: _TensorLike, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean', weight: Tensor | None = None) -> Tensor:
+def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean', weight: Tensor | None = None) -> Tensor:
     """The absolute difference of two tensors."""
-def layer_norm(input: Tensor, normalized_shape: float | _Sequence[int] | str | None, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05) -> Tensor:
+def layer_norm(input: Tensor, normalized_shape: int | _Sequence[int], weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05) -> Tensor:
     """The input with mean 0 and variance 1 over its last axes, times a weight plus a bias."""
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """The input above 0, `negative_slope` times the input elsewhere."""
@@ -148,7 +146,7 @@ def leaky_relu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
     """In place: The input above 0, `negative_slope` times the input elsewhere."""
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input @ weight.T + bias, over the last axis of the input."""
-def linear_cross_entropy(input: Tensor, linear_weight: _Any, target: _TensorLike, *, linear_bias: _Any = None, weight: Tensor | None = None, reduction: str = 'mean', ignore_index: int | None = None, label_smoothing: float = 0.0, options: _Any = None) -> Tensor:
+def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None, weight: Tensor | None = None, reduction: str = 'mean', ignore_index: int | None = None, label_smoothing: float = 0.0, options: object = None) -> Tensor:
     """The cross-entropy of scores that are linear in the input: `input @ linear_weight.T + linear_bias`."""
 def local_response_norm(input: Tensor, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """The input divided by (k + alpha * the mean square of `size` neighbouring channels) ** beta."""
@@ -160,39 +158,39 @@ def log_softmax(input: Tensor, axis: int | None = None, _stacklevel: int = 3, dt
     """The logarithm of softmax along a dim, without overflow."""
 def logsigmoid(input: Tensor) -> Tensor:
     """log(sigmoid(input)), without overflow."""
-def lp_pool1d(input: Tensor, norm_type: float, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, ceil_mode: bool = False) -> Tensor:
+def lp_pool1d(input: Tensor, norm_type: float, kernel_size: int | _Sequence[int], stride: int | _Sequence[int] | None = None, ceil_mode: bool = False) -> Tensor:
     """The p-norms over windows of signals, without absolute values: the root of the sum of powers."""
-def lp_pool2d(input: Tensor, norm_type: float, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, ceil_mode: bool = False) -> Tensor:
+def lp_pool2d(input: Tensor, norm_type: float, kernel_size: int | _Sequence[int], stride: int | _Sequence[int] | None = None, ceil_mode: bool = False) -> Tensor:
     """The p-norms over windows of images, without absolute values."""
-def lp_pool3d(input: Tensor, norm_type: float, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, ceil_mode: bool = False) -> Tensor:
+def lp_pool3d(input: Tensor, norm_type: float, kernel_size: int | _Sequence[int], stride: int | _Sequence[int] | None = None, ceil_mode: bool = False) -> Tensor:
     """The p-norms over windows of volumes, without absolute values."""
-def margin_ranking_loss(input1: Tensor, input2: Tensor, target: _TensorLike, margin: float = 0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
     """max(0, margin - target * (input1 - input2)), where target 1 ranks input1 higher, and -1 input2."""
-def max_pool1d(input: Tensor, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, padding: float | _Sequence[int] | str | None = 0, dilation: float | _Sequence[int] | str | None = 1, ceil_mode: bool = False, return_indices: bool = False) -> Tensor:
+def max_pool1d(input: Tensor, kernel_size: int | _Sequence[int], stride: int | _Sequence[int] | None = None, padding: int | _Sequence[int] = 0, dilation: int | _Sequence[int] = 1, ceil_mode: bool = False, return_indices: bool = False) -> Tensor:
     """The maxima over windows of signals, (batch, channels, length); with `return_indices`, also their indices."""
-def max_pool2d(input: Tensor, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, padding: float | _Sequence[int] | str | None = 0, dilation: float | _Sequence[int] | str | None = 1, ceil_mode: bool = False, return_indices: bool = False) -> Tensor:
+def max_pool2d(input: Tensor, kernel_size: int | _Sequence[int], stride: int | _Sequence[int] | None = None, padding: int | _Sequence[int] = 0, dilation: int | _Sequence[int] = 1, ceil_mode: bool = False, return_indices: bool = False) -> Tensor:
     """The maxima over windows of images, (batch, channels, height, width); indices are into the flattened image."""
-def max_pool3d(input: Tensor, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, padding: float | _Sequence[int] | str | None = 0, dilation: float | _Sequence[int] | str | None = 1, ceil_mode: bool = False, return_indices: bool = False) -> Tensor:
+def max_pool3d(input: Tensor, kernel_size: int | _Sequence[int], stride: int | _Sequence[int] | None = None, padding: int | _Sequence[int] = 0, dilation: int | _Sequence[int] = 1, ceil_mode: bool = False, return_indices: bool = False) -> Tensor:
     """The maxima over windows of volumes; indices are into the flattened volume."""
-def max_unpool1d(input: Tensor, indices: _TensorLike, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, padding: float | _Sequence[int] | str | None = 0, output_size: float | _Sequence[int] | str | None = None) -> Tensor:
+def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: int | _Sequence[int], stride: int | _Sequence[int] | None = None, padding: int | _Sequence[int] = 0, output_size: _Sequence[int] | None = None) -> Tensor:
     """The inverse of max_pool1d: maxima at their original indices, with zeros elsewhere."""
-def max_unpool2d(input: Tensor, indices: _TensorLike, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, padding: float | _Sequence[int] | str | None = 0, output_size: float | _Sequence[int] | str | None = None) -> Tensor:
+def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: int | _Sequence[int], stride: int | _Sequence[int] | None = None, padding: int | _Sequence[int] = 0, output_size: _Sequence[int] | None = None) -> Tensor:
     """The inverse of max_pool2d: maxima at their original indices, with zeros elsewhere."""
-def max_unpool3d(input: Tensor, indices: _TensorLike, kernel_size: float | _Sequence[int] | str | None, stride: float | _Sequence[int] | str | None = None, padding: float | _Sequence[int] | str | None = 0, output_size: float | _Sequence[int] | str | None = None) -> Tensor:
+def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: int | _Sequence[int], stride: int | _Sequence[int] | None = None, padding: int | _Sequence[int] = 0, output_size: _Sequence[int] | None = None) -> Tensor:
     """The inverse of max_pool3d: maxima at their original indices, with zeros elsewhere."""
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """input * tanh(softplus(input))."""
-def mse_loss(input: Tensor, target: _TensorLike, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean', weight: Tensor | None = None) -> Tensor:
+def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean', weight: Tensor | None = None) -> Tensor:
     """The squared difference of two tensors."""
-def multi_head_attention_forward(query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: int, num_heads: int, in_proj_weight: _Any, in_proj_bias: _Any, bias_k: _Any, bias_v: _Any, add_zero_attn: bool, dropout_p: float, out_proj_weight: _Any, out_proj_bias: _Any, training: bool = True, key_padding_mask: _Any = None, need_weights: bool = True, attn_mask: Tensor | None = None, use_separate_proj_weight: bool = False, q_proj_weight: _Any = None, k_proj_weight: _Any = None, v_proj_weight: _Any = None, static_k: _Any = None, static_v: _Any = None, average_attn_weights: bool = True, is_causal: bool = False) -> tuple[_Any, _Any]:
+def multi_head_attention_forward(query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: int, num_heads: int, in_proj_weight: Tensor | None, in_proj_bias: Tensor | None, bias_k: Tensor | None, bias_v: Tensor | None, add_zero_attn: bool, dropout_p: float, out_proj_weight: Tensor, out_proj_bias: Tensor | None, training: bool = True, key_padding_mask: Tensor | None = None, need_weights: bool = True, attn_mask: Tensor | None = None, use_separate_proj_weight: bool = False, q_proj_weight: Tensor | None = None, k_proj_weight: Tensor | None = None, v_proj_weight: Tensor | None = None, static_k: Tensor | None = None, static_v: Tensor | None = None, average_attn_weights: bool = True, is_causal: bool = False) -> tuple[Tensor, Tensor | None]:
     """Attention of several heads, between linear projections: the result and, with `need_weights`, the weights."""
-def multi_margin_loss(input: Tensor, target: _TensorLike, p: int = 1, margin: float = 1.0, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
+def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
     """The mean of max(0, margin - score of the target class + score) ** p over the other classes."""
-def multilabel_margin_loss(input: Tensor, target: _TensorLike, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
+def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
     """The sum of max(0, 1 - score of a label + score of another class) over classes: labels end at the first -1."""
-def multilabel_soft_margin_loss(input: Tensor, target: _TensorLike, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
+def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
     """The mean over the last axis of the negative log-probability of labels, from scores."""
-def nll_loss(input: Tensor, target: _TensorLike, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
+def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
     """The negative log-probability of the target classes, from log-probabilities of shape (C), (N, C) or (N, C, ...)."""
 @_overload
 def normalize(input: Tensor, p: float = 2.0, dim: int | _Sequence[int] | None = 1, eps: float = 1e-12, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -202,7 +200,7 @@ def normalize(input: Tensor, p: float = 2.0, axis: int | _Sequence[int] | None =
     """The input divided by its p-norm along a dim; norms below eps are replaced by eps."""
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """A 1 at the index given by each class number, along a new last axis, and 0 elsewhere."""
-def pad(input: Tensor, pad: _Any, mode: str = 'constant', value: float | None = None) -> Tensor:
+def pad(input: Tensor, pad: _Sequence[int], mode: str = 'constant', value: float | None = None) -> Tensor:
     """An input with its last axes padded or, by negative widths, cropped: `pad` is (before, after) of the last, then others."""
 @_overload
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-06, keepdim: bool = False) -> Tensor:
@@ -216,7 +214,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """Images of r times the height and width, from r * r times as many channels."""
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """The inverse of `pixel_shuffle`: images of an r-th of the height and width, with r * r times as many channels."""
-def poisson_nll_loss(input: Tensor, target: _TensorLike, log_input: bool = True, full: bool = False, size_average: bool | None = None, eps: float = 1e-08, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
+def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full: bool = False, size_average: bool | None = None, eps: float = 1e-08, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
     """The negative log-probability of counts, from the rate of their Poisson distribution or its logarithm."""
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """The input above 0, elsewhere weight times it; a weight for all elements or for each channel (axis 1)."""
@@ -226,7 +224,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """The input limited to [0, 6]."""
 def relu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
     """In place: max(input, 0), elementwise; its slope at 0 is 0."""
-def rms_norm(input: Tensor, normalized_shape: float | _Sequence[int] | str | None, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
+def rms_norm(input: Tensor, normalized_shape: int | _Sequence[int], weight: Tensor | None = None, eps: float | None = None) -> Tensor:
     """The input divided by its root mean square over its last axes, times a weight."""
 def rrelu(input: Tensor, lower: float = 0.125, upper: float = 0.3333333333333333, training: bool = False, inplace: bool = False) -> Tensor:
     """A leaky relu whose slope is random for each element while training, and otherwise the mean of its bounds."""
@@ -242,9 +240,9 @@ def sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-input)), elementwise."""
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """input * sigmoid(input)."""
-def smooth_l1_loss(input: Tensor, target: _TensorLike, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean', beta: float = 1.0) -> Tensor:
+def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean', beta: float = 1.0) -> Tensor:
     """The squared difference, halved and divided by beta, where it is below beta; else the absolute one less beta / 2."""
-def soft_margin_loss(input: Tensor, target: _TensorLike, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
+def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
     """log(1 + exp(-target * input)), for targets 1 and -1."""
 @_overload
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: _DType | None = None) -> Tensor:
@@ -274,13 +272,13 @@ def threshold_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
     """In place: The input above the threshold, the value elsewhere."""
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2, eps: float = 1e-06, swap: bool = False, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> Tensor:
     """max(0, margin + distance to the positive - distance to the negative), with p-norm distances."""
-def triplet_margin_with_distance_loss(anchor: Tensor, positive: Tensor, negative: Tensor, *, distance_function: _Callable[[_Any, _Any], _Any] | None = None, margin: float = 1.0, swap: bool = False, reduction: str = 'mean') -> Tensor:
+def triplet_margin_with_distance_loss(anchor: Tensor, positive: Tensor, negative: Tensor, *, distance_function: _Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0, swap: bool = False, reduction: str = 'mean') -> Tensor:
     """`triplet_margin_loss` with any function of two tensors as the distance."""
-def unfold(input: Tensor, kernel_size: float | _Sequence[int] | str | None, dilation: float | _Sequence[int] | str | None = 1, padding: float | _Sequence[int] | str | None = 0, stride: float | _Sequence[int] | str | None = 1) -> Tensor:
+def unfold(input: Tensor, kernel_size: int | _Sequence[int], dilation: int | _Sequence[int] = 1, padding: int | _Sequence[int] = 0, stride: int | _Sequence[int] = 1) -> Tensor:
     """The windows of images as columns: (batch, channels * height * width of a window, number of windows)."""
-def upsample(input: Tensor, size: int | _Sequence[int] | None = None, scale_factor: float | _Sequence[int] | str | None = None, mode: str = 'nearest', align_corners: bool | None = None) -> Tensor:
+def upsample(input: Tensor, size: int | _Sequence[int] | None = None, scale_factor: float | _Sequence[float] | None = None, mode: str = 'nearest', align_corners: bool | None = None) -> Tensor:
     """`interpolate` under its older name."""
-def upsample_bilinear(input: Tensor, size: int | _Sequence[int] | None = None, scale_factor: float | _Sequence[int] | str | None = None) -> Tensor:
+def upsample_bilinear(input: Tensor, size: int | _Sequence[int] | None = None, scale_factor: float | _Sequence[float] | None = None) -> Tensor:
     """`interpolate` with mode 'bilinear' and aligned corners."""
-def upsample_nearest(input: Tensor, size: int | _Sequence[int] | None = None, scale_factor: float | _Sequence[int] | str | None = None) -> Tensor:
+def upsample_nearest(input: Tensor, size: int | _Sequence[int] | None = None, scale_factor: float | _Sequence[float] | None = None) -> Tensor:
     """`interpolate` with mode 'nearest'."""
