@@ -291,6 +291,8 @@ def check(rng):
         k = draw(KINDS[kind])
         if name in LIMITED and type(k) in (int, float) and 100 < abs(k) < math.inf:
             k = type(k)(2)
+        if name == "k ** x" and k == 0 and inside == "jvp" and outside == "backward":
+            continue  # two infinite slopes of opposite signs, added before or after they are multiplied
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             expected, raised = _outcome(calls[0], x, k)
@@ -304,5 +306,5 @@ def check(rng):
             assert type(raised) is type(failed), f"{where}: raises {failed!r} for {raised!r}, {expected}"
             compared += 1
         else:
-            compared += _near(found, expected, where, parts="complex" in kind)
+            compared += _near(found, expected, where, parts="complex" in kind or "complex" in dtype)
     return compared
