@@ -263,6 +263,25 @@ def test_few_lines_are_exceptions_from_checks(mark: str, most: int) -> None:
     assert found <= most, f"{found} lines have {mark!r}: remove a cause, not only its message"
 
 
+ANY = {"command": 0.07, "signal": 0.09, "vocabulary": 0.1}  # the rooms whose types have been written; others follow
+
+
+def _annotations(name: str) -> Iterator[ast.expr | None]:
+    """What a module says of the types of arguments, results and variables."""
+    for node in nodes(name):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.returns
+        elif isinstance(node, ast.arg | ast.AnnAssign):
+            yield node.annotation
+
+
+@pytest.mark.parametrize(("folder", "most"), ANY.items())
+def test_few_types_say_nothing(folder: str, most: float) -> None:
+    said = [each for name in PATHS if room(name) == folder for each in _annotations(name) if each is not None]
+    found = [each for each in said if "Any" in {node.id for node in ast.walk(each) if isinstance(node, ast.Name)}]
+    assert len(found) <= most * len(said), f"{len(found)} of {len(said)} annotations of {folder} contain Any"
+
+
 @every_module
 def test_names(name: str) -> None:
     defined = [node.name for node in nodes(name) if hasattr(node, "name") and isinstance(node, ast.stmt)]

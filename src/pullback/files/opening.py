@@ -162,21 +162,18 @@ def _replacing(path: str) -> Iterator[BinaryIO]:
     # The permissions of an old file are kept; a new one gets the system's default.
     opener = functools.partial(os.open, mode=0o666 if mode is None else stat.S_IMODE(mode) & 0o777)
     try:  # from before it is opened: the handler of a signal may raise an exception as soon as it is
-        try:
-            stream = open(temporary, "xb", opener=opener)  # noqa: SIM115  # one call, so that no interruption loses it
-        except OSError as error:
-            error.filename = path
-            raise
-        with stream:
+        with open(temporary, "xb", opener=opener) as stream:  # no number of a descriptor that an interruption would lose
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
         if mode is not None:
             os.chmod(temporary, stat.S_IMODE(mode))
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename == temporary:
+            error.filename = path
         raise
     _settle(folder)
 
