@@ -162,7 +162,8 @@ def _replacing(path: str) -> Iterator[BinaryIO]:
     # The permissions of an old file are kept; a new one gets the system's default.
     opener = functools.partial(os.open, mode=0o666 if mode is None else stat.S_IMODE(mode) & 0o777)
     try:  # from before it is opened: the handler of a signal may raise an exception as soon as it is
-        with open(temporary, "xb", opener=opener) as stream:  # no number of a descriptor that an interruption would lose
+        # One call, so that no interruption loses the number of a descriptor.
+        with open(temporary, "xb", opener=opener) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
