@@ -125,11 +125,13 @@ def _checked(primitive: Any, function: Function) -> Any:
         signature, passed = [*signature, "**params"], [*passed, "**params"]
     named = primitive.short_name.isidentifier() and not keyword.iskeyword(primitive.short_name)
     name = primitive.short_name if named else "operation"
-    fresh = "False" if primitive.outputs > 1 else "type(_made) is _ndarray"
+    several = primitive.outputs > 1 or primitive.variadic or not places
+    fresh = ["type(_made) is _ndarray", "_made.base is None", *(f"_made is not {each}" for each in places)]
+    fresh += [f'_made.dtype is getattr({each}, "dtype", None)' for each in places[:1]]
     lines = [
         f"def {name}({', '.join(signature)}):",
         f"    _made = _function({', '.join(passed)})",
-        f"    return _made if {fresh} else _results(_made, ({', '.join(places)},))",
+        f"    return _made if {'False' if several else ' and '.join(fresh)} else _results(_made, ({', '.join(places)},))",
     ]
     return generated(primitive.name, "\n".join(lines), scope, name)
 
@@ -180,7 +182,7 @@ def _results(primitive: Any, made: Any, args: Sequence[Any]) -> Any:
         )
     if type(made) is tuple or (count > 1 and type(made) is list):
         if len(made) == count or (count == 1 and primitive.kind not in {"elementwise", "multilinear", "general"}):
-            return tuple([_result(primitive, each, args) for each in made])
+            return tuple([_result(primitive, each, (*args, *made[:i])) for i, each in enumerate(made)])
         raise TypeError(
             f"{name} returned {len(made)} results, and was made with outputs={count}: extend.general takes outputs={len(made)}"
         )
@@ -192,8 +194,12 @@ def _results(primitive: Any, made: Any, args: Sequence[Any]) -> Any:
 
 
 def _result(primitive: Any, made: Any, args: Sequence[Any]) -> Any:
+    """One result: of the precision of the arguments, and in memory of its own, so that a write to it changes no argument."""
     if isinstance(made, ndarray) and made.dtype.char != "O":
-        return made
+        if made.dtype.char in "dD" and (narrow := _narrow(args)):
+            return made.astype(narrow if made.dtype.kind == "f" else np.result_type(narrow, np.complex64))
+        shared = any(isinstance(each, ndarray) and np.may_share_memory(made, each) for each in args)
+        return made.copy() if shared else made
     if isinstance(made, np.generic) or (
         hasattr(made, "dtype") and hasattr(made, "shape") and not isinstance(made, ndarray)
     ):
@@ -209,6 +215,12 @@ def _result(primitive: Any, made: Any, args: Sequence[Any]) -> Any:
             else "make one by xp.stack"
         )
     raise TypeError(f"{primitive.short_name} returned {what}, and not an array: {hint}")
+
+
+def _narrow(args: Sequence[Any]) -> np.dtype[Any] | None:
+    """The dtype of real numbers that floating arguments have, if it is narrower than double: `where(c, 1.0, 0.5)` has none."""
+    found = [each.real.dtype for each in args if isinstance(each, ndarray) and each.dtype.kind in "fc"]
+    return np.result_type(*found) if found and all(each.char in "ef" for each in found) else None
 
 
 def _described(made: Any) -> str:
