@@ -26,8 +26,8 @@ def save(
 
     `f` is a path or a binary file object. A path's content is replaced atomically once everything is written: after a
     crash the old file remains. The file is a safetensors file, which other programs can read too: a tensor's name is
-    the path of keys that lead to it, joined by dots; `metadata` are additional strings. Tensors that share memory are
-    written once. Supported are tensors, NumPy arrays and numbers, Python's numbers, strings, bytes and None, dtypes,
+    the path of keys that lead to it, joined by dots; `metadata` are additional strings. Tensors that are the same
+    elements of the same memory are written once; other views become tensors of their own. Supported are tensors, NumPy arrays and numbers, Python's numbers, strings, bytes and None, dtypes,
     and dicts, OrderedDicts, Counters, lists, tuples and sets. torch's `pickle_protocol` and other options have no
     effect.
 
