@@ -23,7 +23,8 @@ def _dtype_of(x: Any) -> Any:
     return x._dtype if hasattr(x, "_dtype") else getattr(x, "dtype", None)
 
 
-def _char(x: Any) -> str:
+def char_of(x: Any) -> str:
+    """NumPy's letter for the dtype of an array or a carrier: "E" is bfloat16."""
     return getattr(_dtype_of(x), "char", "")
 
 
@@ -46,7 +47,7 @@ class _Single:
     __slots__ = ("array",)
 
     def __init__(self, xp: Any, x: Any) -> None:
-        self.array = xp.astype(x, dtype=SINGLE, source=_dtype_of(x)) if _char(x) in {"e", "E"} else x
+        self.array = xp.astype(x, dtype=SINGLE, source=_dtype_of(x)) if char_of(x) in {"e", "E"} else x
 
 
 def pulled_as_singles(primitive: Any, pull: Callable[..., Any]) -> Callable[..., Any]:
@@ -56,7 +57,7 @@ def pulled_as_singles(primitive: Any, pull: Callable[..., Any]) -> Callable[...,
     """
 
     def rounded(xp: Any, g: Any, edges: Sequence[Any], saved: Sequence[Any], params: dict[str, Any]) -> Any:
-        if (g.dtype.char if type(g) is ndarray else _char(g)) != "e":
+        if (g.dtype.char if type(g) is ndarray else char_of(g)) != "e":
             return pull(xp, g, edges, saved, params)
         singles = [cell and _Single(xp, cell.array) for cell in saved]
         if [*primitive.saved] == ["y", *primitive.inputs] and None not in singles:

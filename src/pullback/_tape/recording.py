@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import ops
 from .._core import errors
-from .._core.bfloat import BFloatArray
+from .._core.halves import char_of
 from .._core.modes import FieldBlock, Mode, mode, quiet
 from .._core.primitives import BaseInterpreter, Carrier, Primitive, bind
 from .._core.shapes import sum_to
@@ -153,7 +153,8 @@ class Tape(BaseInterpreter):
     ) -> Any:
         """The boxed result of an operation, with its new node; `conjugated` is True for complex results."""
         title = primitive.title
-        rounded = type(result[0] if type(result) is tuple else result) is BFloatArray
+        first = result[0] if type(result) is tuple else result
+        rounded = type(first) is not ndarray and char_of(first) == "E"
         name = title if type(title) is str else primitive.node_name(params)
         cls = node_class(primitive, name, conjugated, rounded=rounded)
         node = make(cls, tuple(edges), (), params, None)

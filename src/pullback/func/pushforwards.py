@@ -17,6 +17,7 @@ import numpy as np
 from .. import ops
 from .._core import xp as _xp
 from .._core.bfloat import dtype_of as dtype_of_array
+from .._core.halves import char_of, pulled_in_bfloat
 from .._core.modes import mode, quiet, restoring
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import sum_to
@@ -75,7 +76,7 @@ def _elementwise(
     for place, tangent in enumerate(tangents):
         if tangent is not None:
             edges = tuple([_Edge(x.shape) if i == place else None for i, x in enumerate(primals)])
-            results = primitive.pull(xp, tangent, edges, saved, params)
+            results = _pulled(xp, primitive, edges, params, tangent, saved)
             if mode.get().strong_zeros:
                 pull = partial(_pulled, xp, primitive, edges, params)
                 results = with_strong_zeros(xp, primitive, tangent, results, params, saved, pull)
@@ -87,6 +88,9 @@ def _elementwise(
 
 
 def _pulled(xp: Any, primitive: Primitive, edges: Any, params: Params, g: Any, saved: Any) -> Any:
+    """The results of rules, which those with bfloat16 compute in float32."""
+    if char_of(g) == "E":
+        return pulled_in_bfloat(primitive, xp, g, edges, saved, params)
     return primitive.pull(xp, g, edges, saved, params)
 
 
@@ -151,7 +155,7 @@ def _of_number(
 ) -> Any:
     """The derivative of a scalar result: the pullback of 1, times the tangents, summed."""
     edges = _edges(primals, tangents)
-    pulled = primitive.pull(xp, np.ones((), dtype_of(y)), edges, _saved(primitive, primals, y), params)
+    pulled = _pulled(xp, primitive, edges, params, np.ones((), dtype_of(y)), _saved(primitive, primals, y))
     total: Any = None
     for slopes, edge, tangent in zip(pulled, edges, tangents, strict=False):
         if edge is not None and slopes is not None:
