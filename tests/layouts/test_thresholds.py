@@ -29,7 +29,7 @@ OTHERS = {
     "compile.machine.lowering": "LONG MANY",
     "compile.machine.matrices": "DEPTH FEW VECTORS",
     "compile.machine.modules": "ALIKE PART",
-    "compile.machine.native": "FASTCALL NEW_ARRAY",
+    "compile.machine.native": "NEW_ARRAY",
     "compile.machine.nests": "ACROSS APART CHEAP FULL KEPT_BYTES LANES MOST_NODES MOST_SUMMED SMALL",
     "compile.machine.pool": "ALL_LEFT ALL_TAKEN BITS LOCK LOOKS MEMBER NUMBER ONE_LEFT PATIENCE SLEEPS THREADS",
     "compile.machine.pooling": "MOST",

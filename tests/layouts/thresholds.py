@@ -30,6 +30,7 @@ SIZES = {
         "INNER": 64,
     },
     "_core.contraction": {"LEAST": 1},
+    "_core.own": {"MOST": 1},
     "_core.xp": {"LONG": 3, "BLOCK": 2, "SMALL": 2, "SHORT": 3, "NARROW": 1, "FLAT": 1, "VECTORS": 1},
     "_numerics.arrays": {"FEW": 2},
     "_numerics.blocks": {"BLOCK": 64},

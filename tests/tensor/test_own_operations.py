@@ -219,7 +219,7 @@ REFUSED = {
         elementwise("op", lambda xp, g: xp.sum(g), definition=lambda xp, x: x * 2),
         "the rule of op for 'x' returned a cotangent of shape () for an input of shape (2,)",
     ),
-    "an unknown function": (elementwise("op", lambda xp, g: g, definition=lambda xp, x: xp.maximun(x, 0)), "did you mean 'maximum'?"),
+    "an unknown function": (elementwise("op", lambda xp, g: g, definition=lambda xp, x: xp.maximun(x, 0)), "xp has no function 'maximun': did you mean 'maximum'?"),
 }  # fmt: skip
 
 
@@ -409,3 +409,10 @@ def test_a_result_in_the_memory_of_an_argument_is_a_copy_in_every_way():
     assert pullback.func.vmap(function)(x.detach().expand(2, 2)).tolist() == [50.0, 50.0]
     same(x).mul_(10)
     assert x.tolist() == [1.0, 2.0]
+
+
+def test_an_axis_that_is_not_1_is_not_squeezed():
+    op = general("squeezed", lambda xp, g, x: xp.expand_dims(g, 0), definition=lambda xp, x: xp.squeeze(x, 0))
+    assert op(pullback.ones(1, 3)).shape == (3,)
+    with pytest.raises(ValueError, match=r"axis 0 has length 2, and not 1: its shape is \(2, 3\)"):
+        op(pullback.ones(2, 3))

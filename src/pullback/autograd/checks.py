@@ -53,10 +53,9 @@ def gradcheck(
     """True if the gradients of a function agree with central differences, for every element of every tracked input.
 
     `func(*inputs)` returns a tensor or several; inputs are not changed. `fast_mode` compares one random combination of
-    the entries. Gradients computed twice may differ by `nondet_tol`. `check_batched_grad` compares
-    `is_grads_batched=True` with one call per gradient. `check_forward_ad` also compares the derivatives that dual
-    tensors carry. `check_undefined_grad` has no effect: an unused output counts as zero here. Nor has
-    `masked`, which is about sparse layouts.
+    the entries. Gradients computed twice may differ by `nondet_tol`. `check_batched_grad` compares `is_grads_batched=True`
+    with one call per gradient, `check_forward_ad` the derivatives of dual tensors. `check_undefined_grad` and `masked` have
+    no effect: an unused output counts as zero, and there are no sparse layouts.
 
     Raises
     ------
@@ -71,9 +70,8 @@ def gradcheck(
     >>> pullback.testing.gradcheck(lambda x: (x.sin() * x).sum(), x)
     True
     """
-    given = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
+    given, limits = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,), Tolerances(eps, atol, rtol)
     _check_arguments(given)
-    limits = Tolerances(eps, atol, rtol)
     checks: list[Callable[[], None]] = []
     if check_backward_ad:
         checks.append(lambda: _compare_derivatives(func, given, limits, _compare_one if fast_mode else _compare_all))
@@ -135,15 +133,14 @@ def gradgradcheck(
     True
     """
     given = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
-    options: dict[str, Any] = {"eps": eps, "atol": atol, "rtol": rtol, "fast_mode": fast_mode}
-    if not gradcheck(func, given, raise_exception=raise_exception, nondet_tol=nondet_tol, **options):
+    options: dict[str, Any] = {"eps": eps, "atol": atol, "rtol": rtol, "fast_mode": fast_mode, "nondet_tol": nondet_tol}
+    if not gradcheck(func, given, raise_exception=raise_exception, **options):
         return False
     cotangents = _cotangents(func, given, grad_outputs, strided=gen_non_contig_grad_outputs)
     return gradcheck(
         _gradient_of(func, len(given)),
         (*given, *cotangents),
         raise_exception=raise_exception,
-        nondet_tol=nondet_tol,
         check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad,
         check_forward_ad=check_fwd_over_rev,
