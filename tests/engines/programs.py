@@ -265,6 +265,52 @@ def in_place():
     return step, batches(lambda rng: (rng.standard_normal((3, 4)), rng.standard_normal((2, 4))))
 
 
+def complexes(rng, *shape):
+    return rng.standard_normal(shape) + 1j * rng.standard_normal(shape)
+
+
+@program
+def parts_of_complex_numbers():
+    def changed(z):
+        z = z * 1
+        z.real.mul_(2)
+        z.imag[0] = 7
+        pullback.view_as_real(z)[..., 1].mul_(3)
+        z.imag.diagonal().fill_(5)
+        z.unsqueeze(0).imag[0, 0, 1] = 4
+        z.real += z.imag
+        z.t().imag[1:].mul_(z.real.t()[1:])
+        z.conj().mul_(2 - 1j)
+        z.conj().imag[1, 2] = -3
+        pullback.view_as_real(z).flip(-1)[1, :, 0] += 1
+        z.real[z.imag > 2] = 0.5
+        return z
+
+    def step(z, pairs, x):
+        made = pullback.complex(x, 2 * x)
+        made.imag[0, 1] = 7
+        pullback.view_as_complex(pairs).mul_(2j)
+        pullback.view_as_complex(pairs)[0] = 2 + 3j
+        z.imag.add_(1)
+        slopes = func.grad(lambda z: (changed(z).abs() ** 2).sum())(z)
+        return changed(z), slopes, made.real + 10 * made.imag
+
+    return step, batches(lambda rng: (complexes(rng, 2, 3), rng.standard_normal((4, 2)), rng.standard_normal((2, 2))))
+
+
+@program
+def parts_of_few_complex_numbers():
+    def step(z, none, one):
+        for each in (z, none, one):
+            each.imag.mul_(2)
+            pullback.view_as_real(each)[..., 0] = 3
+        z.real[0] = math.inf
+        z.imag[0] = -math.inf
+        return z.conj(), none.real, one.imag
+
+    return step, batches(lambda rng: (complexes(rng, 2), complexes(rng, 0, 3), complexes(rng)))
+
+
 @program
 def indexing():
     def step(table, places, mask):

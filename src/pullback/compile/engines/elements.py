@@ -10,12 +10,6 @@ import numpy as np
 from .lowerings import LOWERINGS, lowering, missing
 
 
-def complex_of(w: Any, a: Any, b: Any) -> Any:
-    """Complex numbers of two parts; the product with 1j would make NaN of infinite ones."""
-    kind = np.result_type(w.kind(a), np.complex64)
-    return w.xp.where(b == 0, w.astype(a, kind), w.astype(a, kind) + w.astype(b, kind) * 1j)
-
-
 def unit(w: Any, e: Any, x: Any) -> Any:
     """x / abs(x); 0 at 0 and, for real numbers, at NaN."""
     if e.output.dtype.kind == "c":
@@ -109,8 +103,8 @@ LOWERINGS |= {
     "isin": lambda w, e, a, b: w.xp.any(a[..., None] == w.xp.reshape(b, (-1,)), axis=-1),
     "real": lambda w, e, x: w.xp.real(x) if e.inputs[0].dtype.kind == "c" else x,
     "imag": lambda w, e, x: w.xp.imag(x),
-    "complex_of": lambda w, e, a, b: complex_of(w, a, b),
-    "view_as_complex": lambda w, e, x: complex_of(w, x[..., 0], x[..., 1]),
+    "complex_of": lambda w, e, a, b: w.complex(a, b),
+    "view_as_complex": lambda w, e, x: w.complex(x[..., 0], x[..., 1]),
     "view_as_real": lambda w, e, x: w.xp.stack([w.xp.real(x), w.xp.imag(x)], axis=-1),
     "cosm1": lambda w, e, x: -2 * w.xp.sin(x / 2) * w.xp.sin(x / 2),
     "sindg": lambda w, e, x: w.xp.sin(w.xp.remainder(x, 360.0) * (math.pi / 180)),

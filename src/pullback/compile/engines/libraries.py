@@ -19,7 +19,7 @@ import numpy as np
 from ..._core.modes import quiet
 from ..._core.package import package
 from . import elements, matrices, moving, sums, windows  # noqa: F401  # they fill the table
-from .lowerings import LOWERINGS, SILENT, STANDARD, Lowering, LoweringError
+from .lowerings import LOWERINGS, SILENT, STANDARD, Lowering, LoweringError, missing
 
 SPECIAL = {
     "lgamma": "gammaln", "bessel_j": "bessel_j{order} j{order}", "bessel_y": "bessel_y{order} y{order}",
@@ -148,6 +148,19 @@ class Engine:
 
     # 2. What the standard lacks
 
+    def complex(self, a: Any, b: Any) -> Any:
+        """Complex numbers of two parts. A product with 1j alone makes NaN of infinite ones, and loses the signs of zeros:
+        here numbers with an imaginary part below 0 are made, and their conjugates where it is not.
+        """
+        xp, kind = self.xp, np.result_type(self.kind(a), np.complex64)
+        whole, size = self.astype(a, kind), xp.abs(b)
+        below = -(self.astype(xp.where(xp.isfinite(size), size, xp.zeros_like(size)), kind) * 1j)
+        for number in (math.inf, math.nan):
+            end = self.constant(np.asarray(complex(-0.0, -number), kind))
+            below = xp.where(size == number if number == math.inf else missing(size), end, below)
+        below = xp.where(size == 0, xp.conj(whole), whole + below)
+        return xp.where(xp.signbit(b), below, xp.conj(below))
+
     def basic(self, index: Any, shape: Any) -> Any:
         """A basic index with an entry for each axis, within its bounds."""
         missing = len(shape) - sum(entry is not None and entry is not Ellipsis for entry in index)
@@ -163,7 +176,7 @@ class Engine:
 
     def put(self, x: Any, index: Any, value: Any) -> Any:
         """x with a value at a basic index."""
-        x = x.copy() if hasattr(x, "copy") else self.xp.asarray(x, copy=True)
+        x = self.xp.asarray(x.copy()) if hasattr(x, "copy") else self.xp.asarray(x, copy=True)
         x[index] = value
         return x
 
@@ -339,6 +352,10 @@ class Jax(Engine):
             feature_group_count=window.groups,
         )  # fmt: skip
 
+    def complex(self, a: Any, b: Any) -> Any:
+        """Complex numbers of two parts."""
+        return self.jax.lax.complex(*self.xp.broadcast_arrays(a, b))
+
     def transposed(self, function: Callable[[Any], Any], shape: Any, given: Any) -> Any:
         """The transpose of a linear function of an array of a shape."""
         like = self.jax.ShapeDtypeStruct(tuple(shape), given.dtype)
@@ -357,7 +374,6 @@ class Jax(Engine):
             )
         ),
         "matrix_exp": lambda w, e, x: w.jax.scipy.linalg.expm(x),
-        "complex_of": lambda w, e, a, b: w.jax.lax.complex(*w.xp.broadcast_arrays(a, b)),
         "einsum": lambda w, e, *arrays, equation: w.xp.einsum(equation, *arrays),
     }
 
@@ -384,6 +400,10 @@ class Torch(Engine):
     def host(self, x: Any) -> Any:
         """An array of the engine's, on the host."""
         return x.detach().cpu().resolve_conj().numpy()
+
+    def complex(self, a: Any, b: Any) -> Any:
+        """Complex numbers of two parts."""
+        return self.library.complex(*self.library.broadcast_tensors(a, b))
 
     def put(self, x: Any, index: Any, value: Any) -> Any:
         """x with a value at a basic index."""
@@ -424,7 +444,6 @@ class Torch(Engine):
                 else x
             )
         ),
-        "complex_of": lambda w, e, a, b: w.library.complex(*w.library.broadcast_tensors(a, b)),
         "einsum": lambda w, e, *arrays, equation: w.library.einsum(equation, *arrays),
         "solve_triangular": lambda w, e, a, b, *, upper, unitriangular=False: w.library.linalg.solve_triangular(
             a, b, upper=upper, unitriangular=unitriangular

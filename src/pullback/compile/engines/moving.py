@@ -19,6 +19,10 @@ from .lowerings import LOWERINGS, LoweringError, lowering
 
 def moved(w: Any, e: Any, *arrays: Any, **_: Any) -> Any:
     """The result of an operation that moves elements, or leaves zeros where there are none."""
+    if len(set(kinds := _kinds(e))) > 1:
+        if any(kind.kind not in "fc" for kind in kinds):
+            raise w.refusal("of a view that has another dtype")
+        return _moved_parts(w, e, arrays, (kinds[0], kinds[-1]))
     stops = np.cumsum([1, *[value.size for value in e.inputs]])
     numbers = [
         np.arange(start, start + value.size).reshape(value.shape) for start, value in zip(stops, e.inputs, strict=False)
@@ -26,6 +30,31 @@ def moved(w: Any, e: Any, *arrays: Any, **_: Any) -> Any:
     made = e.primitive.forward(*numbers, **e.params)
     elements = [w.astype(w.xp.reshape(x, (-1,)), e.outputs[0].dtype) for x in arrays]
     return taken(w, w.xp.concat(elements, axis=0) if len(elements) > 1 else elements[0], made, 0)
+
+
+def _kinds(e: Any) -> list[Any]:
+    """The dtypes of an array and of its views along a path."""
+    view = np.broadcast_to(np.empty((), e.inputs[0].dtype), e.inputs[0].shape)
+    path = e.params.get("path", ())
+    return [view.dtype, *[(view := primitive.forward(view, **params)).dtype for primitive, params in path]]
+
+
+def _moved_parts(w: Any, e: Any, arrays: Any, kinds: Any) -> Any:
+    """The result where a view is of the parts of complex numbers: these have the numbers, two for each element."""
+    numbers, elements, start = [], [], 1.0
+    for value, x, kind in zip(e.inputs, arrays, kinds, strict=False):
+        x = w.astype(w.xp.real(x) if value.dtype.kind == "c" != kind.kind else x, kind)
+        parts = w.xp.stack([w.xp.real(x), w.xp.imag(x)], axis=-1) if kind.kind == "c" else x
+        stop = start + math.prod(parts.shape)
+        numbers.append(np.arange(start, stop).view("D" if kind.kind == "c" else "d").reshape(value.shape))
+        elements.append(w.xp.reshape(parts, (-1,)))
+        start = stop
+    made = np.ascontiguousarray(e.primitive.forward(*numbers, **e.params))
+    width = made.itemsize // numbers[0].real.itemsize
+    found = taken(
+        w, w.xp.concat(elements, axis=0), made.view("d").reshape((*e.output.shape, width)).astype(np.int64), 0
+    )
+    return w.complex(found[..., 0], found[..., 1]) if width == 2 else found[..., 0]
 
 
 def taken(w: Any, x: Any, numbers: Any, axis: int) -> Any:
