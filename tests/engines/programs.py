@@ -312,6 +312,23 @@ def parts_of_few_complex_numbers():
 
 
 @program
+def writes_of_single_elements():
+    def step(x, one):
+        v, n = x * 1, one * 1
+        v.view(-1)[0] = 5
+        v.flatten()[1] = 2
+        v[0, 1:].view(-1)[0] = 3
+        v.view(-1)[2].mul_(v.view(-1)[-1])
+        n.view(1)[0] = 3
+        total = x.sum()
+        total.view(-1)[0] += 1
+        v[0].sum().fill_(2)
+        return v, n, total
+
+    return step, batches(lambda rng: (rng.standard_normal((2, 3)), rng.standard_normal(())))
+
+
+@program
 def indexing():
     def step(table, places, mask):
         def loss(t):

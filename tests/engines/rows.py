@@ -28,6 +28,16 @@ NANS = given([[3.0, np.nan, 1.0, 2.0], [4.0, 1.0, 3.0, 2.0]])
 PLAIN = Window((2, 2), (1, 1), (1, 1))
 POOL = {"kernel": (3, 3), "window": PLAIN}
 
+TRUE = given([[True, False, True], [False, False, True]])
+ENDS = [np.iinfo(kind) for kind in ("int8", "int64", "uint8")]
+WHOLE = [
+    np.unique(np.array([end.min, end.min + 1, 0, 7, 3, end.max, *[-7, -1] * (end.min < 0)], end.dtype)) for end in ENDS
+]
+DIVIDED = [[given(whole[:, None]), given(whole[whole != 0])] for whole in WHOLE]
+COMPLEX = given([1 + 2j, complex(np.inf, 0), 0, complex(0, -np.inf), -3 + 0.5j])
+CLOSE = [given([1.0, 1.001, np.nan, np.inf, -np.inf]), given([1.0, 1.0, np.nan, np.inf, np.inf])]
+
+
 UNTRACKED = [
     *[(name, [SPECIAL], {}) for name in "isnan isinf isfinite isposinf isneginf signbit".split()],
     *[(name, [SPECIAL, OTHER], {}) for name in "equal not_equal less less_equal greater greater_equal isclose".split()],
@@ -39,6 +49,16 @@ UNTRACKED = [
     ("floor_divide", [whole(9, 3, 4), given([1, -2, 3, 4])], {}),
     ("heaviside", [SPECIAL, OTHER], {}),
     ("isin", [whole(9, 3, 4), given([1, 2, 8])], {}),
+    *[("isin", [whole(9, 3, 4), given([1, 2, 8])], {"assume_unique": False, "invert": turned}) for turned in (False, True)],
+    *[("isclose", CLOSE, {"rtol": rtol, "atol": 0, "equal_nan": n}) for rtol in (1e-5, 0.01) for n in (False, True)],
+    *[("isclose", both, {"rtol": 0, "atol": 3, "equal_nan": False}) for both in DIVIDED],
+    *[(name, both, {}) for name in ("fmod", "trunc_quotient", "remainder", "floor_divide") for both in DIVIDED],
+    *[("power", [COMPLEX], {"exponent": number}) for number in (-1, 0, 0.5, 1, 2)],
+    ("matmul", [TRUE, given(np.tri(3, 2, dtype=bool))], {}),
+    ("matmul", [given(np.ones((2, 256), bool)), given(np.ones((256, 1), bool))], {}),
+    ("times_transpose", [TRUE, TRUE], {}),
+    ("transpose_times", [TRUE, TRUE], {}),
+    *[("argsort", [TRUE], {"axis": axis, "descending": turned}) for axis in (0, 1) for turned in (False, True)],
     *[(name, [given([[True, False], [True, True]])], {"axis": (1,), "keepdims": False}) for name in ("all", "any")],
     *[(name, [distinct(3, 4)], {"axis": 1, "keepdims": True}) for name in ("argmax", "argmin")],
     *[("argsort", [TIES], {"axis": 1, "descending": turned}) for turned in (False, True)],

@@ -19,8 +19,9 @@ def unit(w: Any, e: Any, x: Any) -> Any:
 
 @lowering("power")
 def _power(w: Any, e: Any, x: Any, *, exponent: float) -> Any:
-    if exponent == 0.5 and e.output.dtype.kind == "f":
-        return w.xp.sqrt(x)
+    name = {0.5: "sqrt", 0: "ones_like", -1: "reciprocal"}.get(exponent)
+    if name and e.output.dtype.kind in "fc":
+        return getattr(w.xp, name)(x)
     if exponent in {1, 2, 3}:
         return math.prod([x] * (int(exponent) - 1), start=x)
     return w.xp.pow(x, w.constant(np.asarray(exponent, e.output.dtype)))
@@ -29,12 +30,18 @@ def _power(w: Any, e: Any, x: Any, *, exponent: float) -> Any:
 @lowering("fmod", "trunc_quotient")
 def _truncated(w: Any, e: Any, a: Any, b: Any) -> Any:
     """The remainder that has the sign of a, and the quotient that belongs to it."""
-    xp = w.xp
-    if e.name == "trunc_quotient" and e.output.dtype.kind == "f":
-        return xp.trunc(a / b)
-    rest = xp.remainder(xp.abs(a), xp.abs(b))
-    rest = xp.where(a < 0, -rest, rest)
-    return rest if e.name == "fmod" else (a - rest) // b
+    xp, kind = w.xp, e.output.dtype.kind
+    if kind == "f":
+        rest = xp.remainder(xp.abs(a), xp.abs(b))
+        return xp.where(a < 0, -rest, rest) if e.name == "fmod" else xp.trunc(a / b)
+    if kind == "u":
+        return xp.remainder(a, b) if e.name == "fmod" else xp.floor_divide(a, b)
+    # The least integer has no absolute value, and its quotient by -1 is itself.
+    turned = b == -1
+    b = xp.where(turned, xp.ones_like(b), b)
+    rest = xp.remainder(a, b)
+    rest = xp.where((rest != 0) & ((a < 0) != (b < 0)), rest - b, rest)
+    return rest if e.name == "fmod" else xp.where(turned, -a, (a - rest) // b)
 
 
 @lowering("logaddexp")
@@ -74,8 +81,16 @@ def _exponential(w: Any, e: Any, x: Any) -> Any:
 
 
 @lowering("isclose")
-def _isclose(w: Any, e: Any, a: Any, b: Any) -> Any:
-    return (a == b) | (w.xp.isfinite(b) & (w.xp.abs(a - b) <= 1e-8 + 1e-5 * w.xp.abs(b)))
+def _isclose(w: Any, e: Any, a: Any, b: Any, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+    a, b = (w.astype(x, np.result_type(w.kind(x), 1.0)) for x in (a, b))
+    found = (a == b) | (w.xp.isfinite(b) & (w.xp.abs(a - b) <= atol + rtol * w.xp.abs(b)))
+    return found | (missing(a) & missing(b)) if equal_nan else found
+
+
+@lowering("isin")
+def _isin(w: Any, e: Any, a: Any, b: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
+    found = w.xp.any(a[..., None] == w.xp.reshape(b, (-1,)), axis=-1)
+    return ~found if invert else found
 
 
 LOWERINGS |= {
@@ -100,7 +115,6 @@ LOWERINGS |= {
     "fmax": lambda w, e, a, b: w.xp.where(w.xp.isnan(a), b, w.xp.where(w.xp.isnan(b), a, w.xp.maximum(a, b))),
     "fmin": lambda w, e, a, b: w.xp.where(w.xp.isnan(a), b, w.xp.where(w.xp.isnan(b), a, w.xp.minimum(a, b))),
     "logaddexp2": lambda w, e, a, b: w.xp.logaddexp(a * math.log(2), b * math.log(2)) / math.log(2),
-    "isin": lambda w, e, a, b: w.xp.any(a[..., None] == w.xp.reshape(b, (-1,)), axis=-1),
     "real": lambda w, e, x: w.xp.real(x) if e.inputs[0].dtype.kind == "c" else x,
     "imag": lambda w, e, x: w.xp.imag(x),
     "complex_of": lambda w, e, a, b: w.complex(a, b),

@@ -43,8 +43,8 @@ def _moved_parts(w: Any, e: Any, arrays: Any, kinds: Any) -> Any:
     """The result where a view is of the parts of complex numbers: these have the numbers, two for each element."""
     numbers, elements, start = [], [], 1.0
     for value, x, kind in zip(e.inputs, arrays, kinds, strict=False):
-        x = w.astype(w.xp.real(x) if value.dtype.kind == "c" != kind.kind else x, kind)
-        parts = w.xp.stack([w.xp.real(x), w.xp.imag(x)], axis=-1) if kind.kind == "c" else x
+        held = w.astype(w.xp.real(x) if value.dtype.kind == "c" != kind.kind else x, kind)
+        parts = w.xp.stack([w.xp.real(held), w.xp.imag(held)], axis=-1) if kind.kind == "c" else held
         stop = start + math.prod(parts.shape)
         numbers.append(np.arange(start, stop).view("D" if kind.kind == "c" else "d").reshape(value.shape))
         elements.append(w.xp.reshape(parts, (-1,)))

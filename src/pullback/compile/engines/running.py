@@ -54,6 +54,9 @@ def lowered(program: Program, w: Engine) -> Callable[..., list[Any]]:
                 made = _loop(w, e, given, inner) if e.name in LOOPS else w.compute(e, given)
             except LoweringError as error:
                 raise LoweringError(f"{error} has no lowering for {w.name}: {e.name}") from None
+            except (TypeError, IndexError, AttributeError, NotImplementedError) as error:
+                case = f"a case that it refuses ({error})"
+                raise LoweringError(f"{case} has no lowering for {w.name}: {e.name}") from error
             for value, array in zip(e.outputs, made if isinstance(made, tuple) else (made,), strict=True):
                 held[value] = w.astype(array, value.dtype)
             if e.params.get("operation"):

@@ -137,6 +137,7 @@ def _counted(w: Any, x: Any, axis: int) -> Any:
 
 def order(w: Any, x: Any, axis: int, *, descending: bool = False) -> Any:
     """The places that sort x along an axis, stable for equal elements; NaN counts as the largest."""
+    x = w.astype(x, np.dtype(np.uint8)) if w.kind(x).kind == "b" else x  # booleans have no order in the standard
     if not descending:
         return w.xp.argsort(x, axis=axis, stable=True)
     found = w.xp.argsort(w.xp.flip(x, axis=axis), axis=axis, stable=True)
