@@ -29,6 +29,7 @@ PLAIN = Window((2, 2), (1, 1), (1, 1))
 POOL = {"kernel": (3, 3), "window": PLAIN}
 
 TRUE = given([[True, False, True], [False, False, True]])
+TWO_BOOLEANS = "add multiply maximum minimum fmax fmin less less_equal greater greater_equal".split()
 ENDS = [np.iinfo(kind) for kind in ("int8", "int64", "uint8")]
 WHOLE = [
     np.unique(np.array([end.min, end.min + 1, 0, 7, 3, end.max, *[-7, -1] * (end.min < 0)], end.dtype)) for end in ENDS
@@ -54,6 +55,14 @@ UNTRACKED = [
     *[("isclose", both, {"rtol": 0, "atol": 3, "equal_nan": False}) for both in DIVIDED],
     *[(name, both, {}) for name in ("fmod", "trunc_quotient", "remainder", "floor_divide") for both in DIVIDED],
     *[("power", [COMPLEX], {"exponent": number}) for number in (-1, 0, 0.5, 1, 2)],
+    *[(name, [TRUE, given([True, False, False])], {}) for name in TWO_BOOLEANS],
+    *[(name, [TRUE], {}) for name in "isnan isinf isfinite signbit".split()],
+    *[(name, [TRUE], {"axis": 1, "largest": largest}) for name in ("arglast",) for largest in (False, True)],
+    *[(name, [TRUE], {"axis": (1,), "keepdims": False}) for name in ("amax", "amin")],
+    ("signbit", [given([0, -1, 3])], {}),
+    ("imag", [SPECIAL], {}),
+    ("astype", [COMPLEX], {"dtype": np.dtype(bool), "source": np.dtype(complex)}),
+    ("pow", [whole(3, 4, 6), given([-3, -2, -1, 0, 1, 2])], {}),
     ("matmul", [TRUE, given(np.tri(3, 2, dtype=bool))], {}),
     ("matmul", [given(np.ones((2, 256), bool)), given(np.ones((256, 1), bool))], {}),
     ("times_transpose", [TRUE, TRUE], {}),

@@ -27,6 +27,16 @@ def _power(w: Any, e: Any, x: Any, *, exponent: float) -> Any:
     return w.xp.pow(x, w.constant(np.asarray(exponent, e.output.dtype)))
 
 
+@lowering("pow")
+def _pow(w: Any, e: Any, a: Any, b: Any) -> Any:
+    """Integers to powers below 0 are truncated: 0, but for 1 and -1."""
+    if e.output.dtype.kind != "i":
+        return w.xp.pow(a, b)
+    unit = w.xp.where(w.xp.abs(a) == 1, a, w.xp.zeros_like(a))
+    below = w.xp.pow(unit, w.xp.remainder(b, w.xp.full_like(b, 2)) + 2)
+    return w.xp.where(b < 0, below, w.xp.pow(a, w.xp.where(b < 0, w.xp.zeros_like(b), b)))
+
+
 @lowering("fmod", "trunc_quotient")
 def _truncated(w: Any, e: Any, a: Any, b: Any) -> Any:
     """The remainder that has the sign of a, and the quotient that belongs to it."""
@@ -116,7 +126,8 @@ LOWERINGS |= {
     "fmin": lambda w, e, a, b: w.xp.where(w.xp.isnan(a), b, w.xp.where(w.xp.isnan(b), a, w.xp.minimum(a, b))),
     "logaddexp2": lambda w, e, a, b: w.xp.logaddexp(a * math.log(2), b * math.log(2)) / math.log(2),
     "real": lambda w, e, x: w.xp.real(x) if e.inputs[0].dtype.kind == "c" else x,
-    "imag": lambda w, e, x: w.xp.imag(x),
+    "imag": lambda w, e, x: w.xp.imag(x) if e.inputs[0].dtype.kind == "c" else w.xp.zeros_like(x),
+    "signbit": lambda w, e, x: w.xp.signbit(x) if w.kind(x).kind == "f" else x < 0,
     "complex_of": lambda w, e, a, b: w.complex(a, b),
     "view_as_complex": lambda w, e, x: w.complex(x[..., 0], x[..., 1]),
     "view_as_real": lambda w, e, x: w.xp.stack([w.xp.real(x), w.xp.imag(x)], axis=-1),

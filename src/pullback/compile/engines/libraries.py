@@ -91,10 +91,18 @@ class TorchNames(RenamedNamespace):
         return self._module.take_along_dim(x, indices, axis)
 
 
+OF_BOOLEANS = set(
+    """add amax amin arglast argkth argmax argmin argsort argtop einsum fmax fmin greater greater_equal isfinite isinf isnan
+    less less_equal matmul maximum minimum multiply outer searchsorted signbit times_transpose transpose_times""".split()
+)
+"""Operations that NumPy has of booleans and the standard has not: there they are of 0 and 1."""
+
+
 class Engine:
     """A library by its namespace of the standard, and what a program needs besides."""
 
     own: ClassVar[dict[str, Lowering]] = {}  # never changed
+    of_booleans: ClassVar[set[str]] = OF_BOOLEANS
 
     def __init__(self, xp: Any, library: Any = None, special: Any = None) -> None:
         self.xp, self.library, self.special = xp, library or xp, special
@@ -263,6 +271,8 @@ class Engine:
                 common = e.outputs[0].dtype if turned else np.result_type(*numbers)
                 skip = int(e.name in {"where", "select"})
                 arrays = [x if i < skip else self.astype(x, common) for i, x in enumerate(arrays)]
+        if e.name in self.of_booleans and all(value.dtype.kind == "b" for value in e.inputs):
+            arrays = [self.astype(x, np.dtype(np.float32)) for x in arrays]
         if e.name.startswith("logical"):
             arrays = [self.truth(x) for x in arrays]
         params = {name: value for name, value in e.params.items() if name not in SILENT}
@@ -479,6 +489,8 @@ class Cupy(Engine):
 
 class Dask(Engine):
     """dask.array: lazy. What goes chunk by chunk does, and all else computes as it does on the host, with whole arrays."""
+
+    of_booleans: ClassVar[set[str]] = set()
 
     def __init__(self) -> None:
         self.dask = importlib.import_module("dask")

@@ -14,13 +14,6 @@ def _adjoint(w: Any, x: Any) -> Any:
     return w.xp.conj(x) if w.kind(x).kind == "c" else x
 
 
-def _product(w: Any, a: Any, b: Any) -> Any:
-    """A product of matrices; of booleans, which the standard does not multiply, whether any two are true together."""
-    if w.kind(a).kind != "b":
-        return w.xp.matmul(a, b)
-    return w.xp.matmul(*(w.astype(x, np.dtype(np.float32)) for x in (a, b))) > 0
-
-
 @lowering("solve_triangular")
 def _solve_triangular(w: Any, e: Any, a: Any, b: Any, *, upper: bool, unitriangular: bool = False) -> Any:
     size = e.inputs[0].shape[-1]
@@ -92,9 +85,8 @@ def _eig(w: Any, e: Any, x: Any, *, dtype: Any) -> Any:
 
 LOWERINGS |= {
     "outer": lambda w, e, a, b: a * b,
-    "matmul": lambda w, e, a, b: _product(w, a, b),
-    "times_transpose": lambda w, e, a, b: _product(w, a, w.xp.matrix_transpose(b)),
-    "transpose_times": lambda w, e, a, b: _product(w, w.xp.matrix_transpose(a), b),
+    "times_transpose": lambda w, e, a, b: w.xp.matmul(a, w.xp.matrix_transpose(b)),
+    "transpose_times": lambda w, e, a, b: w.xp.matmul(w.xp.matrix_transpose(a), b),
     "inv": lambda w, e, x, **_: w.xp.linalg.inv(x),
     "solve": lambda w, e, a, b, **_: w.xp.linalg.solve(
         a, w.xp.reshape(b, (*[1] * (len(a.shape) - len(b.shape)), *b.shape))

@@ -248,7 +248,7 @@ LOWERINGS |= {
         x[(*[slice(None)] * axis, slice(stop - size, stop), ...)]
         for size, stop in zip(sizes, np.cumsum(sizes).tolist(), strict=True)
     ),
-    "astype": lambda w, e, x, *, dtype: w.astype(
+    "astype": lambda w, e, x, *, dtype: w.truth(x) if np.dtype(dtype).kind == "b" else w.astype(
         w.xp.real(x) if e.inputs[0].dtype.kind == "c" and np.dtype(dtype).kind not in "cb" else x, np.dtype(dtype)
     ),
     "drawn": lambda w, e, values, *parameters: values,

@@ -122,7 +122,7 @@ def _logcumsumexp(w: Any, e: Any, x: Any, *, axis: int) -> Any:
 @lowering("arglast")
 def _arglast(w: Any, e: Any, x: Any, *, axis: int, largest: bool) -> Any:
     xp, function = w.xp, w.xp.maximum if largest else w.xp.minimum
-    kind = e.inputs[0].dtype
+    kind = w.kind(x)
     bounds = (-math.inf, math.inf) if kind.kind == "f" else (np.iinfo(kind).min, np.iinfo(kind).max)
     extreme = running(w, function, x, axis, bounds[0 if largest else 1])
     count = _counted(w, x, axis)
@@ -137,7 +137,6 @@ def _counted(w: Any, x: Any, axis: int) -> Any:
 
 def order(w: Any, x: Any, axis: int, *, descending: bool = False) -> Any:
     """The places that sort x along an axis, stable for equal elements; NaN counts as the largest."""
-    x = w.astype(x, np.dtype(np.uint8)) if w.kind(x).kind == "b" else x  # booleans have no order in the standard
     if not descending:
         return w.xp.argsort(x, axis=axis, stable=True)
     found = w.xp.argsort(w.xp.flip(x, axis=axis), axis=axis, stable=True)
