@@ -19,7 +19,8 @@ ROWS: list[Row] = [
     ("logit", [fractions(6)], {"eps": 0.23}),
     *((name, [reals(*a), reals(*b)], {})
       for name in PAIRS for a, b in [((3, 2), (3, 2)), ((3, 1), (2,)), ((), (3,)), ((2, 1), (1, 3))]),
-    *((name, [between(3, 2), positive(2)], {}) for name in ("fmod", "floor_quotient", "trunc_quotient")),
+    *(("hypot_slope", [reals(3, 1), reals(2)], {"place": place}) for place in (0, 1)),
+    *((name, [between(3, 2), positive(2)], {}) for name in ("fmod", "floor_quotient", "trunc_quotient", "whole_quotient")),
     ("xlogy", [reals(3, 2), positive(2)], {}),
     ("xlogy", [reals(), positive(3)], {}),
     *(("lerp", [reals(3, 2), reals(*b), reals(*w)], {}) for b, w in [((3, 2), ()), ((2,), (3, 1)), ((), (3, 2))]),

@@ -22,7 +22,7 @@ def _pow(a: Any, b: Any) -> Any:
 
 def _pow_base(xp: Any, g: Any, a: Any, b: Any) -> Any:
     exponent = xp.where(b == 0, 0, b - 1)  # no NaN behind a mask: forward mode would propagate it
-    return xp.where(b == 0, 0, g * b * xp.pow(a, exponent))
+    return xp.where(b == 0, 0, g * (b * xp.pow(a, exponent)))  # b * b may be out of range
 
 
 def _pow_exponent(xp: Any, g: Any, a: Any, b: Any, y: Any) -> Any:

@@ -67,12 +67,11 @@ def zero_times(xp: Any, a: Any, b: Any, product: Any) -> Any:
     return xp.where((a == 0) & xp.logical_not(xp.isnan(b)), xp.constant(0, a.dtype), product)
 
 
-def _fmod_by_divisor(xp: Any, g: Any, a: Any, b: Any) -> Any:
-    """Minus the whole quotient, which what is left over shows exactly; that by 0, or of infinity, is infinite."""
+def _whole_quotient(xp: Any, a: Any, b: Any) -> Any:
+    """The quotient without its fraction, which what is left over shows exactly; that by 0, or of infinity, is infinite."""
     endless = (b == 0) | xp.isinf(a)
-    # No NaN behind a mask: second derivatives would propagate it.
-    x, y = xp.where(endless, 0, a), xp.where(endless, 1, b)
-    return -g * xp.where(endless, xp.trunc_quotient(a, b), xp.rint((x - xp.fmod(x, y)) / y))
+    x, y = xp.where(endless, xp.constant(0, a.dtype), a), xp.where(endless, xp.constant(1, b.dtype), b)
+    return xp.where(endless, xp.trunc_quotient(a, b), xp.rint((x - xp.fmod(x, y)) / y))
 
 
 def _trunc_quotient(a: Any, b: Any) -> Any:
@@ -98,9 +97,11 @@ def _sinc_pullback(xp: Any, g: Any, x: Any, y: Any) -> Any:
 
 
 def _logit_pullback(xp: Any, g: Any, x: Any, *, eps: float | None) -> Any:
-    outside = 0 if eps is not None else math.nan
+    """g / (x (1 - x)) as a sum, whose derivative is a sum as well: that of the product is inf - inf near 0."""
     low = eps or 0
-    return xp.where((x < low) | (x > 1 - low), outside, g / xp.abs(x * (1 - x)))
+    outside = (x < low) | (x > 1 - low)
+    inside = xp.where(outside, 0.5, x)  # no 1 / 0 behind a mask: second derivatives would propagate it
+    return xp.where(outside, 0 if eps is not None else math.nan, g / xp.abs(inside) + g / (1 - inside))
 
 
 def _angle_slope(xp: Any, g: Any, a: Any, b: Any) -> Any:
@@ -112,6 +113,18 @@ def _angle_slope(xp: Any, g: Any, a: Any, b: Any) -> Any:
     length = xp.hypot(xp.where(origin, 1, a), b)  # no NaN behind a mask: forward mode would propagate it
     slopes = xp.where(origin, 0, g * (a / length) / length)
     return slopes if xp is _xp else slopes + xp.bend(a, origin) + xp.bend(b, origin)
+
+
+def _leg(xp: Any, g: Any, a: Any, b: Any, y: Any, *, place: int) -> Any:
+    """The quotient of a leg and y; where that is differentiated itself, one operation: the quotient's derivative cancels."""
+    return g * ((a, b)[place] / y if xp is _xp else xp.hypot_slope(a, b, place=place))
+
+
+def _hypot_bend(xp: Any, g: Any, a: Any, b: Any, *, place: int, by: int) -> Any:
+    """g times b^2, a^2 or -a b, divided by (a^2 + b^2)^1.5: these powers may be out of range where the result is not."""
+    length = xp.hypot(a, b)
+    first, second = (-a, b) if by != place else (a, a) if by else (b, b)
+    return g * (first / length) * (second / length) / length
 
 
 def _acosh(xp: Any, g: Any, x: Any) -> Any:
@@ -153,8 +166,11 @@ nan_to_num  = elementwise("nan_to_num",  lambda xp, g, x: xp.select(xp.isfinite(
 
 atan2       = elementwise("atan2",       lambda xp, g, a, b: _angle_slope(xp, g, b, a),
                                          lambda xp, g, a, b: _angle_slope(xp, -g, a, b),      forward=np.arctan2, **REAL, cost=32)
-hypot       = elementwise("hypot",       lambda xp, g, a, y: g * (a / y),
-                                         lambda xp, g, b, y: g * (b / y),                     forward=np.hypot, **REAL)
+hypot       = elementwise("hypot",       lambda xp, g, a, b, y: _leg(xp, g, a, b, y, place=0),
+                                         lambda xp, g, a, b, y: _leg(xp, g, a, b, y, place=1),      forward=np.hypot, **REAL)
+hypot_slope = elementwise("hypot_slope", lambda xp, g, a, b, *, place: _hypot_bend(xp, g, a, b, place=place, by=0),
+                                         lambda xp, g, a, b, *, place: _hypot_bend(xp, g, a, b, place=place, by=1), **REAL,
+                          definition=lambda xp, a, b, *, place: (a, b)[place] / xp.hypot(a, b))
 copysign    = elementwise("copysign",    lambda xp, g, a, y: xp.where(a == 0, 0, g * (y / xp.where(a == 0, 1, a))),
                                          lambda xp, g: xp.zeros_like(g),                      forward=np.copysign, **REAL)
 fmax        = elementwise("fmax",        lambda xp, g, a, b: xp.select((a >= b) | xp.isnan(b), g),
@@ -164,13 +180,16 @@ fmin        = elementwise("fmin",        lambda xp, g, a, b: xp.select((a <= b) 
                                          lambda xp, g, a, b: xp.select(xp.logical_not((a <= b) | xp.isnan(b)), g),
                                                                                               forward=np.fmin, **REAL)
 fmod        = elementwise("fmod",        lambda xp, g: g,
-                                         _fmod_by_divisor,                             forward=np.fmod, **REAL)
+                                         lambda xp, g, a, b: -g * xp.whole_quotient(a, b),    forward=np.fmod, **REAL)
 floor_quotient = elementwise("floor_quotient", lambda xp, g: xp.zeros_like(g),
                                          lambda xp, g: xp.zeros_like(g),
                              forward=np.floor_divide,                                         title="DivBackward2", **REAL)
 trunc_quotient = elementwise("trunc_quotient", lambda xp, g: xp.zeros_like(g),
                                          lambda xp, g: xp.zeros_like(g),
                              forward=_trunc_quotient,                                         title="DivBackward2", **REAL)
+whole_quotient = elementwise("whole_quotient", lambda xp, g: xp.zeros_like(g),
+                                         lambda xp, g: xp.zeros_like(g),
+                             definition=_whole_quotient,                                      title="DivBackward2", **REAL)
 nextafter   = elementwise("nextafter",   lambda xp, g, a, b: xp.select(a != b, g),
                                          lambda xp, g: xp.zeros_like(g),                      forward=np.nextafter, **REAL)
 logaddexp   = elementwise("logaddexp",   lambda xp, g, a, b: g * xp.logistic(a - b),
