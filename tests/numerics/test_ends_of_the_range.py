@@ -1,9 +1,11 @@
 """Values, slopes and second derivatives where a step on the way would be out of range, beside their formulas."""
 
+import mpmath
 import numpy as np
 import pytest
 
 import pullback
+from pullback import special
 from pullback.nn import functional
 
 
@@ -70,3 +72,109 @@ def test_the_distribution_of_t_for_a_number_of_degrees():
     np.testing.assert_allclose(value.detach(), [0.5, 0.8044988905221148], rtol=1e-12)
     density = 6 * np.sqrt(3) / np.pi / (3 + t.detach().numpy() ** 2) ** 2
     np.testing.assert_allclose(t.grad, density, rtol=1e-12)
+
+
+def scaled_i0(x):
+    """exp(-|x|) I0(x) has a corner at 0: by torch's convention its second derivative there is that of I0."""
+    side, orders = mpmath.sign(x), [mpmath.besseli(n, x) for n in range(3)]
+    return mpmath.exp(-abs(x)) * ((orders[0] + orders[2]) / 2 - 2 * side * orders[1] + side**2 * orders[0])
+
+
+def scaled_i1(x):
+    side, orders = mpmath.sign(x), [mpmath.besseli(n, x) for n in range(4)]
+    slope, bend = (orders[0] + orders[2]) / 2, (3 * orders[1] + orders[3]) / 4
+    return mpmath.exp(-abs(x)) * (bend - 2 * side * slope + side**2 * orders[1])
+
+
+def scaled_k0(x):
+    orders = [mpmath.besselk(n, x) for n in range(3)]
+    return mpmath.exp(x) * ((3 * orders[0] + orders[2]) / 2 - 2 * orders[1])
+
+
+def scaled_complement(x):
+    value = mpmath.exp(x * x) * mpmath.erfc(x)
+    return 2 * value + 2 * x * (2 * x * value - 2 / mpmath.sqrt(mpmath.pi))
+
+
+def leg(a, b):
+    return b * b / mpmath.hypot(a, b) ** 3
+
+
+AROUND_ZERO = [0.0, -0.0, 1e-20, -1e-20, 1e-30, 0.3, -2.5, 13.0, 15.0, 51.0, -1e4]
+TALL = [-3.0, 0.0, 3.0, 4.9, 5.1, 8.0, 20.0, 1e3, 1e5]
+SHARES = [1e-20, 1e-30, 1e-3, 0.3, 0.9, 1.0]
+CLAMPED = [0.0, 1.0, 1e-20, 0.05, 0.3, 0.85, 0.99]
+LEGS = [(2.0**30, 100.0), (100.0, 2.0**30), (1.0, 1e-7), (-3.0, 4.0), (3e-30, -4e-30), (3e30, 4e30), (1.0, 0.0)]
+
+# The function, its second derivative by its first argument, and points.
+SECOND = {
+    "i0e": (special.i0e, scaled_i0, AROUND_ZERO),
+    "i1e": (special.i1e, scaled_i1, AROUND_ZERO),
+    "k0e": (special.scaled_modified_bessel_k0, scaled_k0, [1e-20, 1e-30, 1e-3, 2.0, 13.0, 15.0, 51.0, 1e3]),
+    "erfcx": (special.erfcx, scaled_complement, TALL),
+    "logit": (pullback.logit, lambda x: (1 - x) ** -2 - x**-2 if x < 1 else mpmath.inf, SHARES),
+    "clamped logit": (
+        lambda x: pullback.logit(x, eps=0.1),
+        lambda x: (1 - x) ** -2 - x**-2 if 0.1 < x < 0.9 else 0,
+        CLAMPED,
+    ),
+    "hypot": (pullback.hypot, leg, LEGS),
+    "hypot by the second": (lambda b, a: pullback.hypot(a, b), leg, LEGS),
+    "fmod by the divisor": (lambda b, a: pullback.fmod(a, b), lambda b, a: 0, [(0.5, 1e38), (1e-30, 1e30), (0.7, 5.0)]),
+    "pow": (
+        lambda a, b: pullback.pow(a, b),
+        lambda a, b: b * (b - 1) * a ** (b - 2),
+        [(0.5, 1e20), (0.9, 1e25), (0.5, 3.0)],
+    ),
+}
+
+
+def along(function, others):
+    return lambda x: function(x, *others)
+
+
+ROUTES = {
+    "reverse over reverse": lambda f, x: twice(f, x.tolist(), dtype=x.dtype)[1],
+    "forward over reverse": lambda f, x: pullback.func.jvp(
+        pullback.func.grad(lambda t: f(t).sum()), (x,), (pullback.ones_like(x),)
+    )[1].numpy(),
+    "compiled": lambda f, x: pullback.compile(
+        pullback.func.grad(lambda t: pullback.func.grad(lambda s: f(s).sum())(t).sum())
+    )(x).numpy(),
+}
+
+
+@pytest.mark.parametrize("dtype", [pullback.float32, pullback.float64], ids=str)
+@pytest.mark.parametrize("route", ROUTES.values(), ids=ROUTES)
+@pytest.mark.parametrize("name", SECOND)
+def test_second_derivatives(name, route, dtype):
+    function, formula, points = SECOND[name]
+    rows = pullback.tensor(points, dtype=dtype).reshape(len(points), -1)
+    with mpmath.workdps(60):
+        right = [float(formula(*map(mpmath.mpf, row))) for row in rows.tolist()]
+    first, *others = rows.unbind(1)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        right = np.array(right).astype(dtype.numpy)
+        found = route(along(function, others), first)
+    np.testing.assert_allclose(found, right, rtol=2e-5 if dtype == pullback.float32 else 1e-12, atol=0)
+
+
+@pytest.mark.parametrize("x", [1e-160, -1e-160, 5e-324, 1e-300])
+def test_the_corner_of_scaled_bessel_functions(x):
+    """The second derivative on either side is 3/2; the third order has none that is infinite."""
+    for route in ROUTES.values():
+        assert route(special.i0e, pullback.tensor([x], dtype=pullback.float64)).tolist() == [1.5]
+        assert route(special.i1e, pullback.tensor([x], dtype=pullback.float64)).tolist() == [-np.sign(x)]
+
+
+@pytest.mark.parametrize("x", [709.0, 710.0, -710.0, 713.0, 713.9, 714.5])
+@pytest.mark.parametrize("order", [0, 1])
+def test_modified_bessel_functions_near_the_largest_number(order, x):
+    function = (special.i0, special.i1)[order]
+    with mpmath.workdps(30):
+        near = [mpmath.besseli(abs(n), mpmath.mpf(x)).real for n in range(order - 2, order + 3)]
+        right = [float(each) for each in (near[2], (near[1] + near[3]) / 2, (near[0] + 2 * near[2] + near[4]) / 4)]
+    (slope,), bend = twice(function, [x], dtype=pullback.float64)
+    value = function(pullback.tensor([x], dtype=pullback.float64)).numpy()
+    np.testing.assert_allclose(value[0], right[0], rtol=2e-15)
+    np.testing.assert_allclose([slope[0], bend[0]], right[1:], rtol=2e-13)  # of them SciPy's order 2 is a part

@@ -96,21 +96,27 @@ def _neighbours(name: str, below: int, above: int, scale: Callable[[Any, Any], A
 
     def slope(xp: Any, x: Any, order: int) -> Any:
         function = getattr(xp, name)
-        after = above * function(x, order=order + 1)
-        return after if order == 0 else (below * function(x, order=order - 1) + after) / 2
+        after = function(x, order=order + 1)
+        if order == 0:
+            return above * after
+        return below / 2 * function(x, order=order - 1) + above / 2 * after  # their sum may be out of range
 
     def rule(xp: Any, g: Any, x: Any, y: Any, *, order: int) -> Any:
         if scale is None:
             return g * slope(xp, x, order)
-        large = xp.abs(x) > FAR
+        large = xp.abs(x) > _edge(x)
         near = xp.where(large, 1, x)
         return g * xp.where(large, _far(xp, x, order, -below) * y, slope(xp, near, order) + scale(xp, near) * y)
 
     return rule
 
 
-FAR, TERMS = 50, 11
-"""From there on the scaled Bessel functions of low orders are series in 1 / x, so many terms of which are exact to 1e-15."""
+TERMS = 11
+
+
+def _edge(x: Any) -> int:
+    """From there on the scaled Bessel functions of low orders are series in 1 / x, of which TERMS terms are exact."""
+    return 50 if x.dtype.char == "d" else 14
 
 
 def _far(xp: Any, x: Any, order: int, sign: int) -> Any:
@@ -118,7 +124,7 @@ def _far(xp: Any, x: Any, order: int, sign: int) -> Any:
 
     The function is x ** -0.5 times a series in 1 / x: "NIST Handbook of Mathematical Functions", 10.40.1 and 10.40.2.
     """
-    x = xp.where(xp.abs(x) > FAR, x, FAR)  # no 1 / 0 behind a mask: second derivatives would propagate it
+    x = xp.where(xp.abs(x) > _edge(x), x, _edge(x))  # no 1 / 0 behind a mask: second derivatives would propagate it
     t = 1 / xp.abs(x)
     terms = [1.0]
     for k in range(1, TERMS):
