@@ -82,7 +82,9 @@ def _of_order(scipy_name: str, first: tuple[str, str]) -> Function:
         name, orders = (first[order], ()) if order < 2 else (scipy_name, (order,))
         function = functools.partial(getattr(scipy.special(), name), *orders)
         y = function(x)
-        if scipy_name == "iv" and (early := np.isinf(y) & np.isfinite(x)).any():  # SciPy's overflow before the result does
+        if (
+            scipy_name == "iv" and (early := np.isinf(y) & np.isfinite(x)).any()
+        ):  # SciPy's overflow before the result does
             root = np.exp(np.abs(x) / 2)
             y = np.where(early, scipy.special().ive(order, x) * root * root, y)
         lost = np.isnan(y) & (np.abs(x) < TINY) & ((x > 0) | (scipy_name[0] in "ij"))  # SciPy's at denormal numbers
