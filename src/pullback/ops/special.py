@@ -118,7 +118,7 @@ TERMS = 11
 
 def _edge(x: Any) -> int:
     """From there on the scaled Bessel functions of low orders are series in 1 / x, of which TERMS terms are exact."""
-    return 50 if x.dtype.char == "d" else 14
+    return 50 if str(x.dtype).endswith("float64") else 14
 
 
 def _far(xp: Any, x: Any, order: int, sign: int) -> Any:
