@@ -82,7 +82,9 @@ SLOPED = [
     for place, rule in enumerate(primitive.rules)
     if rule is not None
 ]
-NO_FORMULA = {"betainc", "betaincc", "betaincinv", "betainc_by_shapes", "gammainc_by_shape", "orthogonal_polynomial"}
+NO_FORMULA = set(
+    "betainc betaincc betaincinv betainc_by_shapes gammainc_by_shape hypot_slope orthogonal_polynomial".split()
+)
 """Functions whose slopes are not formulas of functions that have names."""
 NOT_SLOPES = {
     "copy",
