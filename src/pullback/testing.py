@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -14,9 +15,6 @@ from ._core.primitives import Primitive
 from ._tape.backward import grad
 from ._tensor.creation import from_numpy
 from .autograd.checks import GradcheckError as GradcheckError, gradcheck as gradcheck, gradgradcheck as gradgradcheck
-from .compile.compiled import compile
-from .compile.definitions import EquationList, read
-from .compile.program import Equation, Value
 from .func.mapping import vmap
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -146,10 +144,12 @@ def _check_definition(sample: _Sample) -> None:
 
 def _require_readable(sample: _Sample) -> None:
     """Raise if a definition cannot be read as a program."""
-    build, results = EquationList(), sample()
-    values = tuple([Value(x.shape, x.dtype) for x in sample.arrays])
-    outputs = tuple([Value(np.shape(x), np.asarray(x).dtype) for x in results])
-    if read(build, Equation(sample.operation, values, sample.params, outputs)) is None:
+    definitions = importlib.import_module("pullback.compile.definitions")  # imported only on use
+    program = importlib.import_module("pullback.compile.program")
+    build, results = definitions.EquationList(), sample()
+    values = tuple([program.Value(x.shape, x.dtype) for x in sample.arrays])
+    outputs = tuple([program.Value(np.shape(x), np.asarray(x).dtype) for x in results])
+    if definitions.read(build, program.Equation(sample.operation, values, sample.params, outputs)) is None:
         why = f": {build.unread[0][1]}" if build.unread else ""
         sample.refuse(
             "its definition cannot be read as a program, so that it does not fuse in compiled functions and has no lowering for "
@@ -159,7 +159,7 @@ def _require_readable(sample: _Sample) -> None:
 
 def _check_program(sample: _Sample) -> None:
     """Compiled functions give the same."""
-    compiled = compile(sample.__call__)
+    compiled = importlib.import_module("pullback.compile.compiled").compile(sample.__call__)
     for dtype in ("float64", "float32"):
         same = sample.in_dtype(dtype)
         found = compiled(*map(from_numpy, [x.copy() for x in same.arrays]))

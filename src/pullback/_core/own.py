@@ -153,8 +153,6 @@ def _tried(primitive: Any, steady: Function) -> Function:
                 f"{primitive.short_name} wrote to its argument {name!r}, which is the caller's and has its numbers again: write "
                 f"{name} = {name} + 1 for {name} += 1, and copy an array before you write to its elements"
             )
-        if isinstance(made, ndarray) and made.dtype.char == "O":
-            _results(primitive, made, args)  # which raises
         if primitive.kind == "elementwise" and isinstance(made, (ndarray, np.generic)):
             _require_shape(primitive, made.shape, np.broadcast_shapes(*map(np.shape, args)))
         if sum(map(np.size, args)) <= MOST:
@@ -246,20 +244,16 @@ def pulled(primitive: Any) -> Function:
             )
         for place, edge in enumerate(edges):
             if edge is not None and getattr(made[place], "shape", None) != edge.shape:
-                _require_fitting(primitive, made, edges)
+                _require_fitting(primitive, made[place], place, edge.shape)
         return made
 
     return checked
 
 
-def _require_fitting(primitive: Any, made: Sequence[Any], edges: Sequence[Any]) -> None:
-    """Raise unless the results of rules fit their inputs, or are the zero of a rule that may leave it out."""
-    for place, (r, edge) in enumerate(zip(made, edges, strict=True)):
-        if edge is not None and not (r is None and (primitive.joint is not None or primitive.rules[place] is None)):
-            _require_cotangent(primitive, r, place, edge.shape)
-
-
-def _require_cotangent(primitive: Any, r: Any, place: int, shape: tuple[int, ...] | None) -> None:
+def _require_fitting(primitive: Any, r: Any, place: int, shape: tuple[int, ...]) -> None:
+    """Raise unless the result of a rule fits its input, or is the zero of a rule that may leave it out."""
+    if r is None and (primitive.joint is not None or primitive.rules[place] is None):
+        return
     name = primitive.inputs[min(place, len(primitive.inputs) - 1)]
     rule = f"the rule of {primitive.short_name} for {name!r}"
     if not hasattr(r, "shape"):
@@ -267,11 +261,10 @@ def _require_cotangent(primitive: Any, r: Any, place: int, shape: tuple[int, ...
             f"{rule} returned {_described(r)}, and not an array: a rule returns the cotangent g of the output times the derivative; "
             "an input without a derivative has None in the place of its rule"
         )
-    if shape is not None:
-        try:
-            sum_to_axes(tuple(r.shape), tuple(shape))
-        except RuntimeError:
-            raise RuntimeError(
-                f"{rule} returned a cotangent of shape {tuple(r.shape)} for an input of shape {tuple(shape)}: it has the shape of "
-                "the input, or one to which that broadcasts"
-            ) from None
+    try:
+        sum_to_axes(tuple(r.shape), tuple(shape))
+    except RuntimeError:
+        raise RuntimeError(
+            f"{rule} returned a cotangent of shape {tuple(r.shape)} for an input of shape {tuple(shape)}: it has the shape of "
+            "the input, or one to which that broadcasts"
+        ) from None

@@ -57,12 +57,12 @@ class Primitive:
     """An operation with its derivative: what `bind` interprets.
 
     Calling it dispatches: plain arrays are computed at once, boxed values go to the interpreter of the highest level.
-    `short_name` is the name that it was given, and `name` the one for tables: a custom one has its module in front.
+    `short_name` is the name that it was given, and `name` the one for tables: one of a user has its module in front.
     """
 
     __slots__ = (
         "name", "short_name", "kind", "title", "forward", "inputs", "rules", "joint", "saved", "variadic", "differentiable",
-        "complex", "halves", "outputs", "push", "view", "definition", "defined", "commutes", "cost", "keeps", "defaults", "_pull", "_way",
+        "complex", "halves", "outputs", "push", "view", "definition", "defined", "commutes", "cost", "keeps", "defaults", "of_user", "_pull", "_way",
     )  # fmt: skip
 
     def __init__(
@@ -88,11 +88,11 @@ class Primitive:
         self.cost = int("linear" not in kind or kind == "multilinear") if cost is None and definition is None else cost
         self.defined = forward is None and definition is not None  # arrays, too, are computed as the definition says
         self.name, self.short_name, self.kind = qualified(name, __name__), name, kind
+        self.complex, self.halves, self.outputs, self.of_user = complex, halves, outputs, self.name != name
         if forward is None:
-            if definition is None and self.name != name:
+            if definition is None and self.of_user:
                 raise TypeError(f"{name} needs forward= or definition=")
             forward = getattr(_xp, name) if definition is None else functools.partial(definition, _xp)
-        self.complex, self.halves, self.outputs = complex, halves, outputs
         self.forward = as_singles(forward) if halves == "as singles" else forward
         self.variadic = inputs[-1].startswith("*")
         self.inputs = tuple(name.lstrip("*") for name in inputs)
@@ -104,7 +104,7 @@ class Primitive:
         self.defaults: dict[str, Any] = {}  # metadata that calls of a user's operation may leave out
         self._pull: Callable[..., Any] | None = None
         self._way: Callable[..., Any] = self._first
-        if self.name != name:
+        if self.of_user:
             provider("operations of users").complete(self)
 
     __call__: Callable[..., Any]
@@ -152,7 +152,7 @@ class Primitive:
     def pull(self) -> Callable[..., Any]:
         """The rules composed into one function of `(xp, g, edges, saved, params)`, built when first needed."""
         if self._pull is None:
-            pull = composed(self) if self.name == self.short_name else provider("operations of users").pulled(self)
+            pull = provider("operations of users").pulled(self) if self.of_user else composed(self)
             self._pull = pulled_as_singles(self, pull) if self.halves == "as singles" else pull
         return self._pull
 

@@ -287,7 +287,7 @@ def read(build: Any, e: Equation) -> tuple[Value, ...] | None:
         return None
     values = [_as(build, each, SINGLE) if wide and each.dtype.char == "e" else each for each in e.inputs]
     try:
-        namespace = Namespace(build) if e.primitive.name == e.primitive.short_name else ArrayFunctions(Namespace(build))
+        namespace = ArrayFunctions(Namespace(build)) if e.primitive.of_user else Namespace(build)
         found = e.primitive.definition(namespace, *[Symbol(build, value) for value in values], **e.params)
     except Exception as error:  # noqa: BLE001  # whatever it does, arrays may know how
         build.unread.append((e.primitive, error))

@@ -58,7 +58,7 @@ def derive(node: Node, index: int) -> Derivation:
     if node.foreign:
         return Derivation("own", table()["own"]["why"])
     params = node.params if isinstance(node.params, dict) else {}
-    kinds = PLAIN if node.primitive.name == node.primitive.short_name else (*PLAIN, tuple)
+    kinds = (*PLAIN, tuple) if node.primitive.of_user else PLAIN
     plain = tuple((key, value) for key, value in params.items() if isinstance(value, kinds))
     dims = tuple(len(edge.shape or ()) if edge is not None else 0 for edge in node.edges)
     made = _derived(node.primitive, index, plain, dims[:2] if node.primitive.name == "matmul" else ())

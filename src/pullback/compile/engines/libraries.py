@@ -563,7 +563,7 @@ def _made(what: Any) -> Engine:
 
 def _of_user(primitive: Any) -> str:
     """What to change in an operation of a user that has no lowering."""
-    if primitive.name == primitive.short_name:
+    if not primitive.of_user:
         return ""
     if primitive.definition is None:
         return ": with a definition= beside its forward=, it runs as its parts"

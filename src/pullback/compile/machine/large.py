@@ -174,7 +174,7 @@ def function(
         return None
     known = f"large {primitive.name} {place} {params}"
     rule: Any = primitive if place is None else primitive.rules[place]
-    custom = primitive.name != primitive.short_name
+    custom = primitive.of_user
     of = partial(rule, **params) if place is None else partial(rule, of_users[ops] if custom else ops, **params)
     made = _functions[key] = _compiled(known, of, arrays, whole=place is None, custom=custom)
     return made

@@ -75,7 +75,7 @@ def _apply(passes: Collection[Pass], program: Program, *, strict: bool) -> Progr
     builder.defined = (lambda _: True) if any(each.define for each in sweeping) else None
     program = builder.rewrite()
     for primitive, error in builder.unread:
-        if primitive.name != primitive.short_name:  # a custom one
+        if primitive.of_user:
             warn(
                 f"compile: {primitive.short_name} is computed as a whole, as its definition cannot be read as a program: {error}"
             )
