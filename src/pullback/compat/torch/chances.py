@@ -5,8 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from ... import linalg
+from ..._core.dtypes import finfo
 from ..._core.modes import enable_grad, restoring
 from ..._tensor import sampling
+from ..._tensor.creation import eye
 from ...distributions.distribution import broadcast_all as broadcast_all, clamped as clamp_probs, summed
 from ...nn import functional
 
@@ -32,6 +35,22 @@ def probs_to_logits(probs: Any, is_binary: bool = False) -> Any:
 def logits_to_probs(logits: Any, is_binary: bool = False) -> Any:
     """The probabilities with given logarithms, or with `is_binary` log-odds."""
     return logits.sigmoid() if is_binary else functional.softmax(logits, -1)
+
+
+def _clipped_sigmoid(x: Any) -> Any:
+    """A sigmoid that is neither 0 nor 1, but at least the smallest normal number, and 1 less the gap above 1."""
+    limits = finfo(x.dtype)
+    return x.sigmoid().clamp(min=limits.tiny, max=1.0 - limits.eps)
+
+
+def _precision_to_scale_tril(P: Any) -> Any:
+    """The Cholesky factor of the inverse of a precision matrix, without that inverse.
+
+    P = U U' for an upper triangle U, the Cholesky factor of P with reversed axes, reversed again; the inverse of P is
+    then the product of the inverse of U' and its transpose.
+    """
+    lower = linalg.cholesky(P.flip((-2, -1))).flip((-2, -1)).mT
+    return linalg.solve_triangular(lower, eye(P.shape[-1], dtype=P.dtype), upper=False)
 
 
 class lazy_property:

@@ -452,6 +452,26 @@ def is_namedtuple_instance(obj: Any) -> bool:
     return is_namedtuple_class(type(obj))
 
 
+def _list_flatten(d: list[Any]) -> tuple[list[Any], Any]:
+    """The children of a list, and what else it is built from: None."""
+    return d, None
+
+
+def _list_unflatten(values: Iterable[Any], context: Any) -> list[Any]:
+    """The list of children."""
+    return [*values]
+
+
+def _namedtuple_flatten(d: Any) -> tuple[list[Any], Any]:
+    """The children of a named tuple, and its class."""
+    return [*d], type(d)
+
+
+def _namedtuple_unflatten(values: Iterable[Any], context: Any) -> Any:
+    """The named tuple of a class with given children."""
+    return context(*values)
+
+
 def _get_node_type(tree: Any) -> Any:
     """The class of a container, by which it is found in `SUPPORTED_NODES`; `namedtuple` for named tuples."""
     return collections.namedtuple if is_namedtuple_instance(tree) else type(tree)  # noqa: PYI024  # the key of torch's table

@@ -13,7 +13,7 @@ from ..._tape.node import AccumulateGrad
 from ..._tensor.tensor import Tensor as Tensor
 from ...func import vmap
 from ...vocabulary.shapes import cat
-from .inert import does_nothing, no
+from .inert import block, does_nothing, no
 
 _vmap = vmap
 
@@ -24,6 +24,23 @@ _TensorMeta = type(Tensor)
 def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     """The function's own result: what `__torch_function__ = ...` says in a class that does not dispatch."""
     return func(*args, **(kwargs or {}))
+
+
+_is_tracing = _are_functorch_transforms_active = no
+_ExcludeDispatchKeyGuard = block
+# Settings of TorchScript's compiler, which changes nothing here: what was set before is False
+_jit_set_profiling_executor = _jit_set_profiling_mode = _jit_set_nvfuser_enabled = _jit_set_texpr_fuser_enabled = no
+_jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = does_nothing
+
+
+def _get_accelerator(check: bool | None = None) -> placement.device:
+    """The device of new work: the CPU."""
+    return placement.device("cpu")
+
+
+def _get_privateuse1_backend_name() -> str:
+    """The name of devices of other packages: what torch calls them until one has given its name."""
+    return "privateuseone"
 
 
 class Value:
@@ -156,6 +173,7 @@ class fake:
     """torch._subclasses.fake_tensor: all tensors have numbers."""
 
     is_fake = staticmethod(no)
+    unset_fake_temporarily = staticmethod(block)
 
 
 class config:

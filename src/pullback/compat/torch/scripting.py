@@ -45,6 +45,10 @@ class ScriptFunction:
     """torch.jit.ScriptFunction: without instances, since functions are not changed."""
 
 
+class TracerWarning(Warning):
+    """What tracing warns of: numbers that become constants. Nothing is traced here."""
+
+
 class jit:
     """torch.jit."""
 
@@ -57,6 +61,7 @@ class jit:
     is_scripting = is_tracing = staticmethod(no)
     ScriptModule = RecursiveScriptModule = ScriptModule
     ScriptFunction = ScriptFunction
+    TracerWarning = TracerWarning
     Final = typing.Final
     annotate = staticmethod(lambda kind, value: value)
     isinstance = staticmethod(isinstance)
@@ -85,7 +90,8 @@ class compiler:
 class dynamo_config:
     """torch._dynamo.config: settings without effect."""
 
-    suppress_errors = verbose = False
+    suppress_errors = verbose = capture_scalar_outputs = False
+    optimize_ddp = True
     cache_size_limit = 8
 
 
@@ -116,3 +122,4 @@ class inductor:
     """torch._inductor."""
 
     config = inductor_config
+    cudagraph_mark_step_begin = staticmethod(does_nothing)

@@ -8,7 +8,7 @@ from ..._core import dtypes, placement
 from ..._core.machine import get_machine_code, set_machine_code
 from ..._core.modes import inference_mode as inference_mode
 from ..._numerics import random
-from ..._tensor.creation import empty
+from ..._tensor.creation import as_tensor, empty
 from . import precision, scripting
 from .accelerators import OutOfMemoryError as OutOfMemoryError
 from .exchange import from_dlpack as from_dlpack, to_dlpack as to_dlpack
@@ -204,6 +204,37 @@ def is_autocast_enabled(device_type: Any = None) -> bool:
 def is_autocast_available(device_type: str) -> bool:
     """True if there is such a device."""
     return precision.is_autocast_available(device_type)
+
+
+def get_autocast_dtype(device_type: str) -> Any:
+    """The dtype that mixed precision would have on a kind of device: bfloat16 on the CPU, float16 elsewhere."""
+    return __getattr__("bfloat16") if device_type == "cpu" else dtypes.float16
+
+
+def get_autocast_cpu_dtype() -> Any:
+    """The dtype that mixed precision would have on the CPU."""
+    return get_autocast_dtype("cpu")
+
+
+def get_autocast_gpu_dtype() -> Any:
+    """The dtype that mixed precision would have on a GPU."""
+    return get_autocast_dtype("cuda")
+
+
+def get_device_module(device: Any = None) -> Any:
+    """The module of a kind of device, by default of the CPU: `torch.cpu`."""
+    kind = "cpu" if device is None else placement.device(device).type if isinstance(device, str) else device.type
+    return importlib.import_module(f"torch.{kind}")
+
+
+def sym_int(a: Any) -> int:
+    """A number, which is no symbol here, without its fraction."""
+    return int(a)
+
+
+def _shape_as_tensor(input: Any) -> Any:
+    """The shape of a tensor, as a tensor."""
+    return as_tensor(input.shape)
 
 
 def clear_autocast_cache() -> None:
