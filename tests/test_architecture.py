@@ -57,6 +57,7 @@ NAMES_WITH_DIGITS = [
     "l1_loss|smooth_l1_loss",
     "ReLU6|(Smooth)?L1Loss|L1Unstructured|l1_unstructured|Chi2",
     "im2col",
+    "get_privateuse1_backend_name",
 ]
 BAD_NAMES = re.compile(r"utils?|helper|misc|_impl(?![a-z])", re.IGNORECASE)
 TORCH_NAMES = {"utils", "utils.checkpoint", "optim.swa_utils"}  # modules that are there to have torch's names

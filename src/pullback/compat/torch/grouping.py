@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
-from ..._core.modes import set_grad_enabled
+from ..._core.modes import restoring, set_grad_enabled
 from ..._core.placement import device
 from ..._tensor.tensor import Tensor
 
@@ -72,6 +72,7 @@ def _default_to_fused_or_foreach(
 def _use_grad_for_differentiable(func: Callable[..., Any]) -> Callable[..., Any]:
     """A step that is recorded only if the optimizer's option `differentiable` is true."""
 
+    @restoring
     @functools.wraps(func)
     def step(self: Any, *args: Any, **kwargs: Any) -> Any:
         with set_grad_enabled(bool(self.defaults.get("differentiable"))):

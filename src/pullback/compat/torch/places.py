@@ -37,6 +37,7 @@ PLACES: dict[str, str] = {
     "torch.compiler": f"{_HERE}.scripting:compiler",
     "torch._dynamo": f"{_HERE}.scripting:dynamo",
     "torch._dynamo._trace_wrapped_higher_order_op": f"{_HERE}.scripting:dynamo",
+    "torch._dynamo.eval_frame": f"{_HERE}.scripting:dynamo",
     "torch._dynamo.config": f"{_HERE}.scripting:dynamo_config",
     "torch._inductor": f"{_HERE}.scripting:inductor",
     "torch._inductor.config": f"{_HERE}.scripting:inductor_config",
@@ -123,7 +124,6 @@ PLACES: dict[str, str] = {
             "torch.quantization",
             "torch.ao",
             "torch._subclasses",
-            "torch._dynamo.eval_frame",
         ),
         "",
     ),
@@ -184,6 +184,7 @@ NAMED: dict[str, str] = {
     "torch": "SymInt SymBool SymFloat Stream Event ScriptObject ScriptModule PyTorchFileReader PyTorchFileWriter "
     "_nested_view_from_buffer _scaled_mm qint8 qint32 quint8 quint4x2 sparse_csc_tensor",
     "torch.cuda": "Stream StreamContext Event CUDAGraph ExternalStream MemPool graph graph_pool_handle",
+    "torch.cuda.streams": "Stream Event ExternalStream",
     "torch.distributed": (
         "FileStore GroupMember HashStore P2POp PrefixStore Store TCPStore all_gather_into_tensor all_to_all "
         "all_to_all_single batch_isend_irecv gather_object irecv isend monitored_barrier reduce_scatter_tensor "

@@ -224,7 +224,7 @@ def get_autocast_gpu_dtype() -> Any:
 def get_device_module(device: Any = None) -> Any:
     """The module of a kind of device, by default of the CPU: `torch.cpu`."""
     kind = "cpu" if device is None else placement.device(device).type if isinstance(device, str) else device.type
-    return importlib.import_module(f"torch.{kind}")
+    return getattr(importlib.import_module("torch"), kind)
 
 
 def sym_int(a: Any) -> int:
