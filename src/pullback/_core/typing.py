@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from .._numerics.random import Generator as Generator
     from .._tensor.tensor import Tensor as Tensor
+    from ..compile.mathematics.lanes import IRValue
     from ..ops.namespace import Operations as Operations
     from .dtypes import NumpyType as NumpyType, dtype
     from .primitives import Primitive
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     # Of rules and forward functions: values that are all tensors or all arrays; an entry of an index, or of the metadata
     # of one with arrays, and a basic index; a chain of views, of primitives and their metadata.
     Value = TypeVar("Value", Tensor, Array)
+    Numeric = TypeVar("Numeric", Array, IRValue)
     Entry: TypeAlias = int | slice | EllipsisType | _Marker | None
     Index: TypeAlias = int | slice | EllipsisType | tuple[int | slice | EllipsisType | None, ...] | None
     Path: TypeAlias = Sequence[tuple[Primitive, dict[str, Any]]]

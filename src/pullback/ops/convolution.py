@@ -31,12 +31,13 @@ from .resampling import Taps
 
 if TYPE_CHECKING:
     from types import EllipsisType
+    from typing import TypeAlias
 
     from .._core.typing import Array, NumpyType, Operations, Shaped, Tensor
     from ..compile.machine.convolution import ConvolutionPlan
     from ..compile.machine.depthwise import DepthwisePlan
 
-    Plan = ConvolutionPlan | DepthwisePlan
+    Plan: TypeAlias = ConvolutionPlan | DepthwisePlan
 
 Sizes = tuple[int, ...]
 

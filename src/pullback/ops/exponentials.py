@@ -17,10 +17,12 @@ from .._core.primitives import SINGLES, general
 from .._numerics import blocks
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from .._core.primitives import Function
     from .._core.typing import Array, Operations, Tensor
 
-    KnownLosses = tuple[Array, Array, Array]
+    KnownLosses: TypeAlias = tuple[Array, Array, Array]
 
 LARGE = 1 << 12  # from this size on, a copy of the exponentials costs less than NumPy's maximum of each row
 FEW = 32  # rows up to which NumPy's maximum of each takes less than argmax and what it finds

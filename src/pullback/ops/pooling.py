@@ -25,12 +25,13 @@ from .shapes import remaining_along
 
 if TYPE_CHECKING:
     from types import EllipsisType
+    from typing import TypeAlias
 
     from .._core.primitives import Function
     from .._core.typing import Array, NumpyType, Operations, Tensor
     from ..compile.machine.pooling import PoolingPlan
 
-    Place = tuple[slice | EllipsisType, ...] | EllipsisType
+    Place: TypeAlias = tuple[slice | EllipsisType, ...] | EllipsisType
 
 SHORT = 4
 """Up to this number of windows in a line, tiles are copied to one long array per window element."""

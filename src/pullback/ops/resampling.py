@@ -15,9 +15,11 @@ from .._core.lazy import computed
 from .._core.primitives import linear
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from .._core.typing import Array
 
-    Layer = tuple[Array | None, Array, Array | None]
+    Layer: TypeAlias = tuple[Array | None, Array, Array | None]
 
 
 class Taps:

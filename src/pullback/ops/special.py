@@ -20,10 +20,12 @@ from .._numerics.incomplete_functions import moment
 from .functions import zero_times
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from .._core.primitives import Primitive
     from .._core.typing import Array, OfComplex, Operations, Tensor
 
-    Scale = Callable[[Operations, Tensor], Tensor | float]
+    Scale: TypeAlias = Callable[[Operations, Tensor], Tensor | float]
 
 
 WORK = 16
