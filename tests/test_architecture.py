@@ -235,7 +235,7 @@ def _is_given(function: ast.FunctionDef, name: str, defining: set[str]) -> bool:
     if function.name in GIVEN or any(ast.unparse(each).startswith("lowering(") for each in function.decorator_list):
         return True
     if room(name) == "ops":
-        return function.name in defining
+        return function.name in defining or name == "ops.namespace"
     if room(name) == "_numpy":
         return hasattr(np, function.name.strip("_"))
     return room(name) in GIVEN_PACKAGES and (function.name == "__init__" or not function.name.startswith("_"))
@@ -264,7 +264,7 @@ def test_few_lines_are_exceptions_from_checks(mark: str, most: int) -> None:
     assert found <= most, f"{found} lines have {mark!r}: remove a cause, not only its message"
 
 
-ANY = {"command": 0.07, "signal": 0.09, "vocabulary": 0.1}  # the rooms whose types have been written; others follow
+ANY = {"_numerics": 0.06, "command": 0.07, "files": 0.09, "ops": 0.01, "signal": 0.09, "vocabulary": 0.1}  # the rooms whose types have been written; others follow
 
 
 def _annotations(name: str) -> Iterator[ast.expr | None]:

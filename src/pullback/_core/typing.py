@@ -2,6 +2,10 @@
 
 Only type checkers read them: a module imports them under `if TYPE_CHECKING`, and its annotations are text, by `from
 __future__ import annotations`. `Tensor` also stands for the values that take its place inside a transform.
+
+In `ops`, functions that compute with NumPy take and give `Array`. Rules and definitions take and give `Tensor`, whose
+methods, operators and functions of `xp`, a `Operations`, they use, and nothing that arrays have not: the same rule runs
+on both. What both call, with either, takes and gives `Value`. Metadata have their own types.
 """
 
 from __future__ import annotations
@@ -10,13 +14,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, TypeAlias
+    from types import EllipsisType
+    from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar
 
     import numpy as np
 
     from .._numerics.random import Generator as Generator
     from .._tensor.tensor import Tensor as Tensor
-    from .dtypes import dtype
+    from ..compile.mathematics.lanes import IRValue
+    from ..ops.namespace import Operations as Operations
+    from .dtypes import NumpyType as NumpyType, dtype
+    from .primitives import Primitive
+    from .xp import _Marker
 
     Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
     Number: TypeAlias = bool | int | float | complex
@@ -24,3 +33,24 @@ if TYPE_CHECKING:
     DType: TypeAlias = dtype | np.dtype[Any] | type[Any] | str
     Dim: TypeAlias = int | Sequence[int] | None
     Sizes: TypeAlias = int | Sequence[int]
+
+    # Of rules and forward functions: values that are all tensors or all arrays; an entry of an index, or of the metadata
+    # of one with arrays, and a basic index; a chain of views, of primitives and their metadata.
+    Value = TypeVar("Value", Tensor, Array)
+    Numeric = TypeVar("Numeric", Array, IRValue)
+    Entry: TypeAlias = int | slice | EllipsisType | _Marker | None
+    Index: TypeAlias = int | slice | EllipsisType | tuple[int | slice | EllipsisType | None, ...] | None
+    Path: TypeAlias = Sequence[tuple[Primitive, dict[str, Any]]]
+
+    class Shaped(Protocol):
+        """What has a shape and NumPy's dtype: an array, or a value of a program."""
+
+        @property
+        def shape(self) -> tuple[int, ...]: ...
+        @property
+        def dtype(self) -> NumpyType: ...
+
+    class OfComplex(TypedDict):
+        """What happens to rules for complex inputs, as an option of several primitives."""
+
+        complex: str

@@ -394,7 +394,7 @@ def rebuild(array: Any, requires_grad: bool, kind: Any = None) -> Tensor:
     return tensor
 
 
-def in_place(general: Callable[..., Any]) -> Callable[..., Any]:
+def in_place(general: Callable[..., Any]) -> Callable[..., Tensor]:
     """The in-place form of an operation: its result is written to the first operand."""
 
     def method(self: Any, *args: Any, **options: Any) -> Any:
@@ -404,7 +404,7 @@ def in_place(general: Callable[..., Any]) -> Callable[..., Any]:
     return named(f"{general.__name__}_", method, vocabulary.in_place_text(general))
 
 
-def operator(general: Callable[[Any, Any], Any], *, swapped: bool = False) -> Callable[[Any, Any], Any]:
+def operator(general: Callable[[Any, Any], Any], *, swapped: bool = False) -> Callable[[Any, Any], Tensor]:
     """A binary operator: operands of unknown types are left to their own methods; `swapped` for `number - tensor`."""
 
     def method(self: Any, other: Any) -> Any:
@@ -487,8 +487,8 @@ class Tensor(Conversions):
     __and__ = __rand__ = operator(arithmetic.bitwise_and)
     __or__ = __ror__ = operator(arithmetic.bitwise_or)
     __xor__ = __rxor__ = operator(arithmetic.bitwise_xor)
-    __eq__ = operator(arithmetic.eq)
-    __ne__ = operator(arithmetic.ne)
+    __eq__: Any = operator(arithmetic.eq)  # object says that these give bools
+    __ne__: Any = operator(arithmetic.ne)
     __lt__ = operator(arithmetic.lt)
     __le__ = operator(arithmetic.le)
     __gt__ = operator(arithmetic.gt)
