@@ -6,10 +6,12 @@ nonlinear dynamics of learning in deep linear neural networks, 2013. Sparse: Mar
 optimization, 2010.
 """
 
+from __future__ import annotations
+
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +19,9 @@ from .._core.modes import no_grad, restoring
 from .._core.sites import named, warn
 from .._core.values import require_tensor
 from .._tensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Generator
 
 Initialiser = Callable[..., Any]
 
@@ -26,7 +31,7 @@ def _unrecorded(initialise: Initialiser) -> Initialiser:
 
     @restoring
     @functools.wraps(initialise)
-    def wrapper(tensor: Any, *args: Any, **options: Any) -> Any:
+    def wrapper(tensor: Tensor, *args: Any, **options: Any) -> Tensor:
         require_tensor(initialise.__name__, "tensor", tensor)
         with no_grad():
             initialise(tensor, *args, **options)
@@ -65,7 +70,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 @_unrecorded
-def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> None:
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> None:
     """Fill a tensor with numbers drawn evenly from [a, b).
 
     >>> import pullback
@@ -77,7 +82,7 @@ def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None)
 
 
 @_unrecorded
-def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> None:
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> None:
     """Fill a tensor with normally distributed numbers.
 
     >>> import pullback
@@ -89,7 +94,12 @@ def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = N
 
 @_unrecorded
 def trunc_normal_(
-    tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Generator | None = None,
 ) -> None:
     """Fill a tensor with normally distributed numbers, all of them between a and b.
 
@@ -110,7 +120,7 @@ def trunc_normal_(
 
 
 @_unrecorded
-def constant_(tensor: Any, val: float) -> None:
+def constant_(tensor: Tensor, val: float) -> None:
     """Fill a tensor with one number.
 
     >>> import pullback
@@ -121,7 +131,7 @@ def constant_(tensor: Any, val: float) -> None:
 
 
 @_unrecorded
-def ones_(tensor: Any) -> None:
+def ones_(tensor: Tensor) -> None:
     """Fill a tensor with ones.
 
     >>> import pullback
@@ -132,7 +142,7 @@ def ones_(tensor: Any) -> None:
 
 
 @_unrecorded
-def zeros_(tensor: Any) -> None:
+def zeros_(tensor: Tensor) -> None:
     """Fill a tensor with zeros.
 
     >>> import pullback
@@ -142,13 +152,13 @@ def zeros_(tensor: Any) -> None:
     tensor.zero_()
 
 
-def _write(tensor: Any, values: Any) -> None:
+def _write(tensor: Tensor, values: Array) -> None:
     """Put an array into a tensor."""
     tensor.copy_(Tensor.interpreter.wrap(values.astype(tensor._dtype, copy=False), None))
 
 
 @_unrecorded
-def eye_(tensor: Any) -> None:
+def eye_(tensor: Tensor) -> None:
     """Fill a matrix with the identity: a linear layer then passes on what it is given.
 
     Raises
@@ -167,7 +177,7 @@ def eye_(tensor: Any) -> None:
 
 
 @_unrecorded
-def dirac_(tensor: Any, groups: int = 1) -> None:
+def dirac_(tensor: Tensor, groups: int = 1) -> None:
     """Fill the weight of a convolution so that each channel is passed on as it is, as far as there are channels.
 
     Raises
@@ -190,11 +200,12 @@ def dirac_(tensor: Any, groups: int = 1) -> None:
     values = np.zeros(tensor.shape)
     centre = tuple(n // 2 for n in rest[1:])
     for i in range(min(each, rest[0])):
-        values[(slice(i, None, each), i, *centre)] = 1
+        place: tuple[int | slice, ...] = (slice(i, None, each), i, *centre)
+        values[place] = 1
     _write(tensor, values)
 
 
-def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
+def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     """How many inputs reach each output of a weight, and how many outputs each input reaches."""
     if tensor.ndim < 2:
         raise ValueError(
@@ -206,19 +217,19 @@ def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
     return inputs * places, outputs * places
 
 
-def _calculate_correct_fan(tensor: Any, mode: str) -> int:
+def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
     modes = ["fan_in", "fan_out"]
     if mode.lower() not in modes:
         raise ValueError(f"Mode {mode.lower()} not supported, please use one of {modes}")
     return _calculate_fan_in_and_fan_out(tensor)[modes.index(mode.lower())]
 
 
-def _xavier(tensor: Any, gain: float) -> float:
+def _xavier(tensor: Tensor, gain: float) -> float:
     """The standard deviation that keeps variances alike, forward and backward."""
     return gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
 
 
-def _kaiming(tensor: Any, a: float, mode: str, nonlinearity: str) -> float | None:
+def _kaiming(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float | None:
     """The standard deviation that keeps variances alike through a nonlinearity; None for a tensor without elements."""
     if 0 in tensor.shape:
         warn("Initializing zero-element tensors is a no-op")
@@ -228,7 +239,7 @@ def _kaiming(tensor: Any, a: float, mode: str, nonlinearity: str) -> float | Non
 
 
 @_unrecorded
-def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> None:
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> None:
     """Fill a weight evenly, by Glorot's rule: variance 2 * gain ** 2 / (inputs + outputs).
 
     Raises
@@ -246,7 +257,7 @@ def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> No
 
 
 @_unrecorded
-def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> None:
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> None:
     """Fill a weight with normally distributed numbers, by Glorot's rule.
 
     Raises
@@ -264,7 +275,11 @@ def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Non
 
 @_unrecorded
 def kaiming_uniform_(
-    tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
 ) -> None:
     """Fill a weight evenly, by He's rule: variance gain ** 2 / inputs (or outputs, with mode 'fan_out').
 
@@ -288,7 +303,11 @@ def kaiming_uniform_(
 
 @_unrecorded
 def kaiming_normal_(
-    tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
 ) -> None:
     """Fill a weight with normally distributed numbers, by He's rule.
 
@@ -308,7 +327,7 @@ def kaiming_normal_(
 
 
 @_unrecorded
-def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> None:
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> None:
     """Fill a weight with orthonormal rows or columns, whichever are fewer, times the gain; further axes are flattened.
 
     Raises
@@ -335,7 +354,7 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> None:
 
 
 @_unrecorded
-def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> None:
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> None:
     """Fill a matrix with normally distributed numbers, and a part of each column with zeros.
 
     Raises
@@ -361,7 +380,7 @@ def _old(name: str, initialise: Initialiser) -> Initialiser:
     """torch's old name of an initialiser, without the underscore, which warns."""
 
     @functools.wraps(initialise)
-    def wrapper(*args: Any, **options: Any) -> Any:
+    def wrapper(*args: Any, **options: Any) -> Tensor:
         warn(f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.", FutureWarning)
         return initialise(*args, **options)
 

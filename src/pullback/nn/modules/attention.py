@@ -1,12 +1,17 @@
 """Attention of several heads, as a module."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from ...vocabulary.attention import Places, Projections, of_heads
 from .. import init
 from ..parameter import allocate
 from .linear import Linear
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._core.typing import Device, DType, Tensor
 
 
 class NonDynamicallyQuantizableLinear(Linear):
@@ -46,8 +51,8 @@ class MultiheadAttention(Module):
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device | None = None,
+        dtype: DType | None = None,
     ) -> None:
         if embed_dim <= 0 or num_heads <= 0:
             raise ValueError(
@@ -96,15 +101,15 @@ class MultiheadAttention(Module):
 
     def forward(
         self,
-        query: Any,
-        key: Any,
-        value: Any,
-        key_padding_mask: Any = None,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        key_padding_mask: Tensor | None = None,
         need_weights: bool = True,
-        attn_mask: Any = None,
+        attn_mask: Tensor | None = None,
         average_attn_weights: bool = True,
         is_causal: bool = False,
-    ) -> tuple[Any, Any]:
+    ) -> tuple[Tensor, Tensor | None]:
         """The attention result and the weights."""
         separate = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
         weights = self.in_proj_weight if self._qkv_same_embed_dim else separate

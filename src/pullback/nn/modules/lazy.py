@@ -4,17 +4,22 @@ Until then their parameters are `UninitializedParameter`s. The first call gives 
 changes the module's class to the ordinary one.
 """
 
+from __future__ import annotations
+
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, ClassVar, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec
 
 from ..._core.modes import no_grad, restoring
-from ..._core.primitives import Carrier
+from ..._tensor.tensor import Tensor
 from ..uninitialized import UninitializedBuffer, UninitializedParameter, is_lazy
 from . import batchnorm, conv, instancenorm, linear
 from .module import Module
 from .state import Report, State
+
+if TYPE_CHECKING:
+    from ..._core.typing import Device, DType
 
 P = ParamSpec("P")
 
@@ -58,9 +63,9 @@ class LazyModuleMixin(State):
         """True if a parameter or buffer of this module, not counting submodules, has no shape yet."""
         return any(map(is_lazy, [*self._parameters.values(), *self._buffers.values()]))
 
-    def _load_member(self, name: str, member: Any, key: str, value: Any, assign: bool, report: Report) -> None:
+    def _load_member(self, name: str, member: Tensor, key: str, value: Any, assign: bool, report: Report) -> None:
         """Load a parameter: the state gives it its shape; an uninitialized one in the state leaves it uninitialized."""
-        if not (is_lazy(member) and isinstance(value, Carrier)):
+        if not (is_lazy(member) and isinstance(value, Tensor)):
             super()._load_member(name, member, key, value, assign, report)
         elif not is_lazy(value):
             if not assign:
@@ -97,7 +102,7 @@ class _Learning(LazyModuleMixin):
             super().reset_parameters()  # type: ignore[misc]  # that of the class to become
 
     @restoring
-    def initialize_parameters(self, input: Any, *args: Any, **kwargs: Any) -> None:
+    def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
         """Infer the size from an input, and give shapes and initial values to uninitialized parameters."""
         setattr(self, self._learned, self._size_of(input))
         if self.has_uninitialized_params():
@@ -107,7 +112,7 @@ class _Learning(LazyModuleMixin):
                         member.materialize(self._shape_of(name))
             self.reset_parameters()
 
-    def _size_of(self, input: Any) -> int:
+    def _size_of(self, input: Tensor) -> int:
         """The size to be inferred from an input."""
         raise NotImplementedError
 
@@ -146,7 +151,7 @@ class LazyLinear(_Learning, linear.Linear):
 
     __init__ = _inferring(linear.Linear.__init__)
 
-    def _size_of(self, input: Any) -> int:
+    def _size_of(self, input: Tensor) -> int:
         return int(input.shape[-1])
 
     def _shape_of(self, name: str) -> tuple[int, ...]:
@@ -162,7 +167,7 @@ class _Channels(_Learning):
     groups: int
     _weight_shape: Callable[[], tuple[int, ...]]
 
-    def _size_of(self, input: Any) -> int:
+    def _size_of(self, input: Tensor) -> int:
         if input.ndim not in (self._axes + 1, self._axes + 2):
             raise RuntimeError(
                 f"Expected {self._axes + 1}D (unbatched) or {self._axes + 2}D (batched) input to {type(self).__name__}, but "
@@ -273,8 +278,8 @@ class _LazyNorm(_Learning):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device | None = None,
+        dtype: DType | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -282,7 +287,7 @@ class _LazyNorm(_Learning):
         if track_running_stats:
             self.running_mean, self.running_var = UninitializedBuffer(dtype=dtype), UninitializedBuffer(dtype=dtype)
 
-    def _size_of(self, input: Any) -> int:
+    def _size_of(self, input: Tensor) -> int:
         return int(input.shape[1])
 
     def _shape_of(self, name: str) -> tuple[int, ...]:
