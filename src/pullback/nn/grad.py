@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._core.modes import enable_grad, is_grad_enabled, restoring
 from .._core.sites import named
@@ -12,13 +12,43 @@ from .._tensor.creation import zeros
 from . import functional
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from .._core.typing import Sizes, Tensor
 
-Convolution = Callable[[Any], Any]
+    class ByInput(Protocol):
+        """The gradient of a convolution by its input."""
+
+        def __call__(
+            self,
+            input_size: Sequence[int],
+            weight: Tensor,
+            grad_output: Tensor,
+            stride: Sizes = 1,
+            padding: Sizes | str = 0,
+            dilation: Sizes = 1,
+            groups: int = 1,
+        ) -> Tensor:
+            """The gradient, of the size that is given."""
+
+    class ByWeight(Protocol):
+        """The gradient of a convolution by its weight."""
+
+        def __call__(
+            self,
+            input: Tensor,
+            weight_size: Sequence[int],
+            grad_output: Tensor,
+            stride: Sizes = 1,
+            padding: Sizes | str = 0,
+            dilation: Sizes = 1,
+            groups: int = 1,
+        ) -> Tensor:
+            """The gradient, of the size that is given."""
 
 
 @restoring
-def _pulled(convolution: Convolution, size: Sequence[int], known: Tensor, grad_output: Tensor) -> Tensor:
+def _pulled(convolution: Callable[[Tensor], Tensor], size: Sequence[int], known: Tensor, grad_output: Tensor) -> Tensor:
     """The gradient by one operand of a convolution, given its size only; recorded if the other inputs are."""
     with enable_grad():
         operand = zeros(tuple(size), dtype=known.dtype, requires_grad=True)
@@ -27,7 +57,7 @@ def _pulled(convolution: Convolution, size: Sequence[int], known: Tensor, grad_o
     return grad(result, operand, grad_output, create_graph=tracked)[0]
 
 
-def _by_input(name: str, example: str) -> Callable[..., Tensor]:
+def _by_input(name: str, example: str) -> ByInput:
     def by_input(
         input_size: Sequence[int],
         weight: Tensor,
@@ -47,7 +77,7 @@ def _by_input(name: str, example: str) -> Callable[..., Tensor]:
     )
 
 
-def _by_weight(name: str, example: str) -> Callable[..., Tensor]:
+def _by_weight(name: str, example: str) -> ByWeight:
     def by_weight(
         input: Tensor,
         weight_size: Sequence[int],

@@ -92,7 +92,7 @@ class MultiheadAttention(Module):
         for weight in (self.in_proj_weight, self.q_proj_weight, self.k_proj_weight, self.v_proj_weight):
             if weight is not None:
                 init.xavier_uniform_(weight)
-        if self.in_proj_bias is not None:
+        if self.in_proj_bias is not None and self.out_proj.bias is not None:
             init.zeros_(self.in_proj_bias)
             init.zeros_(self.out_proj.bias)
         for bias in (self.bias_k, self.bias_v):
