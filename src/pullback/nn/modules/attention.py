@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...vocabulary.attention import Places, Projections, of_heads
 from .. import init
-from ..parameter import allocate
+from ..parameter import Parameter, allocate
 from .linear import Linear
 from .module import Module
 
@@ -39,6 +39,14 @@ class MultiheadAttention(Module):
     >>> out.shape, weights.shape
     (pullback.Size([3, 5, 8]), pullback.Size([3, 5, 5]))
     """
+
+    in_proj_weight: Parameter | None
+    q_proj_weight: Parameter | None
+    k_proj_weight: Parameter | None
+    v_proj_weight: Parameter | None
+    in_proj_bias: Parameter | None
+    bias_k: Parameter | None
+    bias_v: Parameter | None
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import functional as F
 from ..init import _calculate_fan_in_and_fan_out
-from ..parameter import allocate
+from ..parameter import Parameter, allocate
 from .declared import per_axis
 from .linear import evenly
 from .module import Module
@@ -27,7 +27,9 @@ class _ConvNd(Module):
 
     _axes: ClassVar[int]
     _function: ClassVar[Callable[..., Tensor]]
-    padding: Any
+    padding: Any  # a size for each axis, or a name
+    weight: Parameter
+    bias: Parameter | None
     transposed: ClassVar[bool] = False
 
     def _set(
@@ -204,7 +206,7 @@ class _ConvTransposeNd(_ConvNd):
         out_channels: int,
         kernel_size: Sizes,
         stride: Sizes = 1,
-        padding: Sizes | str = 0,
+        padding: Sizes = 0,
         output_padding: Sizes = 0,
         groups: int = 1,
         bias: bool = True,

@@ -6,10 +6,8 @@ changes the module's class to the ordinary one.
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..._core.modes import no_grad, restoring
 from ..._tensor.tensor import Tensor
@@ -19,9 +17,7 @@ from .module import Module
 from .state import Report, State
 
 if TYPE_CHECKING:
-    from ..._core.typing import Device, DType
-
-P = ParamSpec("P")
+    from ..._core.typing import Device, DType, Sizes
 
 
 class LazyModuleMixin(State):
@@ -121,19 +117,6 @@ class _Learning(LazyModuleMixin):
         raise NotImplementedError
 
 
-def _inferring(init: Callable[Concatenate[Any, int, P], None]) -> Callable[Concatenate[Any, P], None]:
-    """The `__init__` of a lazy module: it takes the arguments of the class to become, except the first."""
-
-    def begin(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> None:
-        _Learning.__init__(self, *args, **kwargs)
-
-    signature = inspect.signature(init)
-    own, _, *others = signature.parameters.values()
-    vars(begin)["__signature__"] = signature.replace(parameters=[own, *others])
-    functools.update_wrapper(begin, init)
-    return begin
-
-
 class LazyLinear(_Learning, linear.Linear):
     """`Linear` whose `in_features` is the size of the last axis of its first input.
 
@@ -149,7 +132,10 @@ class LazyLinear(_Learning, linear.Linear):
     cls_to_become = linear.Linear
     _learned = "in_features"
 
-    __init__ = _inferring(linear.Linear.__init__)
+    def __init__(
+        self, out_features: int, bias: bool = True, device: Device | None = None, dtype: DType | None = None
+    ) -> None:
+        super().__init__(out_features, bias, device, dtype)
 
     def _size_of(self, input: Tensor) -> int:
         return int(input.shape[-1])
@@ -185,13 +171,42 @@ class _Channels(_Learning):
 class _LazyConvolution(_Channels):
     """A convolution that infers its `in_channels`."""
 
-    __init__ = _inferring(conv._Convolution.__init__)
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes | str = 0,
+        dilation: Sizes = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        given = (out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype)
+        super().__init__(*given)
 
 
 class _LazyTransposed(_Channels):
     """A transposed convolution that infers its `in_channels`."""
 
-    __init__ = _inferring(conv._ConvTransposeNd.__init__)
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Sizes = 1,
+        padding_mode: str = "zeros",
+        device: Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        given = (out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation, padding_mode)
+        super().__init__(*given, device, dtype)
 
 
 class LazyConv1d(_LazyConvolution, conv.Conv1d):

@@ -89,6 +89,9 @@ class Bilinear(Module):
     pullback.Size([5, 4])
     """
 
+    weight: Parameter
+    bias: Parameter | None
+
     def __init__(
         self,
         in1_features: int,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import functional as F, init
-from ..parameter import allocate
+from ..parameter import Parameter, allocate
 from .declared import declared
 from .module import Module
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 class Scaled(Module):
     """The common base of normalisations: a weight that starts at 1 and a bias that starts at 0, or none."""
+
+    weight: Parameter | None
+    bias: Parameter | None
 
     def _scale(
         self, sizes: tuple[int, ...], weight: bool, bias: bool, device: Device | None, dtype: DType | None
@@ -120,6 +123,8 @@ class RMSNorm(Module):
     >>> pullback.nn.RMSNorm(2)(pullback.tensor([[1.0, 7.0]])).detach()
     tensor([[0.2000, 1.4000]])
     """
+
+    weight: Parameter | None
 
     def __init__(
         self,
