@@ -169,7 +169,7 @@ class Optimizer:
         super().__init_subclass__(**options)
         step = cls.__dict__.get("step")
         if inspect.isfunction(step):
-            cls.step = _hooked(step)  # type: ignore[method-assign]
+            type.__setattr__(cls, "step", _hooked(step))  # by which type checkers and editors keep its signature
 
     def _make_hooks(self) -> None:
         for name in Optimizer.__annotations__:
