@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import EllipsisType
     from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..compile.mathematics.lanes import IRValue
     from ..ops.namespace import Operations as Operations
     from .dtypes import NumpyType as NumpyType, dtype
+    from .placement import device
     from .primitives import Primitive
     from .xp import _Marker
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     DType: TypeAlias = dtype | np.dtype[Any] | type[Any] | str
     Dim: TypeAlias = int | Sequence[int] | None
     Sizes: TypeAlias = int | Sequence[int]
+    Device: TypeAlias = device | str | int
 
     # Of rules and forward functions: values that are all tensors or all arrays; an entry of an index, or of the metadata
     # of one with arrays, and a basic index; a chain of views, of primitives and their metadata.
@@ -54,3 +56,8 @@ if TYPE_CHECKING:
         """What happens to rules for complex inputs, as an option of several primitives."""
 
         complex: str
+
+    class Namespace(Protocol):
+        """The functions of arrays under NumPy's names, by which a formula computes: of arrays, tensors, or a compiler."""
+
+        def __getattr__(self, name: str) -> Callable[..., Any]: ...

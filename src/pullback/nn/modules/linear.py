@@ -1,11 +1,16 @@
 """Linear maps: Identity, Linear and Bilinear."""
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import functional as F, init
 from ..parameter import Parameter, allocate
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._core.typing import Device, DType, Tensor
 
 
 class Identity(Module):
@@ -19,7 +24,7 @@ class Identity(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return input
 
 
@@ -40,7 +45,12 @@ class Linear(Module):
     bias: Parameter | None
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Device | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
         self.in_features = in_features
@@ -53,7 +63,7 @@ class Linear(Module):
         """Reset to new random weights."""
         evenly(self.weight, self.bias, fan_in=self.in_features)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
@@ -79,14 +89,17 @@ class Bilinear(Module):
     pullback.Size([5, 4])
     """
 
+    weight: Parameter
+    bias: Parameter | None
+
     def __init__(
         self,
         in1_features: int,
         in2_features: int,
         out_features: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
         if in1_features <= 0:
@@ -102,7 +115,7 @@ class Bilinear(Module):
         """Reset to new random weights."""
         evenly(self.weight, self.bias, fan_in=self.in1_features)
 
-    def forward(self, input1: Any, input2: Any) -> Any:
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         return F.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:

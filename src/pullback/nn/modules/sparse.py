@@ -1,12 +1,17 @@
 """Embedding tables: Embedding and EmbeddingBag."""
 
+from __future__ import annotations
+
 from dataclasses import InitVar
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from .. import functional as F, init
 from ..parameter import Parameter, allocate
 from .declared import settings
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._core.typing import Device, DType, Tensor
 
 
 class _Table(Module):
@@ -19,7 +24,7 @@ class _Table(Module):
     embedding_dim: int
     padding_idx: int | None
 
-    def _take(self, given: Any, trained: bool, **placed: Any) -> None:
+    def _take(self, given: Tensor | None, trained: bool, **placed: Any) -> None:
         """Create the table, or use the given one."""
         Module.__init__(self)
         rows, columns, place = self.num_embeddings, self.embedding_dim, self.padding_idx
@@ -50,7 +55,7 @@ class _Table(Module):
         return [f"{name}={value!r}" for name, value in values.items() if value != usual.get(name)]
 
     @classmethod
-    def from_pretrained(cls, embeddings: Any, freeze: bool = True, *args: Any, **settings: Any) -> Self:
+    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, *args: Any, **settings: Any) -> Self:
         """A table on given vectors, fixed unless `freeze` is False; the other arguments are those of the class.
 
         Raises
@@ -96,15 +101,15 @@ class Embedding(_Table):
     norm_type: float = 2.0
     scale_grad_by_freq: bool = False
     sparse: bool = False
-    _weight: InitVar[Any] = None
+    _weight: InitVar[Tensor | None] = None
     _freeze: InitVar[bool] = False
-    device: InitVar[Any] = None
-    dtype: InitVar[Any] = None
+    device: InitVar[Device | None] = None
+    dtype: InitVar[DType | None] = None
 
-    def __post_init__(self, _weight: Any, _freeze: bool, device: Any, dtype: Any) -> None:
+    def __post_init__(self, _weight: Tensor | None, _freeze: bool, device: Device | None, dtype: DType | None) -> None:
         self._take(_weight, not _freeze, device=device, dtype=dtype)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.embedding(
             input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
         )
@@ -133,16 +138,16 @@ class EmbeddingBag(_Table):
     scale_grad_by_freq: bool = False
     mode: str = "mean"
     sparse: bool = False
-    _weight: InitVar[Any] = None
+    _weight: InitVar[Tensor | None] = None
     include_last_offset: bool = False
     padding_idx: int | None = None
-    device: InitVar[Any] = None
-    dtype: InitVar[Any] = None
+    device: InitVar[Device | None] = None
+    dtype: InitVar[DType | None] = None
 
-    def __post_init__(self, _weight: Any, device: Any, dtype: Any) -> None:
+    def __post_init__(self, _weight: Tensor | None, device: Device | None, dtype: DType | None) -> None:
         self._take(_weight, True, device=device, dtype=dtype)
 
-    def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
+    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         how = (self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse)
         rest = (per_sample_weights, self.include_last_offset, self.padding_idx)
         return F.embedding_bag(input, self.weight, offsets, *how, *rest)
