@@ -13,7 +13,7 @@ from ._tensor import functions as _functions, surface as _surface
 
 __version__ = "0.1.0"
 
-_MODULES = "array_api autograd compile distributed distributions explain extend fft files func interop interpreters linalg masked nn optim signal special testing utils"
+_MODULES = "array_api autograd compile distributed distributions explain extend fft files func interop interpreters linalg masked nn observe optim program signal special testing utils"
 
 # Names of rooms above the tensor, by the modules that define them; all others are in `_tensor.surface`
 _INDEX = {
@@ -39,7 +39,7 @@ _of_index, _dir, _others = _index(globals(), _INDEX, _MODULES)
 _PROVIDERS.update(
     {
         "machine code": "pullback.compile.machine",
-        "engines": "pullback.compile.engines.placed",
+        "engines": "pullback.compile.placed",
         "batches of cotangents": "pullback.func.rows",
         "numpy functions": "pullback._numpy",
         "array namespace": "pullback.array_api",
