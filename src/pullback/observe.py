@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._core.modes import Mode, ModeBlock, changed, mode, quiet, running, under
 from ._core.primitives import Carrier, Primitive as Primitive
-from ._core.sites import Site as Site, caller as caller, describe as describe, internal, line_of as line_of, user_frame
+from ._core.sites import Site as Site, caller, describe as describe, internal, line_of as line_of, user_frame
 from ._tape.memory import version as version
 from ._tape.node import AccumulateGrad as AccumulateGrad, Hooks, Node as Node, Output as Output, grad_of, hooks_of
 from ._tape.recording import Operation as _Computing
@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from .nn import Module
 
 __all__ = [
-    "AccumulateGrad", "Backward", "Handle", "Node", "Observer", "Operation", "Output", "Primitive", "Site", "ancestors",
-    "caller", "describe", "gradient", "is_internal", "line_of", "node", "program_frame", "retains", "running_module", "value",
-    "version", "watch",
+    "AccumulateGrad", "Backward", "Handle", "Node", "Observer", "Operation", "Output", "Primitive", "Site", "Write",
+    "ancestors", "describe", "gradient", "is_internal", "line_of", "node", "retains", "running_module", "value", "version",
+    "watch",
 ]  # fmt: skip
 
 _CALL = Calls.__call__.__code__
@@ -109,6 +109,17 @@ class Operation(NamedTuple):
         return found.edges[0] if isinstance(found, Output) else found
 
 
+class Write(NamedTuple):
+    """A tensor was written in place: what an observer's `wrote` is called with."""
+
+    tensor: Tensor
+    """The tensor, after the write."""
+    recorded: bool
+    """Whether its derivative goes on through what was written."""
+    site: Site
+    """The line of the program that wrote."""
+
+
 class Backward:
     """One backward pass: what an observer's `begins` and `ends` are called with."""
 
@@ -116,6 +127,8 @@ class Backward:
         self, walker: Pass, order: Sequence[Node], roots: Sequence[tuple[Node, Any]], needed: set[Node] | None
     ):
         self._walker = walker
+        self.site = caller(3)
+        """The line of the program that called it."""
         self.nodes = order
         """All nodes below the roots, the youngest first: the order in which they run."""
         self.roots = roots
@@ -144,7 +157,8 @@ class Observer(ModeBlock):
 
     The block belongs to the thread that enters it, and observers nest: the inner one is told first. What a method itself
     computes is neither observed nor recorded; an exception that it raises goes to the program. A function made
-    by `pullback.compile` runs as it was written inside the block, so that its operations are shown, too.
+    by `pullback.compile` runs as it was written inside the block, so that its operations are shown, too. Operations that `vmap`
+    and `jvp` do on numbers for which no derivative is recorded, with no tensor that requires grad, are not shown.
 
     >>> import pullback
     >>> class Passes(pullback.observe.Observer):
@@ -164,8 +178,8 @@ class Observer(ModeBlock):
     def operation(self, seen: Operation) -> None:
         """Called after an operation, also of a backward pass with `create_graph`, has run."""
 
-    def wrote(self, tensor: Tensor, recorded: bool) -> None:
-        """Called after a tensor was written in place; `recorded` if its derivative goes on through the value written."""
+    def wrote(self, write: Write) -> None:
+        """Called after a tensor was written in place."""
 
     def begins(self, backward: Backward) -> None:
         """Called before a backward pass runs, while nothing has been freed."""
@@ -210,7 +224,7 @@ class _Told:
         """Tell of a write."""
         if self.before is not None:
             self.before.wrote(tensor, recorded)
-        under(mode, self.observer._aside, self.observer.wrote, tensor, recorded)
+        under(mode, self.observer._aside, self.observer.wrote, Write(tensor, recorded, caller()))
 
     def begins(self, walker: Pass, order: Any, roots: Any, needed: Any) -> Callable[..., None]:
         """Tell of a pass that begins; the function that walks is the pass's own."""
@@ -247,19 +261,6 @@ def running_module(frame: FrameType | None = None) -> Module | None:
             return found
         frame = frame.f_back
     return None
-
-
-def program_frame(depth: int = 1) -> FrameType:
-    """The innermost frame outside pullback; `depth` frames are left out, and this function's caller is the first.
-
-    >>> import pullback
-    >>> pullback.observe.program_frame().f_code.co_name
-    '<module>'
-    """
-    frame = _getframe(depth)
-    while internal[frame.f_code.co_filename] and frame.f_back is not None:
-        frame = frame.f_back
-    return frame
 
 
 def is_internal(filename: str) -> bool:

@@ -618,7 +618,9 @@ def test_machine_code_between_steps_of_python(length):
     arrays = numbers((6, 6), (6, 6), dtype=DOUBLE)
     agrees(program, arrays, built)
     for number in range(len(guards)):
-        other = program.changed(guards=[(value, told != (place == number)) for place, (value, told) in enumerate(guards)])
+        other = program.changed(
+            guards=[(value, told != (place == number)) for place, (value, told) in enumerate(guards)]
+        )
         given = [array.copy() for array in arrays]
         with pytest.raises(DepartedError):
             machine.build(other)(*given)

@@ -383,6 +383,13 @@ class Compiled:
                 self._constant[key] = constant
                 return made
 
+    def recorded(self, leaves: list[Any], structure: Any) -> tuple[Record | None, str]:
+        """A record of a call, which is taken back and not kept; or None, and why there is none."""
+        give_way()
+        with swapping, exchanging:
+            _, record, reason = self._made(None, leaves, structure)
+        return record, reason
+
     def on(self, engine: Any) -> Any:
         """The function on another library's arrays: its programs in the functions of that library.
 
