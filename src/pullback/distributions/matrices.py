@@ -1,7 +1,9 @@
 """Distributions of matrices: of covariances, and of Cholesky factors of correlation matrices."""
 
+from __future__ import annotations
+
 import math
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -23,10 +25,15 @@ from .distribution import Distribution, ExponentialFamily, broadcast_all
 from .gamma import Beta, Chi2
 from .multivariate import _Factored, given_matrix
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.typing import Tensor
+
 LOG_TWO = math.log(2)
 
 
-def mvdigamma(x: Any, p: int) -> Any:
+def mvdigamma(x: Tensor, p: int) -> Tensor:
     """The derivative of mvlgamma."""
     return digamma(x.unsqueeze(-1) - arange(p, dtype=x.dtype) / 2).sum(-1)
 
@@ -53,6 +60,7 @@ class Wishart(_Factored, ExponentialFamily):
 
     has_rsample = True
     support = constraints.positive_definite
+    df: Tensor
 
     @property
     def arg_constraints(self) -> dict[str, Constraint]:  # type: ignore[override]  # what df may be depends on the size
@@ -61,10 +69,10 @@ class Wishart(_Factored, ExponentialFamily):
 
     def __init__(
         self,
-        df: Any,
-        covariance_matrix: Any = None,
-        precision_matrix: Any = None,
-        scale_tril: Any = None,
+        df: Tensor | float,
+        covariance_matrix: Tensor | None = None,
+        precision_matrix: Tensor | None = None,
+        scale_tril: Tensor | None = None,
         validate_args: bool | None = None,
     ) -> None:
         name, matrix = given_matrix(covariance_matrix, precision_matrix, scale_tril, AssertionError)
@@ -80,28 +88,28 @@ class Wishart(_Factored, ExponentialFamily):
         self.df = degrees.expand(batch)
         self._begun_with(name, matrix, batch, matrix.shape[-2:], validate_args)
 
-    def _per_matrix(self, value: Any) -> Any:
+    def _per_matrix(self, value: Tensor) -> Tensor:
         return value.unsqueeze(-1).unsqueeze(-1)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The mean."""
         return self._per_matrix(self.df) * self.covariance_matrix
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable value; NaN if it does not exist."""
         factor = self.df - self._event_shape[-1] - 1
         return self._per_matrix(factor.masked_fill(factor <= 0, float("nan"))) * self.covariance_matrix
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance of each entry."""
         scale = self.covariance_matrix
         own = scale.diagonal(dim1=-2, dim2=-1)
         return self._per_matrix(self.df) * (scale.pow(2) + own.unsqueeze(-1) * own.unsqueeze(-2))
 
-    def rsample(self, sample_shape: Any = (), max_try_correction: int | None = None) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = (), max_try_correction: int | None = None) -> Tensor:
         """Random samples, as differentiable functions of the parameters; `max_try_correction` has no effect."""
         size = self._event_shape[-1]
         freedom = self.df.unsqueeze(-1) - arange(size, dtype=self.df.dtype)
@@ -111,7 +119,7 @@ class Wishart(_Factored, ExponentialFamily):
         factor = self._unbroadcasted_scale_tril @ noise
         return factor @ factor.mT
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         nu, p = self.df, self._event_shape[-1]
         scaled = linalg.solve_triangular(self._unbroadcasted_scale_tril, value, upper=False)
         trace = (
@@ -122,7 +130,7 @@ class Wishart(_Factored, ExponentialFamily):
         spread = nu * (p * LOG_TWO / 2 + self._half_log_det()) + mvlgamma(nu / 2, p)
         return (nu - p - 1) / 2 * linalg.slogdet(value).logabsdet - trace / 2 - spread
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The entropy, in nats."""
         nu, p = self.df, self._event_shape[-1]
         scale = (p + 1) * (p * LOG_TWO / 2 + self._half_log_det())
@@ -150,8 +158,9 @@ class LKJCholesky(Distribution):
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration": constraints.positive}
     support = constraints.corr_cholesky
+    concentration: Tensor
 
-    def __init__(self, dim: int, concentration: Any = 1.0, validate_args: bool | None = None) -> None:
+    def __init__(self, dim: int, concentration: Tensor | float = 1.0, validate_args: bool | None = None) -> None:
         if dim < 2:
             raise ValueError(f"Expected dim to be an integer greater than or equal to 2. Found dim={dim}.")
         self.dim = dim
@@ -159,7 +168,7 @@ class LKJCholesky(Distribution):
         super().__init__(self.concentration.shape, (dim, dim), validate_args)
 
     @restoring
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples: each row is a random direction and a length, and the diagonal follows."""
         with no_grad():
             dtype = self.concentration.dtype
@@ -174,7 +183,7 @@ class LKJCholesky(Distribution):
             factor[..., 1:, :] += rows
             return factor
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         count = self.dim - 1
         powers = 2 * (self.concentration - 1).unsqueeze(-1) + arange(count - 1, -1, -1, dtype=self.concentration.dtype)
         density = (powers * value.diagonal(dim1=-2, dim2=-1)[..., 1:].log()).sum(-1)
