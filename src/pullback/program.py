@@ -31,7 +31,7 @@ from ._core.trees import flatten
 from .compile.compiled import Compiled
 from .compile.engines.lowerings import LoweringError as LoweringError
 from .compile.passes import simplify as simplify
-from .compile.passes.building import Builder
+from .compile.passes.building import Builder, Table
 from .compile.program import (
     DepartedError as DepartedError,
     Equation as Equation,
@@ -141,7 +141,7 @@ def rewrite(program: Program, rules: Mapping[str, Rule | Sequence[Rule]]) -> Pro
     v2: float32[2] = multiply(v0, v1)
     outputs v2
     """
-    table = {name: (rule,) if callable(rule) else tuple(rule) for name, rule in rules.items()}
+    table: Table = {name: (rule,) if callable(rule) else tuple(rule) for name, rule in rules.items()}
     builder = Builder(program, table, strict=False, fold=False, share=False, inner=lambda body: rewrite(body, rules))
     return builder.rewrite()
 
