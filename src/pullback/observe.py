@@ -44,7 +44,7 @@ from ._tape.walk import Pass, youngest_first
 from .nn.modules.calls import Calls
 
 if TYPE_CHECKING:
-    from ._core.typing import Array, Tensor
+    from ._core.typing import Tensor
     from .nn import Module
 
 __all__ = [
@@ -349,15 +349,14 @@ def retains(watched: Node) -> bool:
 # 3. What is there
 
 
-def value(tensor: Tensor) -> Array:
-    """What a tensor holds: a NumPy array in its own memory, which must not be written; in a transform, a tensor of a lower level.
+def value(tensor: Tensor) -> Any:
+    """What a tensor holds: a NumPy array, its own memory, which must not be written; in a transform, what that has boxed.
 
     >>> import pullback
     >>> pullback.observe.value(pullback.tensor([1.0, 2.0], requires_grad=True))
     array([1., 2.], dtype=float32)
     """
-    found: Array = tensor._array
-    return found
+    return tensor._array
 
 
 def node(tensor: Tensor) -> Node | None:
@@ -390,12 +389,12 @@ def gradient(holder: Tensor | Node) -> Tensor | None:
     return None if tensor is None else tensor._kept_grad
 
 
-def ancestors(nodes: Iterable[Node]) -> list[Node]:
-    """Some nodes and all nodes below them, the youngest first: the order in which a backward pass runs them.
+def ancestors(nodes: Iterable[Node | None]) -> list[Node]:
+    """Some nodes and all nodes below them, the youngest first: the order in which a backward pass runs them; None is no node.
 
     >>> import pullback
     >>> y = (pullback.ones(2, requires_grad=True) * 2).sum()
     >>> [each.title for each in pullback.observe.ancestors([y.grad_fn])]
     ['SumBackward0', 'MulBackward0', 'AccumulateGrad']
     """
-    return youngest_first(nodes)
+    return youngest_first([each for each in nodes if each is not None])

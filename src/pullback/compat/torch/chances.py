@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.modes import enable_grad, restoring
+from ... import enable_grad
 from ..._tensor import sampling
 from ...distributions.distribution import broadcast_all as broadcast_all, clamped as clamp_probs, summed
+from ...extend import restoring
 from ...nn import functional
 
 euler_constant = float(np.euler_gamma)

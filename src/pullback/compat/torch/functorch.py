@@ -4,8 +4,8 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..._core.trees import flatten, spread
 from ...func import functional_call, stack_module_state, vmap
+from ...utils.trees import flatten, spread
 from . import notes
 
 _LATER = "is deprecated: use torch.func.functional_call and torch.func.stack_module_state"

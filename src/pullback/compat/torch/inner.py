@@ -5,14 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from ... import Generator as Generator, Tensor, cat
 from ..._core import dtypes, placement
-from ..._core.primitives import Carrier
 from ..._numerics import blocks, printing
-from ..._numerics.random import Generator as Generator
 from ..._tape.node import AccumulateGrad
-from ..._tensor.tensor import Tensor as Tensor
 from ...func import vmap
-from ...vocabulary.shapes import cat
 from .inert import does_nothing, no
 
 _vmap = vmap
@@ -197,7 +194,7 @@ class inside:
     def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
         """What the arguments of `Module.to` say: the device, the dtype, `non_blocking`, and the memory format."""
         given = [*args, *(kwargs.get(name) for name in ("device", "dtype", "tensor"))]
-        dtype = next((each.dtype if isinstance(each, Carrier) else each for each in given if _tells(each)), None)
+        dtype = next((each.dtype if isinstance(each, Tensor) else each for each in given if _tells(each)), None)
         devices = [each for each in given if isinstance(each, (str, placement.device))]
         flags = [each for each in given if isinstance(each, bool)]
         device = placement.device(devices[0]) if devices else None
@@ -206,4 +203,4 @@ class inside:
 
 def _tells(value: Any) -> bool:
     """True for an argument that says a dtype."""
-    return isinstance(value, (Carrier, dtypes.dtype))
+    return isinstance(value, (Tensor, dtypes.dtype))

@@ -5,10 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.bfloat import finfo
-from ..._core.dtypes import dtype as Kind
+from ... import Tensor, dtype as Kind, finfo
 from ..._core.placement import accept
-from ..._core.primitives import Carrier
 from ..._numerics import random
 from ..._tensor.creation import made, sizes_of
 
@@ -23,7 +21,7 @@ def make_tensor(
     noncontiguous: bool = False,
     exclude_zero: bool = False,
     memory_format: Any = None,
-) -> Carrier:
+) -> Tensor:
     """Random numbers of a dtype, uniform in [low, high): by default about -9 to 9.
 
     By default integers are at most 9, unsigned ones at least 0, and bools are any. Bounds outside the range of the

@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-from ..._core.dtypes import get_default_dtype
+from ... import get_default_dtype
 from ..._tensor.creation import made
 
 

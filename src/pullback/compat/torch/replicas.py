@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ... import Tensor, from_numpy, is_grad_enabled, no_grad
 from ..._core import placement
-from ..._core.modes import is_grad_enabled, no_grad, restoring
-from ..._core.primitives import Carrier
-from ..._core.trees import flatten
-from ..._tensor.creation import from_numpy
+from ...extend import restoring
 from ...nn.modules.module import Module
+from ...utils.trees import flatten
 from . import collectives
 
 
@@ -118,7 +117,7 @@ class DistributedDataParallel(Module):
 
 def _reached(result: Any) -> set[Any]:
     """The nodes on which a result depends."""
-    nodes = [leaf.grad_fn for leaf in flatten(result)[0] if isinstance(leaf, Carrier) and leaf.grad_fn is not None]
+    nodes = [leaf.grad_fn for leaf in flatten(result)[0] if isinstance(leaf, Tensor) and leaf.grad_fn is not None]
     found: set[Any] = set()
     while nodes:
         node = nodes.pop()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..._core.primitives import Carrier
+from ... import Tensor
 from ..._tensor import creation
 from ..._tensor.layouts import with_pattern
 from ...nn import functional
@@ -58,7 +58,7 @@ def sparse_coo_tensor(
         If indices, values and sizes do not fit together.
     """
     notes.note(_DENSE)
-    if values is None or (size is None and not isinstance(values, Carrier) and not hasattr(values, "__len__")):
+    if values is None or (size is None and not isinstance(values, Tensor) and not hasattr(values, "__len__")):
         return creation.zeros(*(indices if values is None else values), dtype=dtype, requires_grad=requires_grad)
     where, what, sizes = _given(indices, values, size, dtype)
     made = indexing.index_put(creation.zeros(*sizes, dtype=what.dtype), tuple(where), what, accumulate=True)

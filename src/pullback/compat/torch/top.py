@@ -4,11 +4,9 @@ import importlib
 import typing
 from typing import Any
 
+from ... import empty, get_machine_code, inference_mode as inference_mode, set_machine_code
 from ..._core import dtypes, placement
-from ..._core.machine import get_machine_code, set_machine_code
-from ..._core.modes import inference_mode as inference_mode
 from ..._numerics import random
-from ..._tensor.creation import empty
 from . import precision, scripting
 from .accelerators import OutOfMemoryError as OutOfMemoryError
 from .exchange import from_dlpack as from_dlpack, to_dlpack as to_dlpack

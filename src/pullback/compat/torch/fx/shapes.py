@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from .... import Tensor
 from ...._core import placement
-from ...._core.primitives import Carrier
 from .interpreter import Interpreter
 from .node import Node, map_aggregate
 
@@ -47,7 +47,7 @@ class ShapeProp(Interpreter):
 
         def noted(value: Any) -> Any:
             nonlocal found
-            if not isinstance(value, Carrier):
+            if not isinstance(value, Tensor):
                 return value
             found = True
             return _extract_tensor_metadata(value)
