@@ -59,7 +59,8 @@ def transposed(y: Any, x: Any) -> Product:
             return np.zeros(x.numel(), value(x).dtype)
         g = as_tensor(v.astype(value(y).dtype).reshape(y.shape))
         (pulled,) = grad(y, x, g, retain_graph=True, materialize_grads=True)
-        return value(pulled).reshape(-1)
+        found: Array = value(pulled).reshape(-1)
+        return found
 
     return product
 

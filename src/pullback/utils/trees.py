@@ -16,6 +16,7 @@ A leaf is any other object, None included. All functions of pullback that take n
 from __future__ import annotations
 
 from .._core.trees import (
+    KINDS,
     LEAF as LEAF,
     Kind as Kind,
     Structure as Structure,
@@ -28,4 +29,28 @@ from .._core.trees import (
     unflatten as unflatten,
 )
 
-__all__ = ["LEAF", "Kind", "Structure", "flatten", "kind_of", "mapped", "paths", "register", "spread", "unflatten"]
+__all__ = [
+    "LEAF",
+    "Kind",
+    "Structure",
+    "flatten",
+    "kind_of",
+    "kinds",
+    "mapped",
+    "paths",
+    "register",
+    "spread",
+    "unflatten",
+]
+
+
+def kinds() -> tuple[type, ...]:
+    """The classes whose instances are containers: Python's own, and those that `register` has added.
+
+    Named tuples and dataclasses are containers, too.
+
+    >>> from pullback.utils.trees import kinds
+    >>> list in kinds(), set in kinds()
+    (True, False)
+    """
+    return tuple(KINDS)

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import enable_grad
-from ..._tensor import sampling
+from ... import enable_grad, randn
 from ...distributions.distribution import broadcast_all as broadcast_all, clamped as clamp_probs, summed
 from ...extend import restoring
 from ...nn import functional
@@ -16,7 +15,7 @@ euler_constant = float(np.euler_gamma)
 
 def _standard_normal(shape: Any, dtype: Any, device: Any) -> Any:
     """Standard normal numbers."""
-    return sampling.randn(shape, dtype=dtype, device=device)
+    return randn(shape, dtype=dtype, device=device)
 
 
 def _sum_rightmost(value: Any, dim: int) -> Any:

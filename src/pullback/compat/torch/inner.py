@@ -5,11 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from ... import Generator as Generator, Tensor, cat
-from ..._core import dtypes, placement
-from ..._numerics import blocks, printing
-from ..._tape.node import AccumulateGrad
+from ... import (
+    Generator as Generator,
+    Tensor,
+    cat,
+    device as Device,
+    dtype as Kind,
+    empty,
+    get_num_threads,
+    get_printoptions,
+)
 from ...func import vmap
+from ...observe import AccumulateGrad
 from .inert import does_nothing, no
 
 _vmap = vmap
@@ -33,7 +40,7 @@ def _log_api_usage_once(*args: Any) -> None:
 
 def _element_size(dtype: Any) -> int:
     """The bytes of an element of a dtype."""
-    return dtypes.as_dtype(dtype).itemsize
+    return int(empty(0, dtype=dtype).itemsize)
 
 
 def _get_tracing_state() -> None:
@@ -60,7 +67,7 @@ class _PrintOptions:
     """How tensors are printed: what `set_printoptions` has chosen."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(printing._options, name)
+        return get_printoptions()[name]
 
 
 PRINT_OPTS = _PrintOptions()
@@ -159,7 +166,7 @@ class config:
     """torch.__config__: how the library was built."""
 
     show: Callable[[], str] = staticmethod(lambda: f"pullback in the place of torch, on NumPy {np.__version__}")
-    parallel_info: Callable[[], str] = staticmethod(lambda: f"pullback::get_num_threads() : {blocks.get_num_threads()}")
+    parallel_info: Callable[[], str] = staticmethod(lambda: f"pullback::get_num_threads() : {get_num_threads()}")
 
 
 class data:
@@ -195,12 +202,12 @@ class inside:
         """What the arguments of `Module.to` say: the device, the dtype, `non_blocking`, and the memory format."""
         given = [*args, *(kwargs.get(name) for name in ("device", "dtype", "tensor"))]
         dtype = next((each.dtype if isinstance(each, Tensor) else each for each in given if _tells(each)), None)
-        devices = [each for each in given if isinstance(each, (str, placement.device))]
+        devices = [each for each in given if isinstance(each, (str, Device))]
         flags = [each for each in given if isinstance(each, bool)]
-        device = placement.device(devices[0]) if devices else None
+        device = Device(devices[0]) if devices else None
         return device, dtype, kwargs.get("non_blocking", bool(flags[:1] == [True])), kwargs.get("memory_format")
 
 
 def _tells(value: Any) -> bool:
     """True for an argument that says a dtype."""
-    return isinstance(value, (Tensor, dtypes.dtype))
+    return isinstance(value, (Tensor, Kind))

@@ -4,8 +4,16 @@ import importlib
 import typing
 from typing import Any
 
-from ... import empty, get_machine_code, inference_mode as inference_mode, set_machine_code
-from ..._core import dtypes, placement
+from ... import (
+    empty,
+    finfo as _Limits,
+    get_machine_code,
+    inference_mode as inference_mode,
+    layout as _layout,
+    set_default_dtype,
+    set_machine_code,
+)
+from ..._core.placement import accept
 from ..._numerics import random
 from . import precision, scripting
 from .accelerators import OutOfMemoryError as OutOfMemoryError
@@ -55,7 +63,7 @@ class FloatingLimits:
         self.resolution = resolution
 
 
-class finfo(dtypes.finfo):
+class finfo(_Limits):
     """`pullback.finfo`, which also knows the dtypes that NumPy does not have."""
 
     __slots__ = ()
@@ -65,7 +73,7 @@ class finfo(dtypes.finfo):
         return type.limits if isinstance(type, _Absent) else object.__new__(cls)
 
 
-sparse_coo, sparse_csr, sparse_csc = map(placement.layout, ("sparse_coo", "sparse_csr", "sparse_csc"))
+sparse_coo, sparse_csr, sparse_csc = map(_layout, ("sparse_coo", "sparse_csr", "sparse_csc"))
 # Bits; the largest number, the gap above 1, the smallest normal number; the resolution of decimal digits. By the OCP's
 # definitions of small formats, and as torch.finfo says.
 float8_e4m3fn = _Absent("float8_e4m3fn", 8, 448.0, 2**-3, 2**-6, 1.0)
@@ -164,7 +172,7 @@ def _check(cond: Any, message: Any = None) -> None:
 
 def set_default_device(device: Any) -> None:
     """Set the device of new tensors; RuntimeError for one other than the CPU."""
-    placement.accept("set_default_device", {"device": device})
+    accept("set_default_device", {"device": device})
 
 
 def get_default_device() -> Any:
@@ -174,7 +182,7 @@ def get_default_device() -> Any:
 
 def set_default_tensor_type(t: Any) -> None:
     """The deprecated form of `set_default_dtype`: by a tensor type such as `torch.DoubleTensor`, or its name."""
-    dtypes.set_default_dtype(dtypes.of_tensor_type(t))
+    set_default_dtype(empty(0).type(t).dtype)
 
 
 def typename(obj: Any) -> str:
@@ -210,7 +218,7 @@ def clear_autocast_cache() -> None:
 
 def _bfloat() -> Any:
     try:
-        return dtypes.bfloat()
+        return importlib.import_module("pullback").bfloat16
     except ImportError:  # of the package that stores such numbers
         return _Absent("bfloat16", 16, (2 - 2**-7) * 2.0**127, 2**-7, 2.0**-126, 0.01)
 
