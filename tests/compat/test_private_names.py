@@ -1,7 +1,6 @@
 """Private names of torch that packages import: each does what torch's does on a CPU. The programs run with torch, too."""
 
 import pytest
-
 from tests.compat.test_torch_programs import installed
 
 PROGRAMS = {

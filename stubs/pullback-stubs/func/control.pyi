@@ -72,9 +72,9 @@ class Side:
 
     def agree(self, other: Side, leaves: Leaves) -> None:
         ...
-    function: _Any
-    name: _Any
-    nesting: _Any
+    function: Function
+    name: str
+    nesting: Structure
     pattern: _Any
 
 class LoopStep:
@@ -91,10 +91,10 @@ class LoopStep:
 
     def next(self, tree: Any) -> Leaves:
         ...
-    carry: _Any
-    function: _Any
-    spread: _Any
-    who: _Any
+    carry: Pattern
+    function: Function
+    spread: bool
+    who: str
 
 class ScanStep(LoopStep):
     ...
@@ -105,7 +105,7 @@ class ScanStep(LoopStep):
     def __call__(self, carry: Leaves, operands: Sequence[Any]=()) -> Any:
         ...
     output: _Any
-    slices: _Any
+    slices: Structure
 
 def _bared(value: Any) -> tuple[list[Any], Any]:
     ...

@@ -5,12 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import linalg
-from ..._core.dtypes import finfo
-from ..._core.modes import enable_grad, restoring
-from ..._tensor import sampling
-from ..._tensor.creation import eye
+from ... import enable_grad, eye, finfo, linalg, randn
 from ...distributions.distribution import broadcast_all as broadcast_all, clamped as clamp_probs, summed
+from ...extend import restoring
 from ...nn import functional
 
 euler_constant = float(np.euler_gamma)
@@ -18,7 +15,7 @@ euler_constant = float(np.euler_gamma)
 
 def _standard_normal(shape: Any, dtype: Any, device: Any) -> Any:
     """Standard normal numbers."""
-    return sampling.randn(shape, dtype=dtype, device=device)
+    return randn(shape, dtype=dtype, device=device)
 
 
 def _sum_rightmost(value: Any, dim: int) -> Any:

@@ -15,10 +15,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..._core.modes import no_grad, restoring
-from ..._core.primitives import Carrier
-from ..._tensor.creation import from_numpy
+from ... import Tensor, from_numpy, no_grad
 from ...distributed.ranks import Ranks, described, world
+from ...extend import restoring
 from .inert import no
 from .notes import note
 
@@ -233,7 +232,7 @@ def _collective(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _array(tensor: Any) -> Any:
-    if not isinstance(tensor, Carrier):
+    if not isinstance(tensor, Tensor):
         raise TypeError(f"Invalid function argument. Expected parameter of type torch.Tensor, but got {type(tensor)}")
     return tensor.detach().numpy()
 

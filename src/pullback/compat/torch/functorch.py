@@ -4,9 +4,9 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..._core.trees import flatten, spread
 from ...func import functional_call, stack_module_state, vmap
 from ...func.batching import BatchedTensor
+from ...utils.trees import flatten, spread
 from . import notes
 from .inert import no
 

@@ -7,9 +7,8 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
-from ..._core.modes import restoring, set_grad_enabled
-from ..._core.placement import device
-from ..._tensor.tensor import Tensor
+from ... import Tensor, device, set_grad_enabled
+from ...extend import restoring
 
 TensorListList: TypeAlias = list[list[Tensor | None]]
 Indices: TypeAlias = list[int]

@@ -5,14 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from ..._core import dtypes, placement
-from ..._core.primitives import Carrier
-from ..._numerics import blocks, printing
-from ..._numerics.random import Generator as Generator
-from ..._tape.node import AccumulateGrad
-from ..._tensor.tensor import Tensor as Tensor
+from ... import (
+    Generator as Generator,
+    Tensor,
+    cat,
+    device as Device,
+    dtype as Kind,
+    empty,
+    get_num_threads,
+    get_printoptions,
+)
 from ...func import vmap
-from ...vocabulary.shapes import cat
+from ...observe import AccumulateGrad
 from .inert import block, does_nothing, no
 
 _vmap = vmap
@@ -33,9 +37,9 @@ _jit_set_profiling_executor = _jit_set_profiling_mode = _jit_set_nvfuser_enabled
 _jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = does_nothing
 
 
-def _get_accelerator(check: bool | None = None) -> placement.device:
+def _get_accelerator(check: bool | None = None) -> Device:
     """The device of new work: the CPU."""
-    return placement.device("cpu")
+    return Device("cpu")
 
 
 def _get_privateuse1_backend_name() -> str:
@@ -53,7 +57,7 @@ def _log_api_usage_once(*args: Any) -> None:
 
 def _element_size(dtype: Any) -> int:
     """The bytes of an element of a dtype."""
-    return dtypes.as_dtype(dtype).itemsize
+    return int(empty(0, dtype=dtype).itemsize)
 
 
 def _get_tracing_state() -> None:
@@ -80,7 +84,7 @@ class _PrintOptions:
     """How tensors are printed: what `set_printoptions` has chosen."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(printing._options, name)
+        return get_printoptions()[name]
 
 
 PRINT_OPTS = _PrintOptions()
@@ -180,7 +184,7 @@ class config:
     """torch.__config__: how the library was built."""
 
     show: Callable[[], str] = staticmethod(lambda: f"pullback in the place of torch, on NumPy {np.__version__}")
-    parallel_info: Callable[[], str] = staticmethod(lambda: f"pullback::get_num_threads() : {blocks.get_num_threads()}")
+    parallel_info: Callable[[], str] = staticmethod(lambda: f"pullback::get_num_threads() : {get_num_threads()}")
 
 
 class data:
@@ -215,13 +219,13 @@ class inside:
     def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
         """What the arguments of `Module.to` say: the device, the dtype, `non_blocking`, and the memory format."""
         given = [*args, *(kwargs.get(name) for name in ("device", "dtype", "tensor"))]
-        dtype = next((each.dtype if isinstance(each, Carrier) else each for each in given if _tells(each)), None)
-        devices = [each for each in given if isinstance(each, (str, placement.device))]
+        dtype = next((each.dtype if isinstance(each, Tensor) else each for each in given if _tells(each)), None)
+        devices = [each for each in given if isinstance(each, (str, Device))]
         flags = [each for each in given if isinstance(each, bool)]
-        device = placement.device(devices[0]) if devices else None
+        device = Device(devices[0]) if devices else None
         return device, dtype, kwargs.get("non_blocking", bool(flags[:1] == [True])), kwargs.get("memory_format")
 
 
 def _tells(value: Any) -> bool:
     """True for an argument that says a dtype."""
-    return isinstance(value, (Carrier, dtypes.dtype))
+    return isinstance(value, (Tensor, Kind))

@@ -5,10 +5,7 @@ import os
 from collections.abc import Sequence
 from typing import IO, Any, TypeAlias
 
-from ..._core.dtypes import dtype
-from ..._core.placement import device
-from ..._core.shapes import Size as Size
-from ..._tensor.tensor import Tensor as Tensor
+from ... import Size as Size, Tensor as Tensor, device, dtype
 
 Number: TypeAlias = builtins.int | builtins.float | builtins.bool
 Device: TypeAlias = device | str | builtins.int | None

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from ..._core.sites import named
 from ...nn.modules.module import Module
 from .inert import block, does_nothing, no, none_found
 from .notes import note
@@ -23,7 +22,9 @@ def _as_python(name: str) -> Callable[..., Any]:
         note(f"{name} changes nothing in pullback: the program runs as Python")
         return obj
 
-    return named(name.rpartition(".")[2], unchanged, f"The argument of {name}, as it is.")
+    unchanged.__name__ = unchanged.__qualname__ = name.rpartition(".")[2]
+    unchanged.__doc__ = f"The argument of {name}, as it is."
+    return unchanged
 
 
 def compile(model: Any = None, **options: Any) -> Any:
