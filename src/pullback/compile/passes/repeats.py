@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .. import keys
-from ..program import LOOPS, Equation, Program, Value, acts
+from ..program import LOOPS, Equation, Program, Value, effectful
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
 
@@ -125,8 +125,7 @@ def kinds(program: Program) -> Numbers:
     known: dict[Hashable, int] = {}
     found = np.empty(len(program.equations), np.int64)
     for place, equation in enumerate(program.equations):
-        name = equation.primitive.name
-        if name in LOOPS or name == "drawn" or acts(equation):
+        if equation.primitive.name in LOOPS or effectful(equation):
             found[place] = -1 - place  # equal to no other
             continue
         shapes = tuple([(value.shape, value.dtype.char) for value in (*equation.inputs, *equation.outputs)])
@@ -157,11 +156,16 @@ def stretches(found: Numbers, period: int) -> Iterator[tuple[int, int]]:
             yield start, stop + period
 
 
-def repeats(numbering: Numbering, found: Numbers) -> list[Repeat]:
-    """The loops of a program, which do not overlap, in their order."""
-    waiting = [(stop - start, start, stop, each) for each in periods(found) for start, stop in stretches(found, each)]
-    waiting.sort(key=lambda one: (one[0], -one[3]))
-    free = np.ones(len(found), np.int8)
+def candidates(found: Numbers) -> list[tuple[int, int, int, int]]:
+    """Where loops may be: lengths, from where to where, and periods."""
+    spans = [(stop - start, start, stop, each) for each in periods(found) for start, stop in stretches(found, each)]
+    return [span for span in spans if span[0] - span[3] >= SAVED]
+
+
+def repeats(numbering: Numbering, waiting: list[tuple[int, int, int, int]]) -> list[Repeat]:
+    """The loops of a program, of candidates, which do not overlap, in their order."""
+    waiting = sorted(waiting, key=lambda one: (one[0], -one[3]))
+    free = np.ones(len(numbering.program.equations), np.int8)
     chosen: list[Repeat] = []
     while waiting:
         _, start, stop, period = waiting.pop()

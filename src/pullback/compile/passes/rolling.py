@@ -22,10 +22,10 @@ from ..._core import xp as _xp
 from .. import keys
 from ..inference import infer
 from ..loops import SCAN, Scan
-from ..program import Equation, Program, Value
+from ..program import Equation, Program, Value, acts
 from .building import Builder
 from .orders import Orders, contiguous
-from .repeats import OUTSIDE, STEPS, Numbering, Numbers, Repeat, kinds, repeats
+from .repeats import OUTSIDE, STEPS, Numbering, Numbers, Repeat, candidates, kinds, repeats
 
 FEWEST = 128
 """Equations of the shortest program in which loops are searched."""
@@ -44,12 +44,13 @@ CHECKED = {"take_rows", "embedding", "put_rows", "scatter_rows", "index", "index
 
 def rolled(program: Program) -> Program:
     """The program with loops in the place of repeated equations."""
-    if len(program.equations) < FEWEST or not repeats(numbering := Numbering(program), kinds(program)):
+    if len(program.equations) < FEWEST or not candidates(kinds(moved := _drawn_first(program))):
         return program
-    program = _drawn_first(_once(program))
-    numbering = Numbering(program)
-    found = repeats(numbering, kinds(program))
-    return _Rolling(program, numbering, found).rewrite() if found else program
+    once = _once(moved)
+    numbering = Numbering(once)
+    rolling = _Rolling(once, numbering, repeats(numbering, candidates(kinds(once))))
+    made = rolling.rewrite()
+    return made if rolling.loops else program
 
 
 def _once(program: Program) -> Program:
@@ -60,10 +61,10 @@ def _once(program: Program) -> Program:
 def _drawn_first(program: Program) -> Program:
     """The program with random numbers drawn before all else, in their order, if nothing has to be known for that."""
     given = {*program.inputs, *program.constants}
-    drawn = [e for e in program.equations if e.name == "drawn"]
-    if not drawn or not all(given.issuperset(e.inputs) for e in drawn):
+    drawn = [e for e in program.equations if acts(e)]
+    if not drawn or not all(e.name == "draw" and given.issuperset(e.inputs) for e in drawn):
         return program
-    return program.with_(equations=(*drawn, *[e for e in program.equations if e.name != "drawn"]))
+    return program.with_(equations=(*drawn, *[e for e in program.equations if not acts(e)]))
 
 
 class _Unfit(Exception):  # noqa: N818  # a finding, no error
