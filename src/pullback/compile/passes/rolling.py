@@ -500,13 +500,17 @@ class _Rolling:
             if len(cuts) > PIECES:
                 return None
             stop = start + 1
-            if self.numbering.makers[int(numbers[start])] in self.home:
-                while stop < len(numbers) and apart[stop - 1] == apart[start]:
+            if (loop := self._home(numbers[start])) is not None:
+                while stop < len(numbers) and apart[stop - 1] == apart[start] and self._home(numbers[stop]) is loop:
                     stop += 1
                 if self._run(numbers[start:stop]) is None and self._seen(numbers[start:stop]) is None:
                     stop = start + 1
             cuts.append(stop)
         return [numbers[start:stop] for start, stop in zip(cuts, cuts[1:], strict=False)]
+
+    def _home(self, number: Any) -> _Loop | None:
+        """The loop that makes a value."""
+        return self.home.get(self.numbering.makers[int(number)])
 
     def _piece(self, numbers: Numbers) -> Value | None:
         """A few values as rows of one."""
