@@ -370,7 +370,9 @@ class _Rolling:
         """Have the loop run in the direction of most of its columns, and turn the others."""
         count = loop.repeat.count
         rows = [*loop.columns]
-        loop.reverse = sum([each.source.nbytes * (1 if each.step < 0 else -1) for each in rows]) > 0
+        fixed = {each.step < 0 for each in rows if not each.plain}
+        turned = sum([each.source.nbytes * (1 if each.step < 0 else -1) for each in rows]) > 0
+        loop.reverse = turned if not fixed else fixed.pop()
         for each in rows:
             source = self._cut(each, count, reverse=loop.reverse)
             if source is None:
@@ -450,14 +452,16 @@ class _Rolling:
             shape = (len(values), *values[0].shape)
             given = tuple([self.value(number) for number in numbers.tolist()])
             return _Rows(self.op(ops.stack, given, {"axis": 0}, shape), 0, 1)
+        back = any((rows := self._run(piece)) is not None and rows.step < 0 for piece in pieces)
         parts = []
-        for piece in pieces:
-            part = self._piece(piece)
+        for piece in reversed(pieces) if back else pieces:
+            part = self._piece(piece[::-1] if back else piece)
             if part is None:
                 raise _Unfit
             parts.append(part)
         sizes = tuple([part.shape[0] for part in parts])
-        return _Rows(self.op(ops.concat, tuple(parts), {"axis": 0, "sizes": sizes}), 0, 1)
+        source = self.op(ops.concat, tuple(parts), {"axis": 0, "sizes": sizes})
+        return _Rows(source, len(values) - 1, -1) if back else _Rows(source, 0, 1)
 
     def _run(self, numbers: Numbers) -> _Rows | None:
         """Values that are rows of one value as they are: what a loop has stacked, or an array that is taken apart."""
@@ -485,11 +489,18 @@ class _Rolling:
             x = self.op(ops.permute_dims, (x,), {"axes": tuple(order)})
         return _Rows(x, first - self.numbering.first_output[place], apart, not axis)
 
-    def _longest(self, numbers: Numbers) -> tuple[int, int]:
-        """From where to where most values follow one another."""
-        cuts = np.flatnonzero(np.concatenate(([True], np.diff(numbers, 2) != 0, [True]))).tolist()
-        start, stop = max(zip(cuts, cuts[1:], strict=False), key=lambda cut: cut[1] - cut[0])
-        return start, stop + 1
+    def _longest(self, numbers: Numbers) -> tuple[int, int] | None:
+        """From where to where most values are what a loop makes, one after another; None if all are, or none."""
+        homes = [None if (loop := self._home(number)) is None else loop.place for number in numbers]
+        apart = np.diff(numbers)
+        best, start = (0, 0), 0
+        for stop in range(1, len(numbers) + 1):
+            if homes[start] is None:
+                start = stop
+            elif stop == len(numbers) or homes[stop] != homes[start] or apart[stop - 1] != apart[start]:
+                best = max(best, (start, stop), key=lambda span: span[1] - span[0])
+                start = stop
+        return best if 1 < best[1] - best[0] < len(numbers) else None
 
     def _pieces(self, numbers: Numbers) -> list[Numbers] | None:
         """Values cut where they stop to be rows of one value; None if there are many pieces."""
