@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 import pullback
 from pullback import func
 from pullback.compile import machinery
-from pullback.compile.passes import PASSES, simplify
+from pullback.compile.passes import PASSES, rolling, simplify
 from pullback.compile.passes.dead import without_dead_code
 from pullback.compile.passes.rolling import rolled
 from pullback.compile.program import check, run
@@ -153,10 +153,18 @@ STEPS = {
 OPERATIONS = [*STEPS, "before", "before", "sometimes", "sometimes", "add", "sine", "row"]
 
 
+LIMITS = {"LONG": [0], "SMALL": [32, 0], "FUSED": [1, 24, 40, 96], "COPIED": [0, 1 << 16], "PIECES": [1, 6], "INNER": [0, 64]}
+"""Limits of the pass, between which all ways to write loops are taken, for programs of some hundred equations."""
+
+
 @settings(max_examples=COUNT, deadline=None)
 @given(st.integers(0, 2**32))
 def test_random_loops_keep_their_bits(seed):
     rng = Random(seed)
     pullback.manual_seed(seed)
     loop = Loop(rng)
-    assert_rolled(recorded(loop, *loop.arguments()), seed)
+    program = recorded(loop, *loop.arguments())
+    with pytest.MonkeyPatch.context() as patch:
+        for name, choices in LIMITS.items():
+            patch.setattr(rolling, name, rng.choice(choices))
+        assert_rolled(program, seed)

@@ -40,7 +40,8 @@ class Repeat:
     """Steps of a loop: the equations from `start` on, in `count` steps of `period` equations.
 
     `operands` has a row of numbers of values for each step. `distance` says of each column how many steps before its values
-    are made, or OUTSIDE. The first values that a step makes are numbered `base`, `base + made`, and so on.
+    are made, or OUTSIDE. The first values that a step makes are numbered `base`, `base + made`, and so on. A step may be
+    `several` steps of what was found.
     """
 
     start: int
@@ -50,6 +51,7 @@ class Repeat:
     distance: Numbers
     base: int
     made: int
+    several: int = 1
 
     @property
     def stop(self) -> int:
@@ -65,7 +67,20 @@ class Repeat:
         """Some of the steps."""
         return Repeat(
             self.start + start * self.period, stop - start, self.period, self.operands[start:stop], self.distance,
-            self.base + start * self.made, self.made,
+            self.base + start * self.made, self.made, self.several,
+        )  # fmt: skip
+
+    def taken_together(self, several: int) -> Repeat:
+        """The same with several steps in one; some are left at the end."""
+        count = self.count // several
+        width = self.operands.shape[1]
+        place = np.repeat(np.arange(several), width)
+        distance = np.tile(self.distance, several)
+        distance = np.where(distance == OUTSIDE, OUTSIDE, np.maximum(0, -((place - distance) // several)))
+        operands = self.operands[: count * several].reshape(count, several * width)
+        return Repeat(
+            self.start, count, self.period * several, operands, distance, self.base, self.made * several,
+            self.several * several,
         )  # fmt: skip
 
 

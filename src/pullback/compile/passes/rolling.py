@@ -35,8 +35,14 @@ COPIED = 1 << 16
 """Bytes that are copied at most at each call to lay the values of a column side by side."""
 PIECES = 6
 """The most pieces that a column is put together of."""
-WIDE, LONG = 1 << 14, 1 << 12
-"""Elements from which on a step of elementwise operations alone is better fused with others, and equations up to which."""
+SMALL, MOST = 32, 300
+"""Elements and equations up to which a step is computed in registers: then a loop is as fast as its steps, or faster."""
+LONG = 1000
+"""Equations of the shortest program in which larger steps become loops: a shorter one is soon compiled as it is."""
+FUSED = 96
+"""Equations that larger steps have at least, if need be several steps in one: operations of adjacent steps are fused."""
+WIDE = 1 << 14
+"""Elements from which on a step of elementwise operations alone is worth more equations."""
 CHECKED = {"take_rows", "embedding", "put_rows", "scatter_rows", "index", "index_add", "index_put", "take_along_axis",
            "put_along_axis", "scatter_add", "solve_triangular"}  # fmt: skip
 """Operations that check their indices: in a loop each step would be a call from Python."""
@@ -48,7 +54,7 @@ def rolled(program: Program) -> Program:
         return program
     once = _once(moved)
     numbering = Numbering(once)
-    rolling = _Rolling(once, numbering, repeats(numbering, candidates(kinds(once))))
+    rolling = _Rolling(once, numbering, _chosen(once, repeats(numbering, candidates(kinds(once)))))
     made = rolling.rewrite()
     return made if rolling.loops else program
 
@@ -65,6 +71,31 @@ def _drawn_first(program: Program) -> Program:
     if not drawn or not all(e.name == "draw" and given.issuperset(e.inputs) for e in drawn):
         return program
     return program.with_(equations=(*drawn, *[e for e in program.equations if not acts(e)]))
+
+
+def _chosen(program: Program, found: list[Repeat]) -> list[Repeat]:
+    """The loops that are of use; those of large steps have several steps in one."""
+    steps = {repeat: program.equations[repeat.start : repeat.start + repeat.period] for repeat in found}
+    small = {repeat for repeat in found if _is_small(steps[repeat])}
+    large = [repeat for repeat in found if repeat not in small] if len(program.equations) >= LONG else []
+    chosen = [*small]
+    for repeat in large:
+        alike = [other.period for other in large if abs(other.count - repeat.count) <= STEPS]  # the way back, as a rule
+        several = min(max(1, FUSED // max(alike)), repeat.count // STEPS)
+        if not _is_wide(steps[repeat]) or len(program.equations) >= 4 * LONG:
+            chosen.append(repeat.taken_together(several))
+    return chosen
+
+
+def _is_small(step: Sequence[Equation]) -> bool:
+    return len(step) <= MOST and all(
+        value.size <= SMALL for e in step for value in (*e.outputs, *(() if e.primitive.view else e.inputs))
+    )
+
+
+def _is_wide(step: Sequence[Equation]) -> bool:
+    fused = all(e.primitive.kind == "elementwise" or e.primitive.view for e in step)
+    return fused and max(value.size for e in step for value in e.outputs) >= WIDE
 
 
 class _Unfit(Exception):  # noqa: N818  # a finding, no error
@@ -110,6 +141,7 @@ class _Loop:
         self.columns: dict[_Rows, Value] = {}
         self.shared: dict[Value, Value] = {}
         self.stacks: dict[int, Value] = {}
+        self.ends: dict[int, tuple[Value, Value]] = {}
         self.reverse = False
         self.sources: list[Value] = []
         self.known: dict[Any, Value] = {}
@@ -135,13 +167,20 @@ class _Loop:
         """What the last step makes."""
         if output in self.following:
             return self.carries[self.following.index(output)].final
-        one = self.made[output]
-        self.carries.append(_Carry(one.like(), zeros, one.like()))
-        self.following.append(output)
-        return self.carries[-1].final
+        if output not in self.ends:
+            self.ends[output] = (zeros, self.made[output].like())
+        return self.ends[output][1]
 
-    def equation(self) -> Equation:
-        """The loop, once nobody asks for further results."""
+    def written(self) -> list[Equation]:
+        """The loop, once nobody asks for further results, and what of its stacks is the end of a carry that no step reads."""
+        rows: list[Equation] = []
+        last = (self.row(self.repeat.count - 1), ...)
+        for output, (zeros, final) in self.ends.items():
+            if output in self.stacks:
+                rows.append(Equation(ops.getitem, (self.stacks[output],), {"index": last}, (final,)))
+            else:
+                self.carries.append(_Carry(final.like(), zeros, final))
+                self.following.append(output)
         following = [self.made[each] if isinstance(each, int) else each for each in self.following]
         body = Program(
             (*[carry.value for carry in self.carries], *self.columns.values(), *self.shared.values()),
@@ -150,7 +189,7 @@ class _Loop:
         inputs = (*[carry.initial for carry in self.carries], *self.sources, *self.shared)
         outputs = (*[carry.final for carry in self.carries], *self.stacks.values())
         loop = Scan(body, len(self.carries), len(self.columns), self.repeat.count, self.reverse)
-        return Equation(SCAN, inputs, {"loop": loop}, outputs, self.equations[0].site)
+        return [Equation(SCAN, inputs, {"loop": loop}, outputs, self.equations[0].site), *rows]
 
 
 class _Rolling:
@@ -183,8 +222,10 @@ class _Rolling:
         outputs = tuple([of(number[value]) for value in program.outputs])
         writes = tuple([(at, of(number[value])) for at, value in program.writes])
         guards = tuple([(of(number[value]), expected) for value, expected in program.guards])
-        equations = tuple([each if isinstance(each, Equation) else each.equation() for each in self.equations])
-        return Program(program.inputs, equations, outputs, self.constants, writes, guards)
+        equations = []
+        for each in self.equations:
+            equations += [each] if isinstance(each, Equation) else each.written()
+        return Program(program.inputs, tuple(equations), outputs, self.constants, writes, guards)
 
     def _plainly(self, place: int) -> None:
         """Write an equation as it is."""
@@ -218,14 +259,14 @@ class _Rolling:
     def _tried(self, repeat: Repeat) -> bool:
         """Write a loop, if that is of use."""
         before = len(self.equations), self.now.copy(), self.known.copy(), self.constants.copy()
-        stacks = [(loop, loop.stacks.copy(), loop.carries.copy(), loop.following.copy()) for loop in self.loops]
+        asked = [(loop, loop.stacks.copy(), loop.ends.copy()) for loop in self.loops]
         try:
             self._loop(repeat)
         except _Unfit as unfit:
             del self.equations[before[0] :]
             _, self.now, self.known, self.constants = before
-            for loop, *kept in stacks:
-                loop.stacks, loop.carries, loop.following = kept
+            for loop, stacks, ends in asked:
+                loop.stacks, loop.ends = stacks, ends
             shorter = unfit.fit and repeat.part(*unfit.fit)
             if shorter and shorter.worthwhile:
                 self.repeats[shorter.start] = shorter
@@ -266,10 +307,6 @@ class _Rolling:
         """_Unfit: as a loop, these steps would have other bits, or be slower."""
         body = self.program.equations[repeat.start : repeat.start + repeat.period]
         if any(e.name in CHECKED for e in body):
-            raise _Unfit
-        widest = max(value.size for e in body for value in e.outputs)
-        fused = all(e.primitive.kind == "elementwise" or e.primitive.view for e in body)
-        if fused and widest >= WIDE and len(self.program.equations) <= LONG:
             raise _Unfit
         if not all(self.orders.plain(number) for number in self.outside[repeat.start]):
             raise _Unfit
@@ -347,7 +384,22 @@ class _Rolling:
                 return self._step(loop, old.primitive, (seen,), old.params, old)
             if old.name == "getitem" and len(set(self._sources(views).tolist())) == 1:
                 return self._indexed(loop, views)
-        return loop.column(self._rows(numbers))
+        return self._column(loop, self._rows(numbers))
+
+    def _column(self, loop: _Loop, rows: _Rows) -> Value:
+        """The row of this step; of rows that lie apart each step takes those between, too, which takes no copy."""
+        count, apart = loop.repeat.count, abs(rows.step)
+        length = rows.source.shape[0]
+        if apart == 1 or length < count * apart:
+            return loop.column(rows)
+        low, _ = rows.ends(count)
+        start = min(low - low % apart, length - count * apart)
+        source = rows.source
+        if length > count * apart:
+            source = self.op(ops.getitem, (source,), {"index": (slice(start, start + count * apart, None),)})
+        source = self.op(ops.reshape, (source,), {"shape": (count, apart, *source.shape[1:])})
+        row = loop.column(_Rows(source, 0, 1, rows.plain) if rows.step > 0 else _Rows(source, count - 1, -1, rows.plain))
+        return self._step(loop, ops.getitem, (row,), {"index": (low - start, ...)}, None)
 
     def _shared(self, loop: _Loop, number: int) -> Value:
         """What is the same in all steps."""
@@ -359,11 +411,11 @@ class _Rolling:
             return loop.known[value]
         return loop.shared.setdefault(value, value.like())
 
-    def _step(self, loop: _Loop, primitive: Any, inputs: tuple[Value, ...], params: dict[str, Any], old: Equation) -> Value:
+    def _step(self, loop: _Loop, primitive: Any, inputs: tuple[Value, ...], params: dict[str, Any], old: Equation | None) -> Value:
         """The result of one more equation of the step."""
         ((shape, dtype),) = infer(primitive, inputs, params)
         found = Value(shape, dtype)
-        loop.equations.append(Equation(primitive, inputs, params, (found,), old.site))
+        loop.equations.append(Equation(primitive, inputs, params, (found,), old.site if old else None))
         return found
 
     def _turn(self, loop: _Loop) -> None:
@@ -408,7 +460,7 @@ class _Rolling:
         found = _parts(x.shape, [self.program.equations[place].params["index"] for place in places])
         if found is None:
             found = self._gathered(int(sources[0]), places)
-            return loop.column(found)
+            return self._column(loop, found)
         axis, first, step, width, rest = found
         order = [axis, *[i for i in range(len(x.shape)) if i != axis]]
         if width is not None:  # windows along an axis, whose elements come last
@@ -417,7 +469,7 @@ class _Rolling:
         plain = order == sorted(order)
         if not plain:
             x = self.op(ops.permute_dims, (x,), {"axes": tuple(order)})
-        row = loop.column(_Rows(x, first, step, plain))
+        row = self._column(loop, _Rows(x, first, step, plain))
         if all(entry is Ellipsis or entry == slice(None) for entry in rest):
             return row
         return self._step(loop, ops.getitem, (row,), {"index": rest}, old)
@@ -473,13 +525,17 @@ class _Rolling:
         loop = self.home.get(place)
         if loop is not None:
             repeat = loop.repeat
-            step, left = divmod(apart, repeat.made)
             last = int(numbers[-1])
-            if left or not repeat.base <= last < repeat.base + repeat.made * repeat.count or maker.primitive.view:
+            if not repeat.base <= last < repeat.base + repeat.made * repeat.count or maker.primitive.view:
                 return None
-            begun, output = divmod(first - repeat.base, repeat.made)
-            row = loop.row(begun)
-            return _Rows(loop.stack(output), row, step * (-1 if loop.reverse else 1))
+            several = repeat.several if apart % repeat.made else 1
+            step, left = divmod(apart, repeat.made // several)
+            if left:
+                return None
+            begun, output = divmod(first - repeat.base, repeat.made // several)
+            source = loop.stack(output) if several == 1 else self._interleaved(loop, output)
+            row = loop.repeat.count * several - 1 - begun if loop.reverse else begun
+            return _Rows(source, row, step * (-1 if loop.reverse else 1))
         if maker.name != "unbind" or self.numbering.makers[int(numbers[-1])] != place:
             return None
         axis = maker.params["axis"] % len(maker.inputs[0].shape)
@@ -488,6 +544,14 @@ class _Rolling:
         if axis:
             x = self.op(ops.permute_dims, (x,), {"axes": tuple(order)})
         return _Rows(x, first - self.numbering.first_output[place], apart, not axis)
+
+    def _interleaved(self, loop: _Loop, output: int) -> Value:
+        """The results of all steps of what was found, several of which are one step."""
+        repeat = loop.repeat
+        parts = [loop.stack(output + repeat.made // repeat.several * place) for place in range(repeat.several)]
+        one = self.op(ops.stack, tuple(parts[::-1] if loop.reverse else parts), {"axis": 1},
+                      (repeat.count, repeat.several, *parts[0].shape[1:]))  # fmt: skip
+        return self.op(ops.reshape, (one,), {"shape": (repeat.count * repeat.several, *parts[0].shape[1:])})
 
     def _longest(self, numbers: Numbers) -> tuple[int, int] | None:
         """From where to where most values are what a loop makes, one after another; None if all are, or none."""
