@@ -264,15 +264,22 @@ def test_few_lines_are_exceptions_from_checks(mark: str, most: int) -> None:
     assert found <= most, f"{found} lines have {mark!r}: remove a cause, not only its message"
 
 
+# The rooms whose types have been written; others follow.
 ANY = {
     "_numerics": 0.06,
     "command": 0.07,
     "distributions": 0.01,
     "files": 0.09,
+    "interop": 0.09,
+    "masked": 0.01,
+    "nn": 0.07,
     "ops": 0.01,
-    "signal": 0.09,
+    "optim": 0.06,
+    "signal": 0.03,
+    "testing": 0.09,
+    "utils": 0.11,
     "vocabulary": 0.1,
-}  # the rooms whose types have been written; others follow
+}
 
 
 def _annotations(name: str) -> Iterator[ast.expr | None]:

@@ -76,6 +76,9 @@ reveal_type(nn.Conv2d(3, 8, kernel_size=(3, 3), padding="same"))  # Conv2d
 reveal_type(nn.MaxPool2d(2, stride=(1, 2)))  # MaxPool2d
 reveal_type(nn.CrossEntropyLoss(weight=x, label_smoothing=0.1))  # CrossEntropyLoss
 reveal_type(nn.LazyLinear(2))  # LazyLinear
+reveal_type(nn.Embedding.from_pretrained(x, freeze=False))  # Embedding
+reveal_type(layer.to(pb.float64).to("cpu", pb.float32))  # Linear
+reveal_type(layer.train().double())  # Linear
 reveal_type(nn.Parameter(x))  # Parameter
 reveal_type(nn.Sequential(layer, nn.ReLU())[0])  # Module
 reveal_type(nn.Sequential(layer, nn.ReLU())[:1])  # Sequential

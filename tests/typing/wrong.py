@@ -42,6 +42,9 @@ nn.Conv2d(3, 8, kernel_size="three")  # wrong
 nn.MaxPool2d(2, strides=2)  # wrong
 nn.MaxPool2d("2")  # wrong
 nn.Sequential(F.relu)  # wrong
+nn.GRU(2, 3, proj_size=1)  # wrong
+nn.Embedding.from_pretrained(x, frozen=True)  # wrong
+nn.Linear(2, 2).to(device=pb.float64)  # wrong
 nn.init.normal_(x, sd=0.1)  # wrong
 nn.utils.clip_grad_norm_([x], "1")  # wrong
 pb.masked.sum(x, mask="all")  # wrong

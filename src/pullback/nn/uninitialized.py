@@ -63,7 +63,7 @@ class _Uninitialized(_Marked):
         return empty(0, dtype=self.dtype)
 
     @data.setter
-    def data(self, value: Any) -> None:
+    def data(self, value: Tensor) -> None:
         _slot.__set__(self, value._array)
 
     def materialize(self, shape: Sequence[int], device: Device | None = None, dtype: DType | None = None) -> None:

@@ -22,7 +22,7 @@ from ..._core import xp as _xp
 from .. import keys
 from ..inference import infer
 from ..loops import SCAN, Scan
-from ..program import Equation, Program, Value, acts
+from ..program import Equation, Program, Value, has_effect
 from .building import Builder
 from .orders import Orders, contiguous
 from .repeats import OUTSIDE, STEPS, Numbering, Numbers, Repeat, candidates, kinds, repeats
@@ -67,10 +67,10 @@ def _once(program: Program) -> Program:
 def _drawn_first(program: Program) -> Program:
     """The program with random numbers drawn before all else, in their order, if nothing has to be known for that."""
     given = {*program.inputs, *program.constants}
-    drawn = [e for e in program.equations if acts(e)]
+    drawn = [e for e in program.equations if has_effect(e)]
     if not drawn or not all(e.name == "draw" and given.issuperset(e.inputs) for e in drawn):
         return program
-    return program.with_(equations=(*drawn, *[e for e in program.equations if not acts(e)]))
+    return program.with_(equations=(*drawn, *[e for e in program.equations if not has_effect(e)]))
 
 
 def _chosen(program: Program, found: list[Repeat]) -> list[Repeat]:

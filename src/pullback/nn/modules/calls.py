@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from ..._core.primitives import Carrier
 from ..._core.sites import warn
@@ -21,7 +21,7 @@ MIXED = (
 )
 
 
-def forward(self: Members, *input: Any) -> Any:
+def forward(self: Members, *input: object) -> NoReturn:
     """The computation of the module: to be defined by every subclass.
 
     Raises

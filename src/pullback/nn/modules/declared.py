@@ -72,7 +72,7 @@ def per_axis(value: Setting | Iterable[Setting], count: int) -> tuple[Setting, .
     return tuple(value) if isinstance(value, Iterable) else (value,) * count
 
 
-def _settings(self: Any) -> str:
+def _settings(self: Module) -> str:
     """All settings as text; `inplace` only if it is set."""
     shown = [name for name in self.__dataclass_fields__ if name in vars(self)]
     return ", ".join(f"{name}={getattr(self, name)!r}" for name in shown if name != "inplace" or self.inplace)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import functional as F, init
 from ..parameter import Parameter, allocate
@@ -21,7 +21,7 @@ class Identity(Module):
     tensor([1., 2.])
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__()
 
     def forward(self, input: Tensor) -> Tensor:
@@ -70,7 +70,7 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
-def evenly(*parameters: Any, fan_in: int) -> None:
+def evenly(*parameters: Tensor | None, fan_in: int) -> None:
     """Fill parameters uniformly within 1 / sqrt(fan_in): torch's initialisation of linear maps and convolutions."""
     bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0.0
     for parameter in parameters:

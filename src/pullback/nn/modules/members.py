@@ -78,7 +78,7 @@ class Members:
     _modules: dict[str, Any]  # a name may be reserved by None
     _non_persistent_buffers_set: set[str]
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         name = type(self).__name__
         if kwargs:
             raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'")

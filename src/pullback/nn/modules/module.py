@@ -7,7 +7,7 @@ state as a dictionary (`state`). This one has the operations on all members at o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from ..._core import dtypes, placement
 from ..._core.modes import no_grad, restoring
@@ -133,6 +133,15 @@ class Module(State, Calls):
                     self._buffers[name] = fn(buffer)
         return self
 
+    @overload
+    def to(self, device: Device | None = None, dtype: DType | None = None, non_blocking: bool = False) -> Self: ...
+
+    @overload
+    def to(self, dtype: DType, non_blocking: bool = False) -> Self: ...
+
+    @overload
+    def to(self, tensor: Tensor, non_blocking: bool = False) -> Self: ...
+
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Convert floating-point parameters and buffers to a dtype, in place; a device may be named, and is the CPU.
 
@@ -218,7 +227,7 @@ class Module(State, Calls):
         """Move parameters and buffers to memory shared between processes: see `Tensor.share_memory_`."""
         return self._apply(lambda t: t.share_memory_())
 
-    def compile(self, *args: Any, **kwargs: Any) -> None:
+    def compile(self, *args: object, **kwargs: object) -> None:
         """Compatibility with torch: only issues a note. Use `pullback.compile(module)`, which is faster."""
         warn("Module.compile() changes nothing here: use what compile(module) returns")
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from .. import functional as F
 from .declared import declared, per_axis, settings
@@ -92,7 +92,7 @@ class _MaxUnpoolNd(_Strided):
 def _unpooling(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The forward of an unpooling module: the size of the output is an argument of the call."""
 
-    def forward(self: Any, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+    def forward(self: _MaxUnpoolNd, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         return function(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
     return forward

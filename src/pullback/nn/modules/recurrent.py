@@ -6,7 +6,7 @@ import math
 import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import InitVar
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Never, TypeAlias
 
 from ..._core.sites import warn
 from ..._core.values import data, require_tensor
@@ -268,7 +268,7 @@ class RNN(RNNBase):
         bidirectional: bool = False,
         device: Device | None = None,
         dtype: DType | None = None,
-        **refused: Any,
+        **refused: Never,
     ) -> None:
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
@@ -278,7 +278,7 @@ class RNN(RNNBase):
         self.nonlinearity = nonlinearity
 
 
-def _none_of(refused: dict[str, Any], name: str) -> dict[str, Any]:
+def _none_of(refused: dict[str, Never], name: str) -> dict[str, Never]:
     """Raise for settings that a module does not have: torch's error for projections, TypeError for others."""
     if "proj_size" in refused:
         raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
@@ -340,7 +340,7 @@ class GRU(RNNBase):
         bidirectional: bool = False,
         device: Device | None = None,
         dtype: DType | None = None,
-        **refused: Any,
+        **refused: Never,
     ) -> None:
         given = (num_layers, bias, batch_first, dropout, bidirectional)
         super().__init__("GRU", input_size, hidden_size, *given, device=device, dtype=dtype, **_none_of(refused, "GRU"))

@@ -24,7 +24,7 @@ class _Table(Module):
     embedding_dim: int
     padding_idx: int | None
 
-    def _take(self, given: Tensor | None, trained: bool, **placed: Any) -> None:
+    def _take(self, given: Tensor | None, trained: bool, device: Device | None, dtype: DType | None) -> None:
         """Create the table, or use the given one."""
         Module.__init__(self)
         rows, columns, place = self.num_embeddings, self.embedding_dim, self.padding_idx
@@ -32,7 +32,7 @@ class _Table(Module):
             raise AssertionError(f"Padding_idx must be within num_embeddings: got {place} of {rows}")
         self.padding_idx = place if place is None or place >= 0 else rows + place
         if given is None:
-            self.weight = allocate(rows, columns, **placed).requires_grad_(trained)
+            self.weight = allocate(rows, columns, device=device, dtype=dtype).requires_grad_(trained)
             self.reset_parameters()
             return
         if list(given.shape) != [rows, columns]:
@@ -55,25 +55,14 @@ class _Table(Module):
         return [f"{name}={value!r}" for name, value in values.items() if value != usual.get(name)]
 
     @classmethod
-    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, *args: Any, **settings: Any) -> Self:
-        """A table on given vectors, fixed unless `freeze` is False; the other arguments are those of the class.
-
-        Raises
-        ------
-        AssertionError
-            If the vectors are not a matrix.
-
-        >>> import pullback
-        >>> table = pullback.nn.Embedding.from_pretrained(pullback.tensor([[1.0, 2.0], [3.0, 4.0]]))
-        >>> table(pullback.tensor([1]))
-        tensor([[3., 4.]])
-        """
+    def _on(cls, embeddings: Tensor, freeze: bool, **settings: Any) -> Self:
+        """A table on given vectors."""
         if embeddings.ndim != 2:
             raise AssertionError(
                 f"Embeddings parameter is expected to be 2-dimensional: got shape {tuple(embeddings.shape)}"
             )
         frozen = {"_freeze": freeze} if cls._begins_frozen else {}
-        table = cls(*embeddings.shape, *args, _weight=embeddings, **frozen, **settings)
+        table = cls(*embeddings.shape, _weight=embeddings, **frozen, **settings)
         table.weight.requires_grad = not freeze
         return table
 
@@ -107,7 +96,35 @@ class Embedding(_Table):
     dtype: InitVar[DType | None] = None
 
     def __post_init__(self, _weight: Tensor | None, _freeze: bool, device: Device | None, dtype: DType | None) -> None:
-        self._take(_weight, not _freeze, device=device, dtype=dtype)
+        self._take(_weight, not _freeze, device, dtype)
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+    ) -> Self:
+        """A table on given vectors, fixed unless `freeze` is False; the other arguments are those of the class.
+
+        Raises
+        ------
+        AssertionError
+            If the vectors are not a matrix.
+
+        >>> import pullback
+        >>> table = pullback.nn.Embedding.from_pretrained(pullback.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        >>> table(pullback.tensor([1]))
+        tensor([[3., 4.]])
+        """
+        return cls._on(
+            embeddings, freeze, padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type,
+            scale_grad_by_freq=scale_grad_by_freq, sparse=sparse,
+        )  # fmt: skip
 
     def forward(self, input: Tensor) -> Tensor:
         return F.embedding(
@@ -145,7 +162,32 @@ class EmbeddingBag(_Table):
     dtype: InitVar[DType | None] = None
 
     def __post_init__(self, _weight: Tensor | None, device: Device | None, dtype: DType | None) -> None:
-        self._take(_weight, True, device=device, dtype=dtype)
+        self._take(_weight, True, device, dtype)
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+    ) -> Self:
+        """A table on given vectors, fixed unless `freeze` is False; the other arguments are those of the class.
+
+        >>> import pullback
+        >>> bag = pullback.nn.EmbeddingBag.from_pretrained(pullback.tensor([[1.0, 2.0], [3.0, 4.0]]), mode="sum")
+        >>> bag(pullback.tensor([[0, 1]]))
+        tensor([[4., 6.]])
+        """
+        return cls._on(
+            embeddings, freeze, max_norm=max_norm, norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, mode=mode,
+            sparse=sparse, include_last_offset=include_last_offset, padding_idx=padding_idx,
+        )  # fmt: skip
 
     def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         how = (self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse)

@@ -24,7 +24,7 @@ from .normalization import LayerNorm
 if TYPE_CHECKING:
     from ..._core.typing import Device, DType, Tensor
 
-Activation = str | Callable[[Any], Any]
+Activation = str | Callable[["Tensor"], "Tensor"]
 
 
 def _activation(given: Activation) -> Callable[[Tensor], Tensor]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import GeneratorType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..._core.modes import no_grad
 from ..._core.sites import warn
@@ -105,12 +105,18 @@ def clip_grad_norm_(
     return total
 
 
-def clip_grad_norm(parameters: Tensors, max_norm: float, *args: Any, **options: Any) -> Tensor:
+def clip_grad_norm(
+    parameters: Tensors,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
     """`clip_grad_norm_` under its older name."""
     warn(
         "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.", FutureWarning
     )
-    return clip_grad_norm_(parameters, max_norm, *args, **options)
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
 @no_grad()

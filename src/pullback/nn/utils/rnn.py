@@ -84,11 +84,11 @@ class PackedSequence(_Fields):
     long, int, short = _in("long", "int64"), _in("int", "int32"), _in("short", "int16")
     char, byte = _in("char", "int8"), _in("byte", "uint8")
 
-    def cpu(self, *args: Any, **kwargs: Any) -> Self:
+    def cpu(self, *args: object, **kwargs: object) -> Self:
         """The packed sequence itself: everything is on the CPU."""
         return self
 
-    def cuda(self, device: Device | None = None, **options: Any) -> None:
+    def cuda(self, device: Device | None = None, **options: object) -> None:
         """Raises: there is no device but the CPU."""
         placement.here("cuda" if device is None else device)
 

@@ -27,7 +27,7 @@ def _tied(module: Module) -> dict[str, list[str]]:
     return {name: group for group in names.values() if len(group) > 1 for name in group}
 
 
-def _with_tied(module: Module, tensors: dict[str, Tensor]) -> dict[str, Any]:
+def _with_tied(module: Module, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """The tensors, under every name that the replaced parameter has in the module."""
     found = dict(tensors)
     for group in _tied(module).values():
@@ -92,7 +92,13 @@ def _replaced(module: Module, tensors: dict[str, Tensor]) -> Iterator[None]:
 
 
 def called(
-    module: Module, tensors: dict[str, Tensor], args: Any, kwargs: Any, *, tie_weights: bool, strict: bool
+    module: Module,
+    tensors: dict[str, Tensor],
+    args: Any,
+    kwargs: dict[str, Any] | None,
+    *,
+    tie_weights: bool,
+    strict: bool,
 ) -> Any:
     """The result of a module with other tensors; tensors that it replaces are replaced in the dictionary."""
     args = () if args is None else args if isinstance(args, tuple) else (args,)
