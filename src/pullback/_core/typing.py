@@ -9,14 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any, TypeAlias
+    from collections.abc import Callable, Sequence
+    from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar
 
     import numpy as np
 
     from .._numerics.random import Generator as Generator
     from .._tensor.tensor import Tensor as Tensor
     from .dtypes import dtype
+    from .placement import memory_format
+    from .primitives import Function
 
     Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
     Number: TypeAlias = bool | int | float | complex
@@ -24,3 +26,30 @@ if TYPE_CHECKING:
     DType: TypeAlias = dtype | np.dtype[Any] | type[Any] | str
     Dim: TypeAlias = int | Sequence[int] | None
     Sizes: TypeAlias = int | Sequence[int]
+    Value: TypeAlias = Tensor | Array
+    Device: TypeAlias = str | int | None
+    MemoryFormat: TypeAlias = memory_format
+    Converted = TypeVar("Converted", bound=complex)
+
+    class Namespace(Protocol):
+        """What `xp` is: functions of arrays, or of tensors, by name."""
+
+        def __getattr__(self, name: str) -> Callable[..., Any]: ...
+
+    class Saved(Protocol):
+        """Where a graph keeps a value."""
+
+        @property
+        def array(self) -> Any: ...
+
+    class Options(TypedDict, total=False):
+        """What primitives of most kinds can be given, with the defaults that `Primitive` has."""
+
+        title: str | Callable[..., str] | None
+        complex: str
+        halves: str
+        push: Function | None
+        view: bool
+        definition: Function | None
+        commutes: bool
+        cost: int | None

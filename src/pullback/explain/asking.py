@@ -213,8 +213,8 @@ def _argument_names(function: Callable[..., Any], args: Sequence[Any]) -> dict[N
     pairs: list[tuple[str, Any]] = []
     for name, value in bound.items():
         pairs += [(f"{name}[{i}]", each) for i, each in enumerate(value)] if type(value) is tuple else [(name, value)]
-    tensors = [(name, value) for name, value in pairs if isinstance(value, Carrier) and value._node is not None]
-    return {value._node: Named(name, value._array) for name, value in tensors}
+    tensors = [(name, value) for name, value in pairs if isinstance(value, Carrier)]
+    return {value._node: Named(name, value._array) for name, value in tensors if value._node is not None}
 
 
 def _of_tensors(target: Any, asked: _Asked, names: dict[Node, Named], recording: Recording | None) -> Explanation:
@@ -278,7 +278,7 @@ def _nodes(inputs: Any) -> list[Node]:
     listed = [inputs] if isinstance(inputs, Carrier) else list(inputs)
     if not listed:
         raise RuntimeError("explain(): inputs cannot be empty. Leave it out to show every leaf of the graph")
-    for index, each in enumerate(listed):
-        if getattr(each, "_node", None) is None:
-            raise RuntimeError(f"explain(): input {index} does not require grad, so no gradient reaches it")
-    return [each._node for each in listed]
+    nodes: list[Any] = [getattr(each, "_node", None) for each in listed]
+    if None in nodes:
+        raise RuntimeError(f"explain(): input {nodes.index(None)} does not require grad, so no gradient reaches it")
+    return nodes

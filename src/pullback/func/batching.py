@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from .arguments import Argument, raised, whole
 from .batched_indexing import DYNAMIC
 from .batching_rules import batched_result
 from .levels import inner, tensor_of
+
+if TYPE_CHECKING:
+    from .._core.typing import Converted
 
 Answer = TypeVar("Answer")
 CONTROL = (
@@ -120,7 +123,7 @@ class BatchedTensor(Boxed):
     def __index__(self) -> int:
         return self._unless_batched(super().__index__)
 
-    def _scalar(self, convert: Callable[[Any], Any]) -> Any:
+    def _scalar(self, convert: type[Converted]) -> Converted:
         return self._unless_batched(lambda: super(BatchedTensor, self)._scalar(convert))
 
     def __bool__(self) -> bool:

@@ -19,8 +19,8 @@ from .._tape.node import Node
 from .._tape.recording import Tape
 from .._tape.views import alias
 from .._tape.walk import pull_back
-from .._tensor.attributes import DIFFERENTIABLE
 from .._tensor.creation import tensor as new_tensor
+from .._tensor.flags import DIFFERENTIABLE
 from .._tensor.tensor import Tensor
 from ..interpreters import Boxed, Interpreter
 

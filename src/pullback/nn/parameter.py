@@ -10,7 +10,7 @@ from typing import Any
 from .._core import errors
 from .._core.package import package
 from .._core.primitives import Carrier
-from .._tensor.attributes import DIFFERENTIABLE
+from .._tensor.flags import DIFFERENTIABLE
 from .._tensor.creation import empty
 from .._tensor.tensor import Tensor
 
@@ -44,7 +44,7 @@ class _Marked(Tensor, metaclass=_Role):
 
     def detach(self) -> Any:
         """A plain tensor with the same memory and without the history: the results of operations are no parameters."""
-        found = super().detach()
+        found: Any = super().detach()
         found.__class__ = Tensor
         return found
 

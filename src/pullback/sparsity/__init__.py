@@ -147,7 +147,7 @@ def _output(name: str, f: Any, x: Any, allow_unused: bool) -> tuple[Any, Any]:
         )
     if not allow_unused and y._node is None:
         raise reasons.no_history(0, y)
-    if not allow_unused and x._node not in youngest_first([y._node]):
+    if not allow_unused and y._node is not None and x._node not in youngest_first([y._node]):
         raise reasons.unused(0, x, [y])
     return y, x
 
