@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 import numpy as np
 
@@ -169,7 +169,7 @@ class Interpreter(BaseInterpreter):
         """True inside this interpreter's `with` block."""
         return bool(self._around)
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> TypeGuard[Tensor]:
         """True if a value is a tensor of this interpreter."""
         return isinstance(value, Carrier) and value.interpreter is self
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar
+    from typing import Any, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar
 
     import numpy as np
 
@@ -27,9 +27,13 @@ if TYPE_CHECKING:
     Dim: TypeAlias = int | Sequence[int] | None
     Sizes: TypeAlias = int | Sequence[int]
     Value: TypeAlias = Tensor | Array
+    Result: TypeAlias = Value | tuple[Value, ...]
+    Params: TypeAlias = dict[str, Any]
     Device: TypeAlias = str | int | None
     MemoryFormat: TypeAlias = memory_format
     Converted = TypeVar("Converted", bound=complex)
+    Given = ParamSpec("Given")
+    Returned = TypeVar("Returned")
 
     class Namespace(Protocol):
         """What `xp` is: functions of arrays, or of tensors, by name."""

@@ -28,10 +28,13 @@ from .._tape.views import move_in
 from .flags import check_assigned_grad, set_flag, untracked_alias
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from .._core.dtypes import NumpyType
-    from .._core.typing import Array, DType, MemoryFormat, Tensor
+    from .._core.typing import Array, DType, MemoryFormat, Tensor, TensorLike
     from .._tape.memory import Storage
     from .._tape.refusals import MarkedView
+    from .._tape.seeds import GradientEdge
 
 
 ndarray = np.ndarray
@@ -386,10 +389,10 @@ class Autograd(Attributes):
 
     def backward(
         self,
-        gradient: object = None,
+        gradient: TensorLike | Sequence[object] | None = None,
         retain_graph: bool | None = None,
         create_graph: bool = False,
-        inputs: object = None,
+        inputs: Tensor | GradientEdge | Iterable[Tensor | GradientEdge] | None = None,
         *,
         retain_variables: bool | None = None,
     ) -> None:
@@ -557,7 +560,7 @@ class Autograd(Attributes):
         require_hook("register_hook", hook, "grad")
         return hooks_of(self._node).add("tensor", hook)
 
-    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], object]) -> RemovableHandle:
         """Call `hook(tensor)` after a pass has updated this leaf's `.grad`.
 
         Raises

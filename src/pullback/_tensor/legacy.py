@@ -238,7 +238,7 @@ def _elementwise(name: str, function: Callable[..., Any], operands: tuple[Tensor
     return write(operands[0], made(np.array(found, first.dtype).reshape(first.shape), False), name)
 
 
-def apply_(self: Tensor, callable: Callable[[Number], Number]) -> Tensor:
+def apply_(self: Tensor, callable: Callable[[Any], Number]) -> Tensor:
     """Apply a Python function to each element, in place; slow.
 
     >>> import pullback
@@ -248,7 +248,7 @@ def apply_(self: Tensor, callable: Callable[[Number], Number]) -> Tensor:
     return _elementwise("apply_", callable, (self,))
 
 
-def map_(self: Tensor, tensor: Tensor, callable: Callable[[Number, Number], Number]) -> Tensor:
+def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Number]) -> Tensor:
     """Apply a Python function to each pair of elements of this tensor and another, in place; slow.
 
     >>> import pullback

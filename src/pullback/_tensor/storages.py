@@ -236,7 +236,7 @@ def _typed(tensor: Tensor) -> str:
 
 def set_(
     self: Tensor,
-    source: _Storage | Tensor | None = None,
+    source: UntypedStorage | TypedStorage | Tensor | None = None,
     storage_offset: int = 0,
     size: Sizes | None = None,
     stride: Sizes | None = None,

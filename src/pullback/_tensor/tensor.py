@@ -317,7 +317,9 @@ class Conversions(Autograd):
         kind = self._role or (None if type(self) is Tensor else type(self))
         return rebuild, (self._array, self.requires_grad, kind), self._given_attributes() or None
 
-    def to(self, *args: Any, dtype: DType | None = None, copy: bool = False, **options: object) -> Self:
+    def to(
+        self, *args: DType | Tensor | Device, dtype: DType | None = None, copy: bool = False, **options: object
+    ) -> Self:
         """This tensor converted to another dtype (or to another tensor's dtype); itself if nothing changes.
 
         A device may be given, and must be 'cpu'. `non_blocking` and `copy` may follow the dtype or device.
@@ -327,7 +329,7 @@ class Conversions(Autograd):
         tensor([1., 2.], dtype=pullback.float64)
         """
         flags = [value for value in args if isinstance(value, bool)]
-        named = [options.pop(name, None) for name in ("device", "other")]
+        named: list[Any] = [options.pop(name, None) for name in ("device", "other")]
         for value in (*args, *named):
             if isinstance(value, Carrier):
                 dtype = value.dtype

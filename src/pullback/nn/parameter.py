@@ -10,8 +10,8 @@ from typing import Any
 from .._core import errors
 from .._core.package import package
 from .._core.primitives import Carrier
-from .._tensor.flags import DIFFERENTIABLE
 from .._tensor.creation import empty
+from .._tensor.flags import DIFFERENTIABLE
 from .._tensor.tensor import Tensor
 
 
