@@ -434,6 +434,7 @@ EAGER = """
     _tape.writes
     _tensor
     _tensor.attributes
+    _tensor.flags
     _tensor.functions
     _tensor.nested
     _tensor.surface

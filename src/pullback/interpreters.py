@@ -11,7 +11,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 import numpy as np
 
@@ -176,7 +176,7 @@ class Interpreter(BaseInterpreter):
         """True inside this interpreter's `with` block."""
         return bool(self._around)
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> TypeGuard[Tensor]:
         """True if a value is a tensor of this interpreter."""
         return isinstance(value, Carrier) and value.interpreter is self
 

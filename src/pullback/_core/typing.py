@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import EllipsisType
-    from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar
+    from typing import Any, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar
 
     import numpy as np
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ..compile.mathematics.lanes import IRValue
     from ..ops.namespace import Operations as Operations
     from .dtypes import NumpyType as NumpyType, dtype
-    from .placement import device
-    from .primitives import Primitive
+    from .placement import device, memory_format
+    from .primitives import Function, Primitive
     from .xp import _Marker
 
     Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
@@ -35,11 +35,19 @@ if TYPE_CHECKING:
     Dim: TypeAlias = int | Sequence[int] | None
     Sizes: TypeAlias = int | Sequence[int]
     Device: TypeAlias = device | str | int
+    MemoryFormat: TypeAlias = memory_format
+    Params: TypeAlias = dict[str, Any]
 
-    # Of rules and forward functions: values that are all tensors or all arrays; an entry of an index, or of the metadata
-    # of one with arrays, and a basic index; a chain of views, of primitives and their metadata.
-    Value = TypeVar("Value", Tensor, Array)
+    # What a function that takes tensors and arrays alike is given and gives; `Same`: values that are all tensors or all
+    # arrays. An entry of an index, or of the metadata of one with arrays, and a basic index; a chain of views, of
+    # primitives and their metadata.
+    Value: TypeAlias = Tensor | Array
+    Result: TypeAlias = Value | tuple[Value, ...]
+    Same = TypeVar("Same", Tensor, Array)
     Numeric = TypeVar("Numeric", Array, IRValue)
+    Converted = TypeVar("Converted", bound=complex)
+    Given = ParamSpec("Given")
+    Returned = TypeVar("Returned")
     Entry: TypeAlias = int | slice | EllipsisType | _Marker | None
     Index: TypeAlias = int | slice | EllipsisType | tuple[int | slice | EllipsisType | None, ...] | None
     Path: TypeAlias = Sequence[tuple[Primitive, dict[str, Any]]]
@@ -61,3 +69,21 @@ if TYPE_CHECKING:
         """The functions of arrays under NumPy's names, by which a formula computes: of arrays, tensors, or a compiler."""
 
         def __getattr__(self, name: str) -> Callable[..., Any]: ...
+
+    class Saved(Protocol):
+        """Where a graph keeps a value."""
+
+        @property
+        def array(self) -> Any: ...
+
+    class Options(TypedDict, total=False):
+        """What primitives of most kinds can be given, with the defaults that `Primitive` has."""
+
+        title: str | Callable[..., str] | None
+        complex: str
+        halves: str
+        push: Function | None
+        view: bool
+        definition: Function | None
+        commutes: bool
+        cost: int | None

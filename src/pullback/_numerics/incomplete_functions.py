@@ -23,14 +23,14 @@ from .gamma_functions import LARGE, lgamma, polygamma, stirling_correction
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .._core.typing import Array, Value
+    from .._core.typing import Array, Same
 
 STEP = 0.06  # of the trapezoidal rule
 NEGLIGIBLE = 45.0  # exp(-45) is negligible compared to 1
 BLOCK = 256  # the number of integrals computed at a time
 
 
-def moment(order: tuple[int, int], slope: Callable[[int, int], Value]) -> Value | float:
+def moment(order: tuple[int, int], slope: Callable[[int, int], Same]) -> Same | float:
     """A derivative of exp(f(a, b)) divided by exp(f), from f's derivatives `slope(i, j)`: Bell's polynomials."""
     i, j = order
     if i == j == 0:

@@ -102,7 +102,8 @@ def _product(loss: Callable[..., Any]) -> Callable[..., Any]:
     """The function that multiplies the Hessian of a loss by a direction."""
 
     def product(parameters: Any, direction: Any, *data: Any) -> Any:
-        return jvp(grad(lambda given: loss(given, *data)), (parameters,), (direction,))[1]
+        gradient = grad(lambda given: loss(given, *data))
+        return jvp(gradient, (parameters,), (direction,))[1]
 
     return product
 

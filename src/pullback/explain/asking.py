@@ -276,8 +276,7 @@ def _nodes(inputs: Any) -> list[Node]:
     listed = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     if not listed:
         raise RuntimeError("explain(): inputs cannot be empty. Leave it out to show every leaf of the graph")
-    nodes: list[Node | None] = [getattr(each, "_node", None) for each in listed]
-    for index, node in enumerate(nodes):
-        if node is None:
-            raise RuntimeError(f"explain(): input {index} does not require grad, so no gradient reaches it")
-    return [node for node in nodes if node is not None]
+    nodes: list[Any] = [getattr(each, "_node", None) for each in listed]
+    if None in nodes:
+        raise RuntimeError(f"explain(): input {nodes.index(None)} does not require grad, so no gradient reaches it")
+    return nodes

@@ -284,11 +284,11 @@ def _loss(frame: FrameType | None) -> float | None:
 
 def _passed(frame: FrameType | None) -> float | None:
     """The number in the latest loss among the variables of a program: of the tensors whose graph a pass has freed."""
-    values = [value for _, value in variables_in(frame) if isinstance(value, Tensor) and math.prod(value.shape) == 1]
-    losses = [(value._node, value) for value in values if value._node is not None]
-    freed = [each for each in losses if any(isinstance(node.saved, Freed) for node in youngest_first([each[0]]))]
-    latest = max(freed, key=lambda each: each[0].seq, default=None)
-    return None if latest is None else float(np.asarray(latest[1]._array).reshape(()))
+    found = [value for _, value in variables_in(frame) if isinstance(value, Tensor)]
+    losses = {each._node: each for each in found if each._node is not None and math.prod(each.shape) == 1}
+    freed = [each for each in losses if any(isinstance(node.saved, Freed) for node in youngest_first([each]))]
+    latest = max(freed, key=lambda each: each.seq, default=None)
+    return None if latest is None else float(np.asarray(losses[latest]._array).reshape(()))
 
 
 def _measured(grad: Any, old: Any, new: Any) -> tuple[float | None, float | None, float | None]:

@@ -18,7 +18,7 @@ from .._core.xp import RAW
 
 if TYPE_CHECKING:
     from .._core.primitives import Function
-    from .._core.typing import Array, OfComplex, Operations, Tensor, Value
+    from .._core.typing import Array, OfComplex, Operations, Same, Tensor
 
 ROOT_HALF = math.sqrt(0.5)
 DENSITY_AT_ZERO = 1 / math.sqrt(2 * math.pi)
@@ -48,7 +48,7 @@ def _chosen(xp: Operations, condition: Tensor, x: Tensor, yes: float, no: float)
     return xp.where(condition, xp.constant(yes, x.dtype), xp.constant(no, x.dtype))
 
 
-def _scaled(xp: Operations, x: Value, factor: float) -> Value:
+def _scaled(xp: Operations, x: Same, factor: float) -> Same:
     return x if factor == 1 else x * xp.constant(factor, x.dtype)
 
 
@@ -107,7 +107,7 @@ def _gelu_itself(xp: Operations, x: Tensor) -> Tensor:
     return below * (x * xp.constant(0.5, x.dtype))
 
 
-def _inner(x: Value) -> Value:
+def _inner(x: Same) -> Same:
     return x * (x * x * (TANH_SCALE * TANH_CUBE) + TANH_SCALE)
 
 

@@ -19,7 +19,7 @@ from .._core.xp import RAW
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .._core.typing import Array, Operations, Tensor, Value
+    from .._core.typing import Array, Operations, Same, Tensor
 
 IMPOSSIBLE = -1e30  # replaces the logarithm of zero where -inf would make differences NaN
 MOST = 1.0  # above the logarithm of any share: only differences of impossible ones, which are all rounding, are greater
@@ -43,13 +43,13 @@ def _late(xp: Operations, x: Tensor) -> Tensor:
     return xp.getitem(x, index=(..., slice(1, None), slice(None), slice(None)))
 
 
-def _places(xp: Operations, logs: Value, states: Value) -> Value:
+def _places(xp: Operations, logs: Same, states: Same) -> Same:
     """The states of each step as an index of classes."""
     *lead, count, size = states.shape
     return xp.broadcast_to(xp.reshape(states, shape=(*lead, 1, count, size)), shape=(*logs.shape[:-1], size))
 
 
-def _emissions(xp: Operations, logs: Value, states: Value) -> Value:
+def _emissions(xp: Operations, logs: Same, states: Same) -> Same:
     """The log-probabilities of states at each step."""
     if xp is RAW:
         out = np.empty((*logs.shape[:-1], states.shape[-1]), logs.dtype)
@@ -61,13 +61,13 @@ def _emissions(xp: Operations, logs: Value, states: Value) -> Value:
     return xp.clip(found, lower=IMPOSSIBLE, upper=None)
 
 
-def _last(xp: Operations, wanted: Value, size: int) -> Value:
+def _last(xp: Operations, wanted: Same, size: int) -> Same:
     """The last step of each sequence, as an index of all its states along the axis of steps; any step if it has none."""
     *lead, count = wanted.shape
     return xp.broadcast_to(xp.reshape(wanted - 1, shape=(*lead, 1, count, 1)), shape=(*lead, 1, count, size))
 
 
-def _at_end(xp: Operations, reached: Value, ends: Value, wanted: Value, whole: bool) -> Value:
+def _at_end(xp: Operations, reached: Same, ends: Same, wanted: Same, whole: bool) -> Same:
     """The log-probabilities of the states of each sequence after its last step, with those that are no ends impossible."""
     *lead, steps, count, size = reached.shape
     if not steps:

@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._core.primitives import Function
-    from .._core.typing import Array, NumpyType, OfComplex, Operations, Tensor, Value
+    from .._core.typing import Array, NumpyType, OfComplex, Operations, Same, Tensor
 
 ALL = slice(None)
 
 # 1. Parts of rules
 
 
-def _adjoint(xp: Operations, x: Value) -> Value:
+def _adjoint(xp: Operations, x: Same) -> Same:
     """The conjugate transpose."""
     x = xp.matrix_transpose(x)
     return xp.conj(x) if xp.is_complex(x) else x
 
 
-def _product(xp: Operations, *factors: Value) -> Value:
+def _product(xp: Operations, *factors: Same) -> Same:
     """The product of several matrices, multiplied from left to right."""
     result = factors[0]
     for factor in factors[1:]:
@@ -42,15 +42,15 @@ def _product(xp: Operations, *factors: Value) -> Value:
     return result
 
 
-def _row(xp: Operations, x: Value) -> Value:
+def _row(xp: Operations, x: Same) -> Same:
     return xp.reshape(x, shape=(*x.shape[:-1], 1, x.shape[-1]))
 
 
-def _column(xp: Operations, x: Value) -> Value:
+def _column(xp: Operations, x: Same) -> Same:
     return xp.reshape(x, shape=(*x.shape, 1))
 
 
-def _matrix(xp: Operations, x: Value) -> Value:
+def _matrix(xp: Operations, x: Same) -> Same:
     """A scalar for each matrix, with two trailing axes of length 1 to broadcast."""
     return xp.reshape(x, shape=(*x.shape, 1, 1))
 
@@ -60,7 +60,7 @@ def _on_diagonal(xp: Operations, x: Tensor) -> Tensor:
     return xp.scatter_diagonal(x, axes=(x.ndim - 1, x.ndim), shape=(*x.shape, x.shape[-1]))
 
 
-def _diagonal(xp: Operations, x: Value) -> Value:
+def _diagonal(xp: Operations, x: Same) -> Same:
     return xp.diagonal(x, axes=(x.ndim - 2, x.ndim - 1))
 
 
@@ -239,16 +239,16 @@ def _det(xp: Operations, g: Tensor, x: Tensor) -> Tensor:
     return _matrix(xp, g) * xp.cofactor(x)
 
 
-def _by_inverse(xp: Operations, g: Value, det: Value, inverse: Value) -> Value:
+def _by_inverse(xp: Operations, g: Same, det: Same, inverse: Same) -> Same:
     """The derivative of the cofactors in a direction, computed from the transposed inverse."""
     return _matrix(xp, det) * (_inner(xp, g, inverse) * inverse - _between(xp, inverse, g))
 
 
-def _inner(xp: Operations, a: Value, b: Value) -> Value:
+def _inner(xp: Operations, a: Same, b: Same) -> Same:
     return xp.sum(a * b, axis=(b.ndim - 2, b.ndim - 1), keepdims=True)
 
 
-def _between(xp: Operations, inverse: Value, *directions: Value) -> Value:
+def _between(xp: Operations, inverse: Same, *directions: Same) -> Same:
     """The product inverse @ d1.T @ inverse @ d2.T @ ... for directions d and the transposed inverse."""
     result = inverse
     for direction in directions:

@@ -12,7 +12,7 @@ from .._core.primitives import SINGLES, elementwise, linear, zero
 from .._core.xp import RAW
 
 if TYPE_CHECKING:
-    from .._core.typing import Array, OfComplex, Operations, Tensor, Value
+    from .._core.typing import Array, OfComplex, Operations, Same, Tensor
 
 LN_TWO, LN_TEN = math.log(2), math.log(10)
 
@@ -55,7 +55,7 @@ def _logaddexp(a: Array, b: Array) -> Array:
     return np.where((top == low) & np.isinf(top.real), top, top + np.log1p(np.exp(low - top)))
 
 
-def _lerp(xp: Operations, a: Value, b: Value, weight: Value) -> Value:
+def _lerp(xp: Operations, a: Same, b: Same, weight: Same) -> Same:
     """Linear interpolation from the nearer end, so that both ends are reproduced exactly."""
     way, one = b - a, xp.constant(1, weight.dtype)
     return xp.where(xp.abs(weight) < 0.5, a + weight * way, b - way * (one - weight))

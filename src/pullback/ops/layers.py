@@ -14,10 +14,10 @@ from .._core.xp import RAW
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .._core.typing import Array, Operations, Tensor, Value
+    from .._core.typing import Array, Operations, Same, Tensor
 
 
-def _flat(xp: Operations, x: Value) -> Value:
+def _flat(xp: Operations, x: Same) -> Same:
     """x with all axes but the last flattened into one."""
     return x if x.ndim == 2 else xp.reshape(x, shape=(math.prod(x.shape[:-1]), x.shape[-1]))
 

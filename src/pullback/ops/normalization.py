@@ -19,7 +19,7 @@ from .._core.xp import RAW
 from .._numerics import blocks
 
 if TYPE_CHECKING:
-    from .._core.typing import Array, NumpyType, Operations, Tensor, Value
+    from .._core.typing import Array, NumpyType, Operations, Same, Tensor
     from ..compile.machine.tasks import BoundKernels
 
 Result = TypeVar("Result")
@@ -251,7 +251,7 @@ def _moments(x: Array, axis: tuple[int, ...], number: Array) -> tuple[Array, Arr
     return mean, variance
 
 
-def _centred(xp: Operations, x: Value, axis: tuple[int, ...], eps: float, known: Known | None) -> tuple[Value, Value]:
+def _centred(xp: Operations, x: Same, axis: tuple[int, ...], eps: float, known: Known | None) -> tuple[Same, Same]:
     """x less its mean, which callers must not write to, and the reciprocal standard deviation."""
     if known is not None and xp is RAW:
         centred = x - known.mean if known.centred is None else xp.asarray(known.centred)
@@ -370,9 +370,7 @@ def _products(xp: Operations, a: Tensor, b: Tensor, axis: tuple[int, ...]) -> Te
     return xp.total(a * b, axis=axis)
 
 
-def _to_input(
-    g: Value, centred: Value, scale: Value, gain: Value, sums: Value, products: Value, number: Array | int
-) -> Value:
+def _to_input(g: Same, centred: Same, scale: Same, gain: Same, sums: Same, products: Same, number: Array | int) -> Same:
     """The cotangent of x: g times a gain, minus its projections on the ones and on the centred values."""
     return (g - sums / number) * gain - centred * (products * (gain * scale * scale / number))
 
@@ -508,7 +506,7 @@ def _scaled(xp: Operations, g: Tensor, x: Tensor, scale: Tensor, *, needs: Seque
     return to_x, to_scale, xp.tied(xp.total(g, axis=rest), x) if needs[2] else None
 
 
-def _root_mean_square(xp: Operations, x: Value, axis: tuple[int, ...], eps: float) -> Value:
+def _root_mean_square(xp: Operations, x: Same, axis: tuple[int, ...], eps: float) -> Same:
     """The reciprocal root mean square."""
     return xp.rsqrt(xp.total(x * x, axis=axis) / max(count(x.shape, axis), 1) + eps)
 

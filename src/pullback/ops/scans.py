@@ -19,7 +19,7 @@ from .._core.xp import RAW
 from .reductions import out_of_range
 
 if TYPE_CHECKING:
-    from .._core.typing import Array, Operations, Tensor, Value
+    from .._core.typing import Array, Operations, Same, Tensor
 
 
 def _shift(xp: Operations, x: Tensor, step: int, axis: int) -> Tensor:
@@ -57,7 +57,7 @@ def _cumprod(xp: Operations, g: Tensor, x: Tensor, *, axis: int, exclusive: bool
     return xp.cumprod(x, axis=axis, exclusive=True) * following
 
 
-def _before_and_behind(xp: Operations, x: Value, axis: int) -> tuple[Value, Value]:
+def _before_and_behind(xp: Operations, x: Same, axis: int) -> tuple[Same, Same]:
     """The products of the elements before each one, and of those after it."""
     behind = xp.flip(xp.cumprod(xp.flip(x, axis=axis), axis=axis, exclusive=True), axis=axis)
     return xp.cumprod(x, axis=axis, exclusive=True), behind

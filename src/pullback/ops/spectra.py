@@ -42,7 +42,7 @@ from .decompositions import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .._core.typing import Array, OfComplex, Operations, Tensor, Value
+    from .._core.typing import Array, OfComplex, Operations, Same, Tensor
 
 # 1. Which values are equal, and which vectors to choose among them
 
@@ -78,7 +78,7 @@ def _frames_forward(y: Array, tied: Array) -> Array:
     return np.where(turns, np.where(tied, found, 0), one).astype(y.dtype)
 
 
-def _tied(xp: Operations, values: Value, slopes: Value, *, digits: float) -> Value:
+def _tied(xp: Operations, values: Same, slopes: Same, *, digits: float) -> Same:
     """True for pairs of values that agree in all digits, or with `digits` 0.5 in half of them, with equal slopes."""
     eps = float(finfo(getattr(values, "_dtype", values.dtype)).eps)
     return xp.tied_values(values, slopes, share=ROUNDING * eps if digits == 1 else eps**digits)
@@ -92,18 +92,18 @@ def _one(xp: Operations, x: Tensor) -> Tensor:
     return xp.where(_identity(xp, x.shape[-1]), 1, xp.zeros_like(x))
 
 
-def _within(xp: Operations, x: Value, left: Value, right: Value) -> tuple[Value, Value]:
+def _within(xp: Operations, x: Same, left: Same, right: Same) -> tuple[Same, Same]:
     """A direction in the basis of the factors, split into its Hermitian and its skew-Hermitian part."""
     inside = _product(xp, _adjoint(xp, left), x, _adjoint(xp, right))
     back = _adjoint(xp, inside)
     return (inside + back) / 2, (inside - back) / 2
 
 
-def _real(xp: Operations, x: Value) -> Value:
+def _real(xp: Operations, x: Same) -> Same:
     return xp.real(x) if xp.is_complex(x) else x
 
 
-def _diagonal_in(xp: Operations, frames: Value, x: Value) -> Value:
+def _diagonal_in(xp: Operations, frames: Same, x: Same) -> Same:
     """The diagonal of Q^H x Q."""
     return _real(xp, _diagonal(xp, _product(xp, _adjoint(xp, frames), x, frames)))
 
@@ -278,9 +278,7 @@ def _push_gradient(
     return _product(xp, left, middle, right) + _apart(xp, x, given, values, left, right, tied, hermitian)
 
 
-def _slopes(
-    xp: Operations, direction: Value, values: Value, left: Value, right: Value
-) -> tuple[Value, Value, Value, Value]:
+def _slopes(xp: Operations, direction: Same, values: Same, left: Same, right: Same) -> tuple[Same, Same, Same, Same]:
     inside = _within(xp, direction, left, right)[0]
     tied = _tied(xp, values, values, digits=1)
     frames = xp.frames(inside, tied)

@@ -4,11 +4,13 @@ A primitive is called only with plain values, even if its arguments are traced. 
 the derivative is computed, and must be written in autograd.numpy.
 """
 
+from __future__ import annotations
+
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +20,7 @@ from ..._core.primitives import Function
 from ..._tensor.custom import CustomCall, tensor_of
 from ...extend import Primitive
 from ...func import rules as _rules
-from ...func.arguments import Argument, Params
+from ...func.arguments import Argument
 from ...func.custom import RULES, Rules
 from ...func.rules import Backward, RulePrimitive
 from ...utils.trees import Structure, flatten, paths, unflatten
@@ -26,6 +28,10 @@ from .boxes import Box, getval, seen
 from .operators import make_vjp, name_of
 from .spaces import vspace
 from .tracing import active, conjugate
+
+if TYPE_CHECKING:
+    from ..._core.typing import Params
+
 
 primitive_vjps: dict[Any, Function] = {}
 """For each primitive the function of `(argnums, ans, args, kwargs)` that returns its pullback for these arguments."""

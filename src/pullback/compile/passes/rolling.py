@@ -12,6 +12,7 @@ never stacked: who uses them outside of the loop makes them anew of what they ar
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -70,7 +71,7 @@ def _drawn_first(program: Program) -> Program:
     drawn = [e for e in program.equations if has_effect(e)]
     if not drawn or not all(e.name == "draw" and given.issuperset(e.inputs) for e in drawn):
         return program
-    return program.with_(equations=(*drawn, *[e for e in program.equations if not has_effect(e)]))
+    return program.changed(equations=(*drawn, *[e for e in program.equations if not has_effect(e)]))
 
 
 def _chosen(program: Program, found: list[Repeat]) -> list[Repeat]:
@@ -320,7 +321,9 @@ class _Rolling:
             first, last = (numbering.first_operand[place] for place in (repeat.start, repeat.stop))
             others = np.concatenate((numbering.operands[:first], numbering.operands[last:], needed))
             others = others[(others >= repeat.base) & (others < repeat.base + repeat.made * (repeat.count - 1))]
-            waiting = [repeat.base + repeat.made + int(each) for each in np.unique((others - repeat.base) % repeat.made)]
+            waiting = [
+                repeat.base + repeat.made + int(each) for each in np.unique((others - repeat.base) % repeat.made)
+            ]
             seen: set[int] = set()
             while waiting:
                 number = waiting.pop()
@@ -398,7 +401,9 @@ class _Rolling:
         if length > count * apart:
             source = self.op(ops.getitem, (source,), {"index": (slice(start, start + count * apart, None),)})
         source = self.op(ops.reshape, (source,), {"shape": (count, apart, *source.shape[1:])})
-        row = loop.column(_Rows(source, 0, 1, rows.plain) if rows.step > 0 else _Rows(source, count - 1, -1, rows.plain))
+        row = loop.column(
+            _Rows(source, 0, 1, rows.plain) if rows.step > 0 else _Rows(source, count - 1, -1, rows.plain)
+        )
         return self._step(loop, ops.getitem, (row,), {"index": (low - start, ...)}, None)
 
     def _shared(self, loop: _Loop, number: int) -> Value:
@@ -411,7 +416,9 @@ class _Rolling:
             return loop.known[value]
         return loop.shared.setdefault(value, value.like())
 
-    def _step(self, loop: _Loop, primitive: Any, inputs: tuple[Value, ...], params: dict[str, Any], old: Equation | None) -> Value:
+    def _step(
+        self, loop: _Loop, primitive: Any, inputs: tuple[Value, ...], params: dict[str, Any], old: Equation | None
+    ) -> Value:
         """The result of one more equation of the step."""
         ((shape, dtype),) = infer(primitive, inputs, params)
         found = Value(shape, dtype)
@@ -459,8 +466,7 @@ class _Rolling:
         x = self.value(int(sources[0]))
         found = _parts(x.shape, [self.program.equations[place].params["index"] for place in places])
         if found is None:
-            found = self._gathered(int(sources[0]), places)
-            return self._column(loop, found)
+            return self._column(loop, self._gathered(int(sources[0]), places))
         axis, first, step, width, rest = found
         order = [axis, *[i for i in range(len(x.shape)) if i != axis]]
         if width is not None:  # windows along an axis, whose elements come last
@@ -581,7 +587,7 @@ class _Rolling:
                 if self._run(numbers[start:stop]) is None and self._seen(numbers[start:stop]) is None:
                     stop = start + 1
             cuts.append(stop)
-        return [numbers[start:stop] for start, stop in zip(cuts, cuts[1:], strict=False)]
+        return [numbers[start:stop] for start, stop in itertools.pairwise(cuts)]
 
     def _home(self, number: Any) -> _Loop | None:
         """The loop that makes a value."""
@@ -674,10 +680,13 @@ def _same(one: Any, other: Any) -> bool:
 
 def _parts(shape: tuple[int, ...], indices: list[Any]) -> tuple[int, int, int, int | None, Any] | None:
     """Along which axis parts of an array follow one another, the first place, the step, and the width of a part, if it is a
-    slice; and what is then left to index in each. None if they do not follow one another along one axis."""
+    slice; and what is then left to index in each. None if they do not follow one another along one axis.
+    """
     if any(type(index) is not tuple for index in indices):
         return None
-    counting = [i for i, entries in enumerate(zip(*indices, strict=True)) if any(not _same(e, entries[0]) for e in entries)]
+    counting = [
+        i for i, entries in enumerate(zip(*indices, strict=True)) if any(not _same(e, entries[0]) for e in entries)
+    ]
     if len(counting) != 1:
         return None
     (entry,) = counting
@@ -699,7 +708,7 @@ def _parts(shape: tuple[int, ...], indices: list[Any]) -> tuple[int, int, int, i
             return None
         rest = (*first[:entry], slice(None, None, spans[0][2] if spans[0][2] != 1 else None), *first[entry + 1 :])
     step = places[1] - places[0]
-    if not step or any(b - a != step for a, b in zip(places, places[1:], strict=False)):
+    if not step or any(b - a != step for a, b in itertools.pairwise(places)):
         return None
     return axis, places[0], step, width, rest
 
