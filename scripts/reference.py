@@ -35,8 +35,8 @@ MODULES = (
     "autograd.functional autograd.graph compat.autograd compat.torch compile distributions "
     "distributions.constraints explain extend fft files func interop.einops interop.scipy "
     "interpreters linalg masked nn nn.functional nn.init "
-    "nn.utils nn.utils.parametrizations nn.utils.parametrize nn.utils.prune nn.utils.rnn optim optim.lr_scheduler "
-    "optim.swa_utils signal.windows sparsity special utils.checkpoint utils.data"
+    "nn.utils nn.utils.parametrizations nn.utils.parametrize nn.utils.prune nn.utils.rnn observe optim optim.lr_scheduler "
+    "optim.swa_utils program signal.windows sparsity special utils.checkpoint utils.data utils.trees"
 ).split()
 # What these modules have from others, for users of torch's names
 ALSO = {

@@ -193,7 +193,7 @@ def test_the_stubs_are_up_to_date():
         ),
         ("lower: _Any, upper: _Any", "upper: _Any, lower: _Any", "fori_loop"),
         ("mode: bool = True) -> _Self", "mode: bool) -> _Self", "inference_mode.__new__"),
-        ("def linearize(", "def linearise(", "linearise"),
+        ("def checkpoint_loop(", "def checkpoint_loops(", "checkpoint_loops"),
     ],
 )
 def test_forms_that_are_written_out_have_the_arguments_of_the_source(tmp_path, written, changed, name):

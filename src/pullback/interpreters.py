@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from typing import Any, Self
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any, Self, TypeGuard
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from ._core.modes import entered, innermost, mode, within
 from ._core.package import package
 from ._core.primitives import BaseInterpreter, Carrier, Primitive as Primitive
 from ._numerics.random import sampled_within
+from ._tape.memory import cell_with
 from ._tape.node import new
 from ._tape.recording import Tape
 from ._tensor.tensor import Tensor
@@ -148,11 +151,15 @@ class Interpreter(BaseInterpreter):
         return {**super()._values(), mode: within()}
 
     def box(self, value: Any) -> Any:
-        """A value as a tensor of this interpreter; a tuple element by element."""
+        """A value as a tensor of this interpreter; a tuple element by element.
+
+        A value is an array, or whatever else has a shape and a dtype that stand for one.
+        """
         if isinstance(value, tuple):
             return tuple(map(self.box, value))
         boxed: Any = new(self.carrier)
-        boxed._array = value if isinstance(value, (np.ndarray, Carrier)) else np.asarray(value)
+        whole = isinstance(value, (np.ndarray, Carrier)) or (hasattr(value, "dtype") and not np.isscalar(value))
+        boxed._array = value if whole else np.asarray(value)
         boxed._node = boxed._cell = None
         boxed.interpreter = self
         boxed.level = self.level
@@ -169,7 +176,7 @@ class Interpreter(BaseInterpreter):
         """True inside this interpreter's `with` block."""
         return bool(self._around)
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> TypeGuard[Tensor]:
         """True if a value is a tensor of this interpreter."""
         return isinstance(value, Carrier) and value.interpreter is self
 
@@ -186,3 +193,41 @@ class Interpreter(BaseInterpreter):
         """Random numbers as a tensor of this interpreter, drawn one level further in."""
         values = [self.unbox(parameter) for parameter in parameters]
         return self.box(sampled_within(self.around, draw, shape, values, generator))
+
+
+def pull(
+    primitive: Primitive,
+    xp: Any,
+    g: Any,
+    args: Sequence[Any],
+    result: Any,
+    params: dict[str, Any],
+    wanted: Sequence[bool],
+) -> Sequence[Any]:
+    """The cotangents of an operation's operands, by its rules: what an interpreter of backward passes needs of a primitive.
+
+    Parameters
+    ----------
+    primitive, args, params, result
+        The operation, its operands, its metadata, and what it gave.
+    xp
+        The functions that the rules compute with: `pullback.ops`, or others of the same names.
+    g
+        The cotangent of the result; of several results a list.
+    wanted
+        For each operand, whether its cotangent is asked for; of others it is None. A cotangent may still have to be summed to
+        the shape of an operand that was broadcast.
+
+    >>> import pullback
+    >>> from pullback.interpreters import pull
+    >>> a, b = pullback.tensor(2.0), pullback.tensor(5.0)
+    >>> pull(pullback.ops.multiply, pullback.ops, pullback.tensor(1.0), (a, b), a * b, {}, (True, False))
+    (tensor(5.), None)
+    """
+    edges = [SimpleNamespace(shape=np.shape(arg)) if want else None for arg, want in zip(args, wanted, strict=True)]
+    saved: list[Any] = []
+    for place, _ in primitive.keeps:
+        kept = [result] if place is None else args[place] if isinstance(place, slice) else [args[place]]
+        saved.extend(map(cell_with, kept))
+    found: Sequence[Any] = primitive.pull(xp, g, edges, saved, params)
+    return found

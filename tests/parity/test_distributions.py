@@ -296,7 +296,8 @@ def test_expanding_does_not_check_again(family):
 def test_zeros_among_uniform_numbers_give_finite_samples(monkeypatch):
     """One of 2**24 single-precision numbers is 0."""
     d = pullback.distributions
-    monkeypatch.setattr(d.continuous.sampling, "rand", lambda shape, dtype: pullback.zeros(shape, dtype=dtype))
+    for module in (d.distribution, d.continuous, d.intervals):
+        monkeypatch.setattr(module, "rand", lambda shape, dtype: pullback.zeros(shape, dtype=dtype))
     for distribution in (d.Laplace(0.0, 1.0), d.Cauchy(0.0, 1.0), d.Exponential(1.0), d.Gumbel(0.0, 1.0)):
         assert distribution.sample().isfinite()
     assert d.Weibull(1.0, 1.0).sample() > 0
@@ -723,3 +724,24 @@ def test_values_of_a_mixture_lie_in_the_support_of_every_part():
         parts = d.Uniform(parts.low, parts.high, validate_args=False)
         unchecked = d.MixtureSameFamily(d.Categorical(t.ones(2)), parts, validate_args=False).expand((4,))
         assert unchecked.log_prob(t.tensor([[0.5], [2.5]])).shape == (2, 4)
+
+
+@pytest.mark.filterwarnings("ignore:.*does not define `support`")
+@pytest.mark.parametrize("t", both, ids=["pullback", "torch"])
+def test_mixtures_of_ones_own_family_that_names_no_support(t):
+    class Peaked(t.distributions.Distribution):
+        def log_prob(self, value):
+            return -value.abs() + t.zeros(self.batch_shape)
+
+    Peaked.arg_constraints = {}
+    mixture = t.distributions.MixtureSameFamily(t.distributions.Categorical(t.ones(3)), Peaked((3,)))
+    assert mixture.log_prob(t.tensor(2.0)).item() == -2.0
+    assert t.distributions.Independent(Peaked((3,)), 1).log_prob(t.tensor(2.0)).item() == -6.0
+
+
+def test_a_support_that_is_not_named_is_none():
+    d = pullback.distributions
+    mine = d.Distribution((3,))
+    assert mine.support is None and d.Independent(mine, 1).support is None
+    assert d.MixtureSameFamily(d.Categorical(pullback.ones(3)), mine).support is None
+    assert d.CumulativeDistributionTransform(mine).domain is d.constraints.real

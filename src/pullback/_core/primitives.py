@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from . import bfloat, xp as _xp
 from .composing import composed, saved_names, signature
@@ -19,14 +19,17 @@ from .modes import ValuesBlock, innermost, quiet
 from .package import package
 from .sites import qualified
 
+if TYPE_CHECKING:
+    from .typing import Options
+
 # 1. Primitives and kinds
 #
 # A primitive is a name, a forward function on arrays, and the derivative rules that its kind requires. Arrays are passed by
 # position, other parameters by keyword. A rule's signature is `(xp, g, <saved>, *, <parameters>)`: `xp` is a namespace of
 # array functions, `g` the cotangent, and a saved name is one of the inputs, `y` for the output, or `<input>_shape`. The
-# values that signatures name are saved for the backward pass; an unknown name is an error at import.
-# Rules are written for real numbers. For complex inputs, `complex` says what happens: the cotangent is conjugated before and
-# after the rule ("holomorphic", torch's convention), the rule is called as it is ("as written"), or recording is "refused".
+# values that signatures name are saved for the backward pass; an unknown name is an error at import. Rules are written for
+# real numbers. For complex inputs, `complex` says what happens: the cotangent is conjugated before and after the rule
+# ("holomorphic", torch's convention), the rule is called as it is ("as written"), or recording is "refused".
 # With `halves="as singles"` a primitive computes with float16 in float32, in both passes, and rounds its results once. With
 # bfloat16 all do; rules of those with `halves="as written"` take cotangents as they are.
 # `definition(xp, <inputs>, *, <parameters>)` says what a composed primitive computes, in the language of rules; it may return
@@ -38,19 +41,6 @@ from .sites import qualified
 Function = Callable[..., Any]
 Rule = Function
 SINGLES: Any = {"halves": "as singles"}
-
-
-class Options(TypedDict, total=False):
-    """What primitives of most kinds can be given, with the defaults that `Primitive` has."""
-
-    title: str | Callable[..., str] | None
-    complex: str
-    halves: str
-    push: Function | None
-    view: bool
-    definition: Function | None
-    commutes: bool
-    cost: int | None
 
 
 class Primitive:
@@ -252,8 +242,7 @@ def general(
 ) -> Primitive:
     """Any other differentiable primitive: one rule for each input, or a joint rule; `y` is a list if there are several outputs.
 
-    `push(xp, primals, tangents, y, **parameters)` is the forward-mode derivative, if it is not the transposed rule, for which
-    it may return NotImplemented.
+    `push(xp, primals, tangents, y, **parameters)` is the forward-mode derivative; where it returns NotImplemented, the transposed rule is.
     """
     return Primitive(name, "general", forward, inputs, rules, joint=joint, outputs=outputs, **options)
 
@@ -274,12 +263,12 @@ def zero(
 
 # 2. Carriers and levels
 #
-# A carrier boxes a value for one interpreter and has that interpreter's level: 0 for the tape on which every program runs,
-# higher for each transform that is entered later, negative for interpreters below the tape. The level, not the type, decides
+# A carrier, of which all are tensors, boxes a value for one interpreter and has its level: 0 for the tape on which every program
+# runs, higher for each transform that is entered later, negative for interpreters below the tape. The level, not the type, decides
 # which interpreter processes an operation first; without levels, vmap(grad) and grad(vmap) could not both be right.
 
 
-class Carrier:
+class Box:
     """A boxed value: `level` is that of the interpreter that boxed it."""
 
     __slots__ = ()
@@ -288,13 +277,22 @@ class Carrier:
 
     if TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> Any: ...  # a carrier is a tensor to all other modules
+        def __getattr__(
+            self, name: str
+        ) -> Any: ...  # the attributes and methods of tensors, which a higher layer defines
+
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
+
+    Carrier = Tensor
+else:
+    Carrier = Box
 
 
 # 3. Bind
 #
-# One rule: the interpreter of the highest level among the arguments processes the operation. When no argument is
-# boxed, the raw forward function runs.
+# One rule: the interpreter of the highest level among the arguments processes the operation; without one, `forward` runs.
 
 
 def bind(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -314,9 +312,8 @@ def bind(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> A
 
 # 4. Interpreters
 #
-# An interpreter is one class with one method. Entering it takes the next higher level, so that the interpreter that was
-# entered last is the first to process an operation. To add one, no other file has to change: see
-# `examples/printing_tracer.py`.
+# An interpreter is one class with one method. Entering it takes the next higher level, so that the interpreter that was entered
+# last is the first to process an operation. To add one, no other file has to change: see `examples/printing_tracer.py`.
 
 
 class BaseInterpreter(ValuesBlock):
@@ -333,9 +330,7 @@ class BaseInterpreter(ValuesBlock):
 
     def grad(self, outputs: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any], **options: Any) -> Any:
         """The result of `autograd.grad` for outputs that this interpreter has boxed; raises RuntimeError if there is none."""
-        raise RuntimeError(
-            f"autograd.grad inside {type(self).__name__}: its values have no graph; use {package}.func.grad"
-        )
+        raise RuntimeError(f"autograd.grad inside {type(self).__name__}: values have no graph; use {package}.func.grad")
 
     def ended(self) -> bool:
         """True if tensors hold this interpreter's values no more, after a wait for the thread whose values they are."""

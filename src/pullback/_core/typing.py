@@ -2,6 +2,10 @@
 
 Only type checkers read them: a module imports them under `if TYPE_CHECKING`, and its annotations are text, by `from
 __future__ import annotations`. `Tensor` also stands for the values that take its place inside a transform.
+
+In `ops`, functions that compute with NumPy take and give `Array`. Rules and definitions take and give `Tensor`, whose
+methods, operators and functions of `xp`, a `Operations`, they use, and nothing that arrays have not: the same rule runs
+on both. What both call, with either, takes and gives `Value`. Metadata have their own types.
 """
 
 from __future__ import annotations
@@ -10,14 +14,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, Protocol, TypeAlias
+    from types import EllipsisType
+    from typing import Any, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar
 
     import numpy as np
 
     from .._numerics.random import Generator as Generator
     from .._tensor.tensor import Tensor as Tensor
-    from .dtypes import dtype
-    from .placement import device
+    from ..compile.mathematics.lanes import IRValue
+    from ..ops.namespace import Operations as Operations
+    from .dtypes import NumpyType as NumpyType, dtype
+    from .placement import device, memory_format
+    from .primitives import Function, Primitive
+    from .xp import _Marker
 
     Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
     Number: TypeAlias = bool | int | float | complex
@@ -26,8 +35,55 @@ if TYPE_CHECKING:
     Dim: TypeAlias = int | Sequence[int] | None
     Sizes: TypeAlias = int | Sequence[int]
     Device: TypeAlias = device | str | int
+    MemoryFormat: TypeAlias = memory_format
+    Params: TypeAlias = dict[str, Any]
+
+    # What a function that takes tensors and arrays alike is given and gives; `Same`: values that are all tensors or all
+    # arrays. An entry of an index, or of the metadata of one with arrays, and a basic index; a chain of views, of
+    # primitives and their metadata.
+    Value: TypeAlias = Tensor | Array
+    Result: TypeAlias = Value | tuple[Value, ...]
+    Same = TypeVar("Same", Tensor, Array)
+    Numeric = TypeVar("Numeric", Array, IRValue)
+    Converted = TypeVar("Converted", bound=complex)
+    Given = ParamSpec("Given")
+    Returned = TypeVar("Returned")
+    Entry: TypeAlias = int | slice | EllipsisType | _Marker | None
+    Index: TypeAlias = int | slice | EllipsisType | tuple[int | slice | EllipsisType | None, ...] | None
+    Path: TypeAlias = Sequence[tuple[Primitive, dict[str, Any]]]
+
+    class Shaped(Protocol):
+        """What has a shape and NumPy's dtype: an array, or a value of a program."""
+
+        @property
+        def shape(self) -> tuple[int, ...]: ...
+        @property
+        def dtype(self) -> NumpyType: ...
+
+    class OfComplex(TypedDict):
+        """What happens to rules for complex inputs, as an option of several primitives."""
+
+        complex: str
 
     class Namespace(Protocol):
         """The functions of arrays under NumPy's names, by which a formula computes: of arrays, tensors, or a compiler."""
 
         def __getattr__(self, name: str) -> Callable[..., Any]: ...
+
+    class Saved(Protocol):
+        """Where a graph keeps a value."""
+
+        @property
+        def array(self) -> Any: ...
+
+    class Options(TypedDict, total=False):
+        """What primitives of most kinds can be given, with the defaults that `Primitive` has."""
+
+        title: str | Callable[..., str] | None
+        complex: str
+        halves: str
+        push: Function | None
+        view: bool
+        definition: Function | None
+        commutes: bool
+        cost: int | None

@@ -11,8 +11,9 @@ import functools
 import itertools
 import math
 import operator
+import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +27,9 @@ from .bounds import (
 )
 from .contraction import contracted
 from .lazy import PROVIDERS, provider
+
+if TYPE_CHECKING:
+    from .typing import Operations
 
 NUMPY = """abs add all any bitwise_and bitwise_or bitwise_xor ceil conj cos cosh divide equal exp expand_dims expm1 floor
     floor_divide greater greater_equal isfinite isinf isnan less less_equal log log1p logical_and logical_not
@@ -41,6 +45,9 @@ def __getattr__(name: str) -> Any:
     forward = globals()[name] = getattr(provider("primitives"), name).forward
     return forward
 
+
+RAW: Operations = sys.modules[__name__]
+"""This module as what rules are given."""
 
 pow = np.power
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -230,7 +230,7 @@ def _copy_survivors(cells: Iterable[ref[Cell]], instead: Any) -> None:
 
 def version(tensor: Any) -> int:
     """How often the tensor's memory has been written; a storage, once there is one, counts for all its members."""
-    return tensor._writes if tensor._storage is None else tensor._storage.version  # type: ignore[no-any-return]
+    return tensor._writes if tensor._storage is None else tensor._storage.version
 
 
 def written(tensor: Any) -> None:

@@ -247,7 +247,7 @@ def _kind(result: Any) -> str:
     """The kind of a result's dtype: 'f' for real and 'c' for complex numbers; others have no derivative."""
     if type(result) is tuple:
         return _kind(result[0]) if result else "no outputs"
-    return (result._dtype if isinstance(result, Carrier) else result.dtype).kind  # type: ignore[no-any-return]
+    return (result._dtype if isinstance(result, Carrier) else result.dtype).kind
 
 
 # 2. What is saved

@@ -4,6 +4,8 @@ Each function refuses a first argument that is not a tensor. Functions that are 
 have the same fast path.
 """
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable
 from types import FunctionType
@@ -50,7 +52,7 @@ def function(name: str) -> Any:
 def of_method(name: str) -> Function:
     """The function of the package that calls the tensor method of the same name."""
 
-    def function(input: Any, *args: Any, **options: Any) -> Any:
+    def function(input: Tensor, *args: Any, **options: Any) -> Any:
         require_tensor(name, "input", input)
         return getattr(input, name)(*args, **options)
 

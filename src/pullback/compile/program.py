@@ -118,7 +118,7 @@ class Program:
     def __repr__(self) -> str:
         return f"<program of {len(self.equations)} equations>"
 
-    def with_(self, **changes: Any) -> Program:
+    def changed(self, **changes: Any) -> Program:
         """The program with some parts exchanged."""
         return replace(self, **changes)
 
@@ -217,17 +217,17 @@ def check(program: Program) -> Program:
     return program
 
 
-def acts(equation: Equation) -> bool:
+def has_effect(equation: Equation) -> bool:
     """Whether an equation has an effect, or a part of one has: it is needed though its results are not."""
     primitive = equation.primitive
     if primitive.name in LOOPS:
-        return any(acts(part) for body in bodies(equation.params) for part in body.equations)
+        return any(has_effect(part) for body in bodies(equation.params) for part in body.equations)
     return bool(primitive.kind == "effect")
 
 
 def effectful(equation: Equation) -> bool:
     """Whether an equal equation may give something else: it has an effect, or its numbers are drawn at random."""
-    return acts(equation) or equation.primitive.name == "drawn"
+    return has_effect(equation) or equation.primitive.name == "drawn"
 
 
 class DepartedError(Exception):

@@ -18,10 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import Tensor, from_numpy
 from .._core import machine
-from .._core.primitives import Carrier
-from .._core.trees import flatten, unflatten
-from .._tensor.creation import from_numpy
+from ..utils.trees import flatten, unflatten
 from .launching import launched
 
 OPERATIONS = {"sum": np.add, "mean": np.add, "product": np.multiply, "min": np.minimum, "max": np.maximum}
@@ -251,7 +250,7 @@ def all_reduce(tree: Any, operation: str = "sum", *, comm: Any = None) -> Any:
     tensor([2., 4.])
     """
     leaves, structure = flatten(tree)
-    if any(isinstance(leaf, Carrier) and leaf.requires_grad for leaf in leaves):
+    if any(isinstance(leaf, Tensor) and leaf.requires_grad for leaf in leaves):
         raise RuntimeError("all_reduce has no derivative: reduce gradients, or give it tensor.detach()")
     places = [place for place, leaf in enumerate(leaves) if leaf is not None]
     ranks = world() if comm is None else Ranks(comm)
@@ -259,11 +258,9 @@ def all_reduce(tree: Any, operation: str = "sum", *, comm: Any = None) -> Any:
         places, ranks.reduced([_array(leaves[p]) for p in places], operation, "all_reduce"), strict=True
     ):
         kind = type(leaves[place])
-        leaves[place] = (
-            array if kind is np.ndarray else from_numpy(array) if issubclass(kind, Carrier) else array.item()
-        )
+        leaves[place] = array if kind is np.ndarray else from_numpy(array) if issubclass(kind, Tensor) else array.item()
     return unflatten(structure, leaves)
 
 
 def _array(leaf: Any) -> Any:
-    return leaf.numpy() if isinstance(leaf, Carrier) else np.asarray(leaf)
+    return leaf.numpy() if isinstance(leaf, Tensor) else np.asarray(leaf)

@@ -19,14 +19,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import compile as _compile
+from .. import Tensor, compile as _compile, from_numpy
 from .._core import machine, sites, tracebacks
-from .._core.primitives import Carrier
-from .._core.trees import flatten, mapped
 from .._numerics import blas
-from .._tensor.creation import from_numpy
 from ..func import grad, grad_and_value, jvp
 from ..utils.data.collating import default_collate
+from ..utils.trees import flatten, mapped
 
 LINES = 6
 """How many lines of another exception's message are quoted."""
@@ -104,7 +102,8 @@ def _product(loss: Callable[..., Any]) -> Callable[..., Any]:
     """The function that multiplies the Hessian of a loss by a direction."""
 
     def product(parameters: Any, direction: Any, *data: Any) -> Any:
-        return jvp(grad(lambda given: loss(given, *data)), (parameters,), (direction,))[1]
+        gradient = grad(lambda given: loss(given, *data))
+        return jvp(gradient, (parameters,), (direction,))[1]
 
     return product
 
@@ -190,7 +189,7 @@ def computed(shipped: Shipped, given: Any, summed: bool, total: int, partition: 
         with machine.repeatable(), blas.single():
             arguments = (*given, *_data(partition))
             leaves, structure = flatten(shipped.made()(*mapped(_tensor, arguments)))
-            arrays = [np.array(leaf.detach().numpy() if isinstance(leaf, Carrier) else leaf) for leaf in leaves]
+            arrays = [np.array(leaf.detach().numpy() if isinstance(leaf, Tensor) else leaf) for leaf in leaves]
     except Exception as error:
         raise _failed(error, number, total) from error
     arrays = [each.astype(np.result_type(each.dtype, np.float64)) if summed else each for each in arrays]

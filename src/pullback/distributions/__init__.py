@@ -26,10 +26,10 @@ __getattr__, __dir__, __all__ = _lazy.index(
         "relaxed": "OneHotCategoricalStraightThrough RelaxedBernoulli RelaxedOneHotCategorical",
         "transforms": (
             "AbsTransform AffineTransform ComposeTransform CumulativeDistributionTransform ExpTransform "
-            "IndependentTransform LowerCholeskyTransform PositiveDefiniteTransform PowerTransform ReshapeTransform "
-            "SigmoidTransform SoftmaxTransform SoftplusTransform StickBreakingTransform TanhTransform Transform "
-            "identity_transform"
+            "LowerCholeskyTransform PositiveDefiniteTransform PowerTransform SigmoidTransform SoftmaxTransform "
+            "SoftplusTransform StickBreakingTransform TanhTransform Transform identity_transform"
         ),
+        "axes": "IndependentTransform ReshapeTransform",
         "correlations": "CorrCholeskyTransform",
         "joined": "CatTransform StackTransform",
         "constraint_registry": "biject_to transform_to",

@@ -3,10 +3,13 @@
 The latter are meant for optimisation: they need not be bijective, and exist for more sets.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from . import constraints
+from .axes import IndependentTransform
 from .constraints import Constraint
 from .correlations import CorrCholeskyTransform
 from .joined import CatTransform, StackTransform
@@ -14,7 +17,6 @@ from .transforms import (
     AffineTransform,
     ComposeTransform,
     ExpTransform,
-    IndependentTransform,
     LowerCholeskyTransform,
     PositiveDefiniteTransform,
     SigmoidTransform,
@@ -24,7 +26,8 @@ from .transforms import (
     identity_transform,
 )
 
-Factory = Callable[[Any], Transform]
+Factory = Callable[[Any], Transform]  # of a constraint of the class that it is registered for
+F = TypeVar("F", bound=Factory)
 
 
 class ConstraintRegistry:
@@ -44,7 +47,11 @@ class ConstraintRegistry:
     def __init__(self) -> None:
         self._registry: dict[type, Factory] = {}
 
-    def register(self, constraint: Any, factory: Factory | None = None) -> Any:
+    @overload
+    def register(self, constraint: Constraint | type[Constraint]) -> Callable[[F], F]: ...
+    @overload
+    def register(self, constraint: Constraint | type[Constraint], factory: F) -> F: ...
+    def register(self, constraint: Constraint | type[Constraint], factory: F | None = None) -> F | Callable[[F], F]:
         """Add a function for the class of a constraint; a decorator when the function is left out.
 
         Raises
@@ -54,15 +61,10 @@ class ConstraintRegistry:
         """
         if factory is None:
             return lambda factory: self.register(constraint, factory)
-        kind = type(constraint) if isinstance(constraint, Constraint) else constraint
-        if not isinstance(kind, type) or not issubclass(kind, Constraint):
-            raise TypeError(
-                f"Expected constraint to be either a Constraint subclass or instance, but got {constraint!r}"
-            )
-        self._registry[kind] = factory
+        self._registry[_class_of(constraint)] = factory
         return factory
 
-    def __call__(self, constraint: Any) -> Transform:
+    def __call__(self, constraint: Constraint) -> Transform:
         """A transform from unconstrained numbers to the set."""
         factory = self._registry.get(type(constraint))
         if factory is None:
@@ -70,25 +72,33 @@ class ConstraintRegistry:
         return factory(constraint)
 
 
+def _class_of(constraint: object) -> type[Constraint]:
+    if isinstance(constraint, Constraint):
+        return type(constraint)
+    if isinstance(constraint, type) and issubclass(constraint, Constraint):
+        return constraint
+    raise TypeError(f"Expected constraint to be either a Constraint subclass or instance, but got {constraint!r}")
+
+
 biject_to, transform_to = ConstraintRegistry(), ConstraintRegistry()
 
 
-def _from_lower(constraint: Any) -> Transform:
+def _from_lower(constraint: constraints._Lower) -> Transform:
     return ComposeTransform([ExpTransform(), AffineTransform(constraint.lower_bound, 1)])
 
 
-def _from_upper(constraint: Any) -> Transform:
+def _from_upper(constraint: constraints._Upper) -> Transform:
     return ComposeTransform([ExpTransform(), AffineTransform(constraint.upper_bound, -1)])
 
 
-def _between(constraint: Any) -> Transform:
+def _between(constraint: constraints._Both) -> Transform:
     low, high = constraint.lower_bound, constraint.upper_bound
     if isinstance(low, (int, float)) and isinstance(high, (int, float)) and (low, high) == (0, 1):
         return SigmoidTransform()
     return ComposeTransform([SigmoidTransform(), AffineTransform(low, high - low)])
 
 
-_SAME: dict[Any, Factory] = {
+_SAME: dict[Constraint | type[Constraint], Factory] = {
     constraints.real: lambda constraint: identity_transform,
     constraints.greater_than: _from_lower,
     constraints.greater_than_eq: _from_lower,
@@ -111,13 +121,13 @@ transform_to.register(constraints.positive_semidefinite, lambda constraint: Posi
 def _of_parts(registry: ConstraintRegistry) -> None:
     """Register the sets composed of others, whose transforms are composed of the others' transforms."""
 
-    def independent(constraint: Any) -> Transform:
+    def independent(constraint: constraints._Independent) -> Transform:
         return IndependentTransform(registry(constraint.base_constraint), constraint.reinterpreted_batch_ndims)
 
-    def cat(constraint: Any) -> Transform:
+    def cat(constraint: constraints._Cat) -> Transform:
         return CatTransform([registry(part) for part in constraint.cseq], constraint.dim, constraint.lengths)
 
-    def stack(constraint: Any) -> Transform:
+    def stack(constraint: constraints._Stack) -> Transform:
         return StackTransform([registry(part) for part in constraint.cseq], constraint.dim)
 
     for kind, factory in ((constraints.independent, independent), (constraints.cat, cat), (constraints.stack, stack)):

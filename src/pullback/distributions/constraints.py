@@ -1,15 +1,18 @@
 """Constraints on the values of parameters and samples of distributions: classes of sets, and named sets."""
 
+from __future__ import annotations
+
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
-from .._core.bfloat import finfo
-from .._core.values import holds
-from .._tensor.functions import all as all_, isnan, stack as stacked
+from .. import all as all_, cat as joined, finfo, isnan, stack as stacked
+from ..extend import holds
 from ..linalg import cholesky_ex, eigvalsh
-from ..vocabulary.shapes import cat as joined
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
 
 __all__ = [
     "Constraint", "MixtureSameFamilyConstraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property",
@@ -34,7 +37,7 @@ class Constraint:
     is_discrete = False
     event_dim = 0
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         """True for each value that is in the set."""
         raise NotImplementedError(f"{type(self).__name__} does not say which values it has: define check")
 
@@ -49,7 +52,7 @@ class _Dependent(Constraint):
     def __init__(self, *, is_discrete: bool | None = None, event_dim: int | None = None) -> None:
         self._is_discrete, self._event_dim = is_discrete, event_dim
 
-    def _told(self, name: str, value: Any) -> Any:
+    def _told(self, name: str, value: int | None) -> int:
         if value is None:
             raise NotImplementedError(f".{name} cannot be determined statically")
         return value
@@ -62,18 +65,22 @@ class _Dependent(Constraint):
     @property
     def event_dim(self) -> int:  # type: ignore[override]
         """The number of axes that form one value; NotImplementedError if that is not known."""
-        return int(self._told("event_dim", self._event_dim))
+        return self._told("event_dim", self._event_dim)
 
-    def __call__(self, *, is_discrete: bool | None = None, event_dim: int | None = None) -> Any:
+    def __call__(self, *, is_discrete: bool | None = None, event_dim: int | None = None) -> Self:
         """The same set with more information."""
         discrete = self._is_discrete if is_discrete is None else is_discrete
         return type(self)(is_discrete=discrete, event_dim=self._event_dim if event_dim is None else event_dim)
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         raise ValueError("Cannot determine validity of dependent constraint")
 
 
-class dependent_property(property, _Dependent):
+S = TypeVar("S", bound="Constraint | None")
+R = TypeVar("R", bound="Constraint | None")
+
+
+class dependent_property(property, _Dependent, Generic[S]):
     """A property that is a set on an instance, and a dependent constraint on the class.
 
     >>> from pullback.distributions import constraints
@@ -86,17 +93,28 @@ class dependent_property(property, _Dependent):
     """
 
     def __init__(
-        self, fn: Callable[..., Any] | None = None, *, is_discrete: bool | None = None, event_dim: int | None = None
+        self,
+        fn: Callable[[Any], S] | None = None,
+        *,
+        is_discrete: bool | None = None,
+        event_dim: int | None = None,
     ) -> None:
         property.__init__(self, fn)
         _Dependent.__init__(self, is_discrete=is_discrete, event_dim=event_dim)
 
-    def __call__(self, fn: Callable[..., Any]) -> Any:  # type: ignore[override]  # a decorator that was told more
+    @overload
+    def __get__(self, instance: None, owner: type, /) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None, /) -> S: ...
+    def __get__(self, instance: object, owner: type | None = None, /) -> Self | S:
+        return property.__get__(self, instance, owner)
+
+    def __call__(self, fn: Callable[[Any], R]) -> dependent_property[R]:  # type: ignore[override]  # a decorator that was told more
         """The property of a function."""
-        return type(self)(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
+        return dependent_property(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 
-def is_dependent(constraint: Any) -> bool:
+def is_dependent(constraint: Constraint) -> bool:
     """True if a set depends on the parameters of the distribution.
 
     >>> from pullback.distributions import Uniform, constraints
@@ -115,12 +133,12 @@ class _Independent(Constraint):
     tensor([ True, False])
     """
 
-    def __init__(self, base_constraint: Any, reinterpreted_batch_ndims: int) -> None:
+    def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
         self.base_constraint, self.reinterpreted_batch_ndims = base_constraint, reinterpreted_batch_ndims
         self.is_discrete = base_constraint.is_discrete
         self.event_dim = base_constraint.event_dim + reinterpreted_batch_ndims
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         found = self.base_constraint.check(value)
         if found.ndim < self.reinterpreted_batch_ndims:
             needed = self.base_constraint.event_dim + self.reinterpreted_batch_ndims
@@ -143,11 +161,11 @@ class MixtureSameFamilyConstraint(Constraint):
     tensor([ True, False])
     """
 
-    def __init__(self, base_constraint: Any) -> None:
+    def __init__(self, base_constraint: Constraint) -> None:
         self.base_constraint = base_constraint
         self.is_discrete, self.event_dim = base_constraint.is_discrete, base_constraint.event_dim
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         """True for each value that is in the set for all components."""
         event = self.event_dim
         found = self.base_constraint.check(value.unsqueeze(-1 - event))
@@ -168,7 +186,7 @@ class _Boolean(Constraint):
 
     is_discrete = True
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return (value == 0) | (value == 1)
 
 
@@ -183,41 +201,34 @@ class _OneHot(Constraint):
 
     is_discrete, event_dim = True, 1
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return all_(boolean.check(value), -1) & (value.sum(-1) == 1)
 
 
 class _Bounded(Constraint):
-    """Numbers with a lower bound, an upper one, or both; each class has its own comparison."""
+    """Numbers with a lower bound, an upper one, or both; each class has its own comparisons with them."""
 
-    above: ClassVar[Any] = None
-    below: ClassVar[Any] = None
+    compared: ClassVar[tuple[tuple[str, Callable[[Tensor, Tensor | float], Tensor]], ...]] = ()
 
-    def check(self, value: Any) -> Any:
-        kept = [
-            compare(value, getattr(self, name))
-            for compare, name in ((self.above, "lower_bound"), (self.below, "upper_bound"))
-            if compare is not None
-        ]
+    def check(self, value: Tensor) -> Tensor:
+        kept = [compare(value, getattr(self, name)) for name, compare in self.compared]
         if self.is_discrete and value.is_floating_point():
             kept.append(value % 1 == 0)
         return functools.reduce(operator.and_, kept)
 
 
 class _Lower(_Bounded):
-    def __init__(self, lower_bound: Any) -> None:
+    def __init__(self, lower_bound: Tensor | float) -> None:
         self.lower_bound = lower_bound
 
 
 class _Upper(_Bounded):
-    def __init__(self, upper_bound: Any) -> None:
+    def __init__(self, upper_bound: Tensor | float) -> None:
         self.upper_bound = upper_bound
 
 
 class _Both(_Bounded):
-    above = operator.ge
-
-    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
+    def __init__(self, lower_bound: Tensor | float, upper_bound: Tensor | float) -> None:
         self.lower_bound, self.upper_bound = lower_bound, upper_bound
 
 
@@ -230,7 +241,7 @@ class _GreaterThan(_Lower):
     tensor([False,  True])
     """
 
-    above = operator.gt
+    compared = (("lower_bound", operator.gt),)
 
 
 class _GreaterThanEq(_Lower):
@@ -242,7 +253,7 @@ class _GreaterThanEq(_Lower):
     tensor([False,  True])
     """
 
-    above = operator.ge
+    compared = (("lower_bound", operator.ge),)
 
 
 class _LessThan(_Upper):
@@ -254,7 +265,7 @@ class _LessThan(_Upper):
     tensor([ True, False])
     """
 
-    below = operator.lt
+    compared = (("upper_bound", operator.lt),)
 
 
 class _Interval(_Both):
@@ -266,7 +277,7 @@ class _Interval(_Both):
     tensor([ True,  True, False])
     """
 
-    below = operator.le
+    compared = (("lower_bound", operator.ge), ("upper_bound", operator.le))
 
 
 class _HalfOpenInterval(_Both):
@@ -278,7 +289,7 @@ class _HalfOpenInterval(_Both):
     tensor([ True, False])
     """
 
-    below = operator.lt
+    compared = (("lower_bound", operator.ge), ("upper_bound", operator.lt))
 
 
 class _IntegerInterval(_Both):
@@ -291,7 +302,7 @@ class _IntegerInterval(_Both):
     """
 
     is_discrete = True
-    below = operator.le
+    compared = (("lower_bound", operator.ge), ("upper_bound", operator.le))
 
 
 class _IntegerGreaterThan(_Lower):
@@ -304,7 +315,7 @@ class _IntegerGreaterThan(_Lower):
     """
 
     is_discrete = True
-    above = operator.ge
+    compared = (("lower_bound", operator.ge),)
 
 
 class _Real(Constraint):
@@ -316,7 +327,7 @@ class _Real(Constraint):
     tensor([ True, False])
     """
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return ~isnan(value)
 
 
@@ -331,7 +342,7 @@ class _Simplex(Constraint):
 
     event_dim = 1
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return all_(value >= 0, -1) & ((value.sum(-1) - 1).abs() < 1e-6)
 
 
@@ -346,10 +357,10 @@ class _Multinomial(Constraint):
 
     is_discrete, event_dim = True, 1
 
-    def __init__(self, upper_bound: Any) -> None:
+    def __init__(self, upper_bound: Tensor | float) -> None:
         self.upper_bound = upper_bound
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return all_(nonnegative_integer.check(value), -1) & (value.sum(-1) <= self.upper_bound)
 
     def __repr__(self) -> str:
@@ -367,7 +378,7 @@ class _Square(Constraint):
 
     event_dim = 2
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return value.new_full(value.shape[:-2], value.shape[-2] == value.shape[-1], dtype="bool")
 
 
@@ -382,7 +393,7 @@ class _LowerTriangular(Constraint):
 
     event_dim = 2
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return all_((value.tril() == value).flatten(-2), -1)
 
 
@@ -395,7 +406,7 @@ class _LowerCholesky(_LowerTriangular):
     tensor(False)
     """
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return super().check(value) & all_(value.diagonal(dim1=-2, dim2=-1) > 0, -1)
 
 
@@ -408,9 +419,9 @@ class _CorrCholesky(_LowerCholesky):
     tensor(True)
     """
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         lengths = value.detach().norm(dim=-1)
-        room = 10 * value.shape[-1] * float(finfo(value._dtype).eps)
+        room = 10 * value.shape[-1] * float(finfo(value.dtype).eps)
         return super().check(value) & all_((lengths - 1).abs() <= room, -1)
 
 
@@ -423,7 +434,7 @@ class _Symmetric(_Square):
     tensor(True)
     """
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         square = super().check(value)
         if value.shape[-2] != value.shape[-1]:
             return square
@@ -440,12 +451,12 @@ class _PositiveSemidefinite(_Symmetric):
     tensor(True)
     """
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         symmetric = super().check(value)
         if not holds(symmetric):
             return symmetric
         smallest = eigvalsh(value.detach())[..., 0]
-        return smallest >= -value.shape[-1] * float(finfo(value._dtype).eps) * value.detach().abs().amax((-2, -1))
+        return smallest >= -value.shape[-1] * float(finfo(value.dtype).eps) * value.detach().abs().amax((-2, -1))
 
 
 class _PositiveDefinite(_Symmetric):
@@ -457,12 +468,12 @@ class _PositiveDefinite(_Symmetric):
     tensor(False)
     """
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         symmetric = super().check(value)
         return symmetric & (cholesky_ex(value.detach()).info == 0) if holds(symmetric) else symmetric
 
 
-def axis_of(value: Any, dim: int) -> int:
+def axis_of(value: Tensor, dim: int) -> int:
     """The axis of a value that a dim names; ValueError if there is none."""
     if not -value.ndim <= dim < value.ndim:
         raise ValueError(f"a value of shape {tuple(value.shape)} has no axis {dim}")
@@ -472,7 +483,7 @@ def axis_of(value: Any, dim: int) -> int:
 class _Joined(Constraint):
     """Values whose parts along an axis are each in a set of their own."""
 
-    def __init__(self, cseq: Sequence[Any], dim: int = 0) -> None:
+    def __init__(self, cseq: Sequence[Constraint], dim: int = 0) -> None:
         if not all(isinstance(part, Constraint) for part in cseq):
             raise TypeError(f"cseq must be constraints, got {[type(part).__name__ for part in cseq]}")
         self.cseq, self.dim = list(cseq), dim
@@ -489,13 +500,13 @@ class _Cat(_Joined):
     tensor([ True, False])
     """
 
-    def __init__(self, cseq: Sequence[Any], dim: int = 0, lengths: Sequence[int] | None = None) -> None:
+    def __init__(self, cseq: Sequence[Constraint], dim: int = 0, lengths: Sequence[int] | None = None) -> None:
         super().__init__(cseq, dim)
         self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
         if len(self.lengths) != len(self.cseq):
             raise ValueError(f"as many lengths as constraints are needed: {len(self.lengths)} for {len(self.cseq)}")
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         axis = axis_of(value, self.dim)
         pieces = value.split(self.lengths, axis)
         return joined([part.check(piece) for part, piece in zip(self.cseq, pieces, strict=True)], axis)
@@ -510,11 +521,11 @@ class _Stack(_Joined):
     tensor([ True, False])
     """
 
-    def __init__(self, cseq: Sequence[Any], dim: int = 0) -> None:
+    def __init__(self, cseq: Sequence[Constraint], dim: int = 0) -> None:
         super().__init__(cseq, dim)
         self.event_dim += dim < 0
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         axis = axis_of(value, self.dim)
         slices = value.unbind(axis)
         return stacked([part.check(piece) for part, piece in zip(self.cseq, slices, strict=True)], axis)

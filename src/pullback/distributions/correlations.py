@@ -5,19 +5,24 @@ numbers between -1 and 1 are partial correlations, row by row; each is a fractio
 which has norm 1.
 """
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._core.bfloat import finfo
-from .._core.shapes import Size
+from .. import Size, finfo
 from ..nn.functional import pad, softplus
 from . import constraints
 from .transforms import Transform
 
+if TYPE_CHECKING:
+    from .._core.shapes import Shape
+    from .._core.typing import Tensor
 
-def vec_to_tril_matrix(vec: Any, diag: int = 0) -> Any:
+
+def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
     """A square matrix, lower triangular up to a diagonal, from its elements row by row.
 
     >>> import pullback
@@ -39,7 +44,7 @@ def vec_to_tril_matrix(vec: Any, diag: int = 0) -> Any:
     return flat.scatter(-1, places, vec).reshape((*vec.shape[:-1], n, n))
 
 
-def tril_matrix_to_vec(mat: Any, diag: int = 0) -> Any:
+def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
     """The elements of a square matrix up to a diagonal, row by row.
 
     >>> import pullback
@@ -67,27 +72,27 @@ class CorrCholeskyTransform(Transform):
     domain, codomain = constraints.real_vector, constraints.corr_cholesky
     bijective = True
 
-    def _call(self, x: Any) -> Any:
-        eps = float(finfo(x._dtype).eps)
+    def _call(self, x: Tensor) -> Tensor:
+        eps = float(finfo(x.dtype).eps)
         partial = vec_to_tril_matrix(x.tanh().clamp(min=eps - 1, max=1 - eps), diag=-1)
         left = (1 - partial**2).sqrt().cumprod(-1)
         diagonal = x.new_ones(partial.shape[-1]).diag_embed()
         return (partial + diagonal) * pad(left[..., :-1], [1, 0], value=1)
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         left = pad((1 - (y * y).cumsum(-1))[..., :-1], [1, 0], value=1)
         below = tril_matrix_to_vec(y, diag=-1)
-        room = tril_matrix_to_vec(left, diag=-1).clamp(min=float(finfo(y._dtype).tiny)).sqrt()
+        room = tril_matrix_to_vec(left, diag=-1).clamp(min=float(finfo(y.dtype).tiny)).sqrt()
         partial = below / room
         return (partial.log1p() - (-partial).log1p()) / 2
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """log |det dy/dx| at the argument x, with the value y."""
         left = tril_matrix_to_vec(1 - (y * y).cumsum(-1), diag=-2)
         squeezed = x + softplus(-2 * x) - math.log(2)
         return left.log().sum(-1) / 2 - 2 * squeezed.sum(-1)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
         """The shape of the value, given that of the argument."""
         count = shape[-1]
         n = round(0.5 + math.sqrt(0.25 + 2 * count))
@@ -95,7 +100,7 @@ class CorrCholeskyTransform(Transform):
             raise ValueError("Input is not a flattened lower-diagonal number")
         return Size((*shape[:-1], n, n))
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: Shape) -> Shape:
         """The shape of the argument, given that of the value."""
         if len(shape) < 2:
             raise ValueError("Too few dimensions on input")

@@ -1,18 +1,30 @@
 """Distributions of integers, and of categories."""
 
-from typing import Any, ClassVar
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Self, overload
 
 import numpy as np
 
-from .._core.bfloat import finfo
-from .._core.modes import no_grad, restoring
-from .._core.shapes import Size
-from .._core.values import holds
-from .._tensor import creation, sampling
-from .._tensor.functions import logsumexp, where
+from .. import (
+    Size,
+    arange,
+    bernoulli,
+    binomial,
+    eye,
+    finfo,
+    full,
+    lgamma,
+    logsumexp,
+    multinomial,
+    no_grad,
+    poisson,
+    rand,
+    where,
+    xlogy,
+)
+from ..extend import holds, restoring
 from ..nn import functional
-from ..vocabulary.functions import xlogy
-from ..vocabulary.special import lgamma
 from .constraints import (
     Constraint,
     boolean,
@@ -28,26 +40,38 @@ from .constraints import (
 )
 from .distribution import Distribution, ExponentialFamily, alias, broadcast_all, clamped, derived
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.shapes import Shape
+    from .._core.typing import Tensor
+
 
 class OfOdds(Distribution):
     """The base of families with a probability as parameter, given as such or by its log-odds."""
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"probs": unit_interval, "logits": real}
+    _param: Tensor
 
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self,
+        probs: Tensor | float | None = None,
+        logits: Tensor | float | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
         name, value = _given(probs, logits)
         (self._param,) = broadcast_all(value)
         self.__dict__[name] = self._param
         super().__init__(self._param.shape, validate_args=validate_args)
 
     @derived
-    def logits(self) -> Any:
+    def logits(self) -> Tensor:
         """The log-odds."""
         probs = clamped(self.__dict__["probs"])
         return probs.log() - (-probs).log1p()
 
     @derived
-    def probs(self) -> Any:
+    def probs(self) -> Tensor:
         """The probabilities."""
         return self.__dict__["logits"].sigmoid()
 
@@ -57,18 +81,30 @@ class OfOdds(Distribution):
         return self._batch_shape
 
 
-def _given(probs: Any, logits: Any) -> tuple[str, Any]:
+@overload
+def _given(probs: Tensor | None, logits: Tensor | None) -> tuple[str, Tensor]: ...
+@overload
+def _given(probs: Tensor | float | None, logits: Tensor | float | None) -> tuple[str, Tensor | float]: ...
+def _given(probs: Tensor | float | None, logits: Tensor | float | None) -> tuple[str, Tensor | float]:
     """The name and the value of that of the two parameters that is not None."""
-    if (probs is None) == (logits is None):
-        raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-    return ("logits", logits) if probs is None else ("probs", probs)
+    if probs is not None and logits is None:
+        return "probs", probs
+    if logits is not None and probs is None:
+        return "logits", logits
+    raise ValueError("Either `probs` or `logits` must be specified, but not both.")
 
 
 class _Counted(OfOdds):
     """The base of such families with a number of trials, or of failures."""
 
+    total_count: Tensor
+
     def __init__(
-        self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+        self,
+        total_count: Tensor | float,
+        probs: Tensor | float | None = None,
+        logits: Tensor | float | None = None,
+        validate_args: bool | None = None,
     ) -> None:
         name, value = _given(probs, logits)
         total, self._param = broadcast_all(total_count, value)
@@ -92,33 +128,33 @@ class Bernoulli(OfOdds, ExponentialFamily):
     mean = alias("probs", "The mean.")
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable value; NaN if both are equally probable."""
         probs = self.probs
         return where(probs == 0.5, float("nan"), (probs >= 0.5).to(probs.dtype))
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance."""
         return self.probs * (1 - self.probs)
 
     @restoring
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples."""
         with no_grad():
-            return sampling.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+            return bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         logits, value = broadcast_all(self.logits, value)
         return -functional.binary_cross_entropy_with_logits(logits, value, reduction="none")
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The entropy, in nats."""
         return functional.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Tensor:
         """0 and 1, along a new first axis."""
-        values = creation.arange(2, dtype=self._param.dtype).view(-1, *(1 for _ in self._batch_shape))
+        values = arange(2, dtype=self._param.dtype).view(-1, *(1 for _ in self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
@@ -141,34 +177,34 @@ class Geometric(OfOdds):
             )
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The mean."""
         return 1 / self.probs - 1
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable value."""
         return self.probs * 0
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance."""
         return (1 / self.probs - 1) / self.probs
 
     @restoring
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples."""
         with no_grad():
-            u = sampling.rand(self._extended_shape(sample_shape), dtype=self._param.dtype)
-            return (u.clamp(min=float(finfo(u._dtype).tiny)).log() / (-self.probs).log1p()).floor()
+            u = rand(self._extended_shape(sample_shape), dtype=self._param.dtype)
+            return (u.clamp(min=float(finfo(u.dtype).tiny)).log() / (-self.probs).log1p()).floor()
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         value, probs = broadcast_all(value, self.probs)
         return xlogy(value, 1 - probs) + probs.log()
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The entropy, in nats."""
-        loss: Any = functional.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+        loss: Tensor = functional.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
         return loss / self.probs
 
 
@@ -183,8 +219,9 @@ class Poisson(ExponentialFamily):
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"rate": nonnegative}
     support = nonnegative_integer
+    rate: Tensor
 
-    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, rate: Tensor | float, validate_args: bool | None = None) -> None:
         (self.rate,) = broadcast_all(rate)
         super().__init__(self.rate.shape, validate_args=validate_args)
 
@@ -193,17 +230,17 @@ class Poisson(ExponentialFamily):
     variance = mean
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable value."""
         return self.rate.floor()
 
     @restoring
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples."""
         with no_grad():
-            return sampling.poisson(self.rate.expand(self._extended_shape(sample_shape)))
+            return poisson(self.rate.expand(self._extended_shape(sample_shape)))
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         rate, value = broadcast_all(self.rate, value)
         return xlogy(value, rate) - rate - lgamma(value + 1)
 
@@ -221,38 +258,42 @@ class Binomial(_Counted):
     arg_constraints: ClassVar[dict[str, Constraint]] = {"total_count": nonnegative_integer, **OfOdds.arg_constraints}
 
     def __init__(
-        self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+        self,
+        total_count: Tensor | float = 1,
+        probs: Tensor | float | None = None,
+        logits: Tensor | float | None = None,
+        validate_args: bool | None = None,
     ) -> None:
         super().__init__(total_count, probs, logits, validate_args)
 
     @dependent_property(is_discrete=True, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         """The set of possible values."""
         return integer_interval(0, self.total_count)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The mean."""
         return self.total_count * self.probs
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable value."""
         return ((self.total_count + 1) * self.probs).floor().clamp(max=self.total_count)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance."""
         return self.total_count * self.probs * (1 - self.probs)
 
     @restoring
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples."""
         shape = self._extended_shape(sample_shape)
         with no_grad():
-            return sampling.binomial(self.total_count.expand(shape), self.probs.expand(shape))
+            return binomial(self.total_count.expand(shape), self.probs.expand(shape))
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         n, logits = self.total_count, self.logits
         ways = lgamma(n + 1) - lgamma(value + 1) - lgamma(n - value + 1)
         return ways + value * logits - n * functional.softplus(logits)
@@ -266,16 +307,16 @@ class Binomial(_Counted):
             )
         return most
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The entropy, in nats: a sum over all values."""
         self._count("entropy")
         found = self.log_prob(self.enumerate_support(expand=False))
         return -(found.exp() * found).sum(0)
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Tensor:
         """0 to `total_count`, along a new first axis."""
         count = self._count("enumerate_support")
-        values = creation.arange(1 + count, dtype=self._param.dtype).view(-1, *(1 for _ in self._batch_shape))
+        values = arange(1 + count, dtype=self._param.dtype).view(-1, *(1 for _ in self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
@@ -289,8 +330,11 @@ class OfChoices(Distribution):
     """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"probs": simplex, "logits": real_vector}
+    _param: Tensor
 
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None
+    ) -> None:
         name, value = _given(probs, logits)
         if not value.ndim:
             raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
@@ -298,21 +342,21 @@ class OfChoices(Distribution):
         self._param = self.__dict__[name]
         super().__init__(self._param.shape[:-1], self._one_value(), validate_args=validate_args)
 
-    def _one_value(self) -> Any:
+    def _one_value(self) -> Shape:
         """The shape of one value: a vector over the categories."""
         return self._param.shape[-1:]
 
     @derived
-    def logits(self) -> Any:
+    def logits(self) -> Tensor:
         """The logarithms of the probabilities."""
         return clamped(self.__dict__["probs"]).log()
 
     @derived
-    def probs(self) -> Any:
+    def probs(self) -> Tensor:
         """The probabilities."""
         return functional.softmax(self.__dict__["logits"], -1)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Self:
         """The same distribution with its parameters broadcast to another batch shape."""
         made = super().expand(batch_shape)
         made._param = made.__dict__["probs" if "probs" in made.__dict__ else "logits"]
@@ -328,23 +372,23 @@ class OfChoices(Distribution):
         return int(self._param.shape[-1])
 
     @restoring
-    def _drawn(self, sample_shape: Any) -> Any:
+    def _drawn(self, sample_shape: Sequence[int]) -> Tensor:
         """Random category indices."""
         shape = Size(sample_shape)
         with no_grad():
             table = self.probs.reshape(-1, self._num_events)
-            drawn = sampling.multinomial(table, shape.numel(), True)
+            drawn = multinomial(table, shape.numel(), True)
             return drawn.t().reshape(shape + self._batch_shape)
 
-    def _log_prob_at(self, places: Any) -> Any:
+    def _log_prob_at(self, places: Tensor) -> Tensor:
         """The log-probability of category indices."""
         shape = Size(np.broadcast_shapes(tuple(places.shape), tuple(self._batch_shape)))
         table = self.logits.expand((*shape, self._num_events))
         return table.gather(-1, places.expand(shape).unsqueeze(-1)).squeeze(-1)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The entropy, in nats."""
-        logits = self.logits.clamp(min=float(finfo(self._param._dtype).min))
+        logits = self.logits.clamp(min=float(finfo(self._param.dtype).min))
         return -(logits * self.probs).sum(-1)
 
 
@@ -365,36 +409,36 @@ class Categorical(OfChoices):
 
     has_enumerate_support = True
 
-    def _one_value(self) -> Any:
+    def _one_value(self) -> Shape:
         return ()
 
     @dependent_property(is_discrete=True, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         """The set of possible values."""
         return integer_interval(0, self._num_events - 1)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """NaN: category indices have no mean."""
-        return creation.full(self._batch_shape, float("nan"), dtype=self._param.dtype)
+        return full(self._batch_shape, float("nan"), dtype=self._param.dtype)
 
     variance = mean
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable value."""
         return self.probs.argmax(-1)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples."""
         return self._drawn(sample_shape)
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         return self._log_prob_at(value.long())
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Tensor:
         """All category indices, along a new first axis."""
-        values = creation.arange(self._num_events).view(-1, *(1 for _ in self._batch_shape))
+        values = arange(self._num_events).view(-1, *(1 for _ in self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
@@ -413,27 +457,27 @@ class OneHotCategorical(OfChoices):
     mean = alias("probs", "The mean.")
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable value."""
         return self._one_hot(self.probs.argmax(-1))
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance of each entry."""
         return self.probs * (1 - self.probs)
 
-    def _one_hot(self, places: Any) -> Any:
+    def _one_hot(self, places: Tensor) -> Tensor:
         return functional.one_hot(places, self._num_events).to(self._param.dtype)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples."""
         return self._one_hot(self._drawn(sample_shape))
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         return self._log_prob_at(value.argmax(-1))
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Tensor:
         """All values, along a new first axis."""
         n = self._num_events
-        values = creation.eye(n, dtype=self._param.dtype).view(n, *(1 for _ in self._batch_shape), n)
+        values = eye(n, dtype=self._param.dtype).view(n, *(1 for _ in self._batch_shape), n)
         return values.expand(n, *self._batch_shape, n) if expand else values

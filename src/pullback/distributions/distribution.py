@@ -4,48 +4,57 @@ A distribution has a batch of independent parameters, of `batch_shape`, and valu
 shape `sample_shape + batch_shape + event_shape`.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping
 from operator import attrgetter, mul
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
 import numpy as np
 
-from .._core.bfloat import finfo
-from .._core.dtypes import get_default_dtype
-from .._core.modes import enable_grad, no_grad, restoring
-from .._core.primitives import Carrier
-from .._core.shapes import Size
-from .._core.values import every, holds
-from .._tape.backward import grad
-from .._tensor.creation import scalar_tensor
-from .._tensor.sampling import rand
-from ..vocabulary.joining import broadcast_tensors
+from .. import Size, Tensor, broadcast_tensors, enable_grad, finfo, get_default_dtype, no_grad, rand, scalar_tensor
+from .._core.values import every
+from ..autograd import grad
+from ..extend import holds, restoring
 from .constraints import Constraint, is_dependent
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def broadcast_all(*values: Any) -> tuple[Any, ...]:
+    from .._core.shapes import Shape
+    from .._core.typing import DType
+
+
+T = TypeVar("T")
+
+
+def broadcast_all(*values: Tensor | float) -> tuple[Tensor, ...]:
     """Tensors and numbers as tensors of one shape; numbers take the dtype of the first tensor, or the default one."""
-    first = next((value for value in values if isinstance(value, Carrier)), None)
+    first = next((value for value in values if isinstance(value, Tensor)), None)
     dtype = get_default_dtype() if first is None else first.dtype
     for value in values:
-        if not isinstance(value, (Carrier, int, float)):
+        if not isinstance(value, (Tensor, int, float)):
             raise ValueError(
                 "Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__."
             )
-    tensors: list[Any] = [
-        value if isinstance(value, Carrier) else scalar_tensor(value, dtype=dtype) for value in values
+    tensors: list[Tensor] = [
+        value if isinstance(value, Tensor) else scalar_tensor(value, dtype=dtype) for value in values
     ]
     return tuple(broadcast_tensors(*tensors))
 
 
-class derived:  # a decorator, as `property`
+class derived(Generic[T]):  # a decorator, as `property`
     """A parameter of a distribution that follows from those given; an instance that was given it has it as an attribute."""
 
-    def __init__(self, function: Callable[[Any], Any]) -> None:
+    def __init__(self, function: Callable[[Any], T]) -> None:
         self.function, self.__doc__ = function, function.__doc__
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> T: ...
+    def __get__(self, instance: object, owner: type | None = None) -> Self | T:
         if instance is None:
             return self
         given = vars(instance).get(self.function.__name__)  # asked for by super(), in a property of the same name
@@ -67,7 +76,7 @@ class Distribution:
     has_rsample = False
     has_enumerate_support = False
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
-    support: Any = None
+    support: Constraint | None = None
     _validate_args = True
 
     @staticmethod
@@ -77,7 +86,9 @@ class Distribution:
             raise ValueError(f"validate_args is True or False, not {value!r}")
         Distribution._validate_args = value
 
-    def __init__(self, batch_shape: Any = (), event_shape: Any = (), validate_args: bool | None = None) -> None:
+    def __init__(
+        self, batch_shape: Sequence[int] = (), event_shape: Sequence[int] = (), validate_args: bool | None = None
+    ) -> None:
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
         if validate_args is not None:
             self._validate_args = validate_args
@@ -96,15 +107,15 @@ class Distribution:
                     f"{self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n{_text(value)}"
                 )
 
-    def _given(self) -> Mapping[str, Any]:
+    def _given(self) -> Mapping[str, Tensor]:
         """The parameters with which the distribution was constructed."""
         return {name: self.__dict__[name] for name in self.arg_constraints if name in self.__dict__}
 
-    def _shown(self) -> Mapping[str, Any]:
+    def _shown(self) -> Mapping[str, Tensor]:
         """The parameters that are printed."""
         return self._given()
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Self:
         """The same distribution with its parameters broadcast to another batch shape."""
         made = type(self).__new__(type(self))
         made.__dict__.update(self.__dict__)
@@ -115,7 +126,7 @@ class Distribution:
         made._batch_shape = batch
         return made
 
-    def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
+    def _get_checked_instance(self, cls: type, _instance: Self | None = None) -> Self:
         """The given instance, or an empty one, to be filled by the `expand` of a user's subclass."""
         if _instance is None and type(self).__init__ != cls.__init__:  # type: ignore[misc]  # which one is asked
             raise NotImplementedError(
@@ -135,83 +146,83 @@ class Distribution:
         return self._event_shape
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The mean."""
         raise NotImplementedError(f"{type(self).__name__} has no mean")
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable value."""
         raise NotImplementedError(f"{type(self).__name__} does not implement mode")
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance."""
         raise NotImplementedError(f"{type(self).__name__} has no variance")
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Tensor:
         """The standard deviation."""
         return self.variance.sqrt()
 
     @restoring
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples, which cannot be differentiated."""
         with no_grad():
             return self.rsample(sample_shape).detach()
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples, as differentiable functions of the parameters."""
         raise NotImplementedError(f"{type(self).__name__} has no samples that can be differentiated: use sample()")
 
-    def sample_n(self, n: int) -> Any:
+    def sample_n(self, n: int) -> Tensor:
         """`sample((n,))`, under its deprecated name."""
         return self.sample((n,))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """The log-probability, or log-density, of a value."""
         self._validate_sample(value)
         return self._log_prob(value)
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         """`log_prob` of a checked value."""
         raise NotImplementedError(f"{type(self).__name__} has no log_prob")
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Tensor) -> Tensor:
         """The cumulative distribution function."""
         self._validate_sample(value)
         return self._cdf(value)
 
-    def _cdf(self, value: Any) -> Any:
+    def _cdf(self, value: Tensor) -> Tensor:
         """`cdf` of a checked value."""
         raise NotImplementedError(f"{type(self).__name__} has no cdf")
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Tensor:
         """The quantile for a probability: the inverse of `cdf`."""
         raise NotImplementedError(f"{type(self).__name__} has no icdf")
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Tensor:
         """All values, along a new first axis."""
         raise NotImplementedError(f"{type(self).__name__} has no values that could be counted up")
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The entropy, in nats."""
         raise NotImplementedError(f"{type(self).__name__} has no entropy")
 
-    def perplexity(self) -> Any:
+    def perplexity(self) -> Tensor:
         """exp(entropy)."""
         return self.entropy().exp()
 
-    def _extended_shape(self, sample_shape: Any = ()) -> Size:
+    def _extended_shape(self, sample_shape: Sequence[int] = ()) -> Size:
         if isinstance(sample_shape, int):
             raise TypeError(f"sample_shape must be a tuple, ({sample_shape},) for {sample_shape} samples, not an int")
         return Size(sample_shape) + self._batch_shape + self._event_shape
 
-    def _validate_sample(self, value: Any) -> None:
+    def _validate_sample(self, value: Tensor) -> None:
         """Raise for a value outside the support."""
         if not self._validate_args:
             return
-        if not isinstance(value, Carrier):
+        if not isinstance(value, Tensor):
             raise ValueError(f"The value argument to log_prob must be a Tensor, not {type(value).__name__}")
         event = len(self._event_shape)
         if event > value.ndim or value.shape[value.ndim - event :] != self._event_shape:
@@ -248,17 +259,17 @@ class ExponentialFamily(Distribution):
     True
     """
 
-    _mean_carrier_measure: Any = 0
+    _mean_carrier_measure: Tensor | float = 0
 
     @property
-    def _natural_params(self) -> tuple[Any, ...]:
+    def _natural_params(self) -> tuple[Tensor, ...]:
         raise NotImplementedError(f"{type(self).__name__} has no natural parameters")
 
-    def _log_normalizer(self, *natural_params: Any) -> Any:
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
         raise NotImplementedError(f"{type(self).__name__} has no normalizer of natural parameters")
 
     @restoring
-    def _expected(self) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
+    def _expected(self) -> tuple[tuple[Tensor, ...], Tensor, tuple[Tensor, ...]]:
         """The natural parameters, A of them, and its gradient, which is the mean of s(x)."""
         with enable_grad():
             given = tuple(
@@ -267,37 +278,46 @@ class ExponentialFamily(Distribution):
             normalizer = self._log_normalizer(*given)
             return given, normalizer, grad(normalizer.sum(), given, create_graph=True)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The entropy, in nats."""
         given, normalizer, means = self._expected()
         dot = sum(each.reshape(*self._batch_shape, -1).sum(-1) for each in map(mul, given, means))
         return normalizer - dot - self._mean_carrier_measure
 
 
-def alias(path: str, meaning: str) -> property:
-    """A property with the value of another attribute, given by a dotted path such as `base_dist.loc`."""
-    return property(attrgetter(path), doc=meaning)
+class alias(property):  # called as a function
+    """A property with the value of another attribute, a tensor, given by a dotted path such as `base_dist.loc`."""
+
+    def __init__(self, path: str, meaning: str) -> None:
+        super().__init__(attrgetter(path), doc=meaning)
+
+    @overload
+    def __get__(self, instance: None, owner: type, /) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None, /) -> Tensor: ...
+    def __get__(self, instance: object, owner: type | None = None, /) -> Self | Tensor:
+        return super().__get__(instance, owner)
 
 
-def clamped(probs: Any) -> Any:
+def clamped(probs: Tensor) -> Tensor:
     """Probabilities clamped to exclude 0 and 1, by their dtype's precision, so that their logarithms are finite."""
-    eps = float(finfo(probs._dtype).eps)
+    eps = float(finfo(probs.dtype).eps)
     return probs.clamp(min=eps, max=1 - eps)
 
 
-def drawn_evenly(shape: Any, dtype: Any) -> Any:
+def drawn_evenly(shape: Shape, dtype: DType) -> Tensor:
     """Uniform samples from the open interval (0, 1)."""
     return clamped(rand(shape, dtype=dtype))
 
 
-def _text(value: Any) -> str:
+def _text(value: Tensor) -> str:
     """A parameter or a value as text: a single value as a number, if it is known."""
     elements = every(value)
     known = isinstance(elements, np.ndarray) and elements.size == 1 and not value.ndim
     return format(elements.item()) if known else str(value)
 
 
-def summed(value: Any, axes: int) -> Any:
+def summed(value: Tensor, axes: int) -> Tensor:
     """The sum over a number of last axes."""
     return value.sum(tuple(range(-axes, 0))) if axes else value
 

@@ -3,28 +3,32 @@
 That mean is composed of the means of a few functions of x: x, its square, its logarithm, exp(-x / s), |x - c|.
 """
 
+from __future__ import annotations
+
 import itertools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from .._tensor.functions import where
-from ..vocabulary.functions import xlogy
-from ..vocabulary.special import digamma, erf, lgamma
+from .. import digamma, erf, lgamma, where, xlogy
 from .continuous import Exponential, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Binomial, Poisson
-from .distribution import EULER, LOG_ROOT_TAU
+from .distribution import EULER, LOG_ROOT_TAU, Distribution
 from .gamma import Beta, Gamma
 from .intervals import ContinuousBernoulli
 from .registry import RULES, Rule, register_kl
 from .transformed import Gumbel, Pareto
 
-Mean = Callable[[Any], Any]
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+
+T = TypeVar("T")
+Mean = Callable[[Any], "Tensor"]
 
 # 1. Means over p
 
 
-def _over(p: Any, low: Any, high: Any) -> Any:
+def _over(p: Uniform, low: Tensor, high: Tensor) -> Tensor:
     """The increase of x log x over an interval, divided by the length of p's interval."""
     return (xlogy(high, high) - xlogy(low, low)) / (p.high - p.low)
 
@@ -37,7 +41,7 @@ _LOG: dict[type, Mean] = {
     Uniform: lambda p: _over(p, p.low.clamp(min=0), p.high.clamp(min=0)) - 1,
 }
 
-_EXP: dict[type, Callable[[Any, Any], Any]] = {  # of -x / s
+_EXP: dict[type, Callable[[Any, Tensor], Tensor]] = {  # of -x / s
     Exponential: lambda p, s: p.rate * s / (p.rate * s + 1),
     Gamma: lambda p, s: (1 + (p.rate * s).reciprocal()).pow(-p.concentration),
     Normal: lambda p, s: (0.5 * (p.scale / s).pow(2) - p.loc / s).exp(),
@@ -45,7 +49,7 @@ _EXP: dict[type, Callable[[Any, Any], Any]] = {  # of -x / s
 }
 
 
-def _family_of(p: Any, table: dict[type, Any]) -> Any:
+def _family_of(p: Distribution, table: dict[type, T]) -> T:
     """The entry of a family in a table, also for its subclasses."""
     return next(table[kind] for kind in type(p).__mro__ if kind in table)
 
@@ -56,7 +60,7 @@ def _family_of(p: Any, table: dict[type, Any]) -> Any:
 def _with_moment(order: int, divergence: Rule) -> Rule:
     """A formula with a moment of p; the divergence is infinite for a Pareto distribution without this moment."""
 
-    def guarded(p: Any, q: Any) -> Any:
+    def guarded(p: Distribution, q: Distribution) -> Tensor:
         if not isinstance(p, Pareto):
             return divergence(p, q)
         without = p.alpha <= order
@@ -66,27 +70,27 @@ def _with_moment(order: int, divergence: Rule) -> Rule:
     return guarded
 
 
-def _to_normal(p: Any, q: Any) -> Any:
+def _to_normal(p: Distribution, q: Normal) -> Tensor:
     spread = p.variance + (p.mean - q.loc).pow(2)
     return -p.entropy() + q.scale.log() + LOG_ROOT_TAU + spread / (2 * q.scale.pow(2))
 
 
-def _inside(p: Any, found: Any) -> Any:
+def _inside(p: Distribution, found: Tensor) -> Tensor:
     """A divergence to a family of positive numbers: infinite if p has other values."""
     return found.masked_fill(p.low < 0, math.inf) if isinstance(p, Uniform) else found
 
 
-def _to_exponential(p: Any, q: Any) -> Any:
+def _to_exponential(p: Distribution, q: Exponential) -> Tensor:
     return _inside(p, -p.entropy() - q.rate.log() + q.rate * p.mean)
 
 
-def _to_gamma(p: Any, q: Any) -> Any:
+def _to_gamma(p: Distribution, q: Gamma) -> Tensor:
     a = q.concentration
     scale = lgamma(a) - a * q.rate.log()
     return _inside(p, -p.entropy() + scale - (a - 1) * _family_of(p, _LOG)(p) + q.rate * p.mean)
 
 
-def _to_gumbel(p: Any, q: Any) -> Any:
+def _to_gumbel(p: Distribution, q: Gumbel) -> Tensor:
     return (
         -p.entropy()
         + q.scale.log()
@@ -95,7 +99,7 @@ def _to_gumbel(p: Any, q: Any) -> Any:
     )
 
 
-def _never(p: Any, q: Any) -> Any:
+def _never(p: Distribution, q: Distribution) -> Tensor:
     """Infinite: p has values that q does not have."""
     parameter = next(iter(p._given().values()))
     return parameter.detach() * 0 + math.inf
@@ -120,32 +124,32 @@ for _pair in [
 
 
 @register_kl(Bernoulli, Poisson)
-def _bernoulli_poisson(p: Any, q: Any) -> Any:
+def _bernoulli_poisson(p: Bernoulli, q: Poisson) -> Tensor:
     return -p.entropy() - p.probs * q.rate.log() + q.rate
 
 
 @register_kl(Beta, ContinuousBernoulli)
 @register_kl(Uniform, ContinuousBernoulli)
-def _to_continuous_bernoulli(p: Any, q: Any) -> Any:
+def _to_continuous_bernoulli(p: Beta | Uniform, q: ContinuousBernoulli) -> Tensor:
     found = -p.entropy() - q.logits * (p.mean - 0.5) + q._log_mass()
     return found.masked_fill((p.low < 0) | (p.high > 1), math.inf) if isinstance(p, Uniform) else found
 
 
 @register_kl(Beta, Uniform)
 @register_kl(ContinuousBernoulli, Uniform)
-def _beta_uniform(p: Any, q: Any) -> Any:
+def _beta_uniform(p: Beta | ContinuousBernoulli, q: Uniform) -> Tensor:
     return ((q.high - q.low).log() - p.entropy()).masked_fill((q.low > 0) | (q.high < 1), math.inf)
 
 
 @register_kl(Normal, Laplace)
-def _normal_laplace(p: Any, q: Any) -> Any:
+def _normal_laplace(p: Normal, q: Laplace) -> Tensor:
     distance = (p.loc - q.loc) / p.scale
     mean = p.scale * (math.sqrt(2 / math.pi) * (-0.5 * distance.pow(2)).exp() + distance * erf(distance / math.sqrt(2)))
     return -p.entropy() + (2 * q.scale).log() + mean / q.scale
 
 
 @register_kl(Uniform, Beta)
-def _uniform_beta(p: Any, q: Any) -> Any:
+def _uniform_beta(p: Uniform, q: Beta) -> Tensor:
     a, b = q.concentration1, q.concentration0
     outside = (p.high > 1) | (p.low < 0)
     low, high = where(outside, 0.0, p.low), where(outside, 1.0, p.high)
@@ -156,6 +160,6 @@ def _uniform_beta(p: Any, q: Any) -> Any:
 
 
 @register_kl(Uniform, Pareto)
-def _uniform_pareto(p: Any, q: Any) -> Any:
+def _uniform_pareto(p: Uniform, q: Pareto) -> Tensor:
     found = (q.alpha + 1) * _LOG[Uniform](p) - p.entropy() - q.alpha.log() - q.alpha * q.scale.log()
     return found.masked_fill(p.low < q.scale, math.inf)

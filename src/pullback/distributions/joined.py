@@ -1,45 +1,57 @@
 """Transforms of the parts of a value along an axis, each part by its own transform."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from __future__ import annotations
 
-from .._tensor.functions import cat, stack
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from .. import cat, stack
 from . import constraints
+from .distribution import derived
 from .transforms import Transform
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+    from .constraints import Constraint
 
 
 class _Parts(Transform):
     """The common base of transforms of parts."""
 
-    def __init__(self, tseq: Sequence[Any], dim: int, cache_size: int) -> None:
+    transforms: list[Transform]
+
+    def __init__(self, tseq: Sequence[Transform], dim: int, cache_size: int) -> None:
         if not all(isinstance(part, Transform) for part in tseq):
             raise TypeError(f"tseq must be transforms, got {[type(part).__name__ for part in tseq]}")
         super().__init__(cache_size)
         self.transforms = [part.with_cache(cache_size) for part in tseq] if cache_size else list(tseq)
         self.dim = dim
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> Transform:
         """The same transform, with or without a cache of its last argument."""
-        made = super().with_cache(cache_size)
+        made = self._with_cache(cache_size)
         made.transforms = [part.with_cache(cache_size) for part in self.transforms]
         return made
 
-    bijective = property(
-        lambda self: all(part.bijective for part in self.transforms), doc="True if all parts are bijective."
-    )
+    @derived
+    def bijective(self) -> bool:
+        """True if all parts are bijective."""
+        return all(part.bijective for part in self.transforms)
 
-    _join: Callable[[list[Any], int], Any]
+    _join: Callable[[list[Tensor], int], Tensor]
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         return self._join(self._each(lambda part, piece: part(piece), x), constraints.axis_of(x, self.dim))
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         return self._join(self._each(lambda part, piece: part.inv(piece), y), constraints.axis_of(y, self.dim))
 
-    def _split(self, value: Any) -> Sequence[Any]:
+    def _split(self, value: Tensor) -> Sequence[Tensor]:
         raise NotImplementedError
 
-    def _each(self, made: Callable[..., Any], *values: Any) -> list[Any]:
+    def _each(self, made: Callable[..., Tensor], *values: Tensor) -> list[Tensor]:
         """The results of a function of each transform and its parts of the values."""
         pieces = zip(self.transforms, *map(self._split, values), strict=True)
         return [made(*each) for each in pieces]
@@ -55,8 +67,10 @@ class CatTransform(_Parts):
     tensor([1., 0., 0.])
     """
 
+    lengths: list[int]
+
     def __init__(
-        self, tseq: Sequence[Any], dim: int = 0, lengths: Sequence[int] | None = None, cache_size: int = 0
+        self, tseq: Sequence[Transform], dim: int = 0, lengths: Sequence[int] | None = None, cache_size: int = 0
     ) -> None:
         super().__init__(tseq, dim, cache_size)
         self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
@@ -74,16 +88,16 @@ class CatTransform(_Parts):
         return sum(self.lengths)
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> Constraint:
         """The set of arguments."""
         return constraints.cat([part.domain for part in self.transforms], self.dim, self.lengths)
 
     @property
-    def codomain(self) -> Any:
+    def codomain(self) -> Constraint:
         """The set of values."""
         return constraints.cat([part.codomain for part in self.transforms], self.dim, self.lengths)
 
-    def _split(self, value: Any) -> Sequence[Any]:
+    def _split(self, value: Tensor) -> Sequence[Tensor]:
         axis = constraints.axis_of(value, self.dim)
         if value.shape[axis] != self.length:
             raise ValueError(
@@ -93,17 +107,17 @@ class CatTransform(_Parts):
 
     _join = staticmethod(cat)
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """log |det dy/dx| at the argument x, whose value is y: of each element, or summed where parts take axes together."""
         most = self.event_dim
 
-        def stretched(part: Transform, piece: Any, value: Any) -> Any:
+        def stretched(part: Transform, piece: Tensor, value: Tensor) -> Tensor:
             found, more = part.log_abs_det_jacobian(piece, value), most - part.event_dim
             return found.sum(tuple(range(-more, 0))) if more else found
 
         found = self._each(stretched, x, y)
         axis = constraints.axis_of(x, self.dim) - x.ndim + most
-        return cat(found, axis) if axis < 0 else sum(found)
+        return cat(found, axis) if axis < 0 else functools.reduce(operator.add, found)
 
 
 class StackTransform(_Parts):
@@ -116,20 +130,20 @@ class StackTransform(_Parts):
     tensor([[1., 0.]])
     """
 
-    def __init__(self, tseq: Sequence[Any], dim: int = 0, cache_size: int = 0) -> None:
+    def __init__(self, tseq: Sequence[Transform], dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(tseq, dim, cache_size)
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> Constraint:
         """The set of arguments."""
         return constraints.stack([part.domain for part in self.transforms], self.dim)
 
     @property
-    def codomain(self) -> Any:
+    def codomain(self) -> Constraint:
         """The set of values."""
         return constraints.stack([part.codomain for part in self.transforms], self.dim)
 
-    def _split(self, value: Any) -> Sequence[Any]:
+    def _split(self, value: Tensor) -> Sequence[Tensor]:
         axis = constraints.axis_of(value, self.dim)
         if value.shape[axis] != len(self.transforms):
             raise ValueError(
@@ -139,7 +153,7 @@ class StackTransform(_Parts):
 
     _join = staticmethod(stack)
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """log |det dy/dx| of each slice at the argument x, with the value y."""
         found = self._each(lambda part, piece, value: part.log_abs_det_jacobian(piece, value), x, y)
         return stack(found, constraints.axis_of(x, self.dim))

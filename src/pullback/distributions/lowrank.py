@@ -1,15 +1,18 @@
 """The normal distribution of vectors whose covariance is a diagonal plus a matrix of low rank."""
 
-from typing import Any, ClassVar
+from __future__ import annotations
 
-from .. import linalg
-from .._tensor.creation import eye
-from .._tensor.sampling import randn
-from ..vocabulary.diagonals import diag_embed
-from ..vocabulary.joining import broadcast_tensors
+from typing import TYPE_CHECKING, ClassVar
+
+from .. import broadcast_tensors, diag_embed, eye, linalg, randn
 from . import constraints
 from .constraints import Constraint
 from .distribution import LOG_ROOT_TAU, Distribution, alias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.typing import Tensor
 
 
 class LowRankMultivariateNormal(Distribution):
@@ -38,8 +41,11 @@ class LowRankMultivariateNormal(Distribution):
         "cov_factor": constraints.independent(constraints.real, 2),
         "cov_diag": constraints.independent(constraints.positive, 1),
     }
+    loc: Tensor
+    cov_factor: Tensor
+    cov_diag: Tensor
 
-    def __init__(self, loc: Any, cov_factor: Any, cov_diag: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, loc: Tensor, cov_factor: Tensor, cov_diag: Tensor, validate_args: bool | None = None) -> None:
         if loc.ndim < 1:
             raise ValueError("loc must be at least one-dimensional.")
         event = loc.shape[-1:]
@@ -70,56 +76,56 @@ class LowRankMultivariateNormal(Distribution):
 
     mode = mean
 
-    def _repeated(self, value: Any, axes: int) -> Any:
+    def _repeated(self, value: Tensor, axes: int) -> Tensor:
         """A vector or matrix of all variables, expanded over the batch."""
         return value.expand(self._batch_shape + self._event_shape * axes)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance of each entry."""
         return self._repeated(self._narrow.pow(2).sum(-1) + self._diagonal, 1)
 
     @property
-    def covariance_matrix(self) -> Any:
+    def covariance_matrix(self) -> Tensor:
         """The covariance."""
         return self._repeated(self._narrow @ self._narrow.mT + diag_embed(self._diagonal), 2)
 
     @property
-    def precision_matrix(self) -> Any:
+    def precision_matrix(self) -> Tensor:
         """The inverse of the covariance."""
         part = linalg.solve_triangular(self._capacitance_tril, self._weighed, upper=False)
         return self._repeated(diag_embed(self._diagonal.reciprocal()) - part.mT @ part, 2)
 
     @property
-    def scale_tril(self) -> Any:
+    def scale_tril(self) -> Tensor:
         """The Cholesky factor of the covariance, by that of D^-1/2 (W W^T + D) D^-1/2, which is well conditioned."""
         root = self._diagonal.sqrt().unsqueeze(-1)
         scaled = self._narrow / root
         inner = linalg.cholesky(scaled @ scaled.mT + eye(scaled.shape[-2], dtype=scaled.dtype))
         return self._repeated(root * inner, 2)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples, as differentiable functions of the parameters."""
         shape = self._extended_shape(sample_shape)
         along = randn(shape[:-1] + self.cov_factor.shape[-1:], dtype=self.loc.dtype)
         own = randn(shape, dtype=self.loc.dtype)
         return self.loc + (self._narrow @ along.unsqueeze(-1)).squeeze(-1) + self._diagonal.sqrt() * own
 
-    def _mahalanobis(self, difference: Any) -> Any:
+    def _mahalanobis(self, difference: Tensor) -> Tensor:
         """The squared Mahalanobis distance of vectors from 0."""
         along = linalg.solve_triangular(
             self._capacitance_tril, self._weighed @ difference.unsqueeze(-1), upper=False
         ).squeeze(-1)
         return (difference.pow(2) / self._diagonal).sum(-1) - along.pow(2).sum(-1)
 
-    def _half_log_det(self) -> Any:
+    def _half_log_det(self) -> Tensor:
         return self._capacitance_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1) + self._diagonal.log().sum(-1) / 2
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         constant = self._event_shape[0] * LOG_ROOT_TAU
         return -0.5 * self._mahalanobis(value - self.loc) - self._half_log_det() - constant
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The entropy, in nats."""
         found = self._half_log_det() + self._event_shape[0] * (LOG_ROOT_TAU + 0.5)
         return found.expand(self._batch_shape) if self._batch_shape else found

@@ -1,32 +1,30 @@
 """Distributions of matrices: of covariances, and of Cholesky factors of correlation matrices."""
 
+from __future__ import annotations
+
 import math
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from .. import linalg
-from .._core.bfloat import finfo
-from .._core.modes import no_grad, restoring
-from .._core.primitives import Carrier
-from .._core.shapes import Size
+from .. import Size, Tensor, arange, diag_embed, digamma, finfo, linalg, mvlgamma, no_grad, randn, scalar_tensor
 from .._core.sites import warn
-from .._core.values import holds
-from .._tensor.creation import arange, scalar_tensor
-from .._tensor.sampling import randn
+from ..extend import holds, restoring
 from ..nn.functional import pad
-from ..vocabulary.diagonals import diag_embed
-from ..vocabulary.special import digamma, mvlgamma
 from . import constraints
 from .constraints import Constraint
 from .distribution import Distribution, ExponentialFamily, broadcast_all
 from .gamma import Beta, Chi2
 from .multivariate import _Factored, given_matrix
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
 LOG_TWO = math.log(2)
 
 
-def mvdigamma(x: Any, p: int) -> Any:
+def mvdigamma(x: Tensor, p: int) -> Tensor:
     """The derivative of mvlgamma."""
     return digamma(x.unsqueeze(-1) - arange(p, dtype=x.dtype) / 2).sum(-1)
 
@@ -53,6 +51,7 @@ class Wishart(_Factored, ExponentialFamily):
 
     has_rsample = True
     support = constraints.positive_definite
+    df: Tensor
 
     @property
     def arg_constraints(self) -> dict[str, Constraint]:  # type: ignore[override]  # what df may be depends on the size
@@ -61,16 +60,16 @@ class Wishart(_Factored, ExponentialFamily):
 
     def __init__(
         self,
-        df: Any,
-        covariance_matrix: Any = None,
-        precision_matrix: Any = None,
-        scale_tril: Any = None,
+        df: Tensor | float,
+        covariance_matrix: Tensor | None = None,
+        precision_matrix: Tensor | None = None,
+        scale_tril: Tensor | None = None,
         validate_args: bool | None = None,
     ) -> None:
         name, matrix = given_matrix(covariance_matrix, precision_matrix, scale_tril, AssertionError)
         if matrix.ndim < 2:
             raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
-        degrees = df if isinstance(df, Carrier) else scalar_tensor(df, dtype=matrix.dtype)
+        degrees = df if isinstance(df, Tensor) else scalar_tensor(df, dtype=matrix.dtype)
         batch = Size(np.broadcast_shapes(tuple(matrix.shape[:-2]), tuple(degrees.shape)))
         size = matrix.shape[-1]
         if not holds(degrees > size - 1):
@@ -80,38 +79,38 @@ class Wishart(_Factored, ExponentialFamily):
         self.df = degrees.expand(batch)
         self._begun_with(name, matrix, batch, matrix.shape[-2:], validate_args)
 
-    def _per_matrix(self, value: Any) -> Any:
+    def _per_matrix(self, value: Tensor) -> Tensor:
         return value.unsqueeze(-1).unsqueeze(-1)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The mean."""
         return self._per_matrix(self.df) * self.covariance_matrix
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable value; NaN if it does not exist."""
         factor = self.df - self._event_shape[-1] - 1
         return self._per_matrix(factor.masked_fill(factor <= 0, float("nan"))) * self.covariance_matrix
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance of each entry."""
         scale = self.covariance_matrix
         own = scale.diagonal(dim1=-2, dim2=-1)
         return self._per_matrix(self.df) * (scale.pow(2) + own.unsqueeze(-1) * own.unsqueeze(-2))
 
-    def rsample(self, sample_shape: Any = (), max_try_correction: int | None = None) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = (), max_try_correction: int | None = None) -> Tensor:
         """Random samples, as differentiable functions of the parameters; `max_try_correction` has no effect."""
         size = self._event_shape[-1]
         freedom = self.df.unsqueeze(-1) - arange(size, dtype=self.df.dtype)
         lengths = Chi2(freedom, validate_args=False).rsample(sample_shape).sqrt()
-        lengths = lengths.clamp(min=float(finfo(lengths._dtype).eps))
+        lengths = lengths.clamp(min=float(finfo(lengths.dtype).eps))
         noise = randn(self._extended_shape(sample_shape), dtype=lengths.dtype).tril(-1) + diag_embed(lengths)
         factor = self._unbroadcasted_scale_tril @ noise
         return factor @ factor.mT
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         nu, p = self.df, self._event_shape[-1]
         scaled = linalg.solve_triangular(self._unbroadcasted_scale_tril, value, upper=False)
         trace = (
@@ -122,7 +121,7 @@ class Wishart(_Factored, ExponentialFamily):
         spread = nu * (p * LOG_TWO / 2 + self._half_log_det()) + mvlgamma(nu / 2, p)
         return (nu - p - 1) / 2 * linalg.slogdet(value).logabsdet - trace / 2 - spread
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The entropy, in nats."""
         nu, p = self.df, self._event_shape[-1]
         scale = (p + 1) * (p * LOG_TWO / 2 + self._half_log_det())
@@ -150,8 +149,9 @@ class LKJCholesky(Distribution):
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration": constraints.positive}
     support = constraints.corr_cholesky
+    concentration: Tensor
 
-    def __init__(self, dim: int, concentration: Any = 1.0, validate_args: bool | None = None) -> None:
+    def __init__(self, dim: int, concentration: Tensor | float = 1.0, validate_args: bool | None = None) -> None:
         if dim < 2:
             raise ValueError(f"Expected dim to be an integer greater than or equal to 2. Found dim={dim}.")
         self.dim = dim
@@ -159,7 +159,7 @@ class LKJCholesky(Distribution):
         super().__init__(self.concentration.shape, (dim, dim), validate_args)
 
     @restoring
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples: each row is a random direction and a length, and the diagonal follows."""
         with no_grad():
             dtype = self.concentration.dtype
@@ -168,13 +168,13 @@ class LKJCholesky(Distribution):
             lengths = share.sample(sample_shape).unsqueeze(-1)
             directions = randn(self._extended_shape(sample_shape), dtype=dtype).tril(-1)[..., 1:, :]
             rows = lengths.sqrt() * directions / directions.norm(dim=-1, keepdim=True)
-            tiny = float(finfo(rows._dtype).tiny)
+            tiny = float(finfo(rows.dtype).tiny)
             own = (1 - rows.pow(2).sum(-1)).clamp(min=tiny).sqrt()
             factor = diag_embed(pad(own, (1, 0), value=1.0))
             factor[..., 1:, :] += rows
             return factor
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         count = self.dim - 1
         powers = 2 * (self.concentration - 1).unsqueeze(-1) + arange(count - 1, -1, -1, dtype=self.concentration.dtype)
         density = (powers * value.diagonal(dim1=-2, dim2=-1)[..., 1:].log()).sum(-1)

@@ -1,20 +1,26 @@
 """Distributions of vectors, and distributions composed of others."""
 
-from typing import Any, ClassVar
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from .. import linalg
-from .._core.shapes import Size
-from .._tensor import sampling
-from .._tensor.functions import logsumexp
+from .. import Size, linalg, logsumexp, randn
 from . import constraints
 from .constraints import Constraint
 from .discrete import Categorical
 from .distribution import LOG_ROOT_TAU, Distribution, alias, derived, summed
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def given_matrix(covariance_matrix: Any, precision_matrix: Any, scale_tril: Any, error: type[Exception]) -> Any:
+    from .._core.typing import Tensor
+
+
+def given_matrix(
+    covariance_matrix: Tensor | None, precision_matrix: Tensor | None, scale_tril: Tensor | None, error: type[Exception]
+) -> tuple[str, Tensor]:
     """The name of the one matrix that is given, and the matrix; an error unless there is exactly one."""
     matrices = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
     found = [(name, matrix) for name, matrix in matrices.items() if matrix is not None]
@@ -32,9 +38,9 @@ class _Factored(Distribution):
         "scale_tril": constraints.lower_cholesky,
     }
 
-    _unbroadcasted_scale_tril: Any  # torch's name, for subclasses by users
+    _unbroadcasted_scale_tril: Tensor  # torch's name, for subclasses by users
 
-    def _begun_with(self, name: str, matrix: Any, batch: Size, event: Any, validate_args: bool | None) -> None:
+    def _begun_with(self, name: str, matrix: Tensor, batch: Size, event: Size, validate_args: bool | None) -> None:
         """Initialise with one of the three matrices."""
         self.__dict__[name] = matrix.expand(batch + matrix.shape[-2:])
         Distribution.__init__(self, batch, event, validate_args)
@@ -42,26 +48,26 @@ class _Factored(Distribution):
         self._unbroadcasted_scale_tril = factor
 
     @derived
-    def scale_tril(self) -> Any:
+    def scale_tril(self) -> Tensor:
         """The Cholesky factor of the covariance."""
         return self._of_batch(self._unbroadcasted_scale_tril)
 
     @derived
-    def covariance_matrix(self) -> Any:
+    def covariance_matrix(self) -> Tensor:
         """The covariance."""
         factor = self._unbroadcasted_scale_tril
         return self._of_batch(factor @ factor.mT)
 
     @derived
-    def precision_matrix(self) -> Any:
+    def precision_matrix(self) -> Tensor:
         """The inverse of the covariance."""
         factor = self._unbroadcasted_scale_tril
         return self._of_batch(linalg.inv(factor @ factor.mT))
 
-    def _of_batch(self, matrix: Any) -> Any:
+    def _of_batch(self, matrix: Tensor) -> Tensor:
         return matrix.expand(self._batch_shape + matrix.shape[-2:])
 
-    def _half_log_det(self) -> Any:
+    def _half_log_det(self) -> Tensor:
         return self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
 
@@ -82,13 +88,14 @@ class MultivariateNormal(_Factored):
     has_rsample = True
     support = constraints.real_vector
     arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": constraints.real_vector, **_Factored.arg_constraints}
+    loc: Tensor
 
     def __init__(
         self,
-        loc: Any,
-        covariance_matrix: Any = None,
-        precision_matrix: Any = None,
-        scale_tril: Any = None,
+        loc: Tensor,
+        covariance_matrix: Tensor | None = None,
+        precision_matrix: Tensor | None = None,
+        scale_tril: Tensor | None = None,
         validate_args: bool | None = None,
     ) -> None:
         if loc.ndim < 1:
@@ -105,16 +112,16 @@ class MultivariateNormal(_Factored):
     mode = mean
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance of each entry."""
         return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples, as differentiable functions of the parameters."""
-        z = sampling.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
+        z = randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
         return self.loc + (self._unbroadcasted_scale_tril @ z.unsqueeze(-1)).squeeze(-1)
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         return (
             -0.5 * mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
             - self._half_log_det()
@@ -124,18 +131,18 @@ class MultivariateNormal(_Factored):
     def _constant(self) -> float:
         return self._event_shape[0] * LOG_ROOT_TAU
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The entropy, in nats."""
         found = self._half_log_det() + self._constant() + 0.5 * self._event_shape[0]
         return found.expand(self._batch_shape) if self._batch_shape else found
 
 
-def _factor(matrix: Any, *, inverse: bool) -> Any:
+def _factor(matrix: Tensor, *, inverse: bool) -> Tensor:
     """The Cholesky factor of a covariance, which may be given by its inverse."""
     return linalg.cholesky(linalg.inv(matrix) if inverse else matrix)
 
 
-def mahalanobis(factor: Any, difference: Any) -> Any:
+def mahalanobis(factor: Tensor, difference: Tensor) -> Tensor:
     """The squared Mahalanobis distance of two vectors, for a covariance with this Cholesky factor."""
     solved = linalg.solve_triangular(factor, difference.unsqueeze(-1), upper=False)
     return solved.squeeze(-1).pow(2).sum(-1)
@@ -169,45 +176,49 @@ class Independent(Distribution):
         cut = len(batch) - reinterpreted_batch_ndims
         super().__init__(batch[:cut], batch[cut:] + base_distribution.event_shape, validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Self:
         """The same distribution with its parameters broadcast to another batch shape."""
         made = super().expand(batch_shape)
         made.base_dist = self.base_dist.expand(made._batch_shape + self._event_shape[: self.reinterpreted_batch_ndims])
         return made
 
-    has_rsample = alias("base_dist.has_rsample", "Whether samples can be differentiated by the parameters.")
+    @derived
+    def has_rsample(self) -> bool:
+        """Whether samples can be differentiated by the parameters."""
+        return self.base_dist.has_rsample
+
+    @derived
+    def has_enumerate_support(self) -> bool:
+        """True if all values can be enumerated, which requires that no batch axes are joined."""
+        return self.base_dist.has_enumerate_support and not self.reinterpreted_batch_ndims
+
     mean = alias("base_dist.mean", "The mean.")
     mode = alias("base_dist.mode", "The most probable value.")
     variance = alias("base_dist.variance", "The variance of each entry.")
-    has_enumerate_support = property(
-        lambda self: self.base_dist.has_enumerate_support and not self.reinterpreted_batch_ndims,
-        doc="True if all values can be enumerated, which requires that no batch axes are joined.",
-    )
 
     @constraints.dependent_property
-    def support(self) -> Any:
-        """The set of possible values."""
-        support = self.base_dist.support
-        axes = self.reinterpreted_batch_ndims
-        return constraints.independent(support, axes) if axes else support
+    def support(self) -> Constraint | None:
+        """The set of possible values; None if that of the other distribution is not known."""
+        support, axes = self.base_dist.support, self.reinterpreted_batch_ndims
+        return constraints.independent(support, axes) if support is not None and axes else support
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples."""
         return self.base_dist.sample(sample_shape)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples, as differentiable functions of the parameters."""
         return self.base_dist.rsample(sample_shape)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """The log-probability, or log-density, of a value."""
         return summed(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The entropy, in nats."""
         return summed(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Tensor:
         """All values, along a new first axis; NotImplementedError if batch axes are joined."""
         if self.reinterpreted_batch_ndims:
             raise NotImplementedError("Enumeration over cartesian product is not implemented")
@@ -233,7 +244,7 @@ class MixtureSameFamily(Distribution):
     """
 
     def __init__(
-        self, mixture_distribution: Any, component_distribution: Any, validate_args: bool | None = None
+        self, mixture_distribution: Categorical, component_distribution: Distribution, validate_args: bool | None = None
     ) -> None:
         if not isinstance(mixture_distribution, Categorical):
             raise ValueError(" The Mixture distribution needs to be an  instance of torch.distributions.Categorical")
@@ -247,7 +258,7 @@ class MixtureSameFamily(Distribution):
         self._event_axes = len(component_distribution.event_shape)
         super().__init__(batch, component_distribution.event_shape, validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Self:
         """The same distribution with its parameters broadcast to another batch shape."""
         made = super().expand(batch_shape)
         components = self.component_distribution.batch_shape[-1:]
@@ -256,27 +267,28 @@ class MixtureSameFamily(Distribution):
         return made
 
     @constraints.dependent_property
-    def support(self) -> Any:
-        """The set of possible values."""
-        return constraints.MixtureSameFamilyConstraint(self.component_distribution.support)
+    def support(self) -> Constraint | None:
+        """The set of possible values; None if that of the components is not known."""
+        support = self.component_distribution.support
+        return None if support is None else constraints.MixtureSameFamilyConstraint(support)
 
-    def _weights(self) -> Any:
+    def _weights(self) -> Tensor:
         probs = self.mixture_distribution.probs
         return probs.reshape(probs.shape + (1,) * self._event_axes)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The mean."""
         return (self._weights() * self.component_distribution.mean).sum(-1 - self._event_axes)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance of each entry."""
         axis, parts = -1 - self._event_axes, self.component_distribution
         between = (parts.mean - self.mean.unsqueeze(axis)).pow(2)
         return (self._weights() * (parts.variance + between)).sum(axis)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples."""
         axis = -1 - self._event_axes
         values = self.component_distribution.sample(sample_shape)
@@ -285,11 +297,11 @@ class MixtureSameFamily(Distribution):
         index = chosen.expand((*values.shape[:axis], 1, *values.shape[values.ndim + axis + 1 :]))
         return values.gather(values.ndim + axis, index).squeeze(axis)
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         parts = self.component_distribution.log_prob(value.unsqueeze(-1 - self._event_axes))
         return logsumexp(parts + self.mixture_distribution.logits, -1)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Tensor) -> Tensor:
         """The probability of values up to this one."""
         parts = self.component_distribution.cdf(value.unsqueeze(-1))
         return (parts * self.mixture_distribution.probs).sum(-1)

@@ -1,16 +1,22 @@
 """The formulas of the Kullback-Leibler divergence, by the pair of families; and the divergence itself."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .distribution import Distribution
 
-Rule = Callable[[Any, Any], Any]
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+
+Rule = Callable[[Any, Any], "Tensor"]  # of two distributions, of the families that it is registered for
+R = TypeVar("R", bound=Rule)
 
 RULES: dict[tuple[type, type], Rule] = {}
 
 
-def register_kl(type_p: Any, type_q: Any) -> Callable[[Rule], Rule]:
+def register_kl(type_p: type, type_q: type) -> Callable[[R], R]:
     """A decorator for the function of two distributions that gives their divergence; subclasses use it, too.
 
     A class need not be one of distributions, as in torch: what is asked for is found by its type.
@@ -30,14 +36,14 @@ def register_kl(type_p: Any, type_q: Any) -> Callable[[Rule], Rule]:
         if not isinstance(kind, type):
             raise TypeError(f"Expected type_p and type_q to be subclasses of Distribution but got {kind!r}")
 
-    def register(rule: Rule) -> Rule:
+    def register(rule: R) -> R:
         RULES[type_p, type_q] = rule
         return rule
 
     return register
 
 
-def kl_divergence(p: Distribution, q: Distribution) -> Any:
+def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     """The mean, over p, of log(p / q).
 
     Raises

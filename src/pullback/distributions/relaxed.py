@@ -4,17 +4,23 @@ Maddison, Mnih and Teh, The concrete distribution, 2017; Jang, Gu and Poole, Cat
 Gumbel-softmax, 2017.
 """
 
-import math
-from typing import Any, ClassVar
+from __future__ import annotations
 
-from .._tensor.functions import logsumexp
-from ..vocabulary.special import lgamma
+import math
+from typing import TYPE_CHECKING, ClassVar
+
+from .. import lgamma, logsumexp
 from . import constraints
 from .constraints import Constraint
 from .discrete import OfChoices, OfOdds, OneHotCategorical
 from .distribution import alias, broadcast_all, clamped, drawn_evenly
 from .transformed import TransformedDistribution
 from .transforms import ExpTransform, SigmoidTransform
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.typing import Tensor
 
 
 class LogitRelaxedBernoulli(OfOdds):
@@ -24,24 +30,28 @@ class LogitRelaxedBernoulli(OfOdds):
     support = constraints.real
 
     def __init__(
-        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+        self,
+        temperature: Tensor | float,
+        probs: Tensor | float | None = None,
+        logits: Tensor | float | None = None,
+        validate_args: bool | None = None,
     ) -> None:
         self.temperature = temperature
         super().__init__(probs, logits, validate_args)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples, as differentiable functions of the parameters."""
         shape = self._extended_shape(sample_shape)
         chance, even = clamped(self.probs.expand(shape)), drawn_evenly(shape, self._param.dtype)
         return (even.log() - (-even).log1p() + chance.log() - (-chance).log1p()) / self.temperature
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         logits, value = broadcast_all(self.logits, value)
         distance = logits - value * self.temperature
         return _log(self.temperature) + distance - 2 * distance.exp().log1p()
 
 
-def _log(value: Any) -> Any:
+def _log(value: Tensor | float) -> Tensor | float:
     return math.log(value) if isinstance(value, (int, float)) else value.log()
 
 
@@ -68,7 +78,11 @@ class RelaxedBernoulli(_Relaxed):
     support = constraints.unit_interval
 
     def __init__(
-        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+        self,
+        temperature: Tensor | float,
+        probs: Tensor | float | None = None,
+        logits: Tensor | float | None = None,
+        validate_args: bool | None = None,
     ) -> None:
         base = LogitRelaxedBernoulli(temperature, probs, logits, validate_args)
         super().__init__(base, SigmoidTransform(), validate_args)
@@ -81,18 +95,22 @@ class ExpRelaxedCategorical(OfChoices):
     support = constraints.real_vector
 
     def __init__(
-        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+        self,
+        temperature: Tensor | float,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
     ) -> None:
         self.temperature = temperature
         super().__init__(probs, logits, validate_args)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples, as differentiable functions of the parameters."""
         even = drawn_evenly(self._extended_shape(sample_shape), self._param.dtype)
         scores = (self.logits - (-even.log()).log()) / self.temperature
         return scores - logsumexp(scores, -1, True)
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         count = self._num_events
         logits, value = broadcast_all(self.logits, value)
         scores = logits - value * self.temperature
@@ -112,7 +130,11 @@ class RelaxedOneHotCategorical(_Relaxed):
     support = constraints.simplex
 
     def __init__(
-        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+        self,
+        temperature: Tensor | float,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
     ) -> None:
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args)
         super().__init__(base, ExpTransform(), validate_args)
@@ -131,6 +153,6 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
     has_rsample = True
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples, with the gradients of the probabilities."""
         return self.sample(sample_shape) + (self.probs - self.probs.detach())

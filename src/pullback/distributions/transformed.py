@@ -1,11 +1,12 @@
 """Distributions of functions of random values."""
 
-import math
-from typing import Any, ClassVar
+from __future__ import annotations
 
-from .._core.bfloat import finfo
-from .._core.modes import no_grad, restoring
-from .._core.shapes import Size
+import math
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from .. import Size, finfo, no_grad
+from ..extend import restoring
 from .constraints import (
     Constraint,
     dependent_property,
@@ -18,7 +19,7 @@ from .constraints import (
     unit_interval,
 )
 from .continuous import Cauchy, Exponential, Normal, Uniform
-from .distribution import EULER, Distribution, alias, broadcast_all, summed
+from .distribution import EULER, Distribution, alias, broadcast_all, derived, summed
 from .gamma import Gamma
 from .multivariate import Independent
 from .transforms import (
@@ -30,6 +31,11 @@ from .transforms import (
     StickBreakingTransform,
     Transform,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.typing import Tensor
 
 
 class TransformedDistribution(Distribution):
@@ -48,7 +54,15 @@ class TransformedDistribution(Distribution):
     tensor(-1.3863)
     """
 
-    def __init__(self, base_distribution: Any, transforms: Any, validate_args: bool | None = None) -> None:
+    base_dist: Distribution
+    transforms: list[Transform]
+
+    def __init__(
+        self,
+        base_distribution: Distribution,
+        transforms: Transform | list[Transform],
+        validate_args: bool | None = None,
+    ) -> None:
         if isinstance(transforms, Transform):
             transforms = [transforms]
         if not isinstance(transforms, list):
@@ -74,17 +88,20 @@ class TransformedDistribution(Distribution):
         cut = len(forward) - max(given, event + given - taken)
         super().__init__(forward[:cut], forward[cut:], validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Self:
         """The same distribution with its parameters broadcast to another batch shape."""
         made = super().expand(batch_shape)
         shape = ComposeTransform(self.transforms).inverse_shape(made._batch_shape + self.event_shape)
         made.base_dist = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
         return made
 
-    has_rsample = alias("base_dist.has_rsample", "Whether samples can be differentiated by the parameters.")
+    @derived
+    def has_rsample(self) -> bool:
+        """Whether samples can be differentiated by the parameters."""
+        return self.base_dist.has_rsample
 
     @dependent_property
-    def support(self) -> Any:
+    def support(self) -> Constraint | None:
         """The set of possible values."""
         if not self.transforms:
             return self.base_dist.support
@@ -93,28 +110,28 @@ class TransformedDistribution(Distribution):
         return independent(last, more) if more > 0 else last
 
     @restoring
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples, which cannot be differentiated."""
         with no_grad():
             return self._transformed(self.base_dist.sample(sample_shape))
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples, as differentiable functions of the parameters."""
         return self._transformed(self.base_dist.rsample(sample_shape))
 
-    def _transformed(self, value: Any) -> Any:
+    def _transformed(self, value: Tensor) -> Tensor:
         for transform in self.transforms:
             value = transform(value)
         return value
 
-    def _traced_back(self, value: Any) -> Any:
+    def _traced_back(self, value: Tensor) -> Tensor:
         for transform in reversed(self.transforms):
             value = transform.inv(value)
         return value
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         event = len(self.event_shape)
-        stretched: Any = 0
+        stretched: Tensor | int = 0
         for transform in reversed(self.transforms):
             argument = transform.inv(value)
             event += transform.domain.event_dim - transform.codomain.event_dim
@@ -123,15 +140,15 @@ class TransformedDistribution(Distribution):
             value = argument
         return stretched + summed(self.base_dist.log_prob(value), event - len(self.base_dist.event_shape))
 
-    def _turned(self, chance: Any) -> Any:
+    def _turned(self, chance: Tensor) -> Tensor:
         """A probability p, or 1 - p if the transforms are decreasing."""
         sign = math.prod((transform.sign for transform in self.transforms), start=1)
         return chance if isinstance(sign, int) and sign == 1 else sign * (chance - 0.5) + 0.5
 
-    def _cdf(self, value: Any) -> Any:
+    def _cdf(self, value: Tensor) -> Tensor:
         return self._turned(self.base_dist.cdf(self._traced_back(value)))
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Tensor:
         """The quantile for a probability: the inverse of `cdf`."""
         return self._transformed(self.base_dist.icdf(self._turned(value)))
 
@@ -139,7 +156,7 @@ class TransformedDistribution(Distribution):
 class _OfBase(TransformedDistribution):
     """The base of distributions with the parameters of the distribution that is transformed."""
 
-    def _shown(self) -> dict[str, Any]:
+    def _shown(self) -> dict[str, Tensor]:
         return {name: getattr(self, name) for name in self.arg_constraints}
 
 
@@ -156,25 +173,25 @@ class LogNormal(_OfBase):
     loc = alias("base_dist.loc", "The mean of the logarithm.")
     scale = alias("base_dist.scale", "The standard deviation of the logarithm.")
 
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
         super().__init__(Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The mean."""
         return (self.loc + self.scale**2 / 2).exp()
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable value."""
         return (self.loc - self.scale**2).exp()
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance."""
         return (self.scale**2).expm1() * (2 * self.loc + self.scale**2).exp()
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The entropy, in nats."""
         return self.base_dist.entropy() + self.loc
 
@@ -189,43 +206,45 @@ class Gumbel(TransformedDistribution):
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": real, "scale": positive}
     support = real
+    loc: Tensor
+    scale: Tensor
 
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
-        numbers, zeros = finfo(self.loc._dtype), self.loc.detach() * 0
+        numbers, zeros = finfo(self.loc.dtype), self.loc.detach() * 0
         base = Uniform(zeros + float(numbers.tiny), zeros + (1 - float(numbers.eps)), validate_args=validate_args)
         to_log = ExpTransform().inv
         transforms = [to_log, AffineTransform(0, -1.0), to_log, AffineTransform(self.loc, -self.scale)]
         super().__init__(base, transforms, validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The mean."""
         return self.loc + self.scale * EULER
 
     mode = alias("loc", "The most probable value.")
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance."""
         return (math.pi * self.scale) ** 2 / 6
 
-    def _exponent(self, value: Any) -> Any:
+    def _exponent(self, value: Tensor) -> Tensor:
         """y such that exp(-exp(y)) is the cumulative distribution function."""
         return (self.loc - value) / self.scale
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         y = self._exponent(value)
         return y - y.exp() - self.scale.log()
 
-    def _cdf(self, value: Any) -> Any:
+    def _cdf(self, value: Tensor) -> Tensor:
         return (-self._exponent(value).exp()).exp()
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Tensor:
         """The quantile for a probability: the inverse of `cdf`."""
         return self.loc - self.scale * (-value.log()).log()
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The entropy, in nats."""
         return self.scale.log() + 1 + EULER
 
@@ -237,25 +256,25 @@ class _Half(_OfBase):
     support = nonnegative
     scale = alias("base_dist.scale", "How far the values are spread.")
 
-    def __init__(self, base: Any, validate_args: bool | None) -> None:
+    def __init__(self, base: Distribution, validate_args: bool | None) -> None:
         super().__init__(base, AbsTransform(), validate_args)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable value: 0."""
         return self.scale * 0
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         return (self.base_dist.log_prob(value) + math.log(2)).masked_fill(value < 0, -math.inf)
 
-    def _cdf(self, value: Any) -> Any:
+    def _cdf(self, value: Tensor) -> Tensor:
         return 2 * self.base_dist.cdf(value) - 1
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Tensor:
         """The quantile for a probability: the inverse of `cdf`."""
         return self.base_dist.icdf((value + 1) / 2)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The entropy, in nats."""
         return self.base_dist.entropy() - math.log(2)
 
@@ -268,16 +287,18 @@ class HalfNormal(_Half):
     tensor(0.7979)
     """
 
-    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
+    base_dist: Normal
+
+    def __init__(self, scale: Tensor | float, validate_args: bool | None = None) -> None:
         super().__init__(Normal(0, scale, validate_args=validate_args), validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The mean."""
         return self.scale * math.sqrt(2 / math.pi)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance."""
         return self.scale.pow(2) * (1 - 2 / math.pi)
 
@@ -291,16 +312,16 @@ class HalfCauchy(_Half):
     tensor(0.5000)
     """
 
-    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, scale: Tensor | float, validate_args: bool | None = None) -> None:
         super().__init__(Cauchy(0, scale, validate_args=validate_args), validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The mean, which is infinite."""
         return self.scale.detach() * 0 + math.inf
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance, which is infinite."""
         return self.scale.detach() * 0 + math.inf
 
@@ -314,19 +335,21 @@ class Pareto(TransformedDistribution):
     """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"alpha": positive, "scale": positive}
+    scale: Tensor
+    alpha: Tensor
 
-    def __init__(self, scale: Any, alpha: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, scale: Tensor | float, alpha: Tensor | float, validate_args: bool | None = None) -> None:
         self.scale, self.alpha = broadcast_all(scale, alpha)
         base = Exponential(self.alpha, validate_args=validate_args)
         super().__init__(base, [ExpTransform(), AffineTransform(0, self.scale)], validate_args)
 
     @dependent_property(is_discrete=False, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         """The set of possible values."""
         return greater_than_eq(self.scale)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The mean."""
         alpha = self.alpha.clamp(min=1)
         return alpha * self.scale / (alpha - 1)
@@ -334,12 +357,12 @@ class Pareto(TransformedDistribution):
     mode = alias("scale", "The most probable value.")
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance."""
         alpha = self.alpha.clamp(min=2)
         return self.scale.pow(2) * alpha / ((alpha - 1).pow(2) * (alpha - 2))
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The entropy, in nats."""
         return (self.scale / self.alpha).log() + (1 + self.alpha.reciprocal())
 
@@ -354,33 +377,35 @@ class Weibull(TransformedDistribution):
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"scale": positive, "concentration": positive}
     support = positive
+    scale: Tensor
+    concentration: Tensor
 
-    def __init__(self, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, scale: Tensor | float, concentration: Tensor | float, validate_args: bool | None = None) -> None:
         self.scale, self.concentration = broadcast_all(scale, concentration)
         base = Exponential(self.scale * 0 + 1, validate_args=validate_args)
         transforms = [PowerTransform(self.concentration.reciprocal()), AffineTransform(0, self.scale)]
         super().__init__(base, transforms, validate_args)
 
-    def _moment(self, order: int) -> Any:
+    def _moment(self, order: int) -> Tensor:
         return (1 + order / self.concentration).lgamma().exp()
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The mean."""
         return self.scale * self._moment(1)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable value."""
         inner = ((self.concentration - 1) / self.concentration).clamp(min=0)
         return self.scale * inner ** self.concentration.reciprocal()
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance."""
         return self.scale.pow(2) * (self._moment(2) - self._moment(1).pow(2))
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The entropy, in nats."""
         return EULER * (1 - self.concentration.reciprocal()) + (self.scale / self.concentration).log() + 1
 
@@ -398,28 +423,28 @@ class InverseGamma(_OfBase):
     concentration = alias("base_dist.concentration", "The concentration of the gamma distribution.")
     rate = alias("base_dist.rate", "Its rate.")
 
-    def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, concentration: Tensor | float, rate: Tensor | float, validate_args: bool | None = None) -> None:
         base = Gamma(concentration, rate, validate_args=validate_args)
         super().__init__(base, PowerTransform(base.rate.new_tensor(-1.0)), validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The mean; infinite if it does not exist."""
         found = self.rate / (self.concentration - 1)
         return found.masked_fill(self.concentration <= 1, math.inf)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable value."""
         return self.rate / (self.concentration + 1)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance; infinite if it does not exist."""
         found = self.rate.square() / ((self.concentration - 1).square() * (self.concentration - 2))
         return found.masked_fill(self.concentration <= 2, math.inf)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The entropy, in nats."""
         a = self.concentration
         return a + self.rate.log() + a.lgamma() - (1 + a) * a.digamma()
@@ -437,8 +462,12 @@ class Kumaraswamy(TransformedDistribution):
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration1": positive, "concentration0": positive}
     support = unit_interval
+    concentration1: Tensor
+    concentration0: Tensor
 
-    def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, concentration1: Tensor | float, concentration0: Tensor | float, validate_args: bool | None = None
+    ) -> None:
         self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
         ones = self.concentration0 * 0 + 1
         base = Uniform(ones * 0, ones, validate_args=validate_args)
@@ -449,29 +478,29 @@ class Kumaraswamy(TransformedDistribution):
         ]
         super().__init__(base, transforms, validate_args)
 
-    def _moment(self, order: int) -> Any:
+    def _moment(self, order: int) -> Tensor:
         a = 1 + order / self.concentration1
         b = self.concentration0
         return (b.log() + a.lgamma() + b.lgamma() - (a + b).lgamma()).exp()
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The mean."""
         return self._moment(1)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The most probable value; NaN if the density is unbounded."""
         a, b = self.concentration1, self.concentration0
         found = a.reciprocal() * ((-b).log1p() - (-a * b).log1p())
         return found.exp().masked_fill((a < 1) | (b < 1), math.nan)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance."""
         return self._moment(2) - self._moment(1).square()
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The entropy, in nats."""
         a, b = self.concentration1, self.concentration0
         harmonic = (b + 1).digamma() + EULER
@@ -490,7 +519,7 @@ class LogisticNormal(TransformedDistribution):
     arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": real, "scale": positive}
     support = simplex
 
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
         base = Normal(loc, scale, validate_args=validate_args)
         if not base.batch_shape:
             base = base.expand([1])

@@ -6,21 +6,25 @@ A `TransformedDistribution` applies them to another distribution. A custom trans
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Sequence
-from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from .. import Size, Tensor, finfo
 from .._core import lazy as _lazy
-from .._core.bfloat import finfo
-from .._core.primitives import Carrier
-from .._core.shapes import Size
-from .._core.values import holds
+from ..extend import holds
 from ..nn.functional import logsigmoid, pad, softmax, softplus
 from . import constraints
-from .distribution import alias, summed
+from .distribution import derived, summed
+
+if TYPE_CHECKING:
+    from .._core.shapes import Shape
+    from .constraints import Constraint
+    from .distribution import Distribution
 
 
 class Transform:
@@ -37,41 +41,48 @@ class Transform:
     """
 
     bijective = False
-    domain: Any
-    codomain: Any
+    if TYPE_CHECKING:  # a subclass has attributes, or properties
+
+        @property
+        def domain(self) -> Constraint:
+            """The set of arguments."""
+
+        @property
+        def codomain(self) -> Constraint:
+            """The set of values."""
 
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in {0, 1}:
             raise ValueError("cache_size must be 0 or 1")
         self._cache_size = cache_size
-        self._cached: tuple[Any, Any] | None = None
+        self._cached: tuple[Tensor, Tensor] | None = None
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Tensor) -> Tensor:
         """The value at x."""
         cached = self._cached
         if cached is not None and cached[0] is x:
             return cached[1]
         return self._kept(x, self._call(x))[1]
 
-    def _inv_call(self, y: Any) -> Any:
+    def _inv_call(self, y: Tensor) -> Tensor:
         """An argument whose value is y."""
         cached = self._cached
         if cached is not None and cached[1] is y:
             return cached[0]
         return self._kept(self._inverse(y), y)[0]
 
-    def _kept(self, x: Any, y: Any) -> tuple[Any, Any]:
+    def _kept(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         if self._cache_size:
             self._cached = x, y
         return x, y
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         raise NotImplementedError(f"{type(self).__name__} does not say what its values are: define _call")
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         raise NotImplementedError(f"{type(self).__name__} has no inverse")
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """log |det dy/dx| at the argument x, with the value y."""
         raise NotImplementedError(f"{type(self).__name__} has no determinant of its Jacobian")
 
@@ -88,22 +99,25 @@ class Transform:
         return _InverseTransform(self)
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> Tensor | int:
         """1 if the transform is increasing, -1 if it is decreasing."""
         raise NotImplementedError(f"{type(self).__name__} does not say whether it grows")
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> Transform:
         """The same transform, with or without a cache of its last argument."""
+        return self._with_cache(cache_size)
+
+    def _with_cache(self, cache_size: int) -> Self:
         made = type(self).__new__(type(self))
         made.__dict__.update(self.__dict__)
         made._cache_size, made._cached = cache_size, None
         return made
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
         """The shape of the value, given that of the argument."""
         return shape
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: Shape) -> Shape:
         """The shape of the argument, given that of the value."""
         return shape
 
@@ -125,7 +139,7 @@ class Transform:
 
 
 def _same(a: Any, b: Any) -> bool:
-    return holds(a == b) if isinstance(a == b, Carrier) else bool(a == b)
+    return holds(a == b) if isinstance(a == b, Tensor) else bool(a == b)
 
 
 class _InverseTransform(Transform):
@@ -135,26 +149,42 @@ class _InverseTransform(Transform):
         super().__init__()
         self._inv = transform
 
-    domain, codomain = property(attrgetter("_inv.codomain")), property(attrgetter("_inv.domain"))
-    bijective = property(attrgetter("_inv.bijective"))
-    sign, inv = property(attrgetter("_inv.sign")), property(attrgetter("_inv"))
+    @property
+    def domain(self) -> Constraint:
+        return self._inv.codomain
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    @property
+    def codomain(self) -> Constraint:
+        return self._inv.domain
+
+    @derived
+    def bijective(self) -> bool:
+        return self._inv.bijective
+
+    @property
+    def sign(self) -> Tensor | int:
+        return self._inv.sign
+
+    @property
+    def inv(self) -> Transform:
+        return self._inv
+
+    def with_cache(self, cache_size: int = 1) -> Transform:
         return self._inv.with_cache(cache_size).inv
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Tensor) -> Tensor:
         return self._inv._inv_call(x)
 
-    def _inv_call(self, y: Any) -> Any:
+    def _inv_call(self, y: Tensor) -> Tensor:
         return self._inv(y)
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return -self._inv.log_abs_det_jacobian(y, x)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
         return self._inv.inverse_shape(shape)
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: Shape) -> Shape:
         return self._inv.forward_shape(shape)
 
     def __repr__(self) -> str:
@@ -170,62 +200,67 @@ class ComposeTransform(Transform):
     tensor(1.)
     """
 
+    parts: list[Transform]
+
     def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
         super().__init__(cache_size)
         self.parts = [part.with_cache(cache_size) for part in parts] if cache_size else list(parts)
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> Constraint:
         """The set of arguments: that of the first part, with enough axes for all parts."""
         return _last([(part.codomain, part.domain) for part in reversed(self.parts)])
 
     @property
-    def codomain(self) -> Any:
+    def codomain(self) -> Constraint:
         """The set of values: that of the last part, with enough axes for all parts."""
         return _last([(part.domain, part.codomain) for part in self.parts])
 
-    bijective = property(
-        lambda self: all(part.bijective for part in self.parts), doc="True if all parts are bijective."
-    )
+    @derived
+    def bijective(self) -> bool:
+        """True if all parts are bijective."""
+        return all(part.bijective for part in self.parts)
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> Tensor | int:
         """1 if the transform is increasing, -1 if it is decreasing."""
         return math.prod((part.sign for part in self.parts), start=1)
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> ComposeTransform:
         """The same transform, with or without a cache of its last argument."""
         return self if self._cache_size == cache_size else ComposeTransform(self.parts, cache_size)
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Tensor) -> Tensor:
         """The value at x."""
         for part in self.parts:
             x = part(x)
         return x
 
-    def _inv_call(self, y: Any) -> Any:
+    def _inv_call(self, y: Tensor) -> Tensor:
         for part in reversed(self.parts):
             y = part._inv_call(y)
         return y
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """log |det dy/dx| at the argument x, with the value y."""
-        total: Any = 0
+        if not self.parts:
+            return x * 0
+        found = []
         event = self.domain.event_dim
         for part in self.parts:
             value = part(x)
-            total = total + summed(part.log_abs_det_jacobian(x, value), event - part.domain.event_dim)
+            found.append(summed(part.log_abs_det_jacobian(x, value), event - part.domain.event_dim))
             event += part.codomain.event_dim - part.domain.event_dim
             x = value
-        return total if self.parts else x * 0
+        return functools.reduce(operator.add, found)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
         """The shape of the value, given that of the argument."""
         for part in self.parts:
             shape = part.forward_shape(shape)
         return shape
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: Shape) -> Shape:
         """The shape of the argument, given that of the value."""
         for part in reversed(self.parts):
             shape = part.inverse_shape(shape)
@@ -235,7 +270,7 @@ class ComposeTransform(Transform):
         return f"ComposeTransform({self.parts})"
 
 
-def _last(steps: Sequence[tuple[Any, Any]]) -> Any:
+def _last(steps: Sequence[tuple[Constraint, Constraint]]) -> Constraint:
     """The last of the constraints that each step leads from and to, with as many event axes as the steps need."""
     if not steps:
         return constraints.real
@@ -245,7 +280,7 @@ def _last(steps: Sequence[tuple[Any, Any]]) -> Any:
     return _widened(steps[-1][1], needed)
 
 
-def _widened(constraint: Any, axes: int) -> Any:
+def _widened(constraint: Constraint, axes: int) -> Constraint:
     """A constraint on values with at least `axes` axes."""
     return (
         constraints.independent(constraint, axes - constraint.event_dim) if axes > constraint.event_dim else constraint
@@ -253,115 +288,6 @@ def _widened(constraint: Any, axes: int) -> Any:
 
 
 identity_transform = ComposeTransform([])
-
-
-class IndependentTransform(Transform):
-    """Another transform with additional batch axes that become part of one value."""
-
-    def __init__(self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0) -> None:
-        super().__init__(cache_size)
-        self.base_transform = base_transform.with_cache(cache_size)
-        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
-
-    @property
-    def domain(self) -> Any:
-        """The set of arguments."""
-        return constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims)
-
-    @property
-    def codomain(self) -> Any:
-        """The set of values."""
-        return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
-
-    bijective = property(attrgetter("base_transform.bijective"))
-    sign = alias("base_transform.sign", "1 if it grows with its argument, -1 if it falls.")
-
-    def _call(self, x: Any) -> Any:
-        if x.ndim < self.domain.event_dim:
-            raise ValueError(f"Too few dimensions on input: {x.ndim}, and at least {self.domain.event_dim} are needed")
-        return self.base_transform(x)
-
-    def _inverse(self, y: Any) -> Any:
-        if y.ndim < self.codomain.event_dim:
-            raise ValueError(
-                f"Too few dimensions on input: {y.ndim}, and at least {self.codomain.event_dim} are needed"
-            )
-        return self.base_transform.inv(y)
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """log |det dy/dx| at the argument x, with the value y."""
-        return summed(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
-
-    def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value, given that of the argument."""
-        return self.base_transform.forward_shape(shape)
-
-    def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument, given that of the value."""
-        return self.base_transform.inverse_shape(shape)
-
-    def __repr__(self) -> str:
-        return f"IndependentTransform({self.base_transform!r}, {self.reinterpreted_batch_ndims})"
-
-
-class ReshapeTransform(Transform):
-    """The same numbers in another shape: of `in_shape` before, of `out_shape` after.
-
-    Raises
-    ------
-    ValueError
-        If the two have other numbers of elements.
-
-    >>> import pullback
-    >>> pullback.distributions.ReshapeTransform((4,), (2, 2))(pullback.ones(5, 4)).shape
-    pullback.Size([5, 2, 2])
-    """
-
-    bijective = True
-
-    def __init__(self, in_shape: Any, out_shape: Any, cache_size: int = 0) -> None:
-        super().__init__(cache_size)
-        self.in_shape, self.out_shape = Size(in_shape), Size(out_shape)
-        if self.in_shape.numel() != self.out_shape.numel():
-            raise ValueError(f"in_shape, out_shape have different numbers of elements: {in_shape} and {out_shape}")
-
-    @property
-    def domain(self) -> Any:
-        """The set of arguments."""
-        return constraints.independent(constraints.real, len(self.in_shape))
-
-    @property
-    def codomain(self) -> Any:
-        """The set of values."""
-        return constraints.independent(constraints.real, len(self.out_shape))
-
-    def _call(self, x: Any) -> Any:
-        return x.reshape(self.forward_shape(x.shape))
-
-    def _inverse(self, y: Any) -> Any:
-        return y.reshape(self.inverse_shape(y.shape))
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """Zeros: volumes do not change."""
-        return x.new_zeros(x.shape[: x.ndim - len(self.in_shape)])
-
-    def forward_shape(self, shape: Any) -> Any:
-        """The shape of the value, given that of the argument."""
-        return _replaced(shape, self.in_shape, self.out_shape)
-
-    def inverse_shape(self, shape: Any) -> Any:
-        """The shape of the argument, given that of the value."""
-        return _replaced(shape, self.out_shape, self.in_shape)
-
-
-def _replaced(shape: Any, old: Size, new: Size) -> Size:
-    """A shape whose last axes `old` are replaced by `new`."""
-    if len(shape) < len(old):
-        raise ValueError(f"Too few dimensions on input: the shape {tuple(shape)} does not end with {tuple(old)}")
-    cut = len(shape) - len(old)
-    if tuple(shape[cut:]) != tuple(old):
-        raise ValueError(f"Shape mismatch: expected {tuple(shape[cut:])} but got {tuple(old)}")
-    return Size(shape[:cut]) + new
 
 
 class _Growing(Transform):
@@ -382,13 +308,13 @@ class ExpTransform(_Growing):
 
     codomain = constraints.positive
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         return x.exp()
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         return y.log()
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """log |dy/dx| at the argument x, with the value y."""
         return x
 
@@ -403,21 +329,21 @@ class SigmoidTransform(_Growing):
 
     codomain = constraints.unit_interval
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         return _inside(x.sigmoid())
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         y = _inside(y)
         return y.log() - (-y).log1p()
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """log |dy/dx| at the argument x, with the value y."""
         return -softplus(-x) - softplus(x)
 
 
-def _inside(y: Any) -> Any:
+def _inside(y: Tensor) -> Tensor:
     """Probabilities clamped to exclude 0 and 1, by the precision of their dtype."""
-    info = finfo(y._dtype)
+    info = finfo(y.dtype)
     return y.clamp(min=float(info.tiny), max=1.0 - float(info.eps))
 
 
@@ -426,13 +352,13 @@ class SoftplusTransform(_Growing):
 
     codomain = constraints.positive
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         return softplus(x)
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         return (-y).expm1().neg().log() + y
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """log |dy/dx| at the argument x, with the value y."""
         return -softplus(-x)
 
@@ -447,13 +373,13 @@ class TanhTransform(_Growing):
 
     codomain = constraints.interval(-1.0, 1.0)
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         return x.tanh()
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         return y.atanh()
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """log |dy/dx| at the argument x, with the value y."""
         return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
 
@@ -468,28 +394,28 @@ class PowerTransform(_Growing):
 
     domain = codomain = constraints.positive
 
-    def __init__(self, exponent: Any, cache_size: int = 0) -> None:
+    def __init__(self, exponent: Tensor | float, cache_size: int = 0) -> None:
         super().__init__(cache_size)
         self.exponent = exponent
 
     @property
-    def sign(self) -> Any:  # type: ignore[override]  # as the exponent has it
+    def sign(self) -> Tensor | int:  # type: ignore[override]  # as the exponent has it
         """1 if the transform is increasing, -1 if it is decreasing."""
         return _sign(self.exponent)
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         return x.pow(self.exponent)
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         return y.pow(1 / self.exponent)
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """log |dy/dx| at the argument x, with the value y."""
         return (self.exponent * y / x).abs().log()
 
 
-def _sign(value: Any) -> Any:
-    return value.sign() if isinstance(value, Carrier) else (value > 0) - (value < 0)
+def _sign(value: Tensor | float) -> Tensor | int:
+    return value.sign() if isinstance(value, Tensor) else (value > 0) - (value < 0)
 
 
 class AbsTransform(Transform):
@@ -502,10 +428,10 @@ class AbsTransform(Transform):
 
     domain, codomain = constraints.real, constraints.positive
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         return x.abs()
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         return y
 
 
@@ -521,7 +447,7 @@ class AffineTransform(Transform):
 
     bijective = True
 
-    def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, event_dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(cache_size)
         self.loc, self.scale, self._event_dim = loc, scale, event_dim
 
@@ -531,38 +457,38 @@ class AffineTransform(Transform):
         return self._event_dim
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> Constraint:
         """The set of arguments."""
         return _widened(constraints.real, self._event_dim)
 
     codomain = domain
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> Tensor | int:
         """1 if the transform is increasing, -1 if it is decreasing."""
         return _sign(self.scale)
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         return self.loc + self.scale * x
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         return (y - self.loc) / self.scale
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """log |det dy/dx| at the argument x, with the value y."""
         scale = self.scale
-        logs = scale.abs().log() if isinstance(scale, Carrier) else x.new_tensor(math.log(abs(scale)))
+        logs = scale.abs().log() if isinstance(scale, Tensor) else x.new_tensor(math.log(abs(scale)))
         return summed(logs.expand(x.shape), self._event_dim)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
         """The shape of the value, given that of the argument."""
         return Size(np.broadcast_shapes(tuple(shape), _shape(self.loc), _shape(self.scale)))
 
     inverse_shape = forward_shape
 
 
-def _shape(value: Any) -> tuple[int, ...]:
-    return tuple(value.shape) if isinstance(value, Carrier) else ()
+def _shape(value: Tensor | float) -> tuple[int, ...]:
+    return tuple(value.shape) if isinstance(value, Tensor) else ()
 
 
 class SoftmaxTransform(Transform):
@@ -575,10 +501,10 @@ class SoftmaxTransform(Transform):
 
     domain, codomain = constraints.real_vector, constraints.simplex
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         return softmax(x, -1)
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         return y.log()
 
 
@@ -593,29 +519,29 @@ class StickBreakingTransform(Transform):
     bijective = True
     domain, codomain = constraints.real_vector, constraints.simplex
 
-    def _moved(self, x: Any) -> Any:
+    def _moved(self, x: Tensor) -> Tensor:
         """The argument shifted such that zeros give equal probabilities."""
         return x - x.new_tensor(np.arange(x.shape[-1], 0, -1)).log()
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         part = _inside(self._moved(x).sigmoid())
         return pad(part, [0, 1], value=1) * pad((1 - part).cumprod(-1), [1, 0], value=1)
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         part = y[..., :-1]
-        left = (1 - part.cumsum(-1)).clamp(min=float(finfo(y._dtype).tiny))
+        left = (1 - part.cumsum(-1)).clamp(min=float(finfo(y.dtype).tiny))
         return part.log() - left.log() + part.new_tensor(np.arange(part.shape[-1], 0, -1)).log()
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """log |det dy/dx| at the argument x, with the value y."""
         moved = self._moved(x)
         return (-moved + logsigmoid(moved) + y[..., :-1].log()).sum(-1)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
         """The shape of the value, given that of the argument."""
         return Size((*shape[:-1], shape[-1] + 1))
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: Shape) -> Shape:
         """The shape of the argument, given that of the value."""
         return Size((*shape[:-1], shape[-1] - 1))
 
@@ -631,10 +557,10 @@ class LowerCholeskyTransform(Transform):
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.lower_cholesky
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         return x.tril(-1) + x.diagonal(dim1=-2, dim2=-1).exp().diag_embed()
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         return y.tril(-1) + y.diagonal(dim1=-2, dim2=-1).log().diag_embed()
 
 
@@ -649,11 +575,11 @@ class PositiveDefiniteTransform(Transform):
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.positive_definite
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         lower = LowerCholeskyTransform()(x)
         return lower @ lower.mT
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         return LowerCholeskyTransform().inv(y.cholesky())
 
 
@@ -669,27 +595,32 @@ class CumulativeDistributionTransform(Transform):
     bijective = True
     codomain, sign = constraints.unit_interval, 1
 
-    def __init__(self, distribution: Any, cache_size: int = 0) -> None:
+    def __init__(self, distribution: Distribution, cache_size: int = 0) -> None:
         super().__init__(cache_size)
         self.distribution = distribution
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> Constraint:
         """The support of the distribution."""
-        return self.distribution.support
+        return self.distribution.support or constraints.real
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         return self.distribution.cdf(x)
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         return self.distribution.icdf(y)
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """log |dy/dx| at the argument x, with the value y."""
         return self.distribution.log_prob(x)
 
 
 # Transforms of other modules, which torch has here
 __getattr__, __dir__, _ = _lazy.index(
-    globals(), {"joined": "CatTransform StackTransform", "correlations": "CorrCholeskyTransform"}
+    globals(),
+    {
+        "axes": "IndependentTransform ReshapeTransform",
+        "correlations": "CorrCholeskyTransform",
+        "joined": "CatTransform StackTransform",
+    },
 )

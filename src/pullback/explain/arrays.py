@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import Tensor
 from .._core.modes import quiet
-from .._core.primitives import Carrier
 from .._tape.faults import fault
 from .numbers import short
 
@@ -185,7 +185,7 @@ def flat(op: str | None, array: Array) -> Flat | None:
 
 def plain(value: Any) -> Array | None:
     """The array of a tensor that has one, an array itself, or None for anything else."""
-    while isinstance(value, Carrier):
+    while isinstance(value, Tensor):
         value = value._array
     return value if isinstance(value, np.ndarray) else None
 

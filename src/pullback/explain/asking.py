@@ -11,13 +11,11 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from .._core.primitives import Carrier
+from .. import Tensor, as_tensor
 from .._tape.backward import check_output
 from .._tape.node import Node
 from .._tape.seeds import cotangent
 from .._tape.walk import restrict, youngest_first
-from .._tensor.creation import as_tensor
-from .._tensor.tensor import Tensor
 from . import training
 from .arrays import Array, Limits
 from .calls import backward_text, finished
@@ -69,7 +67,7 @@ def explain(
     ('PowBackward0', [[2.0, 0.0], [0.0, 4.0]], array([ 2., 40.], dtype=float32))
     """
     asked = _Asked(gradient, inputs, _limits(values, jacobian, max_nodes, lines, timing, redact), program_frame(2))
-    if isinstance(target, Carrier) or (isinstance(target, (list, tuple)) and target):
+    if isinstance(target, Tensor) or (isinstance(target, (list, tuple)) and target):
         if args:
             raise TypeError(
                 f"explain() of a tensor takes no further arguments, but was given {len(args)}: use gradient=v"
@@ -185,8 +183,8 @@ def _of_function(function: Callable[..., Any], args: Sequence[Any], asked: _Aske
     with recording:
         result = function(*given)
     names = _argument_names(function, given)
-    if not isinstance(result, Carrier) and not (
-        isinstance(result, (list, tuple)) and result and all(isinstance(each, Carrier) for each in result)
+    if not isinstance(result, Tensor) and not (
+        isinstance(result, (list, tuple)) and result and all(isinstance(each, Tensor) for each in result)
     ):
         raise TypeError(
             f"explain(): the function {getattr(function, '__name__', function)!s} returned {type(result).__name__}, "
@@ -213,8 +211,8 @@ def _argument_names(function: Callable[..., Any], args: Sequence[Any]) -> dict[N
     pairs: list[tuple[str, Any]] = []
     for name, value in bound.items():
         pairs += [(f"{name}[{i}]", each) for i, each in enumerate(value)] if type(value) is tuple else [(name, value)]
-    tensors = [(name, value) for name, value in pairs if isinstance(value, Carrier) and value._node is not None]
-    return {value._node: Named(name, value._array) for name, value in tensors}
+    tensors = [(name, value) for name, value in pairs if isinstance(value, Tensor)]
+    return {value._node: Named(name, value._array) for name, value in tensors if value._node is not None}
 
 
 def _of_tensors(target: Any, asked: _Asked, names: dict[Node, Named], recording: Recording | None) -> Explanation:
@@ -275,10 +273,10 @@ def _roots(tensors: Sequence[Any], gradient: Any, *, several: bool) -> list[tupl
 
 def _nodes(inputs: Any) -> list[Node]:
     """The nodes of the requested inputs."""
-    listed = [inputs] if isinstance(inputs, Carrier) else list(inputs)
+    listed = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     if not listed:
         raise RuntimeError("explain(): inputs cannot be empty. Leave it out to show every leaf of the graph")
-    for index, each in enumerate(listed):
-        if getattr(each, "_node", None) is None:
-            raise RuntimeError(f"explain(): input {index} does not require grad, so no gradient reaches it")
-    return [each._node for each in listed]
+    nodes: list[Any] = [getattr(each, "_node", None) for each in listed]
+    if None in nodes:
+        raise RuntimeError(f"explain(): input {nodes.index(None)} does not require grad, so no gradient reaches it")
+    return nodes

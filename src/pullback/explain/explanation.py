@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.primitives import Carrier
-from .._tensor.tensor import Tensor
+from .. import Tensor
 from .arrays import Array, Limits
 from .costs import Cost
 from .document import document
@@ -153,7 +152,7 @@ class Explanation:
         raise KeyError(f"{what} is no leaf of this call: the gradient reached {names}")
 
     def _is(self, leaf: Leaf, x: Any) -> bool:
-        node = getattr(x, "_node", None) if isinstance(x, Carrier) else None
+        node = getattr(x, "_node", None) if isinstance(x, Tensor) else None
         return node is not None and self._known is not None and self._known.get(node) is leaf.tensor
 
     def jacobian(self, x: Any = None) -> Array:

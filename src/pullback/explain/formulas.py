@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._core.composing import signature
-from .._core.primitives import Primitive
+from ..extend import Primitive
 
 CONSTANTS = {
     math.pi: "pi", math.log(2): "log(2)", math.log(10): "log(10)", math.sqrt(math.pi): "sqrt(pi)",

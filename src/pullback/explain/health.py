@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from .._core.bfloat import finfo
+from .. import finfo
 from .._tape.diagnosis import POLES
 from .._tape.faults import MASKS, begins
 from .arrays import Kept, Marks, marks_of, ranged

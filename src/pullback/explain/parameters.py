@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import Tensor
 from .._tape.node import Node
-from .._tensor.tensor import Tensor
 from ..nn import Module, ModuleList
 from .bounds import DIVERGED, FIXES
 from .naming import variables_in

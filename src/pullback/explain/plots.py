@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import Tensor
 from .._core import errors
 from .._core.modes import quiet
-from .._core.primitives import Carrier
 
 Step = Mapping[str, "Statistics | None"]
 
@@ -40,7 +40,7 @@ def statistics(gradient: Any) -> Statistics:
     >>> statistics(np.array([3.0, 0.0, -4.0, 0.0]))
     Statistics(mean=1.75, largest=4.0, norm=5.0, zeros=0.5, bad=0)
     """
-    array = gradient._elements() if isinstance(gradient, Carrier) else np.asarray(gradient)
+    array = gradient._elements() if isinstance(gradient, Tensor) else np.asarray(gradient)
     return quiet.run(_statistics, array)
 
 
@@ -88,7 +88,7 @@ class GradientFlow:
         pairs: Iterable[Any] = named.items() if isinstance(named, Mapping) else named
         self.tensors: dict[str, Any] = {}
         for position, (name, tensor) in enumerate(pairs, 1):
-            if not isinstance(tensor, Carrier):
+            if not isinstance(tensor, Tensor):
                 raise errors.no_tensor("GradientFlow", name, position, tensor)
             if name in self.tensors:
                 raise ValueError(f"GradientFlow: two parameters are called {name!r}")

@@ -15,8 +15,8 @@ from typing import Any, Self, TextIO
 
 import numpy as np
 
+from .. import Tensor
 from .._core.errors import UncompiledError
-from .._core.primitives import Carrier
 from .._core.sites import internal
 from .._tape.faults import kind_of
 from .._tape.recording import Freed
@@ -111,7 +111,7 @@ class Training(Run):
         known = set(map(id, self._tensors))
         self._modules, names = [], {}
         for name, value in reversed([*variables_in(frame)] if self.model is None else [("", self.model)]):
-            if isinstance(value, Carrier):
+            if isinstance(value, Tensor):
                 names[id(value)] = name
             elif hasattr(type(value), "named_parameters"):
                 self._modules.append(value)
@@ -276,7 +276,7 @@ def _loss(frame: FrameType | None) -> float | None:
     """The number in the tensor on which the pass that calls from here was started."""
     while frame is not None and internal[frame.f_code.co_filename]:
         for value in frame.f_locals.values() if frame.f_code.co_name == "backward" else ():
-            if isinstance(value, Carrier) and math.prod(value.shape) == 1:
+            if isinstance(value, Tensor) and math.prod(value.shape) == 1:
                 return float(np.asarray(value._array).reshape(()))
         frame = frame.f_back
     return None
@@ -284,11 +284,11 @@ def _loss(frame: FrameType | None) -> float | None:
 
 def _passed(frame: FrameType | None) -> float | None:
     """The number in the latest loss among the variables of a program: of the tensors whose graph a pass has freed."""
-    found = [value for _, value in variables_in(frame) if isinstance(value, Carrier) and value._node is not None]
-    losses = [each for each in found if math.prod(each.shape) == 1]
-    freed = [each for each in losses if any(isinstance(node.saved, Freed) for node in youngest_first([each._node]))]
-    latest = max(freed, key=lambda each: each._node.seq, default=None)
-    return None if latest is None else float(np.asarray(latest._array).reshape(()))
+    found = [value for _, value in variables_in(frame) if isinstance(value, Tensor)]
+    losses = {each._node: each for each in found if each._node is not None and math.prod(each.shape) == 1}
+    freed = [each for each in losses if any(isinstance(node.saved, Freed) for node in youngest_first([each]))]
+    latest = max(freed, key=lambda each: each.seq, default=None)
+    return None if latest is None else float(np.asarray(losses[latest]._array).reshape(()))
 
 
 def _measured(grad: Any, old: Any, new: Any) -> tuple[float | None, float | None, float | None]:

@@ -12,8 +12,8 @@ from typing import Any, Self, TypeVar
 from .._core import errors
 from .._core.package import package
 from .._core.primitives import Carrier
-from .._tensor.attributes import DIFFERENTIABLE
 from .._tensor.creation import empty
+from .._tensor.flags import DIFFERENTIABLE
 from .._tensor.tensor import Tensor
 
 Role = TypeVar("Role", bound="_Marked")
@@ -46,14 +46,14 @@ class _Marked(Tensor, metaclass=_Role):
             tensor.__class__ = cls
         return tensor
 
-    def detach(self) -> Tensor:
+    def detach(self) -> Tensor:  # type: ignore[override]  # the result is no parameter
         """A plain tensor with the same memory and without the history: the results of operations are no parameters."""
-        found = super().detach()
+        found: Any = super().detach()
         found.__class__ = Tensor
         return found
 
 
-def _of(role: type[Role], data: Tensor | None, requires_grad: bool | None) -> Role:
+def _of(role: type[Role], data: object, requires_grad: bool | None) -> Role:
     """A tensor with a role that shares the memory of another; an empty one without data."""
     if data is None:
         data = empty(0)

@@ -57,7 +57,7 @@ class _Uninitialized(_Marked):
     def _dtype(self) -> Any:
         return _slot.__get__(self).dtype
 
-    @property
+    @property  # type: ignore[override]  # an initialized one
     def data(self) -> Tensor:
         """An empty tensor of the dtype; assigning a tensor sets the dtype."""
         return empty(0, dtype=self.dtype)

@@ -5,17 +5,21 @@ its matrices is singular; here such a matrix gives infinities, and an error only
 of the operation for the message.
 """
 
+from __future__ import annotations
+
 import functools
 import itertools
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from .._numerics import blas
 
-Array = np.ndarray[Any, np.dtype[Any]]
+if TYPE_CHECKING:
+    from .._core.typing import Array
+
 Result = TypeVar("Result")
 
 BLOCK = 48  # columns factorised one by one, before matrix products update the rest

@@ -171,6 +171,9 @@ class Optimizer:
         if inspect.isfunction(step):
             type.__setattr__(cls, "step", _hooked(step))  # by which type checkers and editors keep its signature
 
+    def _patch_step_function(self) -> None:
+        """Has no effect: steps are hooked where a class is made; subclasses written for torch call it."""
+
     def _make_hooks(self) -> None:
         for name in Optimizer.__annotations__:
             vars(self).setdefault(name, OrderedDict())

@@ -112,4 +112,4 @@ def require_single(lr: float | Tensor) -> None:
 def require_rate(lr: float | Tensor) -> None:
     """Refuse a rate that is negative, or a tensor of several elements."""
     require_single(lr)
-    require(lr >= 0, "Learning rate should be >= 0 but is", lr)
+    require(bool(lr >= 0), "Learning rate should be >= 0 but is", lr)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._core.package import package
-from .._core.xp import indexing
+from .coloring import indexing
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Shape = tuple[int, ...]

@@ -268,7 +268,7 @@ class _Creation:
 
     def sees(self, primitive: Any, params: Any, arrays: Any, tensor: Any) -> None:
         ...
-    before: _Any
+    before: Callable[[Any], None] | None
 WITHIN_NO_GRAD = Mode(grad=False, created=_Creation())
 WITHIN = Mode(created=WITHIN_NO_GRAD.created, observer=WITHIN_NO_GRAD.created)
 

@@ -143,12 +143,12 @@ class Loop:
     indexed: _Any
     last: _Any
     leaves: _Any
-    n: _Any
+    n: int
     outside: _Any
-    slots: _Any
+    slots: int
     sources: _Any
     start: _Any
-    step: _Any
+    step: Callable[..., Any]
     stored: _Any
     structure: _Any
     tape: _Any

@@ -105,10 +105,10 @@ class Prepared:
         ...
     back: _Any
     execute: _Any
-    function: _Any
+    function: Callable[[Sequence[Any]], Any]
     machinery: _Any
     quickened: _Any
-    record: _Any
+    record: Record
 
 def _undone(execute: Callable[..., Any], drawn: Sequence[Any], *arrays: Any) -> Any:
     ...
@@ -202,10 +202,10 @@ class Compiled:
     _rest: _Any
     _told: _Any
     _tries: _Any
-    fullgraph: _Any
-    function: _Any
-    fuse: _Any
-    lenient: _Any
+    fullgraph: bool
+    function: Callable[..., Any]
+    fuse: bool
+    lenient: bool
     reasons: _Any
     records: _Any
     refused: _Any
@@ -232,7 +232,7 @@ class CompiledModule(Module):
 
     def __getattr__(self, name: str) -> Any:
         ...
-    _orig_mod: _Any
+    _orig_mod: Module
 
 def _kind(leaf: Any) -> Any:
     ...

@@ -48,11 +48,9 @@ from .transforms import AffineTransform as AffineTransform
 from .transforms import ComposeTransform as ComposeTransform
 from .transforms import CumulativeDistributionTransform as CumulativeDistributionTransform
 from .transforms import ExpTransform as ExpTransform
-from .transforms import IndependentTransform as IndependentTransform
 from .transforms import LowerCholeskyTransform as LowerCholeskyTransform
 from .transforms import PositiveDefiniteTransform as PositiveDefiniteTransform
 from .transforms import PowerTransform as PowerTransform
-from .transforms import ReshapeTransform as ReshapeTransform
 from .transforms import SigmoidTransform as SigmoidTransform
 from .transforms import SoftmaxTransform as SoftmaxTransform
 from .transforms import SoftplusTransform as SoftplusTransform
@@ -60,6 +58,8 @@ from .transforms import StickBreakingTransform as StickBreakingTransform
 from .transforms import TanhTransform as TanhTransform
 from .transforms import Transform as Transform
 from .transforms import identity_transform as identity_transform
+from .axes import IndependentTransform as IndependentTransform
+from .axes import ReshapeTransform as ReshapeTransform
 from .correlations import CorrCholeskyTransform as CorrCholeskyTransform
 from .joined import CatTransform as CatTransform
 from .joined import StackTransform as StackTransform

@@ -27,7 +27,7 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import math
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from .._numerics import random
 from .._tensor.creation import made
@@ -35,31 +35,29 @@ from ..special import i0e, i1e
 from . import constraints
 from .constraints import Constraint
 from .distribution import Distribution, alias, broadcast_all
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from .._core.shapes import Shape
+    from .._core.typing import Array, Tensor
 
 class VonMises(Distribution):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real, 'concentration': constraints.positive}
     support = constraints.real
+    loc: Tensor
+    concentration: Tensor
 
-    def __init__(self, loc: _Tensor | float, concentration: _Tensor | float, validate_args: bool | None=None) -> None:
+    def __init__(self, loc: Tensor | float, concentration: Tensor | float, validate_args: bool | None=None) -> None:
         ...
-
-    @property
-    def mean(self) -> _Tensor:
-        ...
-
-    @property
-    def mode(self) -> _Tensor:
-        ...
+    mean = alias('loc', 'The mean direction.')
+    mode = mean
 
     @property
-    def variance(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
-    def sample(self, sample_shape: Any=()) -> _Tensor:
+    def sample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
-    concentration: _Tensor
-    loc: _Tensor

@@ -27,13 +27,15 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, overload
 from . import constraints
+from .axes import IndependentTransform
 from .constraints import Constraint
 from .correlations import CorrCholeskyTransform
 from .joined import CatTransform, StackTransform
-from .transforms import AffineTransform, ComposeTransform, ExpTransform, IndependentTransform, LowerCholeskyTransform, PositiveDefiniteTransform, SigmoidTransform, SoftmaxTransform, StickBreakingTransform, Transform, identity_transform
+from .transforms import AffineTransform, ComposeTransform, ExpTransform, LowerCholeskyTransform, PositiveDefiniteTransform, SigmoidTransform, SoftmaxTransform, StickBreakingTransform, Transform, identity_transform
 Factory = Callable[[Any], Transform]
+F = TypeVar('F', bound=Factory)
 
 class ConstraintRegistry:
     ...
@@ -41,23 +43,34 @@ class ConstraintRegistry:
     def __init__(self) -> None:
         ...
 
-    def register(self, constraint: Any, factory: Factory | None=None) -> Any:
+    @overload
+    def register(self, constraint: Constraint | type[Constraint]) -> Callable[[F], F]:
         ...
 
-    def __call__(self, constraint: Any) -> Transform:
+    @overload
+    def register(self, constraint: Constraint | type[Constraint], factory: F) -> F:
+        ...
+
+    def register(self, constraint: Constraint | type[Constraint], factory: F | None=None) -> F | Callable[[F], F]:
+        ...
+
+    def __call__(self, constraint: Constraint) -> Transform:
         ...
     _registry: _Any
+
+def _class_of(constraint: object) -> type[Constraint]:
+    ...
 biject_to, transform_to = (ConstraintRegistry(), ConstraintRegistry())
 
-def _from_lower(constraint: Any) -> Transform:
+def _from_lower(constraint: constraints._Lower) -> Transform:
     ...
 
-def _from_upper(constraint: Any) -> Transform:
+def _from_upper(constraint: constraints._Upper) -> Transform:
     ...
 
-def _between(constraint: Any) -> Transform:
+def _between(constraint: constraints._Both) -> Transform:
     ...
-_SAME: dict[Any, Factory] = {constraints.real: lambda constraint: identity_transform, constraints.greater_than: _from_lower, constraints.greater_than_eq: _from_lower, constraints.less_than: _from_upper, constraints.interval: _between, constraints.half_open_interval: _between, constraints.corr_cholesky: lambda constraint: CorrCholeskyTransform()}
+_SAME: dict[Constraint | type[Constraint], Factory] = {constraints.real: lambda constraint: identity_transform, constraints.greater_than: _from_lower, constraints.greater_than_eq: _from_lower, constraints.less_than: _from_upper, constraints.interval: _between, constraints.half_open_interval: _between, constraints.corr_cholesky: lambda constraint: CorrCholeskyTransform()}
 
 def _of_parts(registry: ConstraintRegistry) -> None:
     ...

@@ -27,135 +27,121 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import math
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 from .._tensor import sampling
 from .._tensor.functions import log1p
 from ..vocabulary.special import erf, erfinv
 from . import constraints
 from .constraints import Constraint
 from .distribution import LOG_ROOT_TAU, Distribution, ExponentialFamily, alias, broadcast_all, drawn_evenly
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from .._core.shapes import Shape
+    from .._core.typing import Tensor
 
 class _Scaled(Distribution):
     ...
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real, 'scale': constraints.positive}
     support = constraints.real
-    loc: _Tensor
-    scale: _Tensor
+    loc: Tensor
+    scale: Tensor
 
-    def __init__(self, loc: _Tensor | float, scale: _Tensor | float, validate_args: bool | None=None) -> None:
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None=None) -> None:
         ...
 
-    def _standard(self, shape: Any) -> Any:
+    def _standard(self, shape: Shape) -> Tensor:
         ...
 
-    def rsample(self, sample_shape: Any=()) -> _Tensor:
+    def rsample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def _standardized(self, value: Any) -> Any:
+    def _standardized(self, value: Tensor) -> Tensor:
         ...
 
 class Normal(_Scaled, ExponentialFamily):
     ...
 
-    def _standard(self, shape: Any) -> Any:
+    def _standard(self, shape: Shape) -> Tensor:
         ...
+    mean = alias('loc', 'The mean.')
+    mode = mean
+    stddev = alias('scale', 'The standard deviation.')
 
     @property
-    def mean(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
-    @property
-    def mode(self) -> _Tensor:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    @property
-    def stddev(self) -> _Tensor:
+    def _cdf(self, value: Tensor) -> Tensor:
         ...
 
-    @property
-    def variance(self) -> _Tensor:
+    def icdf(self, value: Tensor) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
-        ...
-
-    def _cdf(self, value: Any) -> Any:
-        ...
-
-    def icdf(self, value: Any) -> _Tensor:
-        ...
-
-    def entropy(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
 
 class Laplace(_Scaled):
     ...
 
-    def _standard(self, shape: Any) -> Any:
+    def _standard(self, shape: Shape) -> Tensor:
         ...
+    mean = alias('loc', 'The mean.')
+    mode = mean
 
     @property
-    def mean(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
-    @property
-    def mode(self) -> _Tensor:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    @property
-    def variance(self) -> _Tensor:
+    def _cdf(self, value: Tensor) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Tensor:
         ...
 
-    def _cdf(self, value: Any) -> Any:
-        ...
-
-    def icdf(self, value: Any) -> _Tensor:
-        ...
-
-    def entropy(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
 
 class Cauchy(_Scaled):
     ...
 
-    def _standard(self, shape: Any) -> Any:
+    def _standard(self, shape: Shape) -> Tensor:
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
+    mode = alias('loc', 'The most probable value.')
 
     @property
-    def mode(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
-    @property
-    def variance(self) -> _Tensor:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def _cdf(self, value: Tensor) -> Tensor:
         ...
 
-    def _cdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Tensor:
         ...
 
-    def icdf(self, value: Any) -> _Tensor:
-        ...
-
-    def entropy(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
 
 class Uniform(Distribution):
     ...
     has_rsample = True
-    low: _Tensor
-    high: _Tensor
+    low: Tensor
+    high: Tensor
 
-    def __init__(self, low: _Tensor | float, high: _Tensor | float, validate_args: bool | None=None) -> None:
+    def __init__(self, low: Tensor | float, high: Tensor | float, validate_args: bool | None=None) -> None:
         ...
 
     @property
@@ -163,34 +149,34 @@ class Uniform(Distribution):
         ...
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
 
     @property
-    def mode(self) -> _Tensor:
+    def mode(self) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
-    def rsample(self, sample_shape: Any=()) -> _Tensor:
+    def rsample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    def _cdf(self, value: Any) -> Any:
+    def _cdf(self, value: Tensor) -> Tensor:
         ...
 
-    def icdf(self, value: Any) -> _Tensor:
+    def icdf(self, value: Tensor) -> Tensor:
         ...
 
-    def entropy(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
 
 class Exponential(ExponentialFamily):
@@ -198,38 +184,35 @@ class Exponential(ExponentialFamily):
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'rate': constraints.positive}
     support = constraints.nonnegative
+    rate: Tensor
 
-    def __init__(self, rate: _Tensor | float, validate_args: bool | None=None) -> None:
+    def __init__(self, rate: Tensor | float, validate_args: bool | None=None) -> None:
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
+        ...
+    stddev = mean
+
+    @property
+    def mode(self) -> Tensor:
         ...
 
     @property
-    def stddev(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
-    @property
-    def mode(self) -> _Tensor:
+    def rsample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    @property
-    def variance(self) -> _Tensor:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    def rsample(self, sample_shape: Any=()) -> _Tensor:
+    def _cdf(self, value: Tensor) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Tensor:
         ...
 
-    def _cdf(self, value: Any) -> Any:
+    def entropy(self) -> Tensor:
         ...
-
-    def icdf(self, value: Any) -> _Tensor:
-        ...
-
-    def entropy(self) -> _Tensor:
-        ...
-    rate: _Tensor

@@ -27,18 +27,20 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 import numpy as np
 from .._core.bfloat import finfo
-from .._core.shapes import Size
+from .._core.shapes import Shape, Size
 from ..nn.functional import pad, softplus
 from . import constraints
 from .transforms import Transform
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
 
-def vec_to_tril_matrix(vec: Any, diag: int=0) -> Any:
+def vec_to_tril_matrix(vec: Tensor, diag: int=0) -> Tensor:
     ...
 
-def tril_matrix_to_vec(mat: Any, diag: int=0) -> Any:
+def tril_matrix_to_vec(mat: Tensor, diag: int=0) -> Tensor:
     ...
 
 class CorrCholeskyTransform(Transform):
@@ -46,17 +48,17 @@ class CorrCholeskyTransform(Transform):
     domain, codomain = (constraints.real_vector, constraints.corr_cholesky)
     bijective = True
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         ...
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         ...
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         ...
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
         ...
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: Shape) -> Shape:
         ...

@@ -27,7 +27,7 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import math
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from .._core.modes import no_grad, restoring
 from .._numerics import random
@@ -39,6 +39,10 @@ from .constraints import Constraint
 from .discrete import Binomial, OfChoices, _Counted
 from .distribution import broadcast_all
 from .gamma import Gamma
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from .._core.shapes import Shape
+    from .._core.typing import Array, Tensor
 
 class NegativeBinomial(_Counted):
     ...
@@ -46,48 +50,48 @@ class NegativeBinomial(_Counted):
     support = constraints.nonnegative_integer
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
 
     @property
-    def mode(self) -> _Tensor:
+    def mode(self) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
     @restoring
-    def sample(self, sample_shape: Any=()) -> _Tensor:
+    def sample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
 class Multinomial(OfChoices):
     ...
 
-    def __init__(self, total_count: int=1, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
+    def __init__(self, total_count: int=1, probs: Tensor | None=None, logits: Tensor | None=None, validate_args: bool | None=None) -> None:
         ...
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
-    def sample(self, sample_shape: Any=()) -> _Tensor:
+    def sample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    def entropy(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
-    total_count: _Tensor
+    total_count: int

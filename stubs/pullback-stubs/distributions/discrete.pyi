@@ -26,11 +26,11 @@ _TensorLike = _Tensor | _Numbers
 _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self, overload
 import numpy as np
 from .._core.bfloat import finfo
 from .._core.modes import no_grad, restoring
-from .._core.shapes import Size
+from .._core.shapes import Shape, Size
 from .._core.values import holds
 from .._tensor import creation, sampling
 from .._tensor.functions import logsumexp, where
@@ -39,66 +39,74 @@ from ..vocabulary.functions import xlogy
 from ..vocabulary.special import lgamma
 from .constraints import Constraint, boolean, dependent_property, integer_interval, nonnegative, nonnegative_integer, one_hot, real, real_vector, simplex, unit_interval
 from .distribution import Distribution, ExponentialFamily, alias, broadcast_all, clamped, derived
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from .._core.typing import Tensor
 
 class OfOdds(Distribution):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'probs': unit_interval, 'logits': real}
+    _param: Tensor
 
-    def __init__(self, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
+    def __init__(self, probs: Tensor | float | None=None, logits: Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
 
     @derived
-    def logits(self) -> Any:
+    def logits(self) -> Tensor:
         ...
 
     @derived
-    def probs(self) -> Any:
+    def probs(self) -> Tensor:
         ...
 
     @property
     def param_shape(self) -> Size:
         ...
-    _param: _Any
 
-def _given(probs: Any, logits: Any) -> tuple[str, Any]:
+@overload
+def _given(probs: Tensor | None, logits: Tensor | None) -> tuple[str, Tensor]:
+    ...
+
+@overload
+def _given(probs: Tensor | float | None, logits: Tensor | float | None) -> tuple[str, Tensor | float]:
+    ...
+
+def _given(probs: Tensor | float | None, logits: Tensor | float | None) -> tuple[str, Tensor | float]:
     ...
 
 class _Counted(OfOdds):
     ...
+    total_count: Tensor
 
-    def __init__(self, total_count: _Tensor | float, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
+    def __init__(self, total_count: Tensor | float, probs: Tensor | float | None=None, logits: Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
     _param: _Any
-    total_count: _Tensor
 
 class Bernoulli(OfOdds, ExponentialFamily):
     ...
     has_enumerate_support = True
     support = boolean
+    mean = alias('probs', 'The mean.')
 
     @property
-    def mean(self) -> _Tensor:
+    def mode(self) -> Tensor:
         ...
 
     @property
-    def mode(self) -> _Tensor:
-        ...
-
-    @property
-    def variance(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
     @restoring
-    def sample(self, sample_shape: Any=()) -> _Tensor:
+    def sample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    def entropy(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
 
-    def enumerate_support(self, expand: bool=True) -> _Tensor:
+    def enumerate_support(self, expand: bool=True) -> Tensor:
         ...
 
 class Geometric(OfOdds):
@@ -109,114 +117,109 @@ class Geometric(OfOdds):
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
 
     @property
-    def mode(self) -> _Tensor:
+    def mode(self) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
     @restoring
-    def sample(self, sample_shape: Any=()) -> _Tensor:
+    def sample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    def entropy(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
 
 class Poisson(ExponentialFamily):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'rate': nonnegative}
     support = nonnegative_integer
+    rate: Tensor
 
-    def __init__(self, rate: _Tensor | float, validate_args: bool | None=None) -> None:
+    def __init__(self, rate: Tensor | float, validate_args: bool | None=None) -> None:
         ...
+    mean = alias('rate', 'The mean.')
+    variance = mean
 
     @property
-    def mean(self) -> _Tensor:
-        ...
-
-    @property
-    def variance(self) -> _Tensor:
-        ...
-
-    @property
-    def mode(self) -> _Tensor:
+    def mode(self) -> Tensor:
         ...
 
     @restoring
-    def sample(self, sample_shape: Any=()) -> _Tensor:
+    def sample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
-    rate: _Tensor
 
 class Binomial(_Counted):
     ...
     has_enumerate_support = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'total_count': nonnegative_integer, **OfOdds.arg_constraints}
 
-    def __init__(self, total_count: _Tensor | float=1, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
+    def __init__(self, total_count: Tensor | float=1, probs: Tensor | float | None=None, logits: Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
 
     @dependent_property(is_discrete=True, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
 
     @property
-    def mode(self) -> _Tensor:
+    def mode(self) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
     @restoring
-    def sample(self, sample_shape: Any=()) -> _Tensor:
+    def sample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
     def _count(self, asked: str) -> int:
         ...
 
-    def entropy(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
 
-    def enumerate_support(self, expand: bool=True) -> _Tensor:
+    def enumerate_support(self, expand: bool=True) -> Tensor:
         ...
 
 class OfChoices(Distribution):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'probs': simplex, 'logits': real_vector}
+    _param: Tensor
 
-    def __init__(self, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
+    def __init__(self, probs: Tensor | None=None, logits: Tensor | None=None, validate_args: bool | None=None) -> None:
         ...
 
-    def _one_value(self) -> Any:
-        ...
-
-    @derived
-    def logits(self) -> Any:
+    def _one_value(self) -> Shape:
         ...
 
     @derived
-    def probs(self) -> Any:
+    def logits(self) -> Tensor:
         ...
 
-    def expand(self, batch_shape: Any, _instance: Any=None) -> _Self:
+    @derived
+    def probs(self) -> Tensor:
+        ...
+
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None=None) -> Self:
         ...
 
     @property
@@ -228,73 +231,66 @@ class OfChoices(Distribution):
         ...
 
     @restoring
-    def _drawn(self, sample_shape: Any) -> Any:
+    def _drawn(self, sample_shape: Sequence[int]) -> Tensor:
         ...
 
-    def _log_prob_at(self, places: Any) -> Any:
+    def _log_prob_at(self, places: Tensor) -> Tensor:
         ...
 
-    def entropy(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
-    _param: _Any
 
 class Categorical(OfChoices):
     ...
     has_enumerate_support = True
 
-    def _one_value(self) -> Any:
+    def _one_value(self) -> Shape:
         ...
 
     @dependent_property(is_discrete=True, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
+    variance = mean
 
     @property
-    def variance(self) -> _Tensor:
+    def mode(self) -> Tensor:
         ...
 
-    @property
-    def mode(self) -> _Tensor:
+    def sample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def sample(self, sample_shape: Any=()) -> _Tensor:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
-        ...
-
-    def enumerate_support(self, expand: bool=True) -> _Tensor:
+    def enumerate_support(self, expand: bool=True) -> Tensor:
         ...
 
 class OneHotCategorical(OfChoices):
     ...
     has_enumerate_support = True
     support = one_hot
+    mean = alias('probs', 'The mean.')
 
     @property
-    def mean(self) -> _Tensor:
-        ...
-
-    @property
-    def mode(self) -> _Tensor:
+    def mode(self) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
-    def _one_hot(self, places: Any) -> Any:
+    def _one_hot(self, places: Tensor) -> Tensor:
         ...
 
-    def sample(self, sample_shape: Any=()) -> _Tensor:
+    def sample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    def enumerate_support(self, expand: bool=True) -> _Tensor:
+    def enumerate_support(self, expand: bool=True) -> Tensor:
         ...

@@ -29,62 +29,74 @@ from typing import Self as _Self
 import math
 from collections.abc import Callable, Mapping
 from operator import attrgetter, mul
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 import numpy as np
 from .._core.bfloat import finfo
 from .._core.dtypes import get_default_dtype
 from .._core.modes import enable_grad, no_grad, restoring
 from .._core.primitives import Carrier
-from .._core.shapes import Size
+from .._core.shapes import Shape, Size
 from .._core.values import every, holds
 from .._tape.backward import grad
 from .._tensor.creation import scalar_tensor
 from .._tensor.sampling import rand
 from ..vocabulary.joining import broadcast_tensors
 from .constraints import Constraint, is_dependent
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from .._core.typing import DType, Tensor
+T = TypeVar('T')
 
-def broadcast_all(*values: Any) -> tuple[Any, ...]:
+def broadcast_all(*values: Tensor | float) -> tuple[Tensor, ...]:
     ...
 
-class derived:
+class derived(Generic[T]):
     ...
 
-    def __init__(self, function: Callable[[Any], Any]) -> None:
+    def __init__(self, function: Callable[[Any], T]) -> None:
         ...
 
-    def __get__(self, instance: Any, owner: Any=None) -> Any:
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self:
+        ...
+
+    @overload
+    def __get__(self, instance: object, owner: type | None=None) -> T:
+        ...
+
+    def __get__(self, instance: object, owner: type | None=None) -> Self | T:
         ...
     __doc__: _Any
-    function: _Any
+    function: Callable[[Any], T]
 
 class Distribution:
     ...
     has_rsample = False
     has_enumerate_support = False
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
-    support: Any = None
+    support: Constraint | None = None
     _validate_args = True
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
         ...
 
-    def __init__(self, batch_shape: Any=(), event_shape: Any=(), validate_args: bool | None=None) -> None:
+    def __init__(self, batch_shape: Sequence[int]=(), event_shape: Sequence[int]=(), validate_args: bool | None=None) -> None:
         ...
 
     def _check_parameters(self) -> None:
         ...
 
-    def _given(self) -> Mapping[str, Any]:
+    def _given(self) -> Mapping[str, Tensor]:
         ...
 
-    def _shown(self) -> Mapping[str, Any]:
+    def _shown(self) -> Mapping[str, Tensor]:
         ...
 
-    def expand(self, batch_shape: Any, _instance: Any=None) -> _Self:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None=None) -> Self:
         ...
 
-    def _get_checked_instance(self, cls: type, _instance: Any=None) -> Any:
+    def _get_checked_instance(self, cls: type, _instance: Self | None=None) -> Self:
         ...
 
     @property
@@ -96,59 +108,59 @@ class Distribution:
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
 
     @property
-    def mode(self) -> _Tensor:
+    def mode(self) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
     @property
-    def stddev(self) -> _Tensor:
+    def stddev(self) -> Tensor:
         ...
 
     @restoring
-    def sample(self, sample_shape: Any=()) -> _Tensor:
+    def sample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def rsample(self, sample_shape: Any=()) -> _Tensor:
+    def rsample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def sample_n(self, n: int) -> _Tensor:
+    def sample_n(self, n: int) -> Tensor:
         ...
 
-    def log_prob(self, value: Any) -> _Tensor:
+    def log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    def cdf(self, value: Any) -> _Tensor:
+    def cdf(self, value: Tensor) -> Tensor:
         ...
 
-    def _cdf(self, value: Any) -> Any:
+    def _cdf(self, value: Tensor) -> Tensor:
         ...
 
-    def icdf(self, value: Any) -> _Tensor:
+    def icdf(self, value: Tensor) -> Tensor:
         ...
 
-    def enumerate_support(self, expand: bool=True) -> _Tensor:
+    def enumerate_support(self, expand: bool=True) -> Tensor:
         ...
 
-    def entropy(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
 
-    def perplexity(self) -> _Tensor:
+    def perplexity(self) -> Tensor:
         ...
 
-    def _extended_shape(self, sample_shape: Any=()) -> Size:
+    def _extended_shape(self, sample_shape: Sequence[int]=()) -> Size:
         ...
 
-    def _validate_sample(self, value: Any) -> None:
+    def _validate_sample(self, value: Tensor) -> None:
         ...
 
     def __repr__(self) -> str:
@@ -158,35 +170,49 @@ class Distribution:
 
 class ExponentialFamily(Distribution):
     ...
-    _mean_carrier_measure: Any = 0
+    _mean_carrier_measure: Tensor | float = 0
 
     @property
-    def _natural_params(self) -> tuple[Any, ...]:
+    def _natural_params(self) -> tuple[Tensor, ...]:
         ...
 
-    def _log_normalizer(self, *natural_params: Any) -> Any:
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
         ...
 
     @restoring
-    def _expected(self) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
+    def _expected(self) -> tuple[tuple[Tensor, ...], Tensor, tuple[Tensor, ...]]:
         ...
 
-    def entropy(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
 
-def alias(path: str, meaning: str) -> property:
+class alias(property):
     ...
 
-def clamped(probs: Any) -> Any:
+    def __init__(self, path: str, meaning: str) -> None:
+        ...
+
+    @overload
+    def __get__(self, instance: None, owner: type, /) -> Self:
+        ...
+
+    @overload
+    def __get__(self, instance: object, owner: type | None=None, /) -> Tensor:
+        ...
+
+    def __get__(self, instance: object, owner: type | None=None, /) -> Self | Tensor:
+        ...
+
+def clamped(probs: Tensor) -> Tensor:
     ...
 
-def drawn_evenly(shape: Any, dtype: Any) -> Any:
+def drawn_evenly(shape: Shape, dtype: DType) -> Tensor:
     ...
 
-def _text(value: Any) -> str:
+def _text(value: Tensor) -> str:
     ...
 
-def summed(value: Any, axes: int) -> Any:
+def summed(value: Tensor, axes: int) -> Tensor:
     ...
 LOG_ROOT_TAU = math.log(2 * math.pi) / 2
 EULER = 0.5772156649015329

@@ -27,57 +27,61 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import math
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 from .. import ops
 from .._core.bfloat import finfo
 from .._numerics import random
 from .._tensor import sampling
 from .._tensor.creation import as_tensor, made
-from .._tensor.function import Function
+from .._tensor.function import Function, FunctionCtx
 from .._tensor.functions import log1p, stack, where
 from ..nn.functional import one_hot
 from ..vocabulary.functions import xlogy
 from ..vocabulary.special import digamma, igamma, lgamma
 from .constraints import Constraint, independent, nonnegative, positive, real, simplex, unit_interval
 from .distribution import Distribution, ExponentialFamily, alias, broadcast_all
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from .._core.shapes import Shape
+    from .._core.typing import Array, Tensor
 
 class _Moving(Function):
     ...
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(parameter: Any, samples: Any) -> Any:
+    def forward(parameter: Tensor, samples: Tensor) -> Tensor:
         ...
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+    def setup_context(ctx: FunctionCtx, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
         ...
 
 class _MovingGamma(_Moving):
     ...
 
     @staticmethod
-    def backward(ctx: Any, gradient: Any) -> Any:
+    def backward(ctx: FunctionCtx, gradient: Tensor) -> tuple[Tensor, None]:
         ...
 
 class _MovingDirichlet(_Moving):
     ...
 
     @staticmethod
-    def backward(ctx: Any, gradient: Any) -> Any:
+    def backward(ctx: FunctionCtx, gradient: Tensor) -> tuple[Tensor, None]:
         ...
 
-def _gammas(rng: np.random.Generator, size: Any, shapes: Any) -> Any:
+def _gammas(rng: np.random.Generator, size: Shape, shapes: Array) -> Array:
     ...
 
-def _portions(rng: np.random.Generator, size: Any, concentration: Any) -> Any:
+def _portions(rng: np.random.Generator, size: Shape, concentration: Array) -> Array:
     ...
 
-def _moving(family: type[_Moving], draw: Any, parameter: Any) -> Any:
+def _moving(family: type[_Moving], draw: random.Draw, parameter: Tensor) -> Tensor:
     ...
 
-def _standard_gamma(concentration: Any) -> Any:
+def _standard_gamma(concentration: Tensor) -> Tensor:
     ...
 
 class Gamma(ExponentialFamily):
@@ -85,46 +89,46 @@ class Gamma(ExponentialFamily):
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration': positive, 'rate': positive}
     support = nonnegative
-    concentration: _Tensor
-    rate: _Tensor
+    concentration: Tensor
+    rate: Tensor
 
-    def __init__(self, concentration: _Tensor | float, rate: _Tensor | float, validate_args: bool | None=None) -> None:
+    def __init__(self, concentration: Tensor | float, rate: Tensor | float, validate_args: bool | None=None) -> None:
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
 
     @property
-    def mode(self) -> _Tensor:
+    def mode(self) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
-    def rsample(self, sample_shape: Any=()) -> _Tensor:
+    def rsample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def log_prob(self, value: Any) -> _Tensor:
+    def log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    def _cdf(self, value: Any) -> Any:
+    def _cdf(self, value: Tensor) -> Tensor:
         ...
 
-    def entropy(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
 
 class Chi2(Gamma):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'df': positive}
+    df: Tensor
 
-    def __init__(self, df: _Tensor | float, validate_args: bool | None=None) -> None:
+    def __init__(self, df: Tensor | float, validate_args: bool | None=None) -> None:
         ...
 
-    def expand(self, batch_shape: Any, _instance: Any=None) -> _Self:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None=None) -> Self:
         ...
-    df: _Tensor
 
 class Dirichlet(ExponentialFamily):
     ...
@@ -132,124 +136,121 @@ class Dirichlet(ExponentialFamily):
     arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration': independent(positive, 1)}
     support = simplex
 
-    def __init__(self, concentration: _Tensor | float, validate_args: bool | None=None) -> None:
+    def __init__(self, concentration: Tensor, validate_args: bool | None=None) -> None:
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
 
     @property
-    def mode(self) -> _Tensor:
+    def mode(self) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
-    def rsample(self, sample_shape: Any=()) -> _Tensor:
+    def rsample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    def entropy(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
-    concentration: _Tensor
+    concentration: Tensor
 
 class Beta(ExponentialFamily):
     ...
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration1': positive, 'concentration0': positive}
     support = unit_interval
+    concentration1: Tensor
+    concentration0: Tensor
 
-    def __init__(self, concentration1: _Tensor | float, concentration0: _Tensor | float, validate_args: bool | None=None) -> None:
+    def __init__(self, concentration1: Tensor | float, concentration0: Tensor | float, validate_args: bool | None=None) -> None:
         ...
 
     def _both(self) -> Dirichlet:
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
 
     @property
-    def mode(self) -> _Tensor:
+    def mode(self) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
-    def rsample(self, sample_shape: Any=()) -> _Tensor:
+    def rsample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    def entropy(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
-    concentration0: _Tensor
-    concentration1: _Tensor
 
 class StudentT(Distribution):
     ...
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'df': positive, 'loc': real, 'scale': positive}
     support = real
+    df: Tensor
+    loc: Tensor
+    scale: Tensor
 
-    def __init__(self, df: _Tensor | float, loc: _Tensor | float=0.0, scale: _Tensor | float=1.0, validate_args: bool | None=None) -> None:
+    def __init__(self, df: Tensor | float, loc: Tensor | float=0.0, scale: Tensor | float=1.0, validate_args: bool | None=None) -> None:
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
+    mode = alias('loc', 'The most probable value.')
 
     @property
-    def mode(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
-    @property
-    def variance(self) -> _Tensor:
+    def rsample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def rsample(self, sample_shape: Any=()) -> _Tensor:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def entropy(self) -> Tensor:
         ...
-
-    def entropy(self) -> _Tensor:
-        ...
-    df: _Tensor
-    loc: _Tensor
-    scale: _Tensor
 
 class FisherSnedecor(Distribution):
     ...
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'df1': positive, 'df2': positive}
     support = positive
+    df1: Tensor
+    df2: Tensor
 
-    def __init__(self, df1: _Tensor | float, df2: _Tensor | float, validate_args: bool | None=None) -> None:
+    def __init__(self, df1: Tensor | float, df2: Tensor | float, validate_args: bool | None=None) -> None:
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
 
     @property
-    def mode(self) -> _Tensor:
+    def mode(self) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
-    def rsample(self, sample_shape: Any=()) -> _Tensor:
+    def rsample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
-    df1: _Tensor
-    df2: _Tensor

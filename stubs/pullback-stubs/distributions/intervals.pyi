@@ -28,17 +28,20 @@ _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 from .._core.bfloat import finfo
 from .._tensor import sampling
 from .._tensor.functions import expm1, log1p, where
 from .constraints import Constraint, dependent_property, interval, positive, real, unit_interval
 from .discrete import OfOdds
 from .distribution import Distribution, ExponentialFamily, alias, broadcast_all
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from .._core.typing import Tensor
 _BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000, 1 / 74724249600)
 _NEAR = 0.5
 
-def _series(t: Any, factors: Sequence[float], power: int) -> Any:
+def _series(t: Tensor, factors: Sequence[float], power: int) -> Tensor:
     ...
 
 class ContinuousBernoulli(OfOdds, ExponentialFamily):
@@ -46,93 +49,90 @@ class ContinuousBernoulli(OfOdds, ExponentialFamily):
     has_rsample = True
     support = unit_interval
 
-    def __init__(self, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, lims: tuple[float, float]=(0.499, 0.501), validate_args: bool | None=None) -> None:
+    def __init__(self, probs: Tensor | float | None=None, logits: Tensor | float | None=None, lims: tuple[float, float]=(0.499, 0.501), validate_args: bool | None=None) -> None:
         ...
 
-    def _by_size(self, far: Any, factors: Sequence[float], power: int, offset: float) -> Any:
+    def _by_size(self, far: Callable[[Tensor], Tensor], factors: Sequence[float], power: int, offset: float) -> Tensor:
         ...
 
-    def _log_mass(self) -> Any:
-        ...
-
-    @property
-    def mean(self) -> _Tensor:
+    def _log_mass(self) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
-        ...
-
-    def rsample(self, sample_shape: Any=()) -> _Tensor:
-        ...
-
-    def _log_prob(self, value: Any) -> Any:
-        ...
-
-    def _cdf(self, value: Any) -> Any:
-        ...
-
-    def icdf(self, value: Any) -> _Tensor:
-        ...
-
-    def entropy(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
 
     @property
-    def _natural_params(self) -> tuple[Any, ...]:
+    def variance(self) -> Tensor:
         ...
-    _lims: _Any
+
+    def rsample(self, sample_shape: Sequence[int]=()) -> Tensor:
+        ...
+
+    def _log_prob(self, value: Tensor) -> Tensor:
+        ...
+
+    def _cdf(self, value: Tensor) -> Tensor:
+        ...
+
+    def icdf(self, value: Tensor) -> Tensor:
+        ...
+
+    def entropy(self) -> Tensor:
+        ...
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        ...
+    _lims: tuple[float, float]
 
 class GeneralizedPareto(Distribution):
     ...
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': real, 'scale': positive, 'concentration': real}
-    loc: _Tensor
-    scale: _Tensor
-    concentration: _Tensor
+    loc: Tensor
+    scale: Tensor
+    concentration: Tensor
 
-    def __init__(self, loc: _Tensor | float, scale: _Tensor | float, concentration: _Tensor | float, validate_args: bool | None=None) -> None:
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, concentration: Tensor | float, validate_args: bool | None=None) -> None:
         ...
 
     @dependent_property(is_discrete=False, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
+    mode = alias('loc', 'The most probable value.')
 
     @property
-    def mode(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
-    @property
-    def variance(self) -> _Tensor:
+    def _exceeded(self, value: Tensor) -> Tensor:
         ...
 
-    def _exceeded(self, value: Any) -> Any:
+    def rsample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def rsample(self, sample_shape: Any=()) -> _Tensor:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def log_survival_function(self, value: Tensor) -> Tensor:
         ...
 
-    def log_survival_function(self, value: Any) -> _Tensor:
+    def log_cdf(self, value: Tensor) -> Tensor:
         ...
 
-    def log_cdf(self, value: Any) -> _Tensor:
+    def cdf(self, value: Tensor) -> Tensor:
         ...
 
-    def cdf(self, value: Any) -> _Tensor:
+    def icdf(self, value: Tensor) -> Tensor:
         ...
 
-    def icdf(self, value: Any) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
 
-    def entropy(self) -> _Tensor:
-        ...
-
-def _light(shape: Any) -> float:
+def _light(shape: Tensor) -> float:
     ...

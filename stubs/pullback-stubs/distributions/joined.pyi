@@ -26,41 +26,51 @@ _TensorLike = _Tensor | _Numbers
 _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
+import functools
+import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 from .._tensor.functions import cat, stack
 from . import constraints
+from .distribution import derived
 from .transforms import Transform
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+    from .constraints import Constraint
 
 class _Parts(Transform):
     ...
+    transforms: list[Transform]
 
-    def __init__(self, tseq: Sequence[Any], dim: int, cache_size: int) -> None:
+    def __init__(self, tseq: Sequence[Transform], dim: int, cache_size: int) -> None:
         ...
 
-    def with_cache(self, cache_size: int=1) -> Any:
-        ...
-    bijective = property(lambda self: all((part.bijective for part in self.transforms)), doc='True if all parts are bijective.')
-    _join: Callable[[list[Any], int], Any]
-
-    def _call(self, x: Any) -> Any:
+    def with_cache(self, cache_size: int=1) -> Transform:
         ...
 
-    def _inverse(self, y: Any) -> Any:
+    @derived
+    def bijective(self) -> bool:
+        ...
+    _join: Callable[[list[Tensor], int], Tensor]
+
+    def _call(self, x: Tensor) -> Tensor:
         ...
 
-    def _split(self, value: Any) -> Sequence[Any]:
+    def _inverse(self, y: Tensor) -> Tensor:
         ...
 
-    def _each(self, made: Callable[..., Any], *values: Any) -> list[Any]:
+    def _split(self, value: Tensor) -> Sequence[Tensor]:
         ...
-    dim: _Any
-    transforms: _Any
+
+    def _each(self, made: Callable[..., Tensor], *values: Tensor) -> list[Tensor]:
+        ...
+    dim: int
 
 class CatTransform(_Parts):
     ...
+    lengths: list[int]
 
-    def __init__(self, tseq: Sequence[Any], dim: int=0, lengths: Sequence[int] | None=None, cache_size: int=0) -> None:
+    def __init__(self, tseq: Sequence[Transform], dim: int=0, lengths: Sequence[int] | None=None, cache_size: int=0) -> None:
         ...
 
     @property
@@ -72,38 +82,37 @@ class CatTransform(_Parts):
         ...
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> Constraint:
         ...
 
     @property
-    def codomain(self) -> Any:
+    def codomain(self) -> Constraint:
         ...
 
-    def _split(self, value: Any) -> Sequence[Any]:
+    def _split(self, value: Tensor) -> Sequence[Tensor]:
         ...
     _join = staticmethod(cat)
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         ...
-    lengths: _Any
 
 class StackTransform(_Parts):
     ...
 
-    def __init__(self, tseq: Sequence[Any], dim: int=0, cache_size: int=0) -> None:
+    def __init__(self, tseq: Sequence[Transform], dim: int=0, cache_size: int=0) -> None:
         ...
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> Constraint:
         ...
 
     @property
-    def codomain(self) -> Any:
+    def codomain(self) -> Constraint:
         ...
 
-    def _split(self, value: Any) -> Sequence[Any]:
+    def _split(self, value: Tensor) -> Sequence[Tensor]:
         ...
     _join = staticmethod(stack)
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         ...

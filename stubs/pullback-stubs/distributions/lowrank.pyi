@@ -26,7 +26,7 @@ _TensorLike = _Tensor | _Numbers
 _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 from .. import linalg
 from .._tensor.creation import eye
 from .._tensor.sampling import randn
@@ -35,61 +35,58 @@ from ..vocabulary.joining import broadcast_tensors
 from . import constraints
 from .constraints import Constraint
 from .distribution import LOG_ROOT_TAU, Distribution, alias
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from .._core.typing import Tensor
 
 class LowRankMultivariateNormal(Distribution):
     ...
     has_rsample = True
     support = constraints.real_vector
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real_vector, 'cov_factor': constraints.independent(constraints.real, 2), 'cov_diag': constraints.independent(constraints.positive, 1)}
+    loc: Tensor
+    cov_factor: Tensor
+    cov_diag: Tensor
 
-    def __init__(self, loc: _Tensor | float, cov_factor: _Tensor | float, cov_diag: _Tensor | float, validate_args: bool | None=None) -> None:
+    def __init__(self, loc: Tensor, cov_factor: Tensor, cov_diag: Tensor, validate_args: bool | None=None) -> None:
+        ...
+    mean = alias('loc', 'The mean.')
+    mode = mean
+
+    def _repeated(self, value: Tensor, axes: int) -> Tensor:
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
     @property
-    def mode(self) -> _Tensor:
-        ...
-
-    def _repeated(self, value: Any, axes: int) -> Any:
+    def covariance_matrix(self) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
+    def precision_matrix(self) -> Tensor:
         ...
 
     @property
-    def covariance_matrix(self) -> _Tensor:
+    def scale_tril(self) -> Tensor:
         ...
 
-    @property
-    def precision_matrix(self) -> _Tensor:
+    def rsample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    @property
-    def scale_tril(self) -> _Tensor:
+    def _mahalanobis(self, difference: Tensor) -> Tensor:
         ...
 
-    def rsample(self, sample_shape: Any=()) -> _Tensor:
+    def _half_log_det(self) -> Tensor:
         ...
 
-    def _mahalanobis(self, difference: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    def _half_log_det(self) -> Any:
-        ...
-
-    def _log_prob(self, value: Any) -> Any:
-        ...
-
-    def entropy(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
     _capacitance_tril: _Any
-    _diagonal: _Any
-    _narrow: _Any
+    _diagonal: Tensor
+    _narrow: Tensor
     _weighed: _Any
-    cov_diag: _Tensor
-    cov_factor: _Tensor
-    loc: _Tensor

@@ -27,7 +27,7 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import math
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from .. import linalg
 from .._core.bfloat import finfo
@@ -46,61 +46,64 @@ from .constraints import Constraint
 from .distribution import Distribution, ExponentialFamily, broadcast_all
 from .gamma import Beta, Chi2
 from .multivariate import _Factored, given_matrix
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from .._core.typing import Tensor
 LOG_TWO = math.log(2)
 
-def mvdigamma(x: Any, p: int) -> Any:
+def mvdigamma(x: Tensor, p: int) -> Tensor:
     ...
 
 class Wishart(_Factored, ExponentialFamily):
     ...
     has_rsample = True
     support = constraints.positive_definite
+    df: Tensor
 
     @property
     def arg_constraints(self) -> dict[str, Constraint]:
         ...
 
-    def __init__(self, df: _Tensor | float, covariance_matrix: _Tensor | float | None=None, precision_matrix: _Tensor | float | None=None, scale_tril: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
+    def __init__(self, df: Tensor | float, covariance_matrix: Tensor | None=None, precision_matrix: Tensor | None=None, scale_tril: Tensor | None=None, validate_args: bool | None=None) -> None:
         ...
 
-    def _per_matrix(self, value: Any) -> Any:
-        ...
-
-    @property
-    def mean(self) -> _Tensor:
+    def _per_matrix(self, value: Tensor) -> Tensor:
         ...
 
     @property
-    def mode(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
+    def mode(self) -> Tensor:
         ...
 
-    def rsample(self, sample_shape: Any=(), max_try_correction: int | None=None) -> _Tensor:
+    @property
+    def variance(self) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def rsample(self, sample_shape: Sequence[int]=(), max_try_correction: int | None=None) -> Tensor:
         ...
 
-    def entropy(self) -> _Tensor:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
-    df: _Tensor
+
+    def entropy(self) -> Tensor:
+        ...
 
 class LKJCholesky(Distribution):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration': constraints.positive}
     support = constraints.corr_cholesky
+    concentration: Tensor
 
-    def __init__(self, dim: int, concentration: _Tensor | float=1.0, validate_args: bool | None=None) -> None:
+    def __init__(self, dim: int, concentration: Tensor | float=1.0, validate_args: bool | None=None) -> None:
         ...
 
     @restoring
-    def sample(self, sample_shape: Any=()) -> _Tensor:
+    def sample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
-    concentration: _Tensor
-    dim: _Any
+    dim: int

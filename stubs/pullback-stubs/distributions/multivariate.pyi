@@ -26,7 +26,7 @@ _TensorLike = _Tensor | _Numbers
 _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 from .. import linalg
 from .._core.shapes import Size
@@ -36,34 +36,37 @@ from . import constraints
 from .constraints import Constraint
 from .discrete import Categorical
 from .distribution import LOG_ROOT_TAU, Distribution, alias, derived, summed
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from .._core.typing import Tensor
 
-def given_matrix(covariance_matrix: Any, precision_matrix: Any, scale_tril: Any, error: type[Exception]) -> Any:
+def given_matrix(covariance_matrix: Tensor | None, precision_matrix: Tensor | None, scale_tril: Tensor | None, error: type[Exception]) -> tuple[str, Tensor]:
     ...
 
 class _Factored(Distribution):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'covariance_matrix': constraints.positive_definite, 'precision_matrix': constraints.positive_definite, 'scale_tril': constraints.lower_cholesky}
-    _unbroadcasted_scale_tril: Any
+    _unbroadcasted_scale_tril: Tensor
 
-    def _begun_with(self, name: str, matrix: Any, batch: Size, event: Any, validate_args: bool | None) -> None:
+    def _begun_with(self, name: str, matrix: Tensor, batch: Size, event: Size, validate_args: bool | None) -> None:
         ...
 
     @derived
-    def scale_tril(self) -> _Tensor:
+    def scale_tril(self) -> Tensor:
         ...
 
     @derived
-    def covariance_matrix(self) -> _Tensor:
+    def covariance_matrix(self) -> Tensor:
         ...
 
     @derived
-    def precision_matrix(self) -> _Tensor:
+    def precision_matrix(self) -> Tensor:
         ...
 
-    def _of_batch(self, matrix: Any) -> Any:
+    def _of_batch(self, matrix: Tensor) -> Tensor:
         ...
 
-    def _half_log_det(self) -> Any:
+    def _half_log_det(self) -> Tensor:
         ...
 
 class MultivariateNormal(_Factored):
@@ -71,39 +74,33 @@ class MultivariateNormal(_Factored):
     has_rsample = True
     support = constraints.real_vector
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real_vector, **_Factored.arg_constraints}
+    loc: Tensor
 
-    def __init__(self, loc: _Tensor | float, covariance_matrix: _Tensor | float | None=None, precision_matrix: _Tensor | float | None=None, scale_tril: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
+    def __init__(self, loc: Tensor, covariance_matrix: Tensor | None=None, precision_matrix: Tensor | None=None, scale_tril: Tensor | None=None, validate_args: bool | None=None) -> None:
         ...
+    mean = alias('loc', 'The mean.')
+    mode = mean
 
     @property
-    def mean(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
-    @property
-    def mode(self) -> _Tensor:
+    def rsample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    @property
-    def variance(self) -> _Tensor:
-        ...
-
-    def rsample(self, sample_shape: Any=()) -> _Tensor:
-        ...
-
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
     def _constant(self) -> float:
         ...
 
-    def entropy(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
-    loc: _Tensor
 
-def _factor(matrix: Any, *, inverse: bool) -> Any:
+def _factor(matrix: Tensor, *, inverse: bool) -> Tensor:
     ...
 
-def mahalanobis(factor: Any, difference: Any) -> Any:
+def mahalanobis(factor: Tensor, difference: Tensor) -> Tensor:
     ...
 
 class Independent(Distribution):
@@ -112,82 +109,79 @@ class Independent(Distribution):
     def __init__(self, base_distribution: Distribution, reinterpreted_batch_ndims: int, validate_args: bool | None=None) -> None:
         ...
 
-    def expand(self, batch_shape: Any, _instance: Any=None) -> _Self:
-        ...
-    has_rsample = alias('base_dist.has_rsample', 'Whether samples can be differentiated by the parameters.')
-
-    @property
-    def mean(self) -> _Tensor:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None=None) -> Self:
         ...
 
-    @property
-    def mode(self) -> _Tensor:
+    @derived
+    def has_rsample(self) -> bool:
         ...
 
-    @property
-    def variance(self) -> _Tensor:
+    @derived
+    def has_enumerate_support(self) -> bool:
         ...
-    has_enumerate_support = property(lambda self: self.base_dist.has_enumerate_support and (not self.reinterpreted_batch_ndims), doc='True if all values can be enumerated, which requires that no batch axes are joined.')
+    mean = alias('base_dist.mean', 'The mean.')
+    mode = alias('base_dist.mode', 'The most probable value.')
+    variance = alias('base_dist.variance', 'The variance of each entry.')
 
     @constraints.dependent_property
-    def support(self) -> Any:
+    def support(self) -> Constraint | None:
         ...
 
-    def sample(self, sample_shape: Any=()) -> _Tensor:
+    def sample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def rsample(self, sample_shape: Any=()) -> _Tensor:
+    def rsample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def log_prob(self, value: Any) -> _Tensor:
+    def log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    def entropy(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
 
-    def enumerate_support(self, expand: bool=True) -> _Tensor:
+    def enumerate_support(self, expand: bool=True) -> Tensor:
         ...
 
     def __repr__(self) -> str:
         ...
-    base_dist: _Any
-    reinterpreted_batch_ndims: _Any
+    base_dist: Distribution
+    reinterpreted_batch_ndims: int
 
 class MixtureSameFamily(Distribution):
     ...
 
-    def __init__(self, mixture_distribution: Any, component_distribution: Any, validate_args: bool | None=None) -> None:
+    def __init__(self, mixture_distribution: Categorical, component_distribution: Distribution, validate_args: bool | None=None) -> None:
         ...
 
-    def expand(self, batch_shape: Any, _instance: Any=None) -> _Self:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None=None) -> Self:
         ...
 
     @constraints.dependent_property
-    def support(self) -> Any:
+    def support(self) -> Constraint | None:
         ...
 
-    def _weights(self) -> Any:
-        ...
-
-    @property
-    def mean(self) -> _Tensor:
+    def _weights(self) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
 
-    def sample(self, sample_shape: Any=()) -> _Tensor:
+    @property
+    def variance(self) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def sample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def cdf(self, value: Any) -> _Tensor:
+    def _log_prob(self, value: Tensor) -> Tensor:
+        ...
+
+    def cdf(self, value: Tensor) -> Tensor:
         ...
 
     def __repr__(self) -> str:
         ...
     _event_axes: _Any
-    component_distribution: _Any
-    mixture_distribution: _Any
+    component_distribution: Distribution
+    mixture_distribution: Categorical

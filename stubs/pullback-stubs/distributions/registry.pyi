@@ -27,15 +27,18 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from .distribution import Distribution
-Rule = Callable[[Any, Any], Any]
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+Rule = Callable[[Any, Any], 'Tensor']
+R = TypeVar('R', bound=Rule)
 RULES: dict[tuple[type, type], Rule] = {}
 
-def register_kl(type_p: Any, type_q: Any) -> Callable[[Rule], Rule]:
+def register_kl(type_p: type, type_q: type) -> Callable[[R], R]:
     ...
 
-def kl_divergence(p: Distribution, q: Distribution) -> _Tensor:
+def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     ...
 
 def unknown(p: Distribution, q: Distribution) -> NotImplementedError:

@@ -27,7 +27,7 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import math
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 from .._tensor.functions import logsumexp
 from ..vocabulary.special import lgamma
 from . import constraints
@@ -36,23 +36,26 @@ from .discrete import OfChoices, OfOdds, OneHotCategorical
 from .distribution import alias, broadcast_all, clamped, drawn_evenly
 from .transformed import TransformedDistribution
 from .transforms import ExpTransform, SigmoidTransform
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from .._core.typing import Tensor
 
 class LogitRelaxedBernoulli(OfOdds):
     ...
     has_rsample = True
     support = constraints.real
 
-    def __init__(self, temperature: _Tensor | float, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
+    def __init__(self, temperature: Tensor | float, probs: Tensor | float | None=None, logits: Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
 
-    def rsample(self, sample_shape: Any=()) -> _Tensor:
+    def rsample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
-    temperature: _Tensor
+    temperature: Tensor | float
 
-def _log(value: Any) -> Any:
+def _log(value: Tensor | float) -> Tensor | float:
     ...
 
 class _Relaxed(TransformedDistribution):
@@ -66,7 +69,7 @@ class RelaxedBernoulli(_Relaxed):
     ...
     support = constraints.unit_interval
 
-    def __init__(self, temperature: _Tensor | float, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
+    def __init__(self, temperature: Tensor | float, probs: Tensor | float | None=None, logits: Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
 
 class ExpRelaxedCategorical(OfChoices):
@@ -74,26 +77,26 @@ class ExpRelaxedCategorical(OfChoices):
     has_rsample = True
     support = constraints.real_vector
 
-    def __init__(self, temperature: _Tensor | float, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
+    def __init__(self, temperature: Tensor | float, probs: Tensor | None=None, logits: Tensor | None=None, validate_args: bool | None=None) -> None:
         ...
 
-    def rsample(self, sample_shape: Any=()) -> _Tensor:
+    def rsample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
-    temperature: _Tensor
+    temperature: Tensor | float
 
 class RelaxedOneHotCategorical(_Relaxed):
     ...
     support = constraints.simplex
 
-    def __init__(self, temperature: _Tensor | float, probs: _Tensor | float | None=None, logits: _Tensor | float | None=None, validate_args: bool | None=None) -> None:
+    def __init__(self, temperature: Tensor | float, probs: Tensor | None=None, logits: Tensor | None=None, validate_args: bool | None=None) -> None:
         ...
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
     ...
     has_rsample = True
 
-    def rsample(self, sample_shape: Any=()) -> _Tensor:
+    def rsample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...

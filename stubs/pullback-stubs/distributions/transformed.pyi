@@ -27,62 +27,68 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import math
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 from .._core.bfloat import finfo
 from .._core.modes import no_grad, restoring
 from .._core.shapes import Size
 from .constraints import Constraint, dependent_property, greater_than_eq, independent, nonnegative, positive, real, simplex, unit_interval
 from .continuous import Cauchy, Exponential, Normal, Uniform
-from .distribution import EULER, Distribution, alias, broadcast_all, summed
+from .distribution import EULER, Distribution, alias, broadcast_all, derived, summed
 from .gamma import Gamma
 from .multivariate import Independent
 from .transforms import AbsTransform, AffineTransform, ComposeTransform, ExpTransform, PowerTransform, StickBreakingTransform, Transform
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from .._core.typing import Tensor
 
 class TransformedDistribution(Distribution):
     ...
+    base_dist: Distribution
+    transforms: list[Transform]
 
-    def __init__(self, base_distribution: Any, transforms: Any, validate_args: bool | None=None) -> None:
+    def __init__(self, base_distribution: Distribution, transforms: Transform | list[Transform], validate_args: bool | None=None) -> None:
         ...
 
-    def expand(self, batch_shape: Any, _instance: Any=None) -> _Self:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None=None) -> Self:
         ...
-    has_rsample = alias('base_dist.has_rsample', 'Whether samples can be differentiated by the parameters.')
+
+    @derived
+    def has_rsample(self) -> bool:
+        ...
 
     @dependent_property
-    def support(self) -> Any:
+    def support(self) -> Constraint | None:
         ...
 
     @restoring
-    def sample(self, sample_shape: Any=()) -> _Tensor:
+    def sample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def rsample(self, sample_shape: Any=()) -> _Tensor:
+    def rsample(self, sample_shape: Sequence[int]=()) -> Tensor:
         ...
 
-    def _transformed(self, value: Any) -> Any:
+    def _transformed(self, value: Tensor) -> Tensor:
         ...
 
-    def _traced_back(self, value: Any) -> Any:
+    def _traced_back(self, value: Tensor) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    def _turned(self, chance: Any) -> Any:
+    def _turned(self, chance: Tensor) -> Tensor:
         ...
 
-    def _cdf(self, value: Any) -> Any:
+    def _cdf(self, value: Tensor) -> Tensor:
         ...
 
-    def icdf(self, value: Any) -> _Tensor:
+    def icdf(self, value: Tensor) -> Tensor:
         ...
-    base_dist: _Any
-    transforms: _Any
 
 class _OfBase(TransformedDistribution):
     ...
 
-    def _shown(self) -> dict[str, Any]:
+    def _shown(self) -> dict[str, Tensor]:
         ...
 
 class LogNormal(_OfBase):
@@ -92,60 +98,57 @@ class LogNormal(_OfBase):
     loc = alias('base_dist.loc', 'The mean of the logarithm.')
     scale = alias('base_dist.scale', 'The standard deviation of the logarithm.')
 
-    def __init__(self, loc: _Tensor | float, scale: _Tensor | float, validate_args: bool | None=None) -> None:
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None=None) -> None:
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
 
     @property
-    def mode(self) -> _Tensor:
+    def mode(self) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
-    def entropy(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
 
 class Gumbel(TransformedDistribution):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': real, 'scale': positive}
     support = real
+    loc: Tensor
+    scale: Tensor
 
-    def __init__(self, loc: _Tensor | float, scale: _Tensor | float, validate_args: bool | None=None) -> None:
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None=None) -> None:
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
+    mode = alias('loc', 'The most probable value.')
 
     @property
-    def mode(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
-    @property
-    def variance(self) -> _Tensor:
+    def _exponent(self, value: Tensor) -> Tensor:
         ...
 
-    def _exponent(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def _cdf(self, value: Tensor) -> Tensor:
         ...
 
-    def _cdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Tensor:
         ...
 
-    def icdf(self, value: Any) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
-
-    def entropy(self) -> _Tensor:
-        ...
-    loc: _Tensor
-    scale: _Tensor
 
 class _Half(_OfBase):
     ...
@@ -153,108 +156,106 @@ class _Half(_OfBase):
     support = nonnegative
     scale = alias('base_dist.scale', 'How far the values are spread.')
 
-    def __init__(self, base: Any, validate_args: bool | None) -> None:
+    def __init__(self, base: Distribution, validate_args: bool | None) -> None:
         ...
 
     @property
-    def mode(self) -> _Tensor:
+    def mode(self) -> Tensor:
         ...
 
-    def _log_prob(self, value: Any) -> Any:
+    def _log_prob(self, value: Tensor) -> Tensor:
         ...
 
-    def _cdf(self, value: Any) -> Any:
+    def _cdf(self, value: Tensor) -> Tensor:
         ...
 
-    def icdf(self, value: Any) -> _Tensor:
+    def icdf(self, value: Tensor) -> Tensor:
         ...
 
-    def entropy(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
 
 class HalfNormal(_Half):
     ...
+    base_dist: Normal
 
-    def __init__(self, scale: _Tensor | float, validate_args: bool | None=None) -> None:
+    def __init__(self, scale: Tensor | float, validate_args: bool | None=None) -> None:
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
 class HalfCauchy(_Half):
     ...
 
-    def __init__(self, scale: _Tensor | float, validate_args: bool | None=None) -> None:
+    def __init__(self, scale: Tensor | float, validate_args: bool | None=None) -> None:
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
 class Pareto(TransformedDistribution):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'alpha': positive, 'scale': positive}
+    scale: Tensor
+    alpha: Tensor
 
-    def __init__(self, scale: _Tensor | float, alpha: Any, validate_args: bool | None=None) -> None:
+    def __init__(self, scale: Tensor | float, alpha: Tensor | float, validate_args: bool | None=None) -> None:
         ...
 
     @dependent_property(is_discrete=False, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
+    mode = alias('scale', 'The most probable value.')
 
     @property
-    def mode(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
-    @property
-    def variance(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
-
-    def entropy(self) -> _Tensor:
-        ...
-    alpha: _Any
-    scale: _Tensor
 
 class Weibull(TransformedDistribution):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'scale': positive, 'concentration': positive}
     support = positive
+    scale: Tensor
+    concentration: Tensor
 
-    def __init__(self, scale: _Tensor | float, concentration: _Tensor | float, validate_args: bool | None=None) -> None:
+    def __init__(self, scale: Tensor | float, concentration: Tensor | float, validate_args: bool | None=None) -> None:
         ...
 
-    def _moment(self, order: int) -> Any:
-        ...
-
-    @property
-    def mean(self) -> _Tensor:
-        ...
-
-    @property
-    def mode(self) -> _Tensor:
+    def _moment(self, order: int) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
 
-    def entropy(self) -> _Tensor:
+    @property
+    def mode(self) -> Tensor:
         ...
-    concentration: _Tensor
-    scale: _Tensor
+
+    @property
+    def variance(self) -> Tensor:
+        ...
+
+    def entropy(self) -> Tensor:
+        ...
 
 class InverseGamma(_OfBase):
     ...
@@ -263,58 +264,58 @@ class InverseGamma(_OfBase):
     concentration = alias('base_dist.concentration', 'The concentration of the gamma distribution.')
     rate = alias('base_dist.rate', 'Its rate.')
 
-    def __init__(self, concentration: _Tensor | float, rate: _Tensor | float, validate_args: bool | None=None) -> None:
+    def __init__(self, concentration: Tensor | float, rate: Tensor | float, validate_args: bool | None=None) -> None:
         ...
 
     @property
-    def mean(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
 
     @property
-    def mode(self) -> _Tensor:
+    def mode(self) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
+    def variance(self) -> Tensor:
         ...
 
-    def entropy(self) -> _Tensor:
+    def entropy(self) -> Tensor:
         ...
 
 class Kumaraswamy(TransformedDistribution):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration1': positive, 'concentration0': positive}
     support = unit_interval
+    concentration1: Tensor
+    concentration0: Tensor
 
-    def __init__(self, concentration1: _Tensor | float, concentration0: _Tensor | float, validate_args: bool | None=None) -> None:
+    def __init__(self, concentration1: Tensor | float, concentration0: Tensor | float, validate_args: bool | None=None) -> None:
         ...
 
-    def _moment(self, order: int) -> Any:
-        ...
-
-    @property
-    def mean(self) -> _Tensor:
-        ...
-
-    @property
-    def mode(self) -> _Tensor:
+    def _moment(self, order: int) -> Tensor:
         ...
 
     @property
-    def variance(self) -> _Tensor:
+    def mean(self) -> Tensor:
         ...
 
-    def entropy(self) -> _Tensor:
+    @property
+    def mode(self) -> Tensor:
         ...
-    concentration0: _Tensor
-    concentration1: _Tensor
+
+    @property
+    def variance(self) -> Tensor:
+        ...
+
+    def entropy(self) -> Tensor:
+        ...
 
 class LogisticNormal(TransformedDistribution):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': real, 'scale': positive}
     support = simplex
 
-    def __init__(self, loc: _Tensor | float, scale: _Tensor | float, validate_args: bool | None=None) -> None:
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None=None) -> None:
         ...
     loc = alias('base_dist.base_dist.loc', 'The means of the normal numbers.')
     scale = alias('base_dist.base_dist.scale', 'Their standard deviations.')

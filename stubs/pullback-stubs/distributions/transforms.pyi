@@ -26,45 +26,57 @@ _TensorLike = _Tensor | _Numbers
 _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
+import functools
 import math
+import operator
 from collections.abc import Sequence
-from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from .._core import lazy as _lazy
 from .._core.bfloat import finfo
 from .._core.primitives import Carrier
-from .._core.shapes import Size
+from .._core.shapes import Shape, Size
 from .._core.values import holds
 from ..nn.functional import logsigmoid, pad, softmax, softplus
 from . import constraints
-from .distribution import alias, summed
+from .distribution import derived, summed
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+    from .constraints import Constraint
+    from .distribution import Distribution
 
 class Transform:
     ...
     bijective = False
-    domain: Any
-    codomain: Any
+    if TYPE_CHECKING:
+
+        @property
+        def domain(self) -> Constraint:
+            ...
+
+        @property
+        def codomain(self) -> Constraint:
+            ...
 
     def __init__(self, cache_size: int=0) -> None:
         ...
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Tensor) -> Tensor:
         ...
 
-    def _inv_call(self, y: Any) -> Any:
+    def _inv_call(self, y: Tensor) -> Tensor:
         ...
 
-    def _kept(self, x: Any, y: Any) -> tuple[Any, Any]:
+    def _kept(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         ...
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         ...
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         ...
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         ...
 
     @property
@@ -76,16 +88,19 @@ class Transform:
         ...
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> Tensor | int:
         ...
 
-    def with_cache(self, cache_size: int=1) -> Any:
+    def with_cache(self, cache_size: int=1) -> Transform:
         ...
 
-    def forward_shape(self, shape: Any) -> Any:
+    def _with_cache(self, cache_size: int) -> Self:
         ...
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
+        ...
+
+    def inverse_shape(self, shape: Shape) -> Shape:
         ...
 
     def _settings(self) -> dict[str, Any]:
@@ -97,7 +112,7 @@ class Transform:
 
     def __repr__(self) -> str:
         ...
-    _cache_size: _Any
+    _cache_size: int
     _cached: _Any
 
 def _same(a: Any, b: Any) -> bool:
@@ -108,150 +123,99 @@ class _InverseTransform(Transform):
 
     def __init__(self, transform: Transform) -> None:
         ...
-    domain, codomain = (property(attrgetter('_inv.codomain')), property(attrgetter('_inv.domain')))
-    bijective = property(attrgetter('_inv.bijective'))
-    sign, inv = (property(attrgetter('_inv.sign')), property(attrgetter('_inv')))
 
-    def with_cache(self, cache_size: int=1) -> Any:
+    @property
+    def domain(self) -> Constraint:
         ...
 
-    def __call__(self, x: Any) -> Any:
+    @property
+    def codomain(self) -> Constraint:
         ...
 
-    def _inv_call(self, y: Any) -> Any:
+    @derived
+    def bijective(self) -> bool:
         ...
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
+    @property
+    def sign(self) -> Tensor | int:
         ...
 
-    def forward_shape(self, shape: Any) -> Any:
+    @property
+    def inv(self) -> Transform:
         ...
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def with_cache(self, cache_size: int=1) -> Transform:
+        ...
+
+    def __call__(self, x: Tensor) -> Tensor:
+        ...
+
+    def _inv_call(self, y: Tensor) -> Tensor:
+        ...
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        ...
+
+    def forward_shape(self, shape: Shape) -> Shape:
+        ...
+
+    def inverse_shape(self, shape: Shape) -> Shape:
         ...
 
     def __repr__(self) -> str:
         ...
-    _inv: _Any
+    _inv: Transform
 
 class ComposeTransform(Transform):
     ...
+    parts: list[Transform]
 
     def __init__(self, parts: Sequence[Transform], cache_size: int=0) -> None:
         ...
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> Constraint:
         ...
 
     @property
-    def codomain(self) -> Any:
+    def codomain(self) -> Constraint:
         ...
-    bijective = property(lambda self: all((part.bijective for part in self.parts)), doc='True if all parts are bijective.')
+
+    @derived
+    def bijective(self) -> bool:
+        ...
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> Tensor | int:
         ...
 
-    def with_cache(self, cache_size: int=1) -> Any:
+    def with_cache(self, cache_size: int=1) -> ComposeTransform:
         ...
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Tensor) -> Tensor:
         ...
 
-    def _inv_call(self, y: Any) -> Any:
+    def _inv_call(self, y: Tensor) -> Tensor:
         ...
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         ...
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
         ...
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: Shape) -> Shape:
         ...
 
     def __repr__(self) -> str:
         ...
-    parts: _Any
 
-def _last(steps: Sequence[tuple[Any, Any]]) -> Any:
+def _last(steps: Sequence[tuple[Constraint, Constraint]]) -> Constraint:
     ...
 
-def _widened(constraint: Any, axes: int) -> Any:
+def _widened(constraint: Constraint, axes: int) -> Constraint:
     ...
 identity_transform = ComposeTransform([])
-
-class IndependentTransform(Transform):
-    ...
-
-    def __init__(self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int=0) -> None:
-        ...
-
-    @property
-    def domain(self) -> Any:
-        ...
-
-    @property
-    def codomain(self) -> Any:
-        ...
-    bijective = property(attrgetter('base_transform.bijective'))
-    sign = alias('base_transform.sign', '1 if it grows with its argument, -1 if it falls.')
-
-    def _call(self, x: Any) -> Any:
-        ...
-
-    def _inverse(self, y: Any) -> Any:
-        ...
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        ...
-
-    def forward_shape(self, shape: Any) -> Any:
-        ...
-
-    def inverse_shape(self, shape: Any) -> Any:
-        ...
-
-    def __repr__(self) -> str:
-        ...
-    base_transform: _Any
-    reinterpreted_batch_ndims: _Any
-
-class ReshapeTransform(Transform):
-    ...
-    bijective = True
-
-    def __init__(self, in_shape: Any, out_shape: Any, cache_size: int=0) -> None:
-        ...
-
-    @property
-    def domain(self) -> Any:
-        ...
-
-    @property
-    def codomain(self) -> Any:
-        ...
-
-    def _call(self, x: Any) -> Any:
-        ...
-
-    def _inverse(self, y: Any) -> Any:
-        ...
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
-        ...
-
-    def forward_shape(self, shape: Any) -> Any:
-        ...
-
-    def inverse_shape(self, shape: Any) -> Any:
-        ...
-    in_shape: _Any
-    out_shape: _Any
-
-def _replaced(shape: Any, old: Size, new: Size) -> Size:
-    ...
 
 class _Growing(Transform):
     ...
@@ -262,96 +226,96 @@ class ExpTransform(_Growing):
     ...
     codomain = constraints.positive
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         ...
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         ...
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         ...
 
 class SigmoidTransform(_Growing):
     ...
     codomain = constraints.unit_interval
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         ...
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         ...
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         ...
 
-def _inside(y: Any) -> Any:
+def _inside(y: Tensor) -> Tensor:
     ...
 
 class SoftplusTransform(_Growing):
     ...
     codomain = constraints.positive
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         ...
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         ...
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         ...
 
 class TanhTransform(_Growing):
     ...
     codomain = constraints.interval(-1.0, 1.0)
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         ...
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         ...
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         ...
 
 class PowerTransform(_Growing):
     ...
     domain = codomain = constraints.positive
 
-    def __init__(self, exponent: Any, cache_size: int=0) -> None:
+    def __init__(self, exponent: Tensor | float, cache_size: int=0) -> None:
         ...
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> Tensor | int:
         ...
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         ...
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         ...
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         ...
-    exponent: _Any
+    exponent: Tensor | float
 
-def _sign(value: Any) -> Any:
+def _sign(value: Tensor | float) -> Tensor | int:
     ...
 
 class AbsTransform(Transform):
     ...
     domain, codomain = (constraints.real, constraints.positive)
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         ...
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         ...
 
 class AffineTransform(Transform):
     ...
     bijective = True
 
-    def __init__(self, loc: _Tensor | float, scale: _Tensor | float, event_dim: int=0, cache_size: int=0) -> None:
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, event_dim: int=0, cache_size: int=0) -> None:
         ...
 
     @property
@@ -359,41 +323,41 @@ class AffineTransform(Transform):
         ...
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> Constraint:
         ...
     codomain = domain
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> Tensor | int:
         ...
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         ...
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         ...
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         ...
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
         ...
     inverse_shape = forward_shape
-    _event_dim: _Any
-    loc: _Tensor
-    scale: _Tensor
+    _event_dim: int
+    loc: Tensor | float
+    scale: Tensor | float
 
-def _shape(value: Any) -> tuple[int, ...]:
+def _shape(value: Tensor | float) -> tuple[int, ...]:
     ...
 
 class SoftmaxTransform(Transform):
     ...
     domain, codomain = (constraints.real_vector, constraints.simplex)
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         ...
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         ...
 
 class StickBreakingTransform(Transform):
@@ -401,42 +365,42 @@ class StickBreakingTransform(Transform):
     bijective = True
     domain, codomain = (constraints.real_vector, constraints.simplex)
 
-    def _moved(self, x: Any) -> Any:
+    def _moved(self, x: Tensor) -> Tensor:
         ...
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         ...
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         ...
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         ...
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
         ...
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: Shape) -> Shape:
         ...
 
 class LowerCholeskyTransform(Transform):
     ...
     domain, codomain = (constraints.independent(constraints.real, 2), constraints.lower_cholesky)
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         ...
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         ...
 
 class PositiveDefiniteTransform(Transform):
     ...
     domain, codomain = (constraints.independent(constraints.real, 2), constraints.positive_definite)
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         ...
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         ...
 
 class CumulativeDistributionTransform(Transform):
@@ -444,20 +408,20 @@ class CumulativeDistributionTransform(Transform):
     bijective = True
     codomain, sign = (constraints.unit_interval, 1)
 
-    def __init__(self, distribution: Any, cache_size: int=0) -> None:
+    def __init__(self, distribution: Distribution, cache_size: int=0) -> None:
         ...
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> Constraint:
         ...
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Tensor) -> Tensor:
         ...
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Tensor:
         ...
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> _Tensor:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         ...
-    distribution: _Any
-__getattr__, __dir__, _ = _lazy.index(globals(), {'joined': 'CatTransform StackTransform', 'correlations': 'CorrCholeskyTransform'})
+    distribution: Distribution
+__getattr__, __dir__, _ = _lazy.index(globals(), {'axes': 'IndependentTransform ReshapeTransform', 'correlations': 'CorrCholeskyTransform', 'joined': 'CatTransform StackTransform'})

@@ -10,7 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..._core.primitives import Carrier, Function
+from ... import Tensor
+from ..._core.primitives import Function
 from ..._tensor.custom import tensor_of
 
 # Piecewise constant functions, which in autograd have no derivative and return plain values.
@@ -21,7 +22,7 @@ CONSTANT = (np.ndarray, np.generic, bool, int, float, complex, list, tuple, rang
 
 def seen(value: Any) -> Any:
     """A value as the program gets it: a box if it is traced, else an array, a number, or the value itself."""
-    while isinstance(value, Carrier):
+    while isinstance(value, Tensor):
         if value._node is not None or getattr(value, "batched", False) or getattr(value, "tangent", None) is not None:
             return ArrayBox(value)
         value = value._array

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.primitives import Carrier, Function
+from ... import Tensor
+from ..._core.primitives import Function
 from ..._tensor.custom import tensor_of
 from ...linalg import solve_triangular as _solve_triangular
 from .boxes import Box, holds_box, seen
@@ -89,7 +90,7 @@ def solve_triangular(
 
 def _tensor(value: Any) -> Any:
     tensor = value.tensor if isinstance(value, Box) else tensor_of(np.asarray(value))
-    assert isinstance(tensor, Carrier)
+    assert isinstance(tensor, Tensor)
     return tensor
 
 

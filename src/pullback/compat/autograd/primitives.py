@@ -4,27 +4,34 @@ A primitive is called only with plain values, even if its arguments are traced. 
 the derivative is computed, and must be written in autograd.numpy.
 """
 
+from __future__ import annotations
+
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ... import ops
+from ... import Tensor, ops
 from ..._core.modes import mode
-from ..._core.primitives import Carrier, Function, Primitive
-from ..._core.trees import Structure, flatten, paths, unflatten
+from ..._core.primitives import Function
 from ..._tensor.custom import CustomCall, tensor_of
+from ...extend import Primitive
 from ...func import rules as _rules
-from ...func.arguments import Argument, Params
+from ...func.arguments import Argument
 from ...func.custom import RULES, Rules
 from ...func.rules import Backward, RulePrimitive
+from ...utils.trees import Structure, flatten, paths, unflatten
 from .boxes import Box, getval, seen
 from .operators import make_vjp, name_of
 from .spaces import vspace
 from .tracing import active, conjugate
+
+if TYPE_CHECKING:
+    from ..._core.typing import Params
+
 
 primitive_vjps: dict[Any, Function] = {}
 """For each primitive the function of `(argnums, ans, args, kwargs)` that returns its pullback for these arguments."""
@@ -56,7 +63,7 @@ class Rule(Backward):
         self.structure = structure
         self.kwargs = kwargs
         self.result: Structure | None = None
-        top = max((leaf for leaf in leaves if isinstance(leaf, Carrier)), key=attrgetter("level")).interpreter
+        top = max((leaf for leaf in leaves if isinstance(leaf, Tensor)), key=attrgetter("level")).interpreter
         counts = [child.leaf_count() for child in structure.children]
         owners = [number for number, count in enumerate(counts) for _ in range(count)]
         holders = {
@@ -114,7 +121,7 @@ class Rule(Backward):
 
 def _shown(leaf: Any) -> Any:
     """A leaf as passed to the user's code: a plain array if nothing is recorded."""
-    constant = isinstance(leaf, Carrier) and not leaf.level and not mode.get().grad
+    constant = isinstance(leaf, Tensor) and not leaf.level and not mode.get().grad
     return seen(leaf._array if constant else leaf)
 
 
@@ -133,7 +140,7 @@ def _conjugated(value: Any) -> Any:
 
 def _like(answer: Any, leaf: Any) -> Any:
     """A cotangent of a leaf: its real part if the leaf is real, None if it is a constant."""
-    if answer is None or not isinstance(leaf, Carrier):
+    if answer is None or not isinstance(leaf, Tensor):
         return None
     real = leaf._dtype.kind != "c" and answer._dtype.kind == "c"
     return tensor_of(ops.real(answer)) if real else answer

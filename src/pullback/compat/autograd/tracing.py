@@ -13,17 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops
-from ..._core.modes import FieldBlock, innermost, restoring, under
-from ..._core.primitives import Carrier, Function
+from ... import Tensor, ops
+from ..._core.modes import FieldBlock, innermost, under
+from ..._core.primitives import Function
 from ..._core.sites import warn
-from ..._core.trees import Structure, flatten, paths, unflatten
 from ..._tape import backward
 from ..._tape.seeds import cotangent
 from ..._tensor.custom import tensor_of
+from ...extend import restoring
 from ...func.forward import Forward
 from ...func.levels import Level, inner
 from ...func.rows import of_units
+from ...utils.trees import Structure, flatten, paths, unflatten
 from ...vocabulary.shapes import expand
 from .boxes import Box, seen
 
@@ -37,7 +38,7 @@ class Ground(FieldBlock):
 
     def holds(self, value: Any) -> bool:
         """True if a value is tracked on this tape."""
-        return isinstance(value, Carrier) and not value.level and value._node is not None
+        return isinstance(value, Tensor) and not value.level and value._node is not None
 
     def pulled(self, outputs: Sequence[Any], cotangents: Sequence[Any], variables: Sequence[Any]) -> list[Any]:
         """The cotangents of the variables: the pullback of those of the outputs."""

@@ -29,7 +29,7 @@ class Repeated:
 
 def with_loops(program: Program) -> Program:
     """The program with the scans that contain Python operations replaced by `Repeated`."""
-    return program.with_(equations=tuple(map(_with_loop, program.equations)))
+    return program.changed(equations=tuple(map(_with_loop, program.equations)))
 
 
 def _with_loop(equation: Equation) -> Equation:

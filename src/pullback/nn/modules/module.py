@@ -189,7 +189,7 @@ class Module(State, Calls):
         """Convert all parameters and buffers to a dtype, in place."""
         return self._apply(lambda t: t.type(dst_type))
 
-    def _floating(self, dtype: DType | None) -> Self:
+    def _floating(self, dtype: DType) -> Self:
         return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
 
     def float(self) -> Self:
