@@ -3,9 +3,10 @@
 Only type checkers read them: a module imports them under `if TYPE_CHECKING`, and its annotations are text, by `from
 __future__ import annotations`. `Tensor` also stands for the values that take its place inside a transform.
 
-In `ops`, functions that compute with NumPy take and give `Array`. Rules and definitions take and give `Tensor`, whose
-methods, operators and functions of `xp`, a `Operations`, they use, and nothing that arrays have not: the same rule runs
-on both. What both call, with either, takes and gives `Value`. Metadata have their own types.
+In `ops`, functions that compute with NumPy take and give `Array`, by which the scalars that NumPy makes of arrays without
+axes are meant as well. Rules and definitions take and give `Tensor`: they use its methods and operators, and the functions
+of `xp`, which are `Operations`, and are run on arrays too. What both call takes and gives `Same`. Metadata have types of
+their own. The formulas of `_numerics`, which are of arrays and of IR values, take and give `Numeric`.
 """
 
 from __future__ import annotations
@@ -38,19 +39,22 @@ if TYPE_CHECKING:
     MemoryFormat: TypeAlias = memory_format
     Params: TypeAlias = dict[str, Any]
 
-    # What a function that takes tensors and arrays alike is given and gives; `Same`: values that are all tensors or all
-    # arrays. An entry of an index, or of the metadata of one with arrays, and a basic index; a chain of views, of
-    # primitives and their metadata.
     Value: TypeAlias = Tensor | Array
+    """What functions of tensors and arrays alike are given."""
     Result: TypeAlias = Value | tuple[Value, ...]
     Same = TypeVar("Same", Tensor, Array)
+    """What is either all tensors or all arrays."""
     Numeric = TypeVar("Numeric", Array, IRValue)
+    """What is either all arrays or all values in machine code."""
     Converted = TypeVar("Converted", bound=complex)
     Given = ParamSpec("Given")
     Returned = TypeVar("Returned")
-    Entry: TypeAlias = int | slice | EllipsisType | _Marker | None
     Index: TypeAlias = int | slice | EllipsisType | tuple[int | slice | EllipsisType | None, ...] | None
+    """A basic index."""
+    Entry: TypeAlias = int | slice | EllipsisType | _Marker | None
+    """An entry of an advanced index, in which a marker stands for each array."""
     Path: TypeAlias = Sequence[tuple[Primitive, dict[str, Any]]]
+    """A chain of views: primitives with their metadata."""
 
     class Shaped(Protocol):
         """What has a shape and NumPy's dtype: an array, or a value of a program."""
