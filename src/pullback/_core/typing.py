@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol, TypeAlias
 
     import numpy as np
+    import numpy.typing as npt
 
     from .._numerics.random import Generator as Generator
     from .._tensor.tensor import Tensor as Tensor
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
     Number: TypeAlias = bool | int | float | complex
     TensorLike: TypeAlias = Tensor | Array | np.generic | Number
+    ArrayLike: TypeAlias = Tensor | npt.ArrayLike
     DType: TypeAlias = dtype | np.dtype[Any] | type[Any] | str
     Device: TypeAlias = device | str
     Dim: TypeAlias = int | Sequence[int] | None
