@@ -180,8 +180,6 @@ def fori_loop(lower: _Any, upper: _Any, body_fun: _Callable[[_Any, _Any], _Any],
 @_overload
 def fori_loop(lower: _Any, upper: _Any, body_fun: _Callable[[_Any, _Any], _Any], init_val: _Any) -> _Any: ...
 
-# module: autograd.revolve
-def checkpoint_loop(step: _Callable[..., _T], x: _T, n: int, slots: int, *, preserve_rng_state: bool = True) -> _T: ...
 
 # module: compile.compiled
 @_overload

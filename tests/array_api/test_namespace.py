@@ -307,6 +307,9 @@ def test_promotion_is_by_dtype_alone():
     assert xp.matmul(f, xp.ones(2)).dtype == xp.float64
     assert xp.add(f, 1.5).dtype == xp.multiply(2, f).dtype == xp.float32
     assert xp.result_type(xp.int8, xp.uint8, 3) == xp.int16
+    assert (
+        xp.result_type(np.dtype(np.int8), np.uint8, "int32") == xp.int32 and xp.result_type(np.float32, 1) == xp.float32
+    )
     assert xp.add(xp.ones(2, dtype=xp.uint8), xp.asarray(1, dtype=xp.int8)).dtype == xp.int16
     assert xp.clip(f, 0, d).dtype == xp.float32  # the standard's exception
 

@@ -196,6 +196,9 @@ def test_indices_of_nonzero_elements():
         assert [index.tolist() for index in found] == [[0, 1], [1, 0]]
     x[np.nonzero(x)].sum().backward()
     assert x.grad.tolist() == [[0, 1], [1, 0]]
+    for one in (x, x.detach().numpy()):
+        with pytest.raises(ValueError, match="either both or neither of x and y should be given"):
+            np.where(x > 0, one)
 
 
 def test_answers_about_values_are_those_of_numpy():

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar
 
     import numpy as np
+    import numpy.typing as npt
 
     from .._numerics.random import Generator as Generator
     from .._tensor.tensor import Tensor as Tensor
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
     Number: TypeAlias = bool | int | float | complex
     TensorLike: TypeAlias = Tensor | Array | np.generic | Number
+    ArrayLike: TypeAlias = Tensor | npt.ArrayLike
     DType: TypeAlias = dtype | np.dtype[Any] | type[Any] | str
     Dim: TypeAlias = int | Sequence[int] | None
     Sizes: TypeAlias = int | Sequence[int]
@@ -91,3 +93,8 @@ if TYPE_CHECKING:
         definition: Function | None
         commutes: bool
         cost: int | None
+
+    class SupportsDLPack(Protocol):
+        """What gives its memory by DLPack: an array of another library, or a tensor."""
+
+        def __dlpack__(self, /, *, stream: None = None) -> Any: ...

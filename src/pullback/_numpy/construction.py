@@ -3,9 +3,10 @@
 They are written with NumPy's own functions, which accept tensors like arrays. `names` registers them.
 """
 
-# the signatures of the lambdas have NumPy's parameter names
+from __future__ import annotations
 
-from typing import Any
+# the signatures of the lambdas have NumPy's parameter names
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,10 +16,15 @@ from .._core.primitives import Carrier, Function
 from .._core.shapes import normalize_axis
 from ..vocabulary import shapes
 from ..vocabulary.promotion import cast, common, fractional, together
-from .operands import concrete, operand, tensors
+from .operands import concrete, on_tensors, operand, tensors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.typing import Array, ArrayLike, Dim, DType, Sizes, Tensor
 
 
-def _in(dtype: Any, value: Any) -> Any:
+def _in(dtype: DType | None, value: Tensor) -> Tensor:
     """A value converted to a dtype, unless that is None; conversion to integers rounds down, as in NumPy's ranges."""
     if dtype is None:
         return value
@@ -26,11 +32,11 @@ def _in(dtype: Any, value: Any) -> Any:
     return cast(np.floor(value) if kind.kind in "iu" else value, kind)
 
 
-def _of_floats(*values: Any) -> list[Any]:
+def _of_floats(*values: ArrayLike) -> list[Tensor]:
     return tensors(*fractional(*map(operand, values)))
 
 
-def _fractions(first: Any, num: int, endpoint: bool) -> Any:
+def _fractions(first: Tensor, num: int, endpoint: bool) -> Array:
     """num numbers from 0 up to 1, which is included if `endpoint` is set, along a new first axis."""
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
@@ -40,43 +46,59 @@ def _fractions(first: Any, num: int, endpoint: bool) -> Any:
 
 
 def _linspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: int = 0
-) -> Any:
-    start, stop = np.broadcast_arrays(*_of_floats(start, stop))
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: DType | None = None,
+    axis: int = 0,
+) -> Tensor | tuple[Tensor, Tensor]:
+    start, stop = on_tensors.broadcast_arrays(*_of_floats(start, stop))
     span = stop - start
     values = start + _fractions(start, num, endpoint) * span
     if endpoint and num > 1:
-        values = np.concatenate([values[:-1], stop[None]])
-    values = _in(dtype, np.moveaxis(values, 0, axis))
+        values = on_tensors.concatenate([values[:-1], stop[None]])
+    values = _in(dtype, on_tensors.moveaxis(values, 0, axis))
     gaps = num - endpoint
     return (values, span / gaps if gaps > 0 else span * np.nan) if retstep else values
 
 
 def _logspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
-) -> Any:
-    start, stop, base = np.broadcast_arrays(*_of_floats(start, stop, base))
-    return _in(dtype, np.moveaxis(np.power(base, _linspace(start, stop, num, endpoint)), 0, axis))
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    base: ArrayLike = 10.0,
+    dtype: DType | None = None,
+    axis: int = 0,
+) -> Tensor:
+    start, stop, base = on_tensors.broadcast_arrays(*_of_floats(start, stop, base))
+    return _in(dtype, on_tensors.moveaxis(np.power(base, _linspace(start, stop, num, endpoint)), 0, axis))
 
 
-def _geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
-    start, stop = np.broadcast_arrays(*_of_floats(start, stop))
+def _geomspace(
+    start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, dtype: DType | None = None, axis: int = 0
+) -> Tensor:
+    start, stop = on_tensors.broadcast_arrays(*_of_floats(start, stop))
     if (concrete(start) == 0).any() or (concrete(stop) == 0).any():
         raise ValueError("Geometric sequence cannot include zero")
     values = start * (stop / start) ** _fractions(start, num, endpoint)
     if endpoint and num > 1:
-        values = np.concatenate([values[:-1], stop[None]])
-    return _in(dtype, np.moveaxis(values, 0, axis))
+        values = on_tensors.concatenate([values[:-1], stop[None]])
+    return _in(dtype, on_tensors.moveaxis(values, 0, axis))
 
 
-def _full_like(a: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None) -> Any:
+def _full_like(
+    a: ArrayLike, fill_value: ArrayLike, dtype: DType | None = None, *, shape: Sizes | None = None
+) -> Tensor:
     a, fill = tensors(a, fill_value)
     kind = a._dtype if dtype is None else dtypes.as_dtype(dtype).numpy
     whole = tuple(a.shape) if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
     return ops.clone(shapes.expand(cast(fill, kind), *whole))
 
 
-def _astype(x: Any, dtype: Any, /, *, copy: bool = True) -> Any:
+def _astype(x: Tensor, dtype: DType, /, *, copy: bool = True) -> Tensor:
     result = cast(x, dtypes.as_dtype(dtype).numpy)
     return ops.clone(x) if copy and result is x else result
 
@@ -84,7 +106,7 @@ def _astype(x: Any, dtype: Any, /, *, copy: bool = True) -> Any:
 # Choices between values
 
 
-def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+def _select(condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0) -> Tensor:
     conditions, choices = list(condlist), list(choicelist)
     if len(conditions) != len(choices):
         raise ValueError(
@@ -101,7 +123,7 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     return result
 
 
-def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+def _choose(a: ArrayLike, choices: Sequence[ArrayLike], out: object = None, mode: str = "raise") -> Tensor:
     places = concrete(a)
     count = len(choices)
     if mode == "raise" and ((places < 0) | (places >= count)).any():
@@ -111,12 +133,18 @@ def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     return np.take_along_axis(np.stack(tensors(*_with_tensor(rows, a))[: len(rows)]), concrete(places)[None], 0)[0]
 
 
-def _with_tensor(values: Any, tensor: Any) -> list[Any]:
+def _with_tensor(values: Sequence[ArrayLike], tensor: ArrayLike) -> list[ArrayLike]:
     """A list of values, with `tensor` appended if it is a tensor."""
     return [*values, tensor] if isinstance(tensor, Carrier) else list(values)
 
 
-def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+def _piecewise(
+    x: ArrayLike,
+    condlist: Any,
+    funclist: Sequence[Function | ArrayLike],
+    *args: Any,
+    **kw: Any,
+) -> Tensor:
     (x,) = tensors(x)
     several = isinstance(condlist, (list, tuple)) or np.ndim(condlist) > 0
     single = not several or (np.ndim(condlist[0]) == 0 and x.ndim != 0)
@@ -152,23 +180,23 @@ def _depth(arrays: Any) -> int:
     return depths.pop() + 1
 
 
-def _leaves(arrays: Any) -> list[Any]:
+def _leaves(arrays: Any) -> list[Tensor]:
     return [leaf for entry in arrays for leaf in _leaves(entry)] if isinstance(arrays, list) else [arrays]
 
 
-def _block(arrays: Any) -> Any:
+def _block(arrays: Any) -> Tensor:
     depth = _depth(arrays)
     ndim = max(depth, *(np.ndim(leaf) for leaf in _leaves(arrays)))
 
-    def joined(value: Any, axis: int) -> Any:
+    def joined(value: ArrayLike, axis: int) -> Tensor:
         if isinstance(value, list):
-            return np.concatenate([joined(entry, axis + 1) for entry in value], axis)
-        return np.expand_dims(operand(value), tuple(range(ndim - np.ndim(value))))
+            return on_tensors.concatenate([joined(entry, axis + 1) for entry in value], axis)
+        return on_tensors.expand_dims(operand(value), tuple(range(ndim - np.ndim(value))))
 
     return joined(arrays, -depth)
 
 
-def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+def _insert(arr: ArrayLike, obj: ArrayLike | slice, values: ArrayLike, axis: int | None = None) -> Tensor:
     """An insertion at the positions that NumPy determines, by inserting into the indices of the slices."""
     arr, values = tensors(arr, values)
     arr, place = (shapes.ravel(arr), 0) if axis is None else (arr, normalize_axis(axis, arr.ndim, "insert"))
@@ -183,16 +211,16 @@ def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     count = values.shape[place] if where.size == 1 else where.size
     values = shapes.expand(values, *arr.shape[:place], count, *arr.shape[place + 1 :])
     order = np.insert(np.arange(length), where, np.arange(length, length + count))
-    return np.take(shapes.cat([arr, values], place), order, place)
+    return on_tensors.take(shapes.cat([arr, values], place), order, place)
 
 
-def _delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
+def _delete(arr: Tensor, obj: ArrayLike | slice, axis: int | None = None) -> Tensor:
     arr, place = (shapes.ravel(arr), 0) if axis is None else (arr, normalize_axis(axis, arr.ndim, "delete"))
     where = obj if isinstance(obj, slice) else concrete(obj)
-    return np.take(arr, np.delete(np.arange(arr.shape[place]), where), place)
+    return on_tensors.take(arr, np.delete(np.arange(arr.shape[place]), where), place)
 
 
-def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+def _trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Dim = None) -> Tensor:
     (filt,) = tensors(filt)
     found = np.argwhere(concrete(filt))
     axes = range(filt.ndim) if axis is None else [normalize_axis(each, filt.ndim) for each in np.atleast_1d(axis)]
@@ -208,10 +236,10 @@ def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
 # Functions passed by the caller
 
 
-def _apply_along_axis(func1d: Function, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
+def _apply_along_axis(func1d: Function, axis: int, arr: ArrayLike, *args: Any, **kwargs: Any) -> Tensor:
     (arr,) = tensors(arr)
     place = normalize_axis(axis, arr.ndim, "apply_along_axis")
-    rows = np.moveaxis(arr, place, -1)
+    rows = on_tensors.moveaxis(arr, place, -1)
     outer = tuple(rows.shape[:-1])
     if 0 in outer:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
@@ -221,7 +249,7 @@ def _apply_along_axis(func1d: Function, axis: int, arr: Any, *args: Any, **kwarg
     return shapes.movedim(result, tuple(inner), tuple(range(place, place + len(inner))))
 
 
-def _apply_over_axes(func: Function, a: Any, axes: Any) -> Any:
+def _apply_over_axes(func: Function, a: Tensor, axes: Any) -> Tensor:
     for axis in axes if np.ndim(axes) else [axes]:
         place = normalize_axis(int(axis), a.ndim, "apply_over_axes")
         result = func(a, place)

@@ -13,7 +13,7 @@ import numbers
 import operator
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,14 +24,19 @@ from .._core.shapes import normalize_axes
 from .._tensor.creation import made
 from ..vocabulary.promotion import cast
 from . import names, scipy_names
-from .operands import holds_tensor, joined, operand
+from .operands import holds_tensor, joined, on_tensors, operand
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .._core.typing import Array, ArrayLike, Dim, DType, Sizes, Tensor, TensorLike
 
 MODULES = {"numpy", "numpy.linalg", "numpy.fft", "numpy.lib.scimath", "math", "cmath", "numbers", "builtins"}
-TYPES: set[Any] = {float, complex, numbers.Number, numbers.Complex, numbers.Real, np.ndarray}
+TYPES: set[type] = {float, complex, numbers.Number, numbers.Complex, numbers.Real, np.ndarray}
 TYPES |= {np.generic, np.number, np.inexact, np.floating, np.complexfloating, np.integer, np.int64, np.bool_}
 TYPES |= {np.float32, np.float64, np.complex64, np.complex128}
 FUNCTIONS = (FunctionType, BuiltinFunctionType, np.ufunc, type(np.sum))
-JOINS: dict[Any, int] = {
+JOINS: dict[Function, int] = {
     vars(np)[name]: 1
     for name in ("concatenate stack vstack hstack dstack column_stack select choose piecewise".split())
 }
@@ -47,13 +52,19 @@ VIEWS = {
 LIFTED = {np.dtype(name) for name in ("float32", "float64", "complex64", "complex128")}
 
 
-IF_NEEDED: Any = getattr(vars(np).get("_CopyMode"), "IF_NEEDED", None)
+IF_NEEDED: object = getattr(vars(np).get("_CopyMode"), "IF_NEEDED", None)
 """What SciPy passes for `copy`."""
 
 
 def array(
-    object: Any, dtype: Any = None, *, copy: bool | None = True, order: Any = None, subok: bool = False, ndmin: int = 0
-) -> Any:
+    object: Any,
+    dtype: DType | None = None,
+    *,
+    copy: bool | None = True,
+    order: Any = None,
+    subok: bool = False,
+    ndmin: int = 0,
+) -> Tensor | Array:
     """np.array of what holds tensors, which are joined: the result is a tensor, and a copy unless `copy` is False."""
     whole: Any = joined(object)
     if not isinstance(whole, Carrier):
@@ -64,38 +75,48 @@ def array(
     return result.clone() if result is object and copy not in (None, False, IF_NEEDED) else result
 
 
-def _as_array(a: Any, dtype: Any = None, order: Any = None, *, copy: bool | None = None, **rest: Any) -> Any:
+def _as_array(
+    a: Any, dtype: DType | None = None, order: object = None, *, copy: bool | None = None, **rest: object
+) -> Tensor | Array:
     if isinstance(a, np.ndarray) and dtype is None and not copy:
         return a
     return array(a, dtype, copy=copy)
 
 
-def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = None, **rest: Any) -> Any:
+def _full(
+    shape: Sizes, fill_value: ArrayLike, dtype: DType | None = None, order: Any = None, **rest: Any
+) -> Tensor | Array:
     if not isinstance(fill_value, Carrier):
         return np.full(shape, fill_value, dtype, order or "C", **rest)
     return np.full_like(fill_value, fill_value, dtype, shape=shape)
 
 
-def _is_scalar(element: Any) -> bool:
+def _is_scalar(element: object) -> bool:
     return np.isscalar(element) or (isinstance(element, Carrier) and not element.ndim)
 
 
-def _flip(m: Any, axis: Any = None) -> Any:
+def _flip(m: Tensor, axis: Dim = None) -> Tensor:
     """np.flip, whose result is a view, as NumPy's is."""
     axes = range(m.ndim) if axis is None else normalize_axes(axis, m.ndim, "flip")
     return m[tuple(slice(None, None, -1) if place in axes else slice(None) for place in range(m.ndim))]
 
 
-def _rotate(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
+def _rotate(m: Tensor, k: int = 1, axes: Sequence[int] = (0, 1)) -> Tensor:
     """np.rot90, whose result is a view, too."""
     first, second = normalize_axes(axes, m.ndim, "rot90")
     if k % 2 == 0:
         return _flip(m, (first, second)) if k % 4 else m[...]
-    turned = np.swapaxes(m, first, second)
+    turned = on_tensors.swapaxes(m, first, second)
     return _flip(turned, first if k % 4 == 1 else second)
 
 
-OWN: dict[Any, Function] = {np.array: array, np.rot90: _rotate, np.full: _full, np.isscalar: _is_scalar, np.flip: _flip}
+OWN: dict[Function, Function] = {
+    np.array: array,
+    np.rot90: _rotate,
+    np.full: _full,
+    np.isscalar: _is_scalar,
+    np.flip: _flip,
+}
 OWN |= {np.flipud: functools.partial(_flip, axis=0), np.fliplr: functools.partial(_flip, axis=1)}
 OWN |= dict.fromkeys((np.asarray, np.asanyarray, np.ascontiguousarray, np.asarray_chkfinite, np.require), _as_array)
 
@@ -109,7 +130,7 @@ VALUES = "floor ceil trunc isnan isinf isfinite isclose".split()
 """Functions of `math` whose derivative is zero: computed from the values."""
 
 
-def _log(x: Any, base: Any = None) -> Any:
+def _log(x: TensorLike, base: TensorLike | None = None) -> Any:
     return np.log(x) if base is None else np.log(x) / np.log(base)
 
 
@@ -150,14 +171,14 @@ def _of_values(function: Function, *args: Any, **options: Any) -> Any:
     return function(*[arg.detach().item() if isinstance(arg, Carrier) else arg for arg in args], **options)
 
 
-def _of_complex(function: Function, x: Any) -> Any:
+def _of_complex(function: Function, x: Tensor) -> Any:
     return function(x + 0j)
 
 
 _math()
 
 
-def lifted(result: Any, given: Any) -> Any:
+def lifted(result: Any, given: Iterable[object]) -> Any:
     """A new array of floats as a tensor; views of what was given, integers and numbers as they are."""
     if type(result) in (tuple, list):
         return type(result)(lifted(part, given) for part in result)
@@ -173,7 +194,7 @@ def lifted(result: Any, given: Any) -> Any:
     return made(result, False)
 
 
-def _flat(values: Any) -> list[Any]:
+def _flat(values: Iterable[object]) -> list[object]:
     return [leaf for value in values for leaf in (_flat(value) if isinstance(value, (list, tuple)) else [value])]
 
 
@@ -230,14 +251,14 @@ class Called(Stand):
         return result
 
 
-def _is_list(value: Any) -> bool:
+def _is_list(value: object) -> bool:
     """Whether a value is a list that holds tensors of floats: those of integers may be a shape."""
     return isinstance(value, (list, tuple)) and any(
         _is_list(one) or (isinstance(one, Carrier) and one._dtype.kind in "fc") for one in value
     )
 
 
-def _listed(value: Any, depth: int) -> Any:
+def _listed(value: Any, depth: int) -> object:
     """A list of tensors as one, or as a list of such."""
     if not _is_list(value):
         return value
@@ -267,17 +288,17 @@ class Kind(Stand):
             return self.real(*args, **options)
         if len(args) == 2 and self.real is complex:
             return args[0] + 1j * args[1]
-        value = array(args[0], self.real, copy=False)
+        value: Any = array(args[0], self.real, copy=False)
         if value.numel() != 1 and self.real in (float, complex):
             raise TypeError(f"only one element can be converted to a Python number, not shape {tuple(value.shape)}")
         return value.reshape(()).clone() if value.numel() == 1 else value
 
-    def __instancecheck__(self, instance: Any) -> bool:
+    def __instancecheck__(self, instance: object) -> bool:
         if isinstance(instance, Carrier) and self.active:
             return issubclass(np.ndarray if instance.ndim else instance._dtype.type, self.real)
         return isinstance(instance, self.real)
 
-    def __subclasscheck__(self, cls: Any) -> bool:
+    def __subclasscheck__(self, cls: type) -> bool:
         cls = cls.real if isinstance(cls, Stand) else cls
         return issubclass(np.ndarray if self.active and issubclass(cls, Carrier) else cls, self.real)
 
@@ -292,19 +313,19 @@ class Kind(Stand):
             return np.dtype(self.real)
         return getattr(self.real, name)
 
-    def __or__(self, other: Any) -> Any:
+    def __or__(self, other: object) -> Any:
         return self.real | (other.real if isinstance(other, Stand) else other)
 
     __ror__ = __or__
 
-    def __mro_entries__(self, bases: Any) -> tuple[Any]:
+    def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type]:
         return (self.real,)
 
 
 class Facade(ModuleType):
     """A module of NumPy's, or `math`, whose names are looked up when they are first asked for."""
 
-    def __init__(self, real: ModuleType, replaced: Callable[[Any], Any]) -> None:
+    def __init__(self, real: ModuleType, replaced: Callable[[object], object]) -> None:
         super().__init__(real.__name__, real.__doc__)
         vars(self).update(_real=real, _replaced=replaced)
 
@@ -317,11 +338,11 @@ class Facade(ModuleType):
 
 
 @functools.cache
-def facade(module: str) -> Callable[[Any], Any]:
+def facade(module: str) -> Callable[[object], object]:
     """The function that gives what stands for an object in the globals of a module: most stay what they are."""
-    stands: dict[int, Any] = {}
+    stands: dict[int, object] = {}
 
-    def stand(value: Any) -> Any:
+    def stand(value: object) -> object:
         if isinstance(value, ModuleType):
             return Facade(value, replaced) if value.__name__ in MODULES else value
         if isinstance(value, type):
@@ -330,7 +351,7 @@ def facade(module: str) -> Callable[[Any], Any]:
             return Indexed(value, module)
         return Called(value, module) if _known(value) else value
 
-    def replaced(value: Any) -> Any:
+    def replaced(value: object) -> object:
         if not isinstance(value, (ModuleType, type, *FUNCTIONS, type(np.r_), type(np.c_))):
             return value
         found = stands.get(id(value))
@@ -343,7 +364,7 @@ def facade(module: str) -> Callable[[Any], Any]:
     return replaced
 
 
-def _known(value: Any) -> bool:
+def _known(value: object) -> bool:
     """Whether a function is one of NumPy's or of `math`."""
     if isinstance(value, np.ufunc):
         return getattr(np, value.__name__, None) is value

@@ -3,9 +3,10 @@
 `names` registers them.
 """
 
-# ruff: noqa: PLW0108  # the signatures of the lambdas have NumPy's parameter names
+from __future__ import annotations
 
-from typing import Any
+# ruff: noqa: PLW0108  # the signatures of the lambdas have NumPy's parameter names
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from ..vocabulary import arithmetic, later, rounding
 from ..vocabulary.promotion import fractional, inexact
 from .operands import concrete
 
+if TYPE_CHECKING:
+    from .._core.typing import ArrayLike, Tensor, TensorLike
+
 _complex = {name: later("vocabulary.complexes", name) for name in ("angle", "real", "imag", "sgn")}
 _rad2deg, _sinc, _nan_to_num, _step = (
     later("vocabulary.functions", name) for name in ("rad2deg", "sinc", "nan_to_num", "heaviside")
@@ -25,35 +29,35 @@ _rad2deg, _sinc, _nan_to_num, _step = (
 _bessel = later("vocabulary.special", "i0")
 
 
-def _modf(x: Any) -> Any:
+def _modf(x: Tensor) -> tuple[Tensor, Tensor]:
     x = inexact(x)
     rest = later("vocabulary.functions", "frac")(x)
     return arithmetic.where(ops.isinf(x), 0, rest), rounding.trunc(x)
 
 
-def _sign(x: Any) -> Any:
+def _sign(x: Tensor) -> Tensor:
     """The sign; of NaN it is NaN, where torch has 0."""
     sign = _complex["sgn"](x)
     return arithmetic.where(ops.isnan(x), np.nan, sign) if x._dtype.kind == "f" else sign
 
 
-def _angle(z: Any, deg: bool = False) -> Any:
+def _angle(z: Tensor, deg: bool = False) -> Tensor:
     found = _complex["angle"](z)
     return _rad2deg(found) if deg else found
 
 
-def _imag(val: Any) -> Any:
+def _imag(val: Tensor) -> Tensor:
     return _complex["imag"](val) if val.is_complex() else ops.zeros_like(val)
 
 
-def _heaviside(x1: Any, x2: Any) -> Any:
+def _heaviside(x1: Tensor, x2: TensorLike) -> Tensor:
     x1, x2 = fractional(x1, x2)
     x1 = arithmetic.add(x1, ops.zeros_like(x2)) if isinstance(x2, Carrier) else x1  # x1 may be a number
     steps = arithmetic.where(ops.isnan(x1), np.nan, _step(x1, x2))
     return arithmetic.where(arithmetic.eq(x1, 0), x2, steps)
 
 
-def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> Any:
+def _unwrap(p: Tensor, discont: float | None = None, axis: int = -1, *, period: float = 2 * np.pi) -> Tensor:
     whole = not hasattr(period, "dtype") and isinstance(period, int) and p._dtype.kind in "iu"
     p = p if whole else inexact(p)
     half = period // 2 if whole else period / 2
@@ -67,14 +71,16 @@ def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np
     return p + np.concatenate([np.zeros_like(p[tuple(first)]), np.cumsum(moves, axis=place)], place)
 
 
-def _real_if_close(a: Any, tol: float = 100) -> Any:
+def _real_if_close(a: Tensor, tol: float = 100) -> Tensor:
     if not a.is_complex():
         return a
     bound = tol * finfo(a._dtype).eps if tol > 1 else tol
     return _complex["real"](a) if (np.abs(concrete(a).imag) < bound).all() else a
 
 
-def _finite(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+def _finite(
+    x: Tensor, copy: bool = True, nan: ArrayLike = 0.0, posinf: ArrayLike | None = None, neginf: ArrayLike | None = None
+) -> Tensor:
     result = _nan_to_num(x, nan, posinf, neginf)
     return result if copy else write(x, result, "nan_to_num")
 

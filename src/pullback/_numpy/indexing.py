@@ -3,9 +3,10 @@
 `names` registers them. The modules they use are imported on first call.
 """
 
-# ruff: noqa: PLW0108  # the signatures of the lambdas have NumPy's parameter names
+from __future__ import annotations
 
-from typing import Any
+# ruff: noqa: PLW0108  # the signatures of the lambdas have NumPy's parameter names
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,18 +16,21 @@ from ..vocabulary import indexing, later, reductions, shapes
 from ..vocabulary.promotion import cast
 from .operands import concrete, tensors
 
+if TYPE_CHECKING:
+    from .._core.typing import ArrayLike, DType, Tensor
+
 _diagonal, _diag, _diagflat, _tril, _triu = (
     later("vocabulary.diagonals", name) for name in ("diagonal", "diag", "diagflat", "tril", "triu")
 )
 _take_along_dim = later("vocabulary.scatter", "take_along_dim")
 
 
-def _long(indices: Any) -> Any:
+def _long(indices: ArrayLike) -> Tensor:
     """Indices converted to int64, as an array or tensor."""
     return cast(indices if isinstance(indices, Carrier) else np.asarray(indices), np.dtype(np.int64))
 
 
-def _take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
+def _take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: object = None, mode: str = "raise") -> Tensor:
     a, indices = tensors(a, indices)
     place = 0 if axis is None else normalize_axis(axis, a.ndim, "take")
     a = shapes.ravel(a) if axis is None else a
@@ -36,7 +40,7 @@ def _take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: 
     return indexing.getitem(a, (*[slice(None)] * place, indices))
 
 
-def _compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
+def _compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None, out: object = None) -> Tensor:
     return _take(tensors(a, condition)[0], np.flatnonzero(concrete(condition)), axis)
 
 
@@ -45,7 +49,9 @@ def _triangle(function: Function) -> Function:
     return lambda m, k=0: function(shapes.expand(m, *m.shape, *m.shape) if m.ndim == 1 else m, k)
 
 
-def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
+def _trace(
+    a: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DType | None = None, out: object = None
+) -> Tensor:
     return reductions.sum(_diagonal(a, offset, axis1, axis2), -1, dtype=dtype)
 
 

@@ -3,7 +3,9 @@
 `names` registers it. The modules it uses are imported on first call.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,15 +15,20 @@ from ..vocabulary import load, products, shapes
 from ..vocabulary.promotion import inexact, together
 from .operands import concrete, tensors
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.typing import ArrayLike, Dim, Tensor
+
 VECTORS_BY_SHAPE = np.lib.NumpyVersion(np.__version__) < "2.0.0"  # how solve distinguishes vectors from matrices
 
 
-def _operands(*values: Any) -> list[Any]:
+def _operands(*values: ArrayLike) -> list[Tensor]:
     """Values as tensors of their promoted dtype."""
     return tensors(*together(*(value if isinstance(value, Carrier) else np.asarray(value) for value in values)))
 
 
-def _linalg(name: str, *values: Any, **options: Any) -> Any:
+def _linalg(name: str, *values: ArrayLike, **options: Any) -> Any:
     """A function of torch.linalg applied to operands of one real or complex dtype."""
     return load("linalg", name)(*map(inexact, _operands(*values)), **options)
 
@@ -30,36 +37,40 @@ def _of_one(name: str) -> Function:
     return lambda a: _linalg(name, a)
 
 
-def _solve(a: Any, b: Any) -> Any:
+def _solve(a: ArrayLike, b: ArrayLike) -> Tensor:
     a, b = _operands(a, b)
     if b.ndim > 1 and not (VECTORS_BY_SHAPE and b.ndim == a.ndim - 1):
         b = shapes.reshape(b, (1,) * (a.ndim - b.ndim) + tuple(b.shape))
     return _linalg("solve", a, b)
 
 
-def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+def _svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     return _linalg("svd", a, full_matrices=full_matrices) if compute_uv else _linalg("svdvals", a)
 
 
-def _qr(a: Any, mode: str = "reduced") -> Any:
+def _qr(a: ArrayLike, mode: str = "reduced") -> Any:
     factors = _linalg("qr", a, mode=mode)
     return factors.R if mode == "r" else factors
 
 
-def _rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+def _rank(
+    A: ArrayLike, tol: ArrayLike | None = None, hermitian: bool = False, *, rtol: ArrayLike | None = None
+) -> Tensor:
     return _linalg(
         "matrix_rank", A, hermitian=hermitian, atol=tol, rtol=0.0 if rtol is None and tol is not None else rtol
     )
 
 
-def _power(a: Any, n: int) -> Any:
+def _power(a: Tensor, n: int) -> Tensor:
     """A power of a matrix; NumPy computes that of an integer or boolean matrix, with the same dtype."""
     if a._dtype.kind in "biu":
         return tensors(np.linalg.matrix_power(concrete(a), n), a)[0]
     return _linalg("matrix_power", a, n=n)
 
 
-def _cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
+def _cross(
+    a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Tensor:
     if axis is not None:
         axisa = axisb = axisc = axis
     a, b = (shapes.movedim(each, place, -1) for each, place in zip(_operands(a, b), (axisa, axisb), strict=True))
@@ -68,30 +79,30 @@ def _cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, ax
     return shapes.movedim(load("vocabulary.contractions", "cross")(a, b, -1), -1, axisc)
 
 
-def _vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+def _vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     powers = load("linalg", "vander")(x, N)
     return powers if increasing else shapes.flip(powers, 1)
 
 
-def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+def _tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[int] = 2) -> Tensor:
     return load("vocabulary.contractions", "tensordot")(*_operands(a, b), axes)
 
 
-def product(a: Any, b: Any) -> Any:
+def product(a: ArrayLike, b: ArrayLike) -> Tensor:
     """NumPy's matmul, with tensors converted to their promoted dtype."""
     both = isinstance(a, Carrier) and isinstance(b, Carrier)
     return products.matmul(*(together(a, b) if both else (a, b)))
 
 
-def _matvec(a: Any, x: Any) -> Any:
+def _matvec(a: Tensor, x: Tensor) -> Tensor:
     return shapes.squeeze(products.matmul(a, shapes.unsqueeze(x, -1)), -1)
 
 
-def _vecmat(x: Any, a: Any) -> Any:
+def _vecmat(x: Tensor, a: Tensor) -> Tensor:
     return _matvec(shapes.matrix_transpose(a), ops.conj(x))
 
 
-def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def _norm(x: Tensor, ord: float | str | None = None, axis: Dim = None, keepdims: bool = False) -> Tensor:
     if axis is None and ord is None:
         axis = tuple(range(x.ndim))
     elif axis is None and x.ndim == 2:

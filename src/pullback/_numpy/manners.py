@@ -13,7 +13,7 @@ import inspect
 import itertools
 import operator
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,12 @@ from ..vocabulary import shapes
 from ..vocabulary.promotion import category
 from .construction import CONSTRUCTION
 from .facades import belongs
-from .operands import joined
+from .operands import joined, on_tensors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from .._core.typing import DType, Sizes, TensorLike
 
 BY_NUMPY = """all any argmax argmin argpartition argsort clip cumprod cumsum diagonal dot max mean min nonzero copy prod ptp put
     ravel repeat round searchsorted squeeze std sum swapaxes take trace var""".split()
@@ -43,67 +48,67 @@ def _asked() -> bool:
 class _Member:
     """A method, or an attribute, that is another one to a program."""
 
-    def __init__(self, name: str, own: Any, original: Any) -> None:
+    def __init__(self, name: str, own: Function, original: Any) -> None:
         self.name, self.own, self.original = name, own, original
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
         if instance is not None and _asked():
             return self.own(instance)
         if self.original is None:
             raise AttributeError(f"'Tensor' object has no attribute {self.name!r}", name=self.name, obj=instance)
         return self.original.__get__(instance, owner)
 
-    def __set__(self, instance: Any, value: Any) -> None:
+    def __set__(self, instance: object, value: object) -> None:
         self.original.__set__(instance, value)
 
 
-def _transpose(x: Any, *axes: Any) -> Any:
-    return np.transpose(x, axes[0] if len(axes) == 1 else axes or None)
+def _transpose(x: Tensor, *axes: int) -> Tensor:
+    return on_tensors.transpose(x, axes[0] if len(axes) == 1 else axes or None)
 
 
-def _flatten(x: Any, order: Any = "C") -> Any:
-    return ops.clone(np.ravel(x, order))
+def _flatten(x: Tensor, order: str = "C") -> Tensor:
+    return ops.clone(on_tensors.ravel(x, order))
 
 
-def _sort(x: Any, *args: Any, **options: Any) -> None:
+def _sort(x: Tensor, *args: Any, **options: Any) -> None:
     x[...] = np.sort(x, *args, **options)
 
 
-def _astype(x: Any, dtype: Any, *rest: Any, copy: bool = True, **options: Any) -> Any:
+def _astype(x: Tensor, dtype: DType, *rest: object, copy: bool = True, **options: object) -> Tensor:
     return CONSTRUCTION["astype"](x, np.dtype(dtype), copy=copy)
 
 
-def _reshape(x: Any, *shape: Any, order: Any = "C") -> Any:
-    return np.reshape(x, shape[0] if len(shape) == 1 else shape, order)
+def _reshape(x: Tensor, *shape: Sizes, order: str = "C") -> Tensor:
+    return on_tensors.reshape(x, shape[0] if len(shape) == 1 else shape, order)
 
 
-def _view(x: Any, *dtype: Any) -> Any:
+def _view(x: Tensor, *dtype: object) -> Tensor:
     if dtype:
         raise TypeError(f"x.view({dtype[0]!r}) shows the memory in another form, which has no derivative: use x.astype")
     return x[...]
 
 
-def _length(x: Any) -> Any:
+def _length(x: Tensor) -> Callable[[], int]:
     if not x.ndim:
         raise AttributeError("a number has no length")
     return lambda: x.shape[0]
 
 
-def _elements(x: Any) -> Any:
+def _elements(x: Tensor) -> Callable[[], Iterator[Tensor]]:
     if not x.ndim:
         raise AttributeError("a number has no elements")
     return lambda: iter([ops.clone(one) if x.ndim == 1 else one for one in shapes.unbind(x)])
 
 
-def _fill(x: Any, value: Any) -> None:
+def _fill(x: Tensor, value: TensorLike) -> None:
     x[...] = value
 
 
-def _partition(x: Any, *args: Any, **options: Any) -> None:
+def _partition(x: Tensor, *args: Any, **options: Any) -> None:
     x[...] = np.partition(x, *args, **options)
 
 
-METHODS: dict[str, Any] = {name: vars(np)[name] for name in BY_NUMPY}
+METHODS: dict[str, Function] = {name: vars(np)[name] for name in BY_NUMPY}
 METHODS |= {"transpose": _transpose, "flatten": _flatten, "sort": _sort, "partition": _partition, "fill": _fill}
 METHODS |= {
     "astype": _astype,
@@ -112,7 +117,7 @@ METHODS |= {
     "__pos__": np.positive,
     "conjugate": operator.methodcaller("conj"),
 }
-ATTRIBUTES: dict[str, Any] = {
+ATTRIBUTES: dict[str, Function] = {
     "dtype": operator.attrgetter("_dtype"),
     "imag": np.imag,
     "flags": lambda x: x._elements().flags,
@@ -122,7 +127,7 @@ ATTRIBUTES: dict[str, Any] = {
 
 
 def _item(original: Function) -> Function:
-    def method(self: Any, index: Any) -> Any:
+    def method(self: Tensor, index: Any) -> Tensor:
         found = original(self, index)
         return ops.clone(found) if not found.ndim and _asked() else found
 
@@ -130,7 +135,7 @@ def _item(original: Function) -> Function:
 
 
 def _set_item(original: Function) -> Function:
-    def method(self: Any, index: Any, value: Any) -> None:
+    def method(self: Tensor, index: Any, value: object) -> None:
         original(self, index, joined(value) if isinstance(value, (list, tuple)) and _asked() else value)
 
     return method
@@ -139,7 +144,7 @@ def _set_item(original: Function) -> Function:
 def _augmented(name: str, original: Function) -> Function:
     new = getattr(operator, f"__{name}__")
 
-    def method(self: Any, other: Any) -> Any:
+    def method(self: Tensor, other: object) -> Any:
         return new(self, other) if not self.ndim and _asked() else original(self, other)
 
     return method
@@ -148,7 +153,7 @@ def _augmented(name: str, original: Function) -> Function:
 def _subtracted(original: Function) -> Function:
     """A mask is a number in a difference with numbers, as in `1 - mask`; of two masks, the difference is refused."""
 
-    def method(self: Any, other: Any) -> Any:
+    def method(self: Tensor, other: object) -> Any:
         if _asked():
             masks = [category(each)[0].kind == "b" for each in (self, other)]
             if masks == [True, False]:
@@ -161,23 +166,23 @@ def _subtracted(original: Function) -> Function:
 
 
 def _copied(original: Function) -> Function:
-    def method(self: Any, *memo: Any) -> Any:
+    def method(self: Tensor, *memo: object) -> Tensor:
         return self.clone() if mode.get().programs else original(self, *memo)
 
     return method
 
 
-def _rounded(x: Any, ndigits: int | None = None) -> Any:
-    return round(x.detach().item()) if ndigits is None else np.round(x, ndigits)
+def _rounded(x: Tensor, ndigits: int | None = None) -> Tensor | int:
+    return round(x.detach().item()) if ndigits is None else on_tensors.round(x, ndigits)
 
 
-def exchange() -> list[tuple[type, str, Any]]:
+def exchange() -> list[tuple[type, str, object]]:
     """Give tensors these methods; what they had, for `restore`."""
-    new: dict[tuple[type, str], Any] = {}
+    new: dict[tuple[type, str], object] = {}
     for name, make in (("__getitem__", _item), ("__setitem__", _set_item)):
         new[Tensor, name] = make(getattr(Tensor, name))
     new[Tensor, "__round__"] = _rounded
-    classes: tuple[Any, ...] = (Tensor, Boxed)
+    classes: tuple[type, ...] = (Tensor, Boxed)
     for cls, name in itertools.product(classes, ("__copy__", "__deepcopy__")):
         new[cls, name] = _copied(getattr(cls, name))
     for name in ("__sub__", "__rsub__"):
@@ -191,12 +196,12 @@ def exchange() -> list[tuple[type, str, Any]]:
             name, own if name in METHODS else method, inspect.getattr_static(Tensor, name, None)
         )
     before = [(cls, name, vars(cls).get(name)) for cls, name in new]
-    for (cls, name), method in new.items():
-        setattr(cls, name, method)
+    for (cls, name), member in new.items():
+        setattr(cls, name, member)
     return before
 
 
-def restore(before: list[tuple[type, str, Any]]) -> None:
+def restore(before: list[tuple[type, str, object]]) -> None:
     """Give tensors the methods that they had."""
     for cls, name, method in before:
         if method is None:

@@ -4,10 +4,12 @@ Every ufunc with two operands has them: sums, products and extremes use their ow
 step by step along an axis. `_numpy` looks them up.
 """
 
+from __future__ import annotations
+
 import functools
 import itertools
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,12 +20,17 @@ from .._core.sites import of_pairs
 from ..vocabulary import later, reductions, shapes
 from ..vocabulary.promotion import cast, category
 from . import reductions as numpy_reductions
-from .operands import concrete, tensors
+from .operands import concrete, on_tensors, tensors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.typing import Array, ArrayLike, Dim, DType, Number, Tensor
 
 _scan = {name: later("vocabulary.scans", name) for name in ("cumprod", "cummax", "cummin", "logcumsumexp")}
 
 
-def _in(dtype: Any, a: Any) -> Any:
+def _in(dtype: DType | None, a: Tensor) -> Tensor:
     return a if dtype is None else cast(a, dtypes.as_dtype(dtype).numpy)
 
 
@@ -46,21 +53,26 @@ def method(ufunc: np.ufunc, operation: Function, name: str) -> Function | None:
     return methods[name](ufunc, operation)
 
 
-def _merged(a: Any, axes: tuple[int, ...]) -> Any:
+def _merged(a: Tensor, axes: tuple[int, ...]) -> Tensor:
     """The reduced axes, merged into one, which comes first."""
     rest = [axis for axis in range(a.ndim) if axis not in axes]
     return shapes.reshape(shapes.permute(a, [*axes, *rest]), -1, *[a.shape[axis] for axis in rest])
 
 
-def _judged(ufunc: np.ufunc, a: Any, axes: tuple[int, ...]) -> Any:
+def _judged(ufunc: np.ufunc, a: Tensor, axes: tuple[int, ...]) -> Tensor:
     """The operand in the dtype that NumPy reduces it in; refused if NumPy refuses the dtype, or several axes."""
     return cast(a, ufunc.reduce(np.ones((1,) * a.ndim, a._dtype), axis=axes).dtype)
 
 
 def _reduce(ufunc: np.ufunc, operation: Function) -> Function:
     def reduce(
-        a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None
-    ) -> Any:
+        a: Tensor,
+        axis: Dim = 0,
+        dtype: DType | None = None,
+        out: object = None,
+        keepdims: bool = False,
+        initial: ArrayLike | None = None,
+    ) -> Tensor:
         axes = normalize_axes(axis, a.ndim, ufunc.__name__)
         a = _judged(ufunc, _in(dtype, a), axes)
         rows: list[Any] = list(shapes.unbind(_merged(a, axes)))
@@ -68,17 +80,17 @@ def _reduce(ufunc: np.ufunc, operation: Function) -> Function:
         if start is None and not rows:
             raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
         rows = rows if start is None else [start, *rows]
-        result = functools.reduce(operation, rows)
+        result: Tensor | Array | Number = functools.reduce(operation, rows)
         if not isinstance(result, Carrier):
             rest = [size for place, size in enumerate(a.shape) if place not in axes]
-            result = tensors(np.broadcast_to(np.asarray(result, a._dtype), rest), a)[0]
-        return np.expand_dims(result, axes) if keepdims else result
+            (result, _) = tensors(np.broadcast_to(np.asarray(result, a._dtype), rest), a)
+        return on_tensors.expand_dims(result, axes) if keepdims else result
 
     return reduce
 
 
 def _accumulate(ufunc: np.ufunc, operation: Function) -> Function:
-    def accumulate(a: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+    def accumulate(a: Tensor, axis: int = 0, dtype: DType | None = None, out: object = None) -> Tensor:
         if not a.ndim:
             raise TypeError("cannot accumulate on a scalar")
         place = normalize_axis(axis, a.ndim, ufunc.__name__)
@@ -97,7 +109,9 @@ def _outer(ufunc: np.ufunc, operation: Function) -> Function:
 
 
 def _reduceat(ufunc: np.ufunc, operation: Function) -> Function:
-    def reduceat(a: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+    def reduceat(
+        a: Tensor, indices: ArrayLike, axis: int = 0, dtype: DType | None = None, out: object = None
+    ) -> Tensor:
         place = normalize_axis(axis, a.ndim, ufunc.__name__)
         starts, length = concrete(indices).tolist(), a.shape[place]
         if any(not 0 <= start < length for start in starts):
@@ -117,11 +131,11 @@ def _reduceat(ufunc: np.ufunc, operation: Function) -> Function:
 # The options of a call
 
 
-def in_dtype(name: str, operation: Function, dtype: Any) -> Function:
+def in_dtype(name: str, operation: Function, dtype: DType) -> Function:
     """An operation whose operands are first converted to a dtype, and whose result has it."""
     kind = dtypes.as_dtype(dtype).numpy
 
-    def computed(*operands: Any) -> Any:
+    def computed(*operands: ArrayLike) -> Tensor:
         sources = [category(operand) for operand in operands]
         for source, strength in sources:
             if strength != "scalar" and not np.can_cast(source, kind, "same_kind"):
@@ -138,7 +152,7 @@ def in_dtype(name: str, operation: Function, dtype: Any) -> Function:
     return computed
 
 
-def along_axes(ufunc: np.ufunc, operation: Function, axes: Any, axis: Any, keepdims: bool) -> Function:
+def along_axes(ufunc: np.ufunc, operation: Function, axes: Sequence[Any] | None, axis: Dim, keepdims: bool) -> Function:
     """A generalised ufunc such as matmul along other axes than the last ones of its signature."""
     sides = str(ufunc.signature).split("->")
     cores = [len(re.findall(r"\w+", core)) for side in sides for core in re.findall(r"\(([^)]*)\)", side)]
@@ -148,17 +162,17 @@ def along_axes(ufunc: np.ufunc, operation: Function, axes: Any, axis: Any, keepd
         axes = [axis if core else () for core in cores]
     listed = axes and [tuple(np.atleast_1d(np.asarray(entry, int)).tolist()) for entry in axes]
 
-    def computed(*operands: Any) -> Any:
+    def computed(*operands: ArrayLike) -> Tensor:
         places = listed or [tuple(range(-core, 0)) for core in cores]
         if len(places) < len(operands):
             raise ValueError(f"axes should be a list with an entry for all {ufunc.nin} inputs and outputs: {axes}")
         moved = [
-            np.moveaxis(value, place, tuple(range(-len(place), 0))) if place else value
+            on_tensors.moveaxis(value, place, tuple(range(-len(place), 0))) if place else value
             for value, place in zip(operands, places, strict=False)
         ]
         result = operation(*moved)
         if keepdims:
-            return np.expand_dims(result, places[0])
+            return on_tensors.expand_dims(result, places[0])
         last = places[len(operands)] if len(places) > len(operands) else ()
         return np.moveaxis(result, tuple(range(-len(last), 0)), last) if last else result
 

@@ -17,7 +17,7 @@ from ..vocabulary import arithmetic, bits, functions, indexing, load, products, 
 from ..vocabulary.promotion import cast
 from . import functions as numpy_functions, indexing as numpy_indexing, linalg as numpy_linalg, shapes as numpy_shapes
 from .construction import CONSTRUCTION
-from .operands import operand
+from .operands import on_tensors, operand, tensors
 from .polynomials import POLYNOMIALS
 from .reductions import REDUCTIONS
 from .sets import SETS
@@ -25,7 +25,9 @@ from .statistics import STATISTICS
 from .writing import WRITING
 
 if TYPE_CHECKING:
-    from .._core.typing import TensorLike
+    from collections.abc import Sequence
+
+    from .._core.typing import ArrayLike, Dim, Sizes, Tensor, TensorLike
 
 # fmt: off
 UFUNCS: dict[np.ufunc, Function] = {
@@ -50,30 +52,30 @@ UFUNCS: dict[np.ufunc, Function] = {
 # fmt: on
 
 
-def _each(values: Any) -> Any:
+def _each(values: Tensor | Sequence[ArrayLike]) -> Tensor | list[Any]:
     """The arguments of a join: a tensor unchanged; in a sequence every list as an array."""
     return values if isinstance(values, Carrier) else [operand(value) for value in values]
 
 
-def _reshaped(value: TensorLike, *shape: int) -> Any:
-    return shapes.reshape(value, shape) if isinstance(value, Carrier) else np.reshape(value, shape)
+def _reshaped(value: TensorLike, *shape: int) -> Tensor:
+    return shapes.reshape(value, shape) if isinstance(value, Carrier) else on_tensors.reshape(value, shape)
 
 
-def _concatenate(arrays: Any, axis: int | None = 0, out: Any = None) -> Any:
+def _concatenate(arrays: Tensor | Sequence[ArrayLike], axis: int | None = 0, out: object = None) -> Tensor:
     joined = _each(arrays)
     return shapes.cat([_reshaped(value, -1) for value in joined], 0) if axis is None else shapes.cat(joined, axis)
 
 
-def _size(a: Any, axis: Any = None) -> int:
+def _size(a: Tensor, axis: Dim = None) -> int:
     axes = range(a.ndim) if axis is None else normalize_axes(axis, a.ndim, "size")
     return math.prod(a.shape[one] for one in axes)
 
 
-def _vstack(tup: Any) -> Any:
+def _vstack(tup: Tensor | Sequence[ArrayLike]) -> Tensor:
     return shapes.cat([_reshaped(value, 1, -1) if np.ndim(value) < 2 else value for value in _each(tup)], 0)
 
 
-def _hstack(tup: Any) -> Any:
+def _hstack(tup: Tensor | Sequence[ArrayLike]) -> Tensor:
     listed = [_reshaped(value, 1) if np.ndim(value) == 0 else value for value in _each(tup)]
     return shapes.cat(listed, min(np.ndim(listed[0]) - 1, 1))
 
@@ -81,7 +83,7 @@ def _hstack(tup: Any) -> Any:
 def _split(function: Function) -> Function:
     """split and array_split: NumPy determines the pieces, by splitting the indices along the axis."""
 
-    def pieces(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    def pieces(ary: Tensor, indices_or_sections: ArrayLike, axis: int = 0) -> list[Tensor]:
         place = normalize_axis(axis, ary.ndim)
         parts = function(np.arange(ary.shape[place]), indices_or_sections)
         bounds = [slice(part[0], part[-1] + 1) if part.size else slice(0, 0) for part in parts]
@@ -90,38 +92,41 @@ def _split(function: Function) -> Function:
     return pieces
 
 
-def _moveaxis(a: Any, source: Any, destination: Any) -> Any:
+def _moveaxis(a: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
     return shapes.movedim(a, *(normalize_axes(axes, a.ndim, "moveaxis") for axes in (source, destination)))
 
 
-def _squeeze(a: Any, axis: Any = None) -> Any:
+def _squeeze(a: Tensor, axis: Dim = None) -> Tensor:
     if axis is not None and any(a.shape[place] != 1 for place in normalize_axes(axis, a.ndim, "squeeze")):
         raise ValueError(f"squeeze: axis {axis} of shape {tuple(a.shape)} does not have length 1")
     return shapes.squeeze(a, axis)
 
 
-def _expand_dims(a: Any, axis: Any) -> Any:
+def _expand_dims(a: Tensor, axis: int | Sequence[int]) -> Tensor:
     for place in sorted(normalize_axes(axis, a.ndim + np.size(axis), "expand_dims")):
         a = shapes.unsqueeze(a, place)
     return a
 
 
-def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
+def _where(condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None = None) -> Tensor | tuple[Tensor, ...]:
     if x is None and y is None:
-        return slicing.nonzero(condition, as_tuple=True)
+        (given,) = tensors(condition)
+        return slicing.nonzero(given, as_tuple=True)
+    if x is None or y is None:
+        raise ValueError("either both or neither of x and y should be given")
     return arithmetic.where(cast(operand(condition), np.dtype(bool)), operand(x), operand(y))
 
 
-def _dot(a: Any, b: Any, out: Any = None) -> Any:
-    a, b = operand(a), operand(b)
-    axes = np.ndim(a), np.ndim(b)
+def _dot(a: ArrayLike, b: ArrayLike, out: object = None) -> Tensor:
+    left, right = operand(a), operand(b)
+    axes = np.ndim(left), np.ndim(right)
     if 0 in axes:
-        return arithmetic.mul(a, b)
+        return arithmetic.mul(left, right)
     if axes[0] < 2 or axes[1] < 3:
-        return numpy_linalg.product(a, b)
-    left, right = products.LETTERS[: axes[0]], products.LETTERS[axes[0] : sum(axes)]
-    free = right[:-2] + right[-1]
-    return products.einsum(f"{left},{right[:-2]}{left[-1]}{right[-1]}->{left[:-1]}{free}", a, b)
+        return numpy_linalg.product(left, right)
+    rows, columns = products.LETTERS[: axes[0]], products.LETTERS[axes[0] : sum(axes)]
+    free = columns[:-2] + columns[-1]
+    return products.einsum(f"{rows},{columns[:-2]}{rows[-1]}{columns[-1]}->{rows[:-1]}{free}", left, right)
 
 
 def _like(fill: int) -> Function:
@@ -132,7 +137,7 @@ def _like(fill: int) -> Function:
 def _ordered(function: Function) -> Function:
     """reshape and ravel, also in Fortran order: the axes are reversed before and after."""
 
-    def ordered(a: Any, shape: Any, order: str) -> Any:
+    def ordered(a: Tensor, shape: Sizes, order: str) -> Tensor:
         if order not in ("C", "F"):
             raise TypeError(f"numpy.{function.__name__} has no derivative here with order={order!r}: 'C' and 'F' have")
         if order == "C":
@@ -143,7 +148,7 @@ def _ordered(function: Function) -> Function:
     return ordered
 
 
-def _turned(a: Any) -> Any:
+def _turned(a: Tensor) -> Tensor:
     return shapes.permute(a, tuple(reversed(range(a.ndim))))
 
 

@@ -1,6 +1,8 @@
 """Conversion of the arguments of NumPy calls: to tensors, to arrays, or to values that carry no gradient."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, cast as as_type
 
 import numpy as np
 
@@ -10,27 +12,39 @@ from .._tensor.tensor import Tensor
 from ..vocabulary import shapes
 from ..vocabulary.promotion import cast
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._core.typing import Array, ArrayLike
+
+    class _OnTensors(Protocol):
+        def __getattr__(self, name: str) -> Callable[..., Tensor]: ...
+
+
+on_tensors: _OnTensors = as_type("_OnTensors", np)
+"""NumPy, whose functions give tensors for tensors (NEP 18)."""
 UNKNOWN = "pullback has no such operation"
 
 
-def operand(value: Any) -> Any:
+def operand(value: ArrayLike) -> Any:
     """A list as an array; tensors, arrays and numbers unchanged."""
     return np.asarray(value) if isinstance(value, (list, tuple)) else value
 
 
-def tensors(*values: Any) -> list[Any]:
+def tensors(*values: ArrayLike) -> list[Tensor]:
     """Values as tensors: of the interpreter of the first tensor among them, or plain ones."""
     interpreter = next((value.interpreter for value in values if isinstance(value, Carrier)), Tensor.interpreter)
     wrap = interpreter.wrap
-    return [value if isinstance(value, Carrier) else wrap(np.asarray(value), None) for value in values]
+    found: list[Any] = [value if isinstance(value, Carrier) else wrap(np.asarray(value), None) for value in values]
+    return found
 
 
-def numeric(value: Any) -> bool:
+def numeric(value: object) -> bool:
     """True if a value is a tensor, or can be one; objects and texts cannot."""
     return isinstance(value, Carrier) or holds_tensor(value) or np.asarray(value).dtype.kind in "biufc"
 
 
-def concrete(value: Any) -> Any:
+def concrete(value: ArrayLike) -> Array:
     """The values of a tensor, tracked or not, as a read-only array, for results that have no derivative."""
     if not isinstance(value, Carrier):
         return np.asarray(value)
@@ -39,7 +53,7 @@ def concrete(value: Any) -> Any:
     return array
 
 
-def holds_tensor(value: Any) -> bool:
+def holds_tensor(value: object) -> bool:
     """True if a value is a tensor, or a list or tuple that contains one."""
     return isinstance(value, Carrier) or (isinstance(value, (list, tuple)) and any(map(holds_tensor, value)))
 
@@ -53,7 +67,7 @@ def joined(value: Any) -> Any:
     return shapes.stack([cast(part, kind) for part in parts])
 
 
-def is_plain(tensor: Any) -> bool:
+def is_plain(tensor: Carrier) -> bool:
     """True if a tensor is equivalent to an array: not tracked, and of no interpreter."""
     return tensor._node is None and not tensor.level and isinstance(tensor._array, np.ndarray)
 

@@ -3,7 +3,9 @@
 They are written with NumPy's own functions, which accept tensors like arrays. `names` registers them.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,106 +13,111 @@ from .._core.bfloat import finfo
 from .._core.primitives import Function
 from ..vocabulary import shapes
 from ..vocabulary.promotion import inexact, together
-from .operands import concrete, operand, tensors
+from .operands import concrete, on_tensors, operand, tensors
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, ArrayLike, Tensor
 
 
-def _coefficients(*values: Any) -> list[Any]:
+def _coefficients(*values: ArrayLike) -> list[Tensor]:
     """Vectors of coefficients, as tensors of their promoted dtype."""
     given = [np.asarray(value.coeffs) if isinstance(value, np.poly1d) else operand(value) for value in values]
-    return [np.atleast_1d(tensor) for tensor in tensors(*together(*given))]
+    return [on_tensors.atleast_1d(tensor) for tensor in tensors(*together(*given))]
 
 
-def _polyval(p: Any, x: Any) -> Any:
+def _polyval(p: ArrayLike, x: ArrayLike) -> Tensor:
     if isinstance(x, np.poly1d):
         raise TypeError("numpy.polyval of a poly1d at a poly1d has no derivative here: multiply with np.polymul")
     p, x = tensors(*together(*(np.asarray(v.coeffs) if isinstance(v, np.poly1d) else operand(v) for v in (p, x))))
-    result = np.zeros_like(x)
+    result = on_tensors.zeros_like(x)
     for coefficient in p:
         result = result * x + coefficient
     return result
 
 
-def _of_one_length(a1: Any, a2: Any) -> list[Any]:
+def _of_one_length(a1: ArrayLike, a2: ArrayLike) -> list[Tensor]:
     """The coefficients of two polynomials, with leading zeros before those of the shorter one."""
     given = _coefficients(a1, a2)
     length = max(p.shape[0] for p in given)
-    return [np.concatenate([np.zeros(length - p.shape[0], p._dtype), p]) for p in given]
+    return [on_tensors.concatenate([np.zeros(length - p.shape[0], p._dtype), p]) for p in given]
 
 
-def _polyadd(a1: Any, a2: Any) -> Any:
+def _polyadd(a1: ArrayLike, a2: ArrayLike) -> Tensor:
     p, q = _of_one_length(a1, a2)
     return p + q
 
 
-def _polysub(a1: Any, a2: Any) -> Any:
+def _polysub(a1: ArrayLike, a2: ArrayLike) -> Tensor:
     p, q = _of_one_length(a1, a2)
     return p - q
 
 
-def _without_leading_zeros(p: Any) -> Any:
+def _without_leading_zeros(p: Tensor) -> Tensor:
     return np.trim_zeros(p, "f") if concrete(p).any() else p[:1]
 
 
-def _polymul(a1: Any, a2: Any) -> Any:
-    return np.convolve(*map(_without_leading_zeros, _coefficients(a1, a2)))
+def _polymul(a1: ArrayLike, a2: ArrayLike) -> Tensor:
+    return on_tensors.convolve(*map(_without_leading_zeros, _coefficients(a1, a2)))
 
 
-def _polydiv(u: Any, v: Any) -> Any:
+def _polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Tensor, Tensor]:
     rest, v = map(inexact, _coefficients(u, v))
     size = v.shape[0]
     quotient = []
     for _ in range(rest.shape[0] - size + 1):
         factor = rest[:1] / v[:1]
         quotient.append(factor)
-        rest = np.concatenate([(rest[:size] - factor * v)[1:], rest[size:]])
+        rest = on_tensors.concatenate([(rest[:size] - factor * v)[1:], rest[size:]])
     if not quotient:
-        return np.zeros_like(rest[:1]), rest
-    rest = rest if rest.shape[0] else np.zeros_like(v[:1])
+        return on_tensors.zeros_like(rest[:1]), rest
+    rest = rest if rest.shape[0] else on_tensors.zeros_like(v[:1])
     while rest.shape[0] > 1 and abs(concrete(rest)[0]) <= 1e-8:
         rest = rest[1:]
-    return np.concatenate(quotient), rest
+    return on_tensors.concatenate(quotient), rest
 
 
-def _polyder(p: Any, m: int = 1) -> Any:
+def _polyder(p: ArrayLike, m: int = 1) -> Tensor:
     if m < 0:
         raise ValueError(f"Order of derivative must be positive (see polyint), not {m}")
-    (p,) = _coefficients(p)
+    (found,) = _coefficients(p)
     for _ in range(int(m)):
-        p = p[:-1] * np.arange(p.shape[0] - 1, 0, -1)
-    return p
+        found = found[:-1] * np.arange(found.shape[0] - 1, 0, -1)
+    return found
 
 
-def _polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+def _polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Tensor:
     if m < 0:
         raise ValueError(f"Order of integral must be positive (see polyder), not {m}")
     p, constants = tensors(*together(operand(p), np.zeros(1) if k is None else operand(k)))
-    p, constants = np.atleast_1d(inexact(p)), np.atleast_1d(inexact(constants))
+    p, constants = on_tensors.atleast_1d(inexact(p)), on_tensors.atleast_1d(inexact(constants))
     if constants.shape[0] not in (1, m):
         raise ValueError(
             f"k must be a scalar or a rank-1 array of length 1 or >m: it has {constants.shape[0]}, m is {m}"
         )
     for i in range(int(m)):
         j = i if constants.shape[0] > 1 else 0
-        p = np.concatenate([p / np.arange(p.shape[0], 0, -1), constants[j : j + 1]])
+        p = on_tensors.concatenate([p / np.arange(p.shape[0], 0, -1), constants[j : j + 1]])
     return p
 
 
-def _poly(seq_of_zeros: Any) -> Any:
+def _poly(seq_of_zeros: ArrayLike) -> Tensor:
     (zeros,) = tensors(operand(seq_of_zeros))
     if zeros.ndim == 2 and zeros.shape[0] == zeros.shape[1]:
-        zeros = np.linalg.eigvals(zeros)
+        (zeros,) = tensors(np.linalg.eigvals(zeros))
     elif zeros.ndim > 1:
         raise ValueError(f"input must be 1d or non-empty square 2d array, not of shape {tuple(zeros.shape)}")
     zeros = inexact(np.atleast_1d(zeros))
-    found = np.ones(1, zeros._dtype)
+    found: Tensor | Array = np.ones(1, zeros._dtype)
     for place in range(zeros.shape[0]):
-        found = np.convolve(found, np.concatenate([np.ones(1, zeros._dtype), -zeros[place : place + 1]]))
+        found = on_tensors.convolve(
+            found, on_tensors.concatenate([np.ones(1, zeros._dtype), -zeros[place : place + 1]])
+        )
     values = concrete(zeros)
     paired = values.dtype.kind == "c" and np.array_equal(np.sort(values), np.sort(values.conj()))
-    return np.real(found) if paired else tensors(found, zeros)[0]
+    return on_tensors.real(found) if paired else tensors(found, zeros)[0]
 
 
-def _roots(p: Any) -> Any:
+def _roots(p: ArrayLike) -> Tensor:
     (p,) = _coefficients(p)
     if p.ndim != 1:
         raise ValueError(f"Input must be a rank-1 array, not of shape {tuple(p.shape)}")
@@ -119,15 +126,21 @@ def _roots(p: Any) -> Any:
     behind = p.shape[0] - 1 - int(places[-1]) if places.size else 0
     degree = inside.shape[0] - 1
     if degree < 1:
-        return np.zeros_like(inside, shape=behind if places.size else 0)
+        return on_tensors.zeros_like(inside, shape=behind if places.size else 0)
     shifted = np.eye(degree - 1, degree, dtype=inside._dtype)
     found: Any = np.linalg.eigvals(np.concatenate([-(inside[1:] / inside[0])[None], shifted]))
-    return np.concatenate([found, np.zeros(behind, found._dtype)])
+    return on_tensors.concatenate([found, np.zeros(behind, found._dtype)])
 
 
 def _polyfit(
-    x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None, cov: Any = False
-) -> Any:
+    x: ArrayLike,
+    y: ArrayLike,
+    deg: int,
+    rcond: float | None = None,
+    full: bool = False,
+    w: ArrayLike | None = None,
+    cov: bool | str = False,
+) -> Tensor | tuple[Tensor, Tensor]:
     x, y = map(inexact, tensors(*together(operand(x), operand(y))))
     if full:
         raise TypeError("numpy.polyfit has no derivative here with full=True: leave it out, or use np.linalg.lstsq")
@@ -144,7 +157,7 @@ def _polyfit(
     found = shapes.reshape(found, -1, *y.shape[1:]) / (scale if y.ndim == 1 else scale[:, None])
     if not cov:
         return found
-    inner = np.linalg.inv(np.transpose(left / scale) @ (left / scale)) / np.outer(scale, scale)
+    inner: Any = np.linalg.inv(np.transpose(left / scale) @ (left / scale)) / np.outer(scale, scale)
     if cov != "unscaled":
         if x.shape[0] <= deg + 1:
             raise ValueError("the number of data points must exceed order to scale the covariance matrix")

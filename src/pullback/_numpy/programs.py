@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from importlib.machinery import ExtensionFileLoader
 from types import FrameType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from .._core import forks
 from .._core.dtypes import expect_programs
@@ -18,6 +18,10 @@ from .._core.sites import called, describe
 from .._tape.cuts import refusals
 from . import manners
 from .facades import belongs, facade
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
 
 REFUSED = {"numpy", "pullback", "builtins", "math"}
 MISSING = object()
@@ -76,7 +80,7 @@ class _Entered:
                 manners.restore(self.methods)
                 expect_programs(False)
 
-    def change(self, name: str, module: Any, programs: frozenset[str]) -> None:
+    def change(self, name: str, module: object, programs: frozenset[str]) -> None:
         """Change the names of one module, if it belongs to one of these programs."""
         if not (belongs(name, programs) and isinstance(module, ModuleType)) or _is_compiled(module):
             return
@@ -90,7 +94,9 @@ class _Entered:
                 self.changed.append((name, namespace, key, namespace.get(key, MISSING), new))
                 namespace[key] = new
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         """The others' specification, with a loader that changes the module's names when it has run."""
         if not belongs(name, frozenset(self.entered)):
             return None
@@ -103,8 +109,8 @@ class _Entered:
                 return spec
         return None
 
-    def _changing(self, name: str, load: Callable[[Any], None]) -> Callable[[Any], None]:
-        def exec_module(module: Any) -> None:
+    def _changing(self, name: str, load: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
+        def exec_module(module: ModuleType) -> None:
             with FieldBlock(programs=frozenset()):  # constants of a module outlive the block: they are arrays
                 load(module)
             with self.lock:
@@ -217,7 +223,7 @@ class numpy_programs(ModeBlock):
     def _fresh(self) -> ModeBlock:
         return type(self)(*self._programs)
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Self:
         before = mode.get()
         try:
             _entered.enter(self._programs)

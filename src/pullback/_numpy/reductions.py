@@ -3,9 +3,10 @@
 `names` registers them.
 """
 
-# the signatures of the lambdas have NumPy's parameter names
+from __future__ import annotations
 
-from typing import Any
+# the signatures of the lambdas have NumPy's parameter names
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,63 +17,71 @@ from ..vocabulary.promotion import cast, inexact
 from .operands import tensors
 from .statistics import prod as products
 
+if TYPE_CHECKING:
+    from .._core.typing import ArrayLike, Dim, DType, Tensor
 
-def _chosen(a: Any, where: Any, neutral: Any) -> Any:
+
+def _chosen(a: Tensor, where: ArrayLike | None, neutral: ArrayLike) -> Tensor:
     """The elements where a mask is True, and the neutral element elsewhere."""
     return a if where is None or where is True else arithmetic.where(_mask(where), a, neutral)
 
 
-def _start(a: Any, initial: Any) -> Any:
+def _start(a: Tensor, initial: ArrayLike | None) -> Tensor:
     """The initial value of a reduction, in the reduction's dtype."""
     return cast(initial, a._dtype)
 
 
-def _mask(where: Any) -> Any:
+def _mask(where: ArrayLike | None) -> Tensor:
     return cast(where, np.dtype(bool))
 
 
-def _count(a: Any, where: Any, axis: Any, keepdims: bool) -> Any:
+def _count(a: Tensor, where: ArrayLike | None, axis: Dim, keepdims: bool) -> Tensor:
     """The number of elements that are reduced, in the elements' dtype."""
     chosen = np.broadcast_to(_mask(True if where is None else where), tuple(a.shape))
     return cast(np.sum(chosen, axis, keepdims=keepdims), np.empty(0, a._dtype).real.dtype)
 
 
-def _floats(a: Any, dtype: Any) -> Any:
+def _floats(a: Tensor, dtype: DType | None) -> Tensor:
     return inexact(a) if dtype is None else cast(a, dtypes.as_dtype(dtype).numpy)
 
 
-def total(axis: Any = None) -> Function:
+def total(axis: Dim = None) -> Function:
     """sum; ufunc.reduce passes axis as the first option."""
 
     def sum(
-        a: Any, axis: Any = axis, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
-        where: Any = None,
-    ) -> Any:  # fmt: skip
+        a: Tensor, axis: Dim = axis, dtype: DType | None = None, out: object = None, keepdims: bool = False, initial: ArrayLike | None = None,
+        where: ArrayLike | None = None,
+    ) -> Tensor:  # fmt: skip
         result = reductions.sum(_chosen(a, where, 0), axis, keepdims, dtype=dtype)
         return result if initial is None else arithmetic.add(result, _start(result, initial))
 
     return sum
 
 
-def product(axis: Any = None) -> Function:
+def product(axis: Dim = None) -> Function:
     """prod; ufunc.reduce passes axis as the first option."""
 
     def prod(
-        a: Any, axis: Any = axis, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
-        where: Any = None,
-    ) -> Any:  # fmt: skip
+        a: Tensor, axis: Dim = axis, dtype: DType | None = None, out: object = None, keepdims: bool = False, initial: ArrayLike | None = None,
+        where: ArrayLike | None = None,
+    ) -> Tensor:  # fmt: skip
         result = products(_chosen(a, where, 1), axis, dtype, None, keepdims)
         return result if initial is None else arithmetic.mul(result, _start(result, initial))
 
     return prod
 
 
-def extreme(reduce: Function, combine: Function, axis: Any = None) -> Function:
+def extreme(reduce: Function, combine: Function, axis: Dim = None) -> Function:
     """max and min; ufunc.reduce passes axis as the first option."""
 
     def largest(
-        a: Any, axis: Any = axis, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
-    ) -> Any:
+        a: Tensor,
+        axis: Dim = axis,
+        out: object = None,
+        keepdims: bool = False,
+        initial: ArrayLike | None = None,
+        where: ArrayLike | None = None,
+    ) -> Tensor:
         if initial is None:
             if where is not None and where is not True:
                 raise ValueError(
@@ -86,7 +95,7 @@ def extreme(reduce: Function, combine: Function, axis: Any = None) -> Function:
     return largest
 
 
-def truth(reduce: Function, neutral: bool, axis: Any = None) -> Function:
+def truth(reduce: Function, neutral: bool, axis: Dim = None) -> Function:
     """all and any; ufunc.reduce passes axis as the first option."""
     return lambda a, axis=axis, out=None, keepdims=False, *, where=None: reduce(
         _chosen(a, where, neutral), axis, keepdims
@@ -94,8 +103,14 @@ def truth(reduce: Function, neutral: bool, axis: Any = None) -> Function:
 
 
 def _mean(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = None
-) -> Any:
+    a: Tensor,
+    axis: Dim = None,
+    dtype: DType | None = None,
+    out: object = None,
+    keepdims: bool = False,
+    *,
+    where: ArrayLike | None = None,
+) -> Tensor:
     a = _floats(a, dtype)
     if where is None or where is True:
         return reductions.mean(a, axis, keepdims)
@@ -103,9 +118,9 @@ def _mean(
 
 
 def _variance(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
-    where: Any = None, mean: Any = None, correction: float | None = None,
-) -> Any:  # fmt: skip
+    a: ArrayLike, axis: Dim = None, dtype: DType | None = None, out: object = None, ddof: float = 0, keepdims: bool = False, *,
+    where: ArrayLike | None = None, mean: ArrayLike | None = None, correction: float | None = None,
+) -> Tensor:  # fmt: skip
     a, ddof = _floats(tensors(a)[0], dtype), ddof if correction is None else correction
     if mean is None and (where is None or where is True):
         return reductions.var(a, axis, keepdim=keepdims, correction=ddof)
@@ -116,9 +131,9 @@ def _variance(
 
 
 def _deviation(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
-    where: Any = None, mean: Any = None, correction: float | None = None,
-) -> Any:  # fmt: skip
+    a: Tensor, axis: Dim = None, dtype: DType | None = None, out: object = None, ddof: float = 0, keepdims: bool = False, *,
+    where: ArrayLike | None = None, mean: ArrayLike | None = None, correction: float | None = None,
+) -> Tensor:  # fmt: skip
     if mean is None and (where is None or where is True):
         correction = ddof if correction is None else correction
         return reductions.std(_floats(a, dtype), axis, keepdim=keepdims, correction=correction)
@@ -131,7 +146,7 @@ def _place(function: Function) -> Function:
     return lambda a, axis=None, out=None, *, keepdims=False: function(a, axis, keepdims)
 
 
-def _reductions(axis: Any) -> dict[str, Function]:
+def _reductions(axis: Dim) -> dict[str, Function]:
     """The reductions that are also ufunc.reduce methods; these reduce the first axis by default."""
     return {
         "add": total(axis),

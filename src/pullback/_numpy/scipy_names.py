@@ -4,8 +4,10 @@ SciPy's special functions are NumPy ufuncs, so `scipy.special.erf(t)` is dispatc
 imported here: a program that calls its functions has imported it.
 """
 
+from __future__ import annotations
+
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +16,10 @@ from .._core.primitives import Function
 from ..vocabulary import arithmetic, later
 from ..vocabulary.promotion import broadcast, cast, fractional, inexact, together
 from ..vocabulary.special import of_several
-from .operands import constants, tensors
+from .operands import constants, on_tensors, tensors
+
+if TYPE_CHECKING:
+    from .._core.typing import ArrayLike, Tensor, TensorLike
 
 MODULES = ("scipy.special", "scipy.special._ufuncs")  # the second has ufuncs that functions such as zeta call
 
@@ -35,7 +40,7 @@ def _primitive(name: str, **params: Any) -> Function:
 def _at(name: str, *places: int) -> Function:
     """A primitive of real operands, without derivatives for those at some positions: orders, parameters."""
 
-    def function(*operands: Any) -> Any:
+    def function(*operands: ArrayLike) -> Tensor:
         fixed = [operands[place] for place in places]
         plain = constants(f"scipy.special.{name}", fixed, why=f"none is known by argument {places[0] + 1}")
         rest = [inexact(x) for place, x in enumerate(operands) if place not in places]
@@ -57,7 +62,7 @@ def _parts(name: str, *parts: str) -> Function:
 def _polynomial(name: str, ours: str) -> Function:
     """An orthogonal polynomial; its first argument is the degree, an integer."""
 
-    def function(n: Any, x: Any) -> Any:
+    def function(n: ArrayLike, x: ArrayLike) -> Tensor:
         degree = constants(f"scipy.special.{name}", n, why="a degree is a whole number")
         if (np.trunc(degree) != degree).any() or (np.asarray(degree) < 0).any():
             raise TypeError(
@@ -68,30 +73,30 @@ def _polynomial(name: str, ours: str) -> Function:
     return function
 
 
-def _halved(x: Any) -> Any:
+def _halved(x: Tensor) -> Tensor:
     return arithmetic.div(x, 2)
 
 
-def _poisson(k: Any, m: Any, tail: str) -> Any:
+def _poisson(k: ArrayLike, m: ArrayLike, tail: str) -> Tensor:
     events = np.floor(constants("scipy.special.pdtr", k, why="the number of events is a whole number"))
     return FUNCTIONS[tail](np.asarray(events) + 1, tensors(m, k)[0])
 
 
-def _fisher(first: Any, second: Any, x: Any, tail: str) -> Any:
-    first, second, x = fractional(first, second, x)
-    share = first * x / (second + first * x)
-    return FUNCTIONS[tail](_halved(first), _halved(second), share)
+def _fisher(first: TensorLike, second: TensorLike, x: TensorLike, tail: str) -> Tensor:
+    m, n, value = fractional(first, second, x)
+    share = m * value / (n + m * value)
+    return FUNCTIONS[tail](_halved(m), _halved(n), share)
 
 
-def _huber(delta: Any, r: Any) -> Any:
-    delta, r = fractional(delta, r)
-    size = np.abs(r)
-    inside = np.where(size <= delta, r * r / 2, delta * (size - delta / 2))
-    return np.where(np.less(delta, 0), np.inf, inside)
+def _huber(delta: TensorLike, r: TensorLike) -> Tensor:
+    bound, value = fractional(delta, r)
+    size = np.abs(value)
+    inside = on_tensors.where(size <= bound, value * value / 2, bound * (size - bound / 2))
+    return on_tensors.where(np.less(bound, 0), np.inf, inside)
 
 
-def _loggamma(x: Any) -> Any:
-    return np.where(np.less(x, 0), np.nan, of_several(ops.lgamma, "loggamma", x))
+def _loggamma(x: Tensor) -> Tensor:
+    return on_tensors.where(np.less(x, 0), np.nan, of_several(ops.lgamma, "loggamma", x))
 
 
 # fmt: off

@@ -4,29 +4,35 @@ NumPy determines the indices from the values; the elements are then read at thes
 element's origin; of several equal elements, to the first. `names` registers them.
 """
 
-# the signatures of the lambdas have NumPy's parameter names
+from __future__ import annotations
 
-from typing import Any
+# the signatures of the lambdas have NumPy's parameter names
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core.primitives import Function
 from ..vocabulary import indexing, shapes
 from ..vocabulary.promotion import cast, inexact
-from .operands import concrete, holds_tensor, operand, tensors
+from .operands import concrete, holds_tensor, on_tensors, operand, tensors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.typing import Array, ArrayLike, Tensor
 
 
-def _flat(value: Any) -> Any:
+def _flat(value: ArrayLike) -> Tensor:
     return shapes.ravel(tensors(operand(value))[0])
 
 
-def _joined(*values: Any) -> Any:
+def _joined(*values: ArrayLike) -> Tensor:
     """All elements of several arrays, concatenated."""
     return shapes.cat([shapes.ravel(tensor) for tensor in tensors(*map(operand, values))])
 
 
 def _unique(
-    ar: Any,
+    ar: ArrayLike,
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
@@ -34,7 +40,7 @@ def _unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
-) -> Any:
+) -> Tensor | tuple[Tensor | Array, ...]:
     search: Function = np.unique
     _, places, *others = search(concrete(ar), True, return_inverse, return_counts, axis, equal_nan=equal_nan)
     found = np.take(_flat(ar) if axis is None else ar, places, axis or 0)
@@ -45,7 +51,7 @@ def _unique(
 def _unique_parts(name: str) -> Function:
     """unique_all and its relatives: NumPy's result, with the values read from the tensor."""
 
-    def parts(x: Any, /) -> Any:
+    def parts(x: ArrayLike, /) -> Tensor | tuple[Tensor | Array, ...]:
         found = getattr(np, name)(concrete(x))
         elements = _unique(x, equal_nan=False)
         return found._replace(values=elements) if hasattr(found, "_replace") else elements
@@ -53,63 +59,70 @@ def _unique_parts(name: str) -> Function:
     return parts
 
 
-def _intersection(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
+def _intersection(
+    ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False
+) -> tuple[Tensor, Array, Array] | Tensor:
     _, first, second = np.intersect1d(concrete(ar1), concrete(ar2), assume_unique, return_indices=True)
     ar1, _ = tensors(operand(ar1), operand(ar2)) if holds_tensor(ar1) or holds_tensor(ar2) else (ar1, ar2)
-    common = np.take(_flat(ar1), first)
+    common = on_tensors.take(_flat(ar1), first)
     return (common, first, second) if return_indices else common
 
 
-def _difference(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
-    first = _flat(ar1) if assume_unique else _unique(tensors(operand(ar1), operand(ar2))[0])
+def _difference(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Tensor:
+    (given, _) = tensors(operand(ar1), operand(ar2))
+    first: Any = _flat(ar1) if assume_unique else _unique(given)
     return first[np.isin(concrete(first), concrete(ar2), assume_unique=True, invert=True)]
 
 
-def _exclusive(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+def _exclusive(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Tensor:
     pair = tensors(operand(ar1), operand(ar2))
     both = _joined(*(pair if assume_unique else map(_unique, pair)))
     _, places, counts = np.unique(concrete(both), return_index=True, return_counts=True)
     return np.take(both, places[counts == 1])
 
 
-def _partition(a: Any, kth: Any, axis: int | None = -1, kind: Any = "introselect", order: Any = None) -> Any:
+def _partition(
+    a: ArrayLike, kth: ArrayLike, axis: int | None = -1, kind: Any = "introselect", order: str | None = None
+) -> Tensor:
     a, axis = (_flat(a), -1) if axis is None else (a, axis)
-    return np.take_along_axis(a, np.argpartition(concrete(a), concrete(kth), axis, kind, order), axis)
+    return on_tensors.take_along_axis(a, np.argpartition(concrete(a), concrete(kth), axis, kind, order), axis)
 
 
-def _sort_complex(a: Any) -> Any:
+def _sort_complex(a: ArrayLike) -> Tensor:
     (a,) = tensors(operand(a))
-    ordered = np.take_along_axis(a, np.argsort(concrete(a), -1), -1)
+    ordered = on_tensors.take_along_axis(a, np.argsort(concrete(a), -1), -1)
     return cast(ordered, np.sort_complex(np.zeros(1, a._dtype)).dtype)
 
 
-def _ediff(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    inner = np.diff(_flat(tensors(*(each for each in (ary, to_end, to_begin) if each is not None))[0]))
-    ends = [[] if end is None else [np.ravel(cast(operand(end), inner._dtype))] for end in (to_begin, to_end)]
-    return np.concatenate([*ends[0], inner, *ends[1]])
+def _ediff(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> Tensor:
+    inner = on_tensors.diff(_flat(tensors(*(each for each in (ary, to_end, to_begin) if each is not None))[0]))
+    ends = [[] if end is None else [on_tensors.ravel(cast(operand(end), inner._dtype))] for end in (to_begin, to_end)]
+    return on_tensors.concatenate([*ends[0], inner, *ends[1]])
 
 
 # Histograms: the count in a bin is a step function of the elements; weights and edges have derivatives.
 
 
-def _sums(places: Any, weights: Any, count: int) -> Any:
+def _sums(places: Array, weights: Tensor, count: int) -> Tensor:
     """The sum of the weights for each index."""
     totals = weights.interpreter.wrap(np.zeros(count, weights._dtype), None)
     return indexing.index_put(totals, (places,), weights, accumulate=True)
 
 
-def _bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
+def _bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int = 0) -> Tensor:
     places = concrete(x)
     counts = np.bincount(places, minlength=minlength)
     if weights is None:
         return tensors(x, counts)[1]
-    weights = cast(_flat(tensors(weights, x)[0] if holds_tensor(x) else weights), np.dtype(np.float64))
-    if weights.shape[0] != places.size:
-        raise ValueError(f"The weights and list don't have the same length: {weights.shape[0]} and {places.size}")
-    return _sums(places, weights, counts.size)
+    weighed = cast(_flat(tensors(weights, x)[0] if holds_tensor(x) else weights), np.dtype(np.float64))
+    if weighed.shape[0] != places.size:
+        raise ValueError(f"The weights and list don't have the same length: {weighed.shape[0]} and {places.size}")
+    return _sums(places, weighed, counts.size)
 
 
-def _edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+def _edges(
+    a: ArrayLike, bins: ArrayLike = 10, range: Sequence[ArrayLike] | None = None, weights: ArrayLike | None = None
+) -> Tensor | Array:
     if np.iscomplexobj(a):
         raise TypeError(
             "numpy.histogram has no bins for complex numbers, which have no order: take t.real or np.abs(t)"
@@ -128,13 +141,20 @@ def _edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> An
         low, high = range
     if concrete(low) == concrete(high):
         low, high = low - 0.5, high + 0.5
-    return np.linspace(low, high, found.size)
+    return on_tensors.linspace(low, high, found.size)
 
 
-def _histogram(a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None) -> Any:
+def _histogram(
+    a: ArrayLike,
+    bins: ArrayLike = 10,
+    range: Sequence[ArrayLike] | None = None,
+    density: bool | None = None,
+    weights: ArrayLike | None = None,
+) -> tuple[Tensor, Tensor]:
     edges = _edges(a, bins, range, weights)
     values = concrete(a).reshape(-1)
     bounds = concrete(edges)
+    counts: Any
     if weights is None:
         plain = None if range is None else tuple(concrete(end).item() for end in range)
         whole = concrete(bins) if holds_tensor(bins) else bins
@@ -142,12 +162,14 @@ def _histogram(a: Any, bins: Any = 10, range: Any = None, density: bool | None =
     else:
         places = np.where(values == bounds[-1], bounds.size - 2, np.searchsorted(bounds, values, "right") - 1)
         inside = (values >= bounds[0]) & (values <= bounds[-1])
-        flat = _flat(weights) if holds_tensor(weights) else np.ravel(weights)
-        flat, _ = tensors(flat, next(each for each in (weights, a, edges) if holds_tensor(each)))
+        listed = _flat(weights) if holds_tensor(weights) else np.ravel(weights)
+        flat, _ = tensors(listed, next(each for each in (weights, a, edges) if holds_tensor(each)))
         counts = _sums(places[inside], flat[inside], bounds.size - 1)
     if density:
         counts = counts / np.diff(edges) / np.sum(counts)
-    counts, edges, *_ = tensors(counts, edges, *(each for each in (a, weights) if holds_tensor(each)))
+    counts, edges, *_ = tensors(
+        counts, edges, *(each for each in (a, weights) if each is not None and holds_tensor(each))
+    )
     return counts, edges
 
 

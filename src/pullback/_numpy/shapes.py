@@ -16,10 +16,12 @@ from .._core.primitives import Carrier, Function
 from .._core.shapes import normalize_axes, normalize_axis
 from ..vocabulary import later, shapes
 from ..vocabulary.promotion import cast
-from .operands import concrete, constants, holds_tensor, numeric, tensors
+from .operands import concrete, constants, holds_tensor, numeric, on_tensors, tensors
 
 if TYPE_CHECKING:
-    from .._core.typing import Tensor
+    from collections.abc import Sequence
+
+    from .._core.typing import Array, ArrayLike, Dim, Sizes, Tensor
 
 _roll, _rot90, _tile, _repeat_interleave, _unfold = (
     later("vocabulary.rearranging", name) for name in ("roll", "rot90", "tile", "repeat_interleave", "unfold")
@@ -32,7 +34,7 @@ _pad = later("vocabulary.padding", "numpy_pad")
 several: Any = type(np.broadcast_arrays(0))  # NumPy's type for several arrays: a list before NumPy 2
 
 
-def _listed(values: Tensor | list[Any]) -> list[Any]:
+def _listed(values: Tensor | Sequence[ArrayLike]) -> list[Tensor]:
     """The arguments of a join as tensors: the rows of a tensor, or the entries of a sequence."""
     return list(shapes.unbind(values)) if isinstance(values, Carrier) else tensors(*values)
 
@@ -40,7 +42,7 @@ def _listed(values: Tensor | list[Any]) -> list[Any]:
 def _at_least(name: str) -> Function:
     """atleast_1d and its relatives."""
 
-    def raised(*arys: Any) -> Any:
+    def raised(*arys: ArrayLike) -> Any:
         raise_one, by_numpy = later("vocabulary.joining", name), getattr(np, name)
         found = [raise_one(*tensors(each)) if numeric(each) else by_numpy(each) for each in arys]
         return found[0] if len(found) == 1 else several(found)
@@ -48,7 +50,7 @@ def _at_least(name: str) -> Function:
     return raised
 
 
-def _broadcast(*args: Any) -> Any:
+def _broadcast(*args: ArrayLike) -> Any:
     """Each array repeated to the shape of all; those of objects and texts remain NumPy's."""
     numbers = [each for each in args if numeric(each)]
     others = [np.asarray(each) for each in args if not numeric(each)]
@@ -59,48 +61,48 @@ def _broadcast(*args: Any) -> Any:
     return several([each if isinstance(each, Carrier) else np.broadcast_to(each, common) for each in made])
 
 
-def _repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
+def _repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Tensor:
     a, repeats = tensors(a, repeats)
     return _repeat_interleave(a, repeats, axis)
 
 
-def _append(arr: Any, values: Any, axis: int | None = None) -> Any:
+def _append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Tensor:
     pair = tensors(arr, values)
     return shapes.cat([shapes.ravel(tensor) for tensor in pair]) if axis is None else shapes.cat(pair, axis)
 
 
-def _resize(a: Any, new_shape: Any) -> Any:
+def _resize(a: Tensor, new_shape: Sizes) -> Tensor:
     shape = (new_shape,) if isinstance(new_shape, int) else tuple(new_shape)
     count, flat = math.prod(shape), shapes.ravel(a)
     whole = _tile(flat, -(-count // flat.numel())) if count > flat.numel() else flat
     return shapes.reshape(shapes.split(whole, [count, whole.numel() - count])[0], shape)
 
 
-def _rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+def _rollaxis(a: Tensor, axis: int, start: int = 0) -> Tensor:
     place = normalize_axis(axis, a.ndim, "rollaxis")
     start = start + a.ndim if start < 0 else start
     return shapes.movedim(a, place, start - (start > place))
 
 
-def _mesh(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> Any:
-    vectors = [shapes.ravel(*tensors(each)) if numeric(each) else np.ravel(each) for each in xi]
+def _mesh(*xi: ArrayLike, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> Any:
+    vectors = [shapes.ravel(tensors(each)[0]) if numeric(each) else np.ravel(each) for each in xi]
     grids = _open(vectors, indexing)
     grids = grids if sparse else _broadcast(*grids)
     return several([(grid.clone() if isinstance(grid, Carrier) else grid.copy()) if copy else grid for grid in grids])
 
 
-def _open(vectors: list[Any], indexing: str) -> list[Any]:
+def _open(vectors: Sequence[Tensor | Array], indexing: str) -> list[Tensor]:
     """Each vector along its own axis of a grid, with length 1 along the others."""
     places = list(range(len(vectors)))
     if indexing == "xy" and len(vectors) > 1:
         places[:2] = [1, 0]
     return [
-        np.reshape(vector, [-1 if axis == place else 1 for axis in range(len(vectors))])
+        on_tensors.reshape(vector, [-1 if axis == place else 1 for axis in range(len(vectors))])
         for vector, place in zip(vectors, places, strict=True)
     ]
 
 
-def _windows(x: Any, window_shape: Any, axis: Any = None) -> Any:
+def _windows(x: Tensor, window_shape: Sizes, axis: Dim = None) -> Tensor:
     sizes = (window_shape,) if isinstance(window_shape, int) else tuple(window_shape)
     axes = normalize_axes(axis, x.ndim, "sliding_window_view")
     if len(axes) != len(sizes):
@@ -116,9 +118,9 @@ _STATISTICS: dict[str, Function] = {"maximum": np.max, "minimum": np.min, "mean"
 
 
 def _padded(
-    array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: Any = 0, end_values: Any = 0,
-    stat_length: Any = None,
-) -> Any:  # fmt: skip
+    array: ArrayLike, pad_width: Any, mode: str | Function = "constant", *, constant_values: ArrayLike = 0, end_values: ArrayLike = 0,
+    stat_length: ArrayLike | None = None,
+) -> Tensor:  # fmt: skip
     """NumPy's pad: by moving elements, or with values computed from the edges of one axis after the other."""
     (array,) = tensors(array) if isinstance(array, Carrier) else tensors(array, constant_values, end_values)[:1]
     if isinstance(pad_width, dict):
@@ -141,24 +143,25 @@ def _padded(
         sides = [
             _side(array, axis, widths[axis][end], mode, values[axis][end], lengths[axis][end], end) for end in (0, 1)
         ]
-        array = np.concatenate([cast(sides[0], array._dtype), array, cast(sides[1], array._dtype)], axis)
+        array = on_tensors.concatenate([cast(sides[0], array._dtype), array, cast(sides[1], array._dtype)], axis)
     return array
 
 
-def _side(array: Any, axis: int, width: int, mode: str, value: Any, length: int | None, end: int) -> Any:
+def _side(array: Tensor, axis: int, width: int, mode: Any, value: ArrayLike, length: int | None, end: int) -> Tensor:
     """The padding before an axis, or after it if `end` is 1."""
     before = (slice(None),) * axis
     shape = [width if i == axis else size for i, size in enumerate(array.shape)]
     if mode == "constant":
-        return np.broadcast_to(value, shape)
+        return on_tensors.broadcast_to(value, shape)
     size = array.shape[axis]
     count = size if length is None else min(length, size)
     if mode != "linear_ramp":
         edge = array[(*before, slice(size - count, None) if end else slice(0, count))]
-        return np.broadcast_to(_STATISTICS[mode](edge, axis, keepdims=True), shape)
+        return on_tensors.broadcast_to(_STATISTICS[mode](edge, axis, keepdims=True), shape)
     edge = array[(*before, slice(-1, None) if end else slice(0, 1))]
     steps = (np.arange(width) / max(width, 1)).reshape(-1, *[1] * (array.ndim - axis - 1))
-    return value + (edge - value) * (np.flip(steps, 0) if end else steps)
+    slopes: Tensor = (edge - value) * (np.flip(steps, 0) if end else steps)
+    return slopes + value
 
 
 def _pieces(name: str) -> Function:

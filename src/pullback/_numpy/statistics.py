@@ -3,9 +3,10 @@
 `names` registers the functions. The modules they use are imported on first call.
 """
 
-# the signatures of the lambdas have NumPy's parameter names
+from __future__ import annotations
 
-from typing import Any
+# the signatures of the lambdas have NumPy's parameter names
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,38 +16,41 @@ from .._core.primitives import Function
 from .._core.shapes import normalize_axes, normalize_axis
 from ..vocabulary import arithmetic, later, reductions, shapes
 from ..vocabulary.promotion import cast, inexact
-from .operands import tensors
+from .operands import on_tensors, tensors
+
+if TYPE_CHECKING:
+    from .._core.typing import ArrayLike, Dim, DType, Tensor, TensorLike
 
 _scan = {name: later("vocabulary.scans", name) for name in ("cumprod", "diff", "gradient", "trapezoid")}
 _statistic = {name: later("vocabulary.statistics", name) for name in ("cov", "corrcoef", "nanquantile", "quantile")}
 _sort, _searchsorted = later("vocabulary.sorting", "sort"), later("vocabulary.sorting", "searchsorted")
 
 
-def _converted(a: Any, dtype: Any) -> Any:
+def _converted(a: Tensor, dtype: DType | None) -> Tensor:
     """The operand of a mean, converted to a dtype; by default to a real or complex one."""
     return inexact(a) if dtype is None else cast(a, dtypes.as_dtype(dtype).numpy)
 
 
-def _kept(result: Any, a: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _kept(result: Tensor, a: Tensor, axes: tuple[int, ...], keepdims: bool) -> Tensor:
     """A result without the reduced axes, or, with keepdims, with length 1 along them."""
     if not keepdims:
         return result
     return shapes.reshape(result, [1 if axis in axes else size for axis, size in enumerate(a.shape)])
 
 
-def _merged(a: Any, axes: tuple[int, ...]) -> Any:
+def _merged(a: Tensor, axes: tuple[int, ...]) -> Tensor:
     """The reduced axes, merged into one, which comes last."""
     rest = [axis for axis in range(a.ndim) if axis not in axes]
     return shapes.reshape(shapes.permute(a, *rest, *axes), *[a.shape[axis] for axis in rest], -1)
 
 
-def prod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def prod(a: Tensor, axis: Dim = None, dtype: DType | None = None, out: object = None, keepdims: bool = False) -> Tensor:
     """The product over several axes, while torch's function takes only one."""
     axes = normalize_axes(axis, a.ndim, "prod")
     return _kept(reductions.prod(_merged(a, axes), -1, dtype=dtype), a, axes, keepdims)
 
 
-def _filled(a: Any, value: float) -> Any:
+def _filled(a: Tensor, value: float) -> Tensor:
     """The operand with each NaN replaced by a number."""
     if a._dtype.kind not in "fc":
         return a
@@ -56,7 +60,7 @@ def _filled(a: Any, value: float) -> Any:
 def _along(function: Function, value: float | None = None) -> Function:
     """cumsum and cumprod, along an axis or of all elements; NaNs are replaced by `value`, if given."""
 
-    def scan(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+    def scan(a: Tensor, axis: int | None = None, dtype: DType | None = None, out: object = None) -> Tensor:
         a = a if value is None else _filled(a, value)
         return function(shapes.ravel(a) if axis is None else a, axis or 0, dtype=dtype)
 
@@ -67,8 +71,14 @@ def _cumulative(function: Function, start: int) -> Function:
     """cumulative_sum and cumulative_prod, which may start with the initial value."""
 
     def scan(
-        x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
-    ) -> Any:
+        x: Tensor,
+        /,
+        *,
+        axis: int | None = None,
+        dtype: DType | None = None,
+        out: object = None,
+        include_initial: bool = False,
+    ) -> Tensor:
         if axis is None and x.ndim > 1:
             raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
         result = function(x, axis or 0, dtype=dtype)
@@ -84,7 +94,7 @@ def _cumulative(function: Function, start: int) -> Function:
 def _nan_extreme(function: Function, lowest: float) -> Function:
     """nanmax and nanmin: NaN if all elements are NaN."""
 
-    def extreme(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    def extreme(a: Tensor, axis: Dim = None, out: object = None, keepdims: bool = False) -> Tensor:
         result = function(_filled(a, lowest), axis, keepdims)
         if a._dtype.kind not in "fc":
             return result
@@ -94,8 +104,8 @@ def _nan_extreme(function: Function, lowest: float) -> Function:
 
 
 def _nan_variance(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False
-) -> Any:
+    a: Tensor, axis: Dim = None, dtype: DType | None = None, out: object = None, ddof: float = 0, keepdims: bool = False
+) -> Tensor:
     a = _converted(a, dtype)
     centred = _filled(arithmetic.sub(a, reductions.nanmean(a, axis, True)), 0.0)
     squares = reductions.sum(arithmetic.square(arithmetic.abs(centred)), axis, keepdims)
@@ -104,8 +114,8 @@ def _nan_variance(
 
 
 def _nan_deviation(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False
-) -> Any:
+    a: Tensor, axis: Dim = None, dtype: DType | None = None, out: object = None, ddof: float = 0, keepdims: bool = False
+) -> Tensor:
     return arithmetic.sqrt(_nan_variance(a, axis, dtype, None, ddof, keepdims))
 
 
@@ -113,14 +123,14 @@ def _fractions(function: Function, whole: float) -> Function:
     """quantile and percentile: q may have any number of axes, which come first in the result."""
 
     def fractions(
-        a: Any,
-        q: Any,
-        axis: Any = None,
-        out: Any = None,
+        a: ArrayLike,
+        q: ArrayLike,
+        axis: Dim = None,
+        out: object = None,
         overwrite_input: bool = False,
         method: str = "linear",
         keepdims: bool = False,
-    ) -> Any:
+    ) -> Tensor:
         a, q = tensors(a, q)
         a = inexact(a)
         if method not in ("linear", "lower", "higher", "midpoint", "nearest"):
@@ -144,7 +154,9 @@ def _median(function: Function) -> Function:
     )
 
 
-def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
+def _average(
+    a: ArrayLike, axis: Dim = None, weights: ArrayLike | None = None, returned: bool = False, *, keepdims: bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
     if weights is None:
         (a,) = tensors(a)
         count = np.prod([a.shape[i] for i in normalize_axes(axis, a.ndim)], dtype=int)
@@ -161,16 +173,18 @@ def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fal
     return (mean, total) if returned else mean
 
 
-def _ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def _ptp(a: Tensor, axis: Dim = None, out: object = None, keepdims: bool = False) -> Tensor:
     return arithmetic.sub(reductions.amax(a, axis, keepdims), reductions.amin(a, axis, keepdims))
 
 
-def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+def _diff(
+    a: ArrayLike, n: int = 1, axis: int = -1, prepend: ArrayLike | None = None, append: ArrayLike | None = None
+) -> Tensor:
     parts = [a, *(part for part in (prepend, append) if part is not None)]
     a, *_ = tensors(*parts)
     row = [1 if i == normalize_axis(axis, a.ndim) else size for i, size in enumerate(a.shape)]
 
-    def joined(value: Any) -> Any:
+    def joined(value: ArrayLike) -> Tensor:
         value = tensors(a, value)[1]
         return value if value.ndim else shapes.broadcast_to(value, row)
 
@@ -178,7 +192,7 @@ def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any =
     return _scan["diff"](a, n, axis, *ends)
 
 
-def _gradient(*varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+def _gradient(*varargs: ArrayLike, axis: Dim = None, edge_order: int = 1) -> Tensor | tuple[Tensor, ...]:
     (f,), spacing = tensors(varargs[0]), varargs[1:]
     axes = normalize_axes(axis, f.ndim, "gradient")
     spacing = spacing * len(axes) if len(spacing) == 1 else spacing or (1.0,) * len(axes)
@@ -189,16 +203,16 @@ def _gradient(*varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     return slopes[0] if len(slopes) == 1 else slopes
 
 
-def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+def _trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1) -> Tensor:
     if x is None:
         return _scan["trapezoid"](y, dx=dx, dim=axis)
     return _scan["trapezoid"](*tensors(y, x), dim=axis)
 
 
-def _variables(m: Any, y: Any, rowvar: bool) -> Any:
+def _variables(m: ArrayLike, y: ArrayLike | None, rowvar: bool) -> Tensor:
     """The variables of a covariance matrix, as rows."""
 
-    def rows(value: Any) -> Any:
+    def rows(value: Tensor) -> Tensor:
         if value.ndim < 2:
             return shapes.reshape(value, 1, -1)
         return value if rowvar else shapes.transpose(value, 0, 1)
@@ -208,16 +222,16 @@ def _variables(m: Any, y: Any, rowvar: bool) -> Any:
 
 
 def _cov(
-    m: Any,
-    y: Any = None,
+    m: ArrayLike,
+    y: ArrayLike | None = None,
     rowvar: bool = True,
     bias: bool = False,
     ddof: int | None = None,
-    fweights: Any = None,
-    aweights: Any = None,
+    fweights: ArrayLike | None = None,
+    aweights: ArrayLike | None = None,
     *,
-    dtype: Any = None,
-) -> Any:
+    dtype: DType | None = None,
+) -> Tensor:
     correction = ddof if ddof is not None else int(not bias)
     rows = _variables(m, y, rowvar)
     rows = rows if dtype is None else _converted(rows, dtype)
@@ -225,18 +239,25 @@ def _cov(
     return _statistic["cov"](rows, correction=correction, fweights=weights[0], aweights=weights[1])
 
 
-def _sorted(a: Any, axis: int | None = -1, kind: Any = None, *, stable: bool | None = None) -> Any:
+def _sorted(a: Tensor, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None) -> Tensor:
     return _sort(shapes.ravel(a), 0).values if axis is None else _sort(a, axis).values
 
 
-def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+def _interp(
+    x: Tensor,
+    xp: Tensor,
+    fp: Tensor,
+    left: TensorLike | None = None,
+    right: TensorLike | None = None,
+    period: float | None = None,
+) -> Tensor:
     x, xp, fp = map(inexact, tensors(x, xp, fp))
     if period is not None:  # with a period, one point before and one after it are added to the sorted points
-        x, xp, left, right = np.remainder(x, abs(period)), np.remainder(xp, abs(period)), None, None
-        order = np.argsort(xp)
-        order = np.concatenate([order[-1:], order, order[:1]])
+        x, xp, left, right = on_tensors.remainder(x, abs(period)), on_tensors.remainder(xp, abs(period)), None, None
+        sorting = np.argsort(xp)
+        order = np.concatenate([sorting[-1:], sorting, sorting[:1]])
         shifts = np.array([-1.0, *[0.0] * (order.size - 2), 1.0])
-        xp, fp = np.take(xp, order) + shifts * abs(period), np.take(fp, order)
+        xp, fp = on_tensors.take(xp, order) + shifts * abs(period), on_tensors.take(fp, order)
     values = cast(shapes.reshape(x, -1), xp._dtype)
     places = arithmetic.clamp(_searchsorted(xp.detach(), values.detach(), right=True), 1, xp.shape[0] - 1)
     low, high, below, above = (

@@ -3,10 +3,11 @@
 The first argument may also be an array if nothing is tracked. `names` registers these functions.
 """
 
-# ruff: noqa: PLW0108  # the signatures of the lambdas have NumPy's parameter names
+from __future__ import annotations
 
+# ruff: noqa: PLW0108  # the signatures of the lambdas have NumPy's parameter names
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,6 +18,11 @@ from ..vocabulary import indexing, shapes
 from ..vocabulary.promotion import cast, category
 from .operands import concrete, constants, operand
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.typing import Array, ArrayLike, Tensor
+
 Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 INTO_ARRAY = "it would write to a NumPy array, which cannot hold a history: write to a tensor instead"
 
@@ -25,7 +31,7 @@ def _to_tensors(name: str) -> Callable[[Function], Function]:
     """A function that writes to tensors; writes to arrays are left to NumPy."""
 
     def decorate(function: Function) -> Function:
-        def written(target: Any, *args: Any, **options: Any) -> None:
+        def written(target: Tensor | Array, *args: Any, **options: Any) -> None:
             if isinstance(target, Carrier):
                 function(target, *args, **options)
             else:
@@ -37,17 +43,17 @@ def _to_tensors(name: str) -> Callable[[Function], Function]:
     return decorate
 
 
-def _value(values: Any) -> Any:
+def _value(values: ArrayLike) -> Any:
     return values if isinstance(values, Carrier) else np.asarray(values)
 
 
-def _places(target: Any, places: Any) -> Any:
+def _places(target: Tensor, places: Array) -> tuple[Array, ...]:
     """An index into the tensor, from indices into the flattened tensor."""
     return np.unravel_index(places, tuple(target.shape))
 
 
 @_to_tensors("put")
-def _put(target: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+def _put(target: Tensor, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
     places, values, count = concrete(ind).reshape(-1), _value(v), target.numel()
     if mode == "raise":
         if places.size and not -count <= places.min() <= places.max() < count:
@@ -63,7 +69,7 @@ def _put(target: Any, ind: Any, v: Any, mode: str = "raise") -> None:
 
 
 @_to_tensors("put_along_axis")
-def _put_along_axis(target: Any, indices: Any, values: Any, axis: int | None = -1) -> None:
+def _put_along_axis(target: Tensor, indices: ArrayLike, values: ArrayLike, axis: int | None = -1) -> None:
     if axis is None:
         _put(target, indices, values)
     else:
@@ -71,7 +77,7 @@ def _put_along_axis(target: Any, indices: Any, values: Any, axis: int | None = -
 
 
 @_to_tensors("place")
-def _place(target: Any, mask: Any, vals: Any) -> None:
+def _place(target: Tensor, mask: ArrayLike, vals: ArrayLike) -> None:
     places, values = np.flatnonzero(concrete(mask)), np.ravel(operand(vals))
     if places.size and not values.shape[0]:
         raise ValueError("Cannot insert from an empty array!")
@@ -79,7 +85,7 @@ def _place(target: Any, mask: Any, vals: Any) -> None:
 
 
 @_to_tensors("putmask")
-def _putmask(target: Any, mask: Any, values: Any) -> None:
+def _putmask(target: Tensor, mask: ArrayLike, values: ArrayLike) -> None:
     chosen, values = concrete(mask), np.ravel(operand(values))
     if chosen.shape != tuple(target.shape):
         raise ValueError(f"putmask: mask and data must be the same size, not {chosen.shape} and {tuple(target.shape)}")
@@ -89,7 +95,7 @@ def _putmask(target: Any, mask: Any, values: Any) -> None:
 
 
 @_to_tensors("copyto")
-def _copyto(target: Any, src: Any, casting: Casting = "same_kind", where: Any = True) -> None:
+def _copyto(target: Tensor, src: ArrayLike, casting: Casting = "same_kind", where: Any = True) -> None:
     source, values = category(operand(src))[0], operand(src)
     if not np.can_cast(source, target._dtype, casting):
         raise TypeError(f"numpy.copyto cannot cast from {source} to {target._dtype} by the rule {casting!r}")
@@ -101,7 +107,7 @@ def _copyto(target: Any, src: Any, casting: Casting = "same_kind", where: Any = 
 
 
 @_to_tensors("fill_diagonal")
-def _fill_diagonal(target: Any, val: Any, wrap: bool = False) -> None:
+def _fill_diagonal(target: Tensor, val: ArrayLike, wrap: bool = False) -> None:
     if target.ndim < 2:
         raise ValueError("array must be at least 2-d")
     if target.ndim > 2 and len(set(target.shape)) > 1:
@@ -115,16 +121,16 @@ def _fill_diagonal(target: Any, val: Any, wrap: bool = False) -> None:
 # ufunc.at
 
 
-def _add_at(target: Any, indices: Any, values: Any) -> None:
+def _add_at(target: Tensor, indices: Sequence[ArrayLike], values: ArrayLike) -> None:
     """target[indices] += values, where repeated indices accumulate."""
-    index = tuple(concrete(entry) if isinstance(entry, Carrier) else entry for entry in indices)
+    index: Any = tuple(concrete(entry) if isinstance(entry, Carrier) else entry for entry in indices)
     places = np.arange(target.numel()).reshape(target.shape)[index]
     added = np.broadcast_to(cast(_value(values), target._dtype), places.shape)
     total = indexing.index_put(shapes.ravel(target), (places.reshape(-1),), np.ravel(added), accumulate=True)
     indexing.setitem(target, ..., shapes.reshape(total, target.shape))
 
 
-def at(name: str, ufunc: np.ufunc, target: Any, indices: Any, *values: Any) -> None:
+def at(name: str, ufunc: np.ufunc, target: Tensor | Array, indices: ArrayLike, *values: ArrayLike) -> None:
     """ufunc.at for a tensor; only for sums and differences."""
     if not isinstance(target, Carrier):
         ufunc.at(target, *constants(name, (indices, *values), why=INTO_ARRAY))

@@ -13,6 +13,8 @@ such as `*` and methods of tensors keep torch's rules, unless `pullback.set_prom
 tensor([ 0.5403, -4.1615], dtype=pullback.float64)
 """
 
+from __future__ import annotations
+
 from math import e, inf, nan, pi
 
 from .._core.lazy import index as _index

@@ -1,7 +1,9 @@
 """Creation of tensors by the standard: float64, complex128 and int64 unless a dtype is given."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,14 +16,17 @@ from .._core.sites import named
 from .._tensor.creation import from_numpy, made
 from ..vocabulary import shapes
 from . import kinds
-from .operands import array, together
+from .operands import array, of_tensors, together
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Device, DType, Number, Sizes, SupportsDLPack, Tensor, TensorLike
 
 
-def _numpy(dtype: Any) -> Any:
+def _numpy(dtype: DType | None) -> np.dtype[Any] | None:
     return None if dtype is None else dtypes.as_dtype(dtype).numpy
 
 
-def _array(values: Any, wanted: Any = None) -> Any:
+def _array(values: object, wanted: np.dtype[Any] | None = None) -> Array:
     """Python numbers and sequences as an array: Python ints become int64, also where NumPy's default is int32."""
     found = np.asarray(values, wanted)
     own = wanted is None and isinstance(values, (int, list, tuple)) and found.dtype == np.dtype(int)
@@ -35,11 +40,13 @@ def _joined(values: Any) -> Any:
     parts = [_joined(value) for value in values]
     if not any(isinstance(part, Carrier) for part in parts):
         return _array(values)
-    wrapped = [part if isinstance(part, Carrier) else made(_array(part), False) for part in parts]
+    wrapped = [made(part if isinstance(part, Carrier) else _array(part), False) for part in parts]
     return shapes.stack(together("asarray", *wrapped))
 
 
-def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Any:
+def asarray(
+    obj: object, /, *, dtype: DType | None = None, device: Device | None = None, copy: bool | None = None
+) -> Tensor:
     """A tensor with the elements of a tensor, an array, a buffer, a number, or nested sequences of these.
 
     Memory is shared if possible; with `copy=True` never, with `copy=False` always. Tensors in sequences keep their
@@ -59,7 +66,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     """
     accept("asarray", {"device": device})
     wanted = _numpy(dtype)
-    given = _joined(obj)
+    given: Tensor | Array = _joined(obj)
     if not isinstance(given, Carrier):
         foreign = hasattr(given, "__dlpack__") and not hasattr(given, "__array__")
         given = np.from_dlpack(given) if foreign else _array(given, wanted if _is_python(given) else None)
@@ -72,19 +79,19 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     return from_numpy(converted)
 
 
-def _is_python(obj: Any) -> bool:
+def _is_python(obj: object) -> bool:
     """True for Python numbers and sequences, whose memory cannot be shared."""
     return isinstance(obj, (bool, int, float, complex, list, tuple, np.generic))
 
 
-def _filled(name: str, fill: Callable[..., Any], value: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _filled(name: str, fill: Callable[..., Array], value: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The functions `zeros` and `zeros_like`, and those of other values."""
 
-    def of_shape(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    def of_shape(shape: Sizes, *, dtype: DType | None = None, device: Device | None = None) -> Tensor:
         accept(name, {"device": device})
         return made(fill(shape, np.float64 if dtype is None else _numpy(dtype)), False)
 
-    def like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    def like(x: Tensor, /, *, dtype: DType | None = None, device: Device | None = None) -> Tensor:
         x = array(f"{name}_like", x)
         return of_shape(tuple(x.shape), dtype=x.dtype if dtype is None else dtype, device=device)
 
@@ -107,7 +114,7 @@ ones, ones_like = _filled("ones", np.ones, "filled with ones")
 empty, empty_like = _filled("empty", np.empty, "whose elements are not set")
 
 
-def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
+def full(shape: Sizes, fill_value: TensorLike, *, dtype: DType | None = None, device: Device | None = None) -> Tensor:
     """A tensor of a shape, filled with one value, whose type decides the dtype unless one is given.
 
     The value may be a 0-d tensor, to which gradients flow.
@@ -120,7 +127,9 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
     return ops.clone(shapes.broadcast_to(value, (shape,) if isinstance(shape, int) else tuple(shape)))
 
 
-def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
+def full_like(
+    x: Tensor, /, fill_value: TensorLike, *, dtype: DType | None = None, device: Device | None = None
+) -> Tensor:
     """A tensor of the shape and dtype of another, filled with one value.
 
     >>> from pullback import array_api as xp
@@ -132,8 +141,14 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
 
 
 def arange(
-    start: float, /, stop: float | None = None, step: float = 1, *, dtype: Any = None, device: Any = None
-) -> Any:
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+) -> Tensor:
     """Numbers from start up to, but not including, stop; int64 if all of these are integers, else float64.
 
     >>> from pullback import array_api as xp
@@ -141,14 +156,21 @@ def arange(
     tensor([1.0000, 1.2500, 1.5000, 1.7500], dtype=pullback.float64)
     """
     start, stop = (0, start) if stop is None else (start, stop)
-    numbers: Any = np.arange
+    numbers: Callable[..., Array] = np.arange
     found = numbers(start, stop, step, _numpy(dtype))
     return asarray(_xp.long(found) if dtype is None and found.dtype.kind == "i" else found, device=device)
 
 
 def linspace(
-    start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
-) -> Any:
+    start: Number | Tensor,
+    stop: Number | Tensor,
+    /,
+    num: int,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    endpoint: bool = True,
+) -> Tensor:
     """`num` numbers evenly spaced from start to stop, which is included unless `endpoint` is False.
 
     The bounds may be 0-d tensors, to which gradients flow.
@@ -157,10 +179,12 @@ def linspace(
     >>> xp.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000], dtype=pullback.float64)
     """
-    return asarray(np.linspace(start, stop, num, endpoint=endpoint), dtype=dtype, device=device)
+    return asarray(of_tensors(np.linspace)(start, stop, num, endpoint=endpoint), dtype=dtype, device=device)
 
 
-def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> Any:
+def eye(
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DType | None = None, device: Device | None = None
+) -> Tensor:
     """A matrix with ones on the k-th diagonal and zeros elsewhere.
 
     >>> from pullback import array_api as xp
@@ -171,7 +195,7 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = N
     return asarray(np.eye(n_rows, n_cols, k, np.float64 if dtype is None else _numpy(dtype)), device=device)
 
 
-def meshgrid(*arrays: Any, indexing: Literal["xy", "ij"] = "xy") -> tuple[Any, ...]:
+def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Tensor, ...]:
     """The coordinates of the points of a grid, from the coordinates along each of its axes.
 
     >>> from pullback import array_api as xp
@@ -180,10 +204,10 @@ def meshgrid(*arrays: Any, indexing: Literal["xy", "ij"] = "xy") -> tuple[Any, .
             [1, 2]]), tensor([[3, 3],
             [4, 4]]))
     """
-    return tuple(np.meshgrid(*arrays, indexing=indexing))
+    return tuple(of_tensors(np.meshgrid)(*arrays, indexing=indexing))
 
 
-def tril(x: Any, /, *, k: int = 0) -> Any:
+def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
     """Matrices with zeros above the k-th diagonal.
 
     >>> from pullback import array_api as xp
@@ -194,7 +218,7 @@ def tril(x: Any, /, *, k: int = 0) -> Any:
     return array("tril", x).tril(k)
 
 
-def triu(x: Any, /, *, k: int = 0) -> Any:
+def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
     """Matrices with zeros below the k-th diagonal.
 
     >>> from pullback import array_api as xp
@@ -205,7 +229,7 @@ def triu(x: Any, /, *, k: int = 0) -> Any:
     return array("triu", x).triu(k)
 
 
-def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+def from_dlpack(x: Tensor | SupportsDLPack, /, *, device: Device | None = None, copy: bool | None = None) -> Tensor:
     """A tensor that shares the memory of an object of another library that offers it by DLPack.
 
     >>> import numpy as np

@@ -1,19 +1,26 @@
 """Functions of the standard that are NumPy's functions on tensors, under their own names."""
 
+from __future__ import annotations
+
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core.primitives import Function
 from .._core.sites import named
 from ..vocabulary import published
 from .operands import array, together
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def derived(module: str, name: str, function: Function, text: str, pair: bool = False) -> Any:
+    from .._core.typing import Tensor
+
+
+def derived(module: str, name: str, function: Function, text: str, pair: bool = False) -> Callable[..., Tensor]:
     """One of NumPy's functions on tensors as a function of the standard, which refuses anything else; a pair of operands is promoted."""
 
     @functools.wraps(function)
-    def checked(x: Any, /, *others: Any, **options: Any) -> Any:
+    def checked(x: Tensor, /, *others: Any, **options: Any) -> Tensor:
         operands = together(name, x, *others) if pair else (array(name, x), *others)
         return function(*operands, **options)
 

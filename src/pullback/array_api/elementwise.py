@@ -1,6 +1,8 @@
 """Functions of two operands, element by element, and those whose values differ from torch's."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,7 +11,10 @@ from .._core.primitives import Carrier, Function
 from .._core.sites import named
 from ..vocabulary import arithmetic, bits, complexes, functions, rounding
 from ..vocabulary.promotion import cast
-from .operands import array, together
+from .operands import array, of_tensors, together
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor, TensorLike
 
 
 def of_two(function: Function) -> Function:
@@ -18,7 +23,7 @@ def of_two(function: Function) -> Function:
     def made(like: Function) -> Function:
         name = like.__name__
 
-        def joined(x1: Any, x2: Any, /) -> Any:
+        def joined(x1: TensorLike, x2: TensorLike, /) -> Tensor:
             if not (isinstance(x1, Carrier) and isinstance(x2, Carrier) and x1._dtype is x2._dtype):
                 x1, x2 = together(name, x1, x2)
             return function(x1, x2)
@@ -29,7 +34,7 @@ def of_two(function: Function) -> Function:
 
 
 @of_two(arithmetic.add)
-def add(x1: Any, x2: Any, /) -> Any:
+def add(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """x1 + x2.
 
     >>> from pullback import array_api as xp
@@ -39,7 +44,7 @@ def add(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(functions.atan2)
-def atan2(x1: Any, x2: Any, /) -> Any:
+def atan2(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """The angle of the point (x2, x1), from -pi to pi.
 
     >>> from pullback import array_api as xp
@@ -49,7 +54,7 @@ def atan2(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(arithmetic.bitwise_and)
-def bitwise_and(x1: Any, x2: Any, /) -> Any:
+def bitwise_and(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """The bitwise and of integers or bools.
 
     >>> from pullback import array_api as xp
@@ -59,7 +64,7 @@ def bitwise_and(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(arithmetic.bitwise_left_shift)
-def bitwise_left_shift(x1: Any, x2: Any, /) -> Any:
+def bitwise_left_shift(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """x1 * 2**x2, for integers.
 
     >>> from pullback import array_api as xp
@@ -69,7 +74,7 @@ def bitwise_left_shift(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(arithmetic.bitwise_or)
-def bitwise_or(x1: Any, x2: Any, /) -> Any:
+def bitwise_or(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """The bitwise or of integers or bools.
 
     >>> from pullback import array_api as xp
@@ -79,7 +84,7 @@ def bitwise_or(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(arithmetic.bitwise_right_shift)
-def bitwise_right_shift(x1: Any, x2: Any, /) -> Any:
+def bitwise_right_shift(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """The floor of x1 / 2**x2, for integers.
 
     >>> from pullback import array_api as xp
@@ -89,7 +94,7 @@ def bitwise_right_shift(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(arithmetic.bitwise_xor)
-def bitwise_xor(x1: Any, x2: Any, /) -> Any:
+def bitwise_xor(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """The bitwise exclusive or of integers or bools.
 
     >>> from pullback import array_api as xp
@@ -99,7 +104,7 @@ def bitwise_xor(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(functions.copysign)
-def copysign(x1: Any, x2: Any, /) -> Any:
+def copysign(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """The size of x1 with the sign of x2.
 
     >>> from pullback import array_api as xp
@@ -109,7 +114,7 @@ def copysign(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(arithmetic.div)
-def divide(x1: Any, x2: Any, /) -> Any:
+def divide(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """x1 / x2.
 
     >>> from pullback import array_api as xp
@@ -119,7 +124,7 @@ def divide(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(arithmetic.eq)
-def equal(x1: Any, x2: Any, /) -> Any:
+def equal(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """True where x1 == x2.
 
     >>> from pullback import array_api as xp
@@ -129,7 +134,7 @@ def equal(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(arithmetic.gt)
-def greater(x1: Any, x2: Any, /) -> Any:
+def greater(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """True where x1 > x2.
 
     >>> from pullback import array_api as xp
@@ -139,7 +144,7 @@ def greater(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(arithmetic.ge)
-def greater_equal(x1: Any, x2: Any, /) -> Any:
+def greater_equal(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """True where x1 >= x2.
 
     >>> from pullback import array_api as xp
@@ -149,7 +154,7 @@ def greater_equal(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(functions.hypot)
-def hypot(x1: Any, x2: Any, /) -> Any:
+def hypot(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """sqrt(x1**2 + x2**2), without overflow.
 
     >>> from pullback import array_api as xp
@@ -159,7 +164,7 @@ def hypot(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(arithmetic.lt)
-def less(x1: Any, x2: Any, /) -> Any:
+def less(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """True where x1 < x2.
 
     >>> from pullback import array_api as xp
@@ -169,7 +174,7 @@ def less(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(arithmetic.le)
-def less_equal(x1: Any, x2: Any, /) -> Any:
+def less_equal(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """True where x1 <= x2.
 
     >>> from pullback import array_api as xp
@@ -179,7 +184,7 @@ def less_equal(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(functions.logaddexp)
-def logaddexp(x1: Any, x2: Any, /) -> Any:
+def logaddexp(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """log(exp(x1) + exp(x2)), without overflow.
 
     >>> from pullback import array_api as xp
@@ -189,7 +194,7 @@ def logaddexp(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(bits.logical_and)
-def logical_and(x1: Any, x2: Any, /) -> Any:
+def logical_and(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """True where x1 and x2 are True.
 
     >>> from pullback import array_api as xp
@@ -199,7 +204,7 @@ def logical_and(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(bits.logical_or)
-def logical_or(x1: Any, x2: Any, /) -> Any:
+def logical_or(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """True where x1 or x2 is True.
 
     >>> from pullback import array_api as xp
@@ -209,7 +214,7 @@ def logical_or(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(bits.logical_xor)
-def logical_xor(x1: Any, x2: Any, /) -> Any:
+def logical_xor(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """True where one of x1 and x2 is True, and not both.
 
     >>> from pullback import array_api as xp
@@ -219,7 +224,7 @@ def logical_xor(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(arithmetic.maximum)
-def maximum(x1: Any, x2: Any, /) -> Any:
+def maximum(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """The larger of x1 and x2; NaN if one is NaN, and equal ones share the gradient.
 
     >>> from pullback import array_api as xp
@@ -229,7 +234,7 @@ def maximum(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(arithmetic.minimum)
-def minimum(x1: Any, x2: Any, /) -> Any:
+def minimum(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """The smaller of x1 and x2; NaN if one is NaN, and equal ones share the gradient.
 
     >>> from pullback import array_api as xp
@@ -239,7 +244,7 @@ def minimum(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(arithmetic.mul)
-def multiply(x1: Any, x2: Any, /) -> Any:
+def multiply(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """x1 * x2.
 
     >>> from pullback import array_api as xp
@@ -249,7 +254,7 @@ def multiply(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(functions.nextafter)
-def nextafter(x1: Any, x2: Any, /) -> Any:
+def nextafter(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """The next number after x1 in the direction of x2.
 
     >>> from pullback import array_api as xp
@@ -259,7 +264,7 @@ def nextafter(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(arithmetic.ne)
-def not_equal(x1: Any, x2: Any, /) -> Any:
+def not_equal(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """True where x1 != x2.
 
     >>> from pullback import array_api as xp
@@ -269,7 +274,7 @@ def not_equal(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(arithmetic.pow)
-def pow(x1: Any, x2: Any, /) -> Any:
+def pow(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """x1 ** x2.
 
     >>> from pullback import array_api as xp
@@ -279,7 +284,7 @@ def pow(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(arithmetic.remainder)
-def remainder(x1: Any, x2: Any, /) -> Any:
+def remainder(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """The remainder of the floor division of x1 by x2, with the sign of x2.
 
     >>> from pullback import array_api as xp
@@ -289,7 +294,7 @@ def remainder(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(arithmetic.sub)
-def subtract(x1: Any, x2: Any, /) -> Any:
+def subtract(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """x1 - x2.
 
     >>> from pullback import array_api as xp
@@ -299,7 +304,7 @@ def subtract(x1: Any, x2: Any, /) -> Any:
 
 
 @of_two(arithmetic.standard_quotient)
-def floor_divide(x1: Any, x2: Any, /) -> Any:
+def floor_divide(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """The floor of x1 / x2; it has no derivative.
 
     >>> from pullback import array_api as xp
@@ -308,7 +313,7 @@ def floor_divide(x1: Any, x2: Any, /) -> Any:
     """
 
 
-def bitwise_invert(x: Any, /) -> Any:
+def bitwise_invert(x: Tensor, /) -> Tensor:
     """The bitwise complement of integers, and the logical one of bools.
 
     >>> from pullback import array_api as xp
@@ -321,7 +326,7 @@ def bitwise_invert(x: Any, /) -> Any:
 # Functions of complex numbers, beyond the finite and at zeros as the standard has them
 
 
-def expm1(x: Any, /) -> Any:
+def expm1(x: Tensor, /) -> Tensor:
     """exp(x) - 1, exact for small numbers.
 
     >>> from pullback import array_api as xp
@@ -332,7 +337,7 @@ def expm1(x: Any, /) -> Any:
     return arithmetic.where(ops.isfinite(x), near + 0, arithmetic.exp(x) - 1) if x.is_complex() else near
 
 
-def tanh(x: Any, /) -> Any:
+def tanh(x: Tensor, /) -> Tensor:
     """The hyperbolic tangent.
 
     >>> from pullback import array_api as xp
@@ -346,7 +351,7 @@ def tanh(x: Any, /) -> Any:
     return arithmetic.where(ops.isinf(x.real), limit, near)
 
 
-def round(x: Any, /) -> Any:
+def round(x: Tensor, /) -> Tensor:
     """The nearest integers, of complex numbers for each part; halves are rounded to the even one.
 
     >>> from pullback import array_api as xp
@@ -358,17 +363,17 @@ def round(x: Any, /) -> Any:
     return complexes.complex(rounding.round(x.real), rounding.round(x.imag))
 
 
-def sign(x: Any, /) -> Any:
+def sign(x: Tensor, /) -> Tensor:
     """-1, 0 or 1, or for complex numbers x / abs(x); NaN for NaN.
 
     >>> from pullback import array_api as xp
     >>> xp.sign(xp.asarray([-0.5, 0.0, 3.0]))
     tensor([-1.,  0.,  1.], dtype=pullback.float64)
     """
-    return np.sign(array("sign", x))
+    return of_tensors(np.sign)(array("sign", x))
 
 
-def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
+def clip(x: Tensor, /, min: TensorLike | None = None, max: TensorLike | None = None) -> Tensor:
     """Elements limited to the range from min to max, in their dtype; bounds are numbers or tensors, or None.
 
     >>> from pullback import array_api as xp
@@ -381,7 +386,7 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     return arithmetic.clamp(x, *(bound if bound is None else cast(bound, dtype) for bound in (min, max)))
 
 
-def where(condition: Any, x1: Any, x2: Any, /) -> Any:
+def where(condition: Tensor, x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """The elements of x1 where the condition is True, and those of x2 elsewhere.
 
     >>> from pullback import array_api as xp

@@ -6,7 +6,9 @@
 tensor([1.+0.j, 1.+0.j, 1.+0.j], dtype=pullback.complex128)
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +16,9 @@ from .. import fft as _fft
 from .._numpy.indexing import SPECTRA as _SPECTRA
 from .creation import asarray as _asarray
 from .derived import derived as _derived, described as _described
+
+if TYPE_CHECKING:
+    from .._core.typing import Device, DType, Tensor
 
 _NAMES = "fft fftn fftshift hfft ifft ifftn ifftshift ihfft irfft irfftn rfft rfftn".split()
 __all__ = ["fftfreq", "rfftfreq", *_NAMES]  # noqa: PLE0604  # strings, of the table
@@ -27,7 +32,7 @@ globals().update(
 )
 
 
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: Device | None = None) -> Tensor:
     """The frequencies of the entries of `fft` for n samples with spacing d; negative ones in the second half.
 
     >>> from pullback import array_api as xp
@@ -37,7 +42,7 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None)
     return _asarray(np.fft.fftfreq(n, d), dtype=dtype, device=device)
 
 
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: Device | None = None) -> Tensor:
     """The frequencies of the entries of `rfft` for n samples with spacing d.
 
     >>> from pullback import array_api as xp

@@ -1,11 +1,16 @@
 """What the namespace says about itself: dtypes, devices and abilities."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._core import dtypes, placement
 from . import kinds
+
+if TYPE_CHECKING:
+    from .._core.typing import Device
 
 MAX_DIMENSIONS = 32 if np.lib.NumpyVersion(np.__version__) < "2.0.0" else 64
 STANDARD = [each for each in dtypes.DTYPES if each is not dtypes.float16]
@@ -14,7 +19,7 @@ STANDARD = [each for each in dtypes.DTYPES if each is not dtypes.float16]
 class Inspection:
     """What the namespace offers: see the array API standard."""
 
-    def capabilities(self) -> dict[str, Any]:
+    def capabilities(self) -> dict[str, bool | int]:
         """What the standard leaves to a library: masks as indices, shapes that depend on values, and the most axes.
 
         >>> from pullback import array_api as xp
@@ -31,7 +36,7 @@ class Inspection:
         """All devices: the CPU."""
         return (placement.CPU,)
 
-    def default_dtypes(self, *, device: Any = None) -> dict[str, dtypes.dtype]:
+    def default_dtypes(self, *, device: Device | None = None) -> dict[str, dtypes.dtype]:
         """The dtypes of new tensors of real and complex numbers and of integers, and of indices."""
         placement.accept("default_dtypes", {"device": device})
         return {
@@ -39,7 +44,9 @@ class Inspection:
             "indexing": dtypes.int64,
         }  # fmt: skip
 
-    def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, dtypes.dtype]:
+    def dtypes(
+        self, *, device: Device | None = None, kind: str | tuple[str, ...] | None = None
+    ) -> dict[str, dtypes.dtype]:
         """The dtypes of the standard, or those of some kinds, by their names.
 
         >>> from pullback import array_api as xp

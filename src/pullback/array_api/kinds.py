@@ -1,6 +1,8 @@
 """Dtypes by the standard: their kinds and limits, what they promote to, and conversions."""
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -9,6 +11,9 @@ from .._core import dtypes, placement
 from .._core.primitives import Carrier
 from ..vocabulary.promotion import cast
 from .operands import array, common
+
+if TYPE_CHECKING:
+    from .._core.typing import Device, DType, Tensor, TensorLike
 
 dtype = dtypes.dtype
 KINDS = {
@@ -38,11 +43,11 @@ class IntegerLimits(NamedTuple):
     dtype: dtype
 
 
-def _dtype_of(value: Any) -> dtype:
+def _dtype_of(value: Tensor | DType) -> dtype:
     return value.dtype if isinstance(value, Carrier) else dtypes.as_dtype(value)
 
 
-def finfo(type: Any, /) -> FloatLimits:
+def finfo(type: Tensor | DType, /) -> FloatLimits:
     """The limits of a floating dtype, given by itself or by a tensor; for a complex dtype, those of its parts.
 
     >>> from pullback import array_api as xp
@@ -54,7 +59,7 @@ def finfo(type: Any, /) -> FloatLimits:
     return FloatLimits(limits.bits, limits.eps, limits.max, limits.min, limits.smallest_normal, given.to_real())
 
 
-def iinfo(type: Any, /) -> IntegerLimits:
+def iinfo(type: Tensor | DType, /) -> IntegerLimits:
     """The limits of an integer dtype, given by itself or by a tensor.
 
     >>> from pullback import array_api as xp
@@ -66,7 +71,7 @@ def iinfo(type: Any, /) -> IntegerLimits:
     return IntegerLimits(limits.bits, limits.max, limits.min, given)
 
 
-def isdtype(dtype: dtype, kind: dtype | str | tuple[dtype | str, ...]) -> bool:
+def isdtype(dtype: DType, kind: DType | tuple[DType, ...]) -> bool:
     """True if a dtype is of a kind, is a given dtype, or fits one of several of these.
 
     The kinds are 'bool', 'signed integer', 'unsigned integer', 'integral', 'real floating', 'complex floating' and
@@ -85,7 +90,7 @@ def isdtype(dtype: dtype, kind: dtype | str | tuple[dtype | str, ...]) -> bool:
     return False
 
 
-def can_cast(from_: Any, to: dtype, /) -> bool:
+def can_cast(from_: Tensor | DType, to: DType, /) -> bool:
     """True if promotion may convert a dtype, or a tensor's, to another: no value is lost.
 
     >>> from pullback import array_api as xp
@@ -95,7 +100,7 @@ def can_cast(from_: Any, to: dtype, /) -> bool:
     return bool(np.can_cast(_dtype_of(from_).numpy, dtypes.as_dtype(to).numpy))
 
 
-def result_type(*arrays_and_dtypes: Any) -> dtype:
+def result_type(*arrays_and_dtypes: TensorLike | DType) -> dtype:
     """The dtype to which tensors, dtypes, their names and Python numbers are promoted; of a number only the kind counts.
 
     >>> from pullback import array_api as xp
@@ -104,11 +109,11 @@ def result_type(*arrays_and_dtypes: Any) -> dtype:
     """
     if not arrays_and_dtypes:
         raise ValueError("result_type needs at least one tensor or dtype")
-    named = [dtypes.as_dtype(each) if isinstance(each, str) else each for each in arrays_and_dtypes]
+    named = [dtypes.as_dtype(each) if isinstance(each, (str, np.dtype, type)) else each for each in arrays_and_dtypes]
     return dtypes.from_numpy(common(*named))
 
 
-def astype(x: Any, dtype: dtype, /, *, copy: bool = True, device: Any = None) -> Any:
+def astype(x: Tensor, dtype: DType, /, *, copy: bool = True, device: Device | None = None) -> Tensor:
     """A tensor converted to a dtype; a copy even if it has that dtype already, unless `copy` is False.
 
     >>> from pullback import array_api as xp

@@ -8,13 +8,18 @@ tensor([[ 0.6000, -0.2000],
         [-0.2000,  0.4000]], dtype=pullback.float64)
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from .. import linalg as _linalg
 from .._numpy.linalg import LINALG as _LINALG
 from .derived import derived as _derived, described as _described
 from .operands import array as _array, together as _together
 from .statistics import reduced as _reduced, sum as _sum
+
+if TYPE_CHECKING:
+    from .._core.typing import Dim, DType, Tensor, TensorLike
 
 _OF_PRODUCTS = {
     "matmul": "x1 @ x2: matrices, vectors, and batches of them, with broadcasting of the batch axes.",
@@ -34,7 +39,7 @@ globals().update(
 )
 
 
-def pinv(x: Any, /, *, rtol: Any = None) -> Any:
+def pinv(x: Tensor, /, *, rtol: TensorLike | None = None) -> Tensor:
     """The pseudoinverse of matrices: singular values up to rtol times the largest count as zero.
 
     By default `rtol` is max(m, n) * eps, for m rows and n columns; it may be a tensor with one number for each matrix.
@@ -46,7 +51,7 @@ def pinv(x: Any, /, *, rtol: Any = None) -> Any:
     return _linalg.pinv(_array("pinv", x), rtol=rtol)
 
 
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+def vecdot(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1) -> Tensor:
     """The sum of conj(x1) * x2 along an axis, which has one length in both; the other axes broadcast.
 
     >>> from pullback import array_api as xp
@@ -59,7 +64,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     return _linalg.vecdot(x1, x2, dim=axis)
 
 
-def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+def trace(x: Tensor, /, *, offset: int = 0, dtype: DType | None = None) -> Tensor:
     """The sum of the elements on a diagonal of matrices; of integers in int64, or uint64, unless a dtype is given.
 
     >>> from pullback import array_api as xp
@@ -69,7 +74,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     return _sum(_linalg.diagonal(_array("trace", x), offset=offset), axis=-1, dtype=dtype)
 
 
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
+def vector_norm(x: Tensor, /, *, axis: Dim = None, keepdims: bool = False, ord: float = 2) -> Tensor:
     """The norm of all elements, or of vectors along axes: the sum of abs(x) ** ord, to the power 1 / ord.
 
     `ord` inf and -inf are the largest and smallest absolute value; 0 counts the nonzero elements. The slope at 0 is 0.

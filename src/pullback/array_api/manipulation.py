@@ -1,16 +1,21 @@
 """Rearrangements of elements: shapes, axes, joins, repetitions and selections by indices."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import ops
 from ..vocabulary import shapes
-from .operands import array, together
+from .operands import array, of_tensors, together
+
+if TYPE_CHECKING:
+    from .._core.typing import Dim, Tensor, TensorLike
 
 
-def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
+def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
     """Tensors broadcast to their common shape.
 
     >>> from pullback import array_api as xp
@@ -18,7 +23,7 @@ def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
     >>> a.shape, b.shape
     (pullback.Size([3, 2]), pullback.Size([3, 2]))
     """
-    return tuple(np.broadcast_arrays(*arrays))
+    return tuple(of_tensors(np.broadcast_arrays)(*arrays))
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
@@ -31,7 +36,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     return np.broadcast_shapes(*shapes)
 
 
-def broadcast_to(x: Any, /, shape: tuple[int, ...]) -> Any:
+def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
     """A tensor broadcast to a shape.
 
     >>> from pullback import array_api as xp
@@ -42,17 +47,17 @@ def broadcast_to(x: Any, /, shape: tuple[int, ...]) -> Any:
     return shapes.broadcast_to(array("broadcast_to", x), shape)
 
 
-def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Any:
+def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
     """Tensors joined along an axis; flattened first if that is None.
 
     >>> from pullback import array_api as xp
     >>> xp.concat([xp.asarray([1, 2]), xp.asarray([3])])
     tensor([1, 2, 3])
     """
-    return np.concatenate(together("concat", *arrays), axis)
+    return of_tensors(np.concatenate)(together("concat", *arrays), axis)
 
 
-def expand_dims(x: Any, /, axis: Any) -> Any:
+def expand_dims(x: Tensor, /, axis: int | Sequence[int]) -> Tensor:
     """A tensor with new axes of length 1 at the given positions of the result.
 
     >>> from pullback import array_api as xp
@@ -62,30 +67,30 @@ def expand_dims(x: Any, /, axis: Any) -> Any:
     x, axes = array("expand_dims", x), axis if isinstance(axis, Sequence) else (axis,)
     if len({place % (x.ndim + len(axes)) for place in axes}) < len(axes):
         raise ValueError(f"expand_dims: an axis is repeated in {axis}")
-    return np.expand_dims(x, axis)
+    return of_tensors(np.expand_dims)(x, axis)
 
 
-def flip(x: Any, /, *, axis: Any = None) -> Any:
+def flip(x: Tensor, /, *, axis: Dim = None) -> Tensor:
     """A tensor with the elements reversed along axes, by default along all.
 
     >>> from pullback import array_api as xp
     >>> xp.flip(xp.asarray([1, 2, 3]))
     tensor([3, 2, 1])
     """
-    return np.flip(array("flip", x), axis)
+    return of_tensors(np.flip)(array("flip", x), axis)
 
 
-def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
+def moveaxis(x: Tensor, source: int | Sequence[int], destination: int | Sequence[int], /) -> Tensor:
     """A tensor with axes moved to other positions.
 
     >>> from pullback import array_api as xp
     >>> xp.moveaxis(xp.ones((2, 3, 4)), 0, -1).shape
     pullback.Size([3, 4, 2])
     """
-    return np.moveaxis(array("moveaxis", x), source, destination)
+    return of_tensors(np.moveaxis)(array("moveaxis", x), source, destination)
 
 
-def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Any:
+def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
     """A tensor with the axes in another order.
 
     >>> from pullback import array_api as xp
@@ -95,17 +100,17 @@ def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Any:
     return shapes.permute(array("permute_dims", x), axes)
 
 
-def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
+def repeat(x: Tensor, repeats: TensorLike, /, *, axis: int | None = None) -> Tensor:
     """A tensor with each element, or each slice along an axis, repeated.
 
     >>> from pullback import array_api as xp
     >>> xp.repeat(xp.asarray([1, 2]), 2)
     tensor([1, 1, 2, 2])
     """
-    return np.repeat(array("repeat", x), repeats, axis)
+    return of_tensors(np.repeat)(array("repeat", x), repeats, axis)
 
 
-def reshape(x: Any, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Any:
+def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Tensor:
     """A tensor with the same elements in another shape; with `copy=True` always a copy, with `copy=False` never.
 
     >>> from pullback import array_api as xp
@@ -122,7 +127,7 @@ def reshape(x: Any, /, shape: tuple[int, ...], *, copy: bool | None = None) -> A
     return shapes.reshape(ops.clone(x) if copy else x, shape)
 
 
-def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
+def roll(x: Tensor, /, shift: int | Sequence[int], *, axis: Dim = None) -> Tensor:
     """A tensor with the elements rolled along axes, from the end to the beginning; without axes, in flat order.
 
     >>> from pullback import array_api as xp
@@ -131,23 +136,22 @@ def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
     """
     x = array("roll", x)
     if axis is None:
-        rolled: Any = np.roll(shapes.ravel(x), shift)
-        return shapes.reshape(rolled, x.shape)
+        return shapes.reshape(of_tensors(np.roll)(shapes.ravel(x), shift), x.shape)
     several = axis if isinstance(axis, Sequence) else [axis]
-    return np.roll(x, shift if isinstance(shift, Sequence) else [shift] * len(several), tuple(several))
+    return of_tensors(np.roll)(x, shift if isinstance(shift, Sequence) else [shift] * len(several), tuple(several))
 
 
-def squeeze(x: Any, /, axis: Any) -> Any:
+def squeeze(x: Tensor, /, axis: int | Sequence[int]) -> Tensor:
     """A tensor without the given axes, which must have length 1.
 
     >>> from pullback import array_api as xp
     >>> xp.squeeze(xp.ones((1, 3, 1)), 0).shape
     pullback.Size([3, 1])
     """
-    return np.squeeze(array("squeeze", x), axis)
+    return of_tensors(np.squeeze)(array("squeeze", x), axis)
 
 
-def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> Any:
+def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
     """Tensors of one shape joined along a new axis.
 
     >>> from pullback import array_api as xp
@@ -158,7 +162,7 @@ def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> Any:
     return shapes.stack(together("stack", *arrays), axis)
 
 
-def tile(x: Any, repetitions: tuple[int, ...], /) -> Any:
+def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
     """A tensor repeated along each axis.
 
     >>> from pullback import array_api as xp
@@ -166,10 +170,10 @@ def tile(x: Any, repetitions: tuple[int, ...], /) -> Any:
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
-    return np.tile(array("tile", x), repetitions)
+    return of_tensors(np.tile)(array("tile", x), repetitions)
 
 
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
     """The slices of a tensor along an axis.
 
     >>> from pullback import array_api as xp
@@ -179,7 +183,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     return shapes.unbind(array("unstack", x), axis)
 
 
-def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
+def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
     """The elements, or the slices along an axis, at indices.
 
     >>> from pullback import array_api as xp
@@ -189,10 +193,10 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     x = array("take", x)
     if axis is None and x.ndim > 1:
         raise ValueError(f"take: axis is needed for a tensor of {x.ndim} axes")
-    return np.take(x, indices, axis)
+    return of_tensors(np.take)(x, indices, axis)
 
 
-def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     """The elements at indices along an axis, each in its own row.
 
     >>> from pullback import array_api as xp
@@ -200,4 +204,4 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     >>> xp.take_along_axis(x, xp.argsort(x))
     tensor([[1., 2., 3.]], dtype=pullback.float64)
     """
-    return np.take_along_axis(array("take_along_axis", x), indices, axis)
+    return of_tensors(np.take_along_axis)(array("take_along_axis", x), indices, axis)

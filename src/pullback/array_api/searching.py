@@ -1,41 +1,46 @@
 """Positions, orders and sets: where elements are, in which order, and which are distinct."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .._core.primitives import Carrier
 from ..vocabulary import bits, reductions, shapes, slicing, sorting
 from ..vocabulary.promotion import cast
-from .operands import array, together
+from .operands import array, common, together
 from .statistics import reduced
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor, TensorLike
 
 
 class AllOfUnique(NamedTuple):
     """The distinct elements, the index of each, the index of each element among them, and how often each occurs."""
 
-    values: Any
-    indices: Any
-    inverse_indices: Any
-    counts: Any
+    values: Tensor
+    indices: Tensor
+    inverse_indices: Tensor
+    counts: Tensor
 
 
 class CountsOfUnique(NamedTuple):
     """The distinct elements, and how often each occurs."""
 
-    values: Any
-    counts: Any
+    values: Tensor
+    counts: Tensor
 
 
 class InverseOfUnique(NamedTuple):
     """The distinct elements, and the index of each element among them."""
 
-    values: Any
-    inverse_indices: Any
+    values: Tensor
+    inverse_indices: Tensor
 
 
-def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
+def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """The index of the largest element along an axis, or of the flattened tensor.
 
     >>> from pullback import array_api as xp
@@ -45,7 +50,7 @@ def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any
     return reductions.argmax(array("argmax", x), axis, keepdims)
 
 
-def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
+def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """The index of the smallest element along an axis, or of the flattened tensor.
 
     >>> from pullback import array_api as xp
@@ -55,7 +60,7 @@ def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any
     return reductions.argmin(array("argmin", x), axis, keepdims)
 
 
-def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """The indices that sort the elements along an axis; equal ones keep their order.
 
     >>> from pullback import array_api as xp
@@ -65,7 +70,7 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
     return sorting.argsort(array("argsort", x), axis, descending, stable=stable)
 
 
-def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """The elements sorted along an axis.
 
     >>> from pullback import array_api as xp
@@ -75,7 +80,7 @@ def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = 
     return sorting.sort(array("sort", x), axis, descending, stable).values
 
 
-def count_nonzero(x: Any, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Any:
+def count_nonzero(x: Tensor, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
     """The number of elements along axes, by default of all, that are not zero.
 
     >>> from pullback import array_api as xp
@@ -85,7 +90,7 @@ def count_nonzero(x: Any, /, *, axis: int | Sequence[int] | None = None, keepdim
     return reduced(np.sum, array("count_nonzero", x) != 0, axis, keepdims)
 
 
-def nonzero(x: Any, /) -> tuple[Any, ...]:
+def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
     """The indices of the elements that are not zero, for each axis.
 
     >>> from pullback import array_api as xp
@@ -94,11 +99,11 @@ def nonzero(x: Any, /) -> tuple[Any, ...]:
     """
     if not array("nonzero", x).ndim:
         raise ValueError("nonzero of a 0-d tensor has no axis to give indices for: use reshape(x, (1,))")
-    indices: tuple[Any, ...] = slicing.nonzero(x, as_tuple=True)
+    indices: tuple[Tensor, ...] = slicing.nonzero(x, as_tuple=True)
     return indices
 
 
-def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
+def searchsorted(x1: TensorLike, x2: TensorLike, /, *, side: str = "left", sorter: Tensor | None = None) -> Tensor:
     """The indices at which values would be inserted into a sorted vector, before or after equal elements.
 
     `sorter` holds the indices that sort a vector that is not sorted itself.
@@ -107,13 +112,14 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     >>> xp.searchsorted(xp.asarray([1, 3, 5]), xp.asarray([3, 4]))
     tensor([1, 2])
     """
-    x1, x2 = together("searchsorted", array("searchsorted", x1), x2)
-    x2 = x2 if isinstance(x2, Carrier) else x1.interpreter.wrap(x2, None)
+    x1 = array("searchsorted", x1)
+    dtype = common(x1, x2)
+    values = cast(x2, dtype) if isinstance(x2, Carrier) else x1.interpreter.wrap(cast(x2, dtype), None)
     sorter = sorter if sorter is None else cast(sorter, np.dtype(np.int64))
-    return sorting.searchsorted(x1, x2, side=side, sorter=sorter)
+    return sorting.searchsorted(cast(x1, dtype), values, side=side, sorter=sorter)
 
 
-def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
+def isin(x1: TensorLike, x2: TensorLike, /, *, invert: bool = False) -> Tensor:
     """True where the elements of x1 are among those of x2, or with `invert` are not.
 
     >>> from pullback import array_api as xp
@@ -123,7 +129,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     return bits.isin(*together("isin", x1, x2), invert=invert)
 
 
-def unique_all(x: Any, /) -> AllOfUnique:
+def unique_all(x: Tensor, /) -> AllOfUnique:
     """The distinct elements, their first indices, the index of each element among them, and how often each occurs.
 
     >>> from pullback import array_api as xp
@@ -136,7 +142,7 @@ def unique_all(x: Any, /) -> AllOfUnique:
     return AllOfUnique(shapes.ravel(x)[indices], indices, shapes.reshape(inverse, x.shape), counts)
 
 
-def unique_counts(x: Any, /) -> CountsOfUnique:
+def unique_counts(x: Tensor, /) -> CountsOfUnique:
     """The distinct elements, and how often each occurs.
 
     >>> from pullback import array_api as xp
@@ -147,7 +153,7 @@ def unique_counts(x: Any, /) -> CountsOfUnique:
     return CountsOfUnique(found.values, found.counts)
 
 
-def unique_inverse(x: Any, /) -> InverseOfUnique:
+def unique_inverse(x: Tensor, /) -> InverseOfUnique:
     """The distinct elements, and the index of each element of the tensor among them.
 
     >>> from pullback import array_api as xp
@@ -158,7 +164,7 @@ def unique_inverse(x: Any, /) -> InverseOfUnique:
     return InverseOfUnique(found.values, found.inverse_indices)
 
 
-def unique_values(x: Any, /) -> Any:
+def unique_values(x: Tensor, /) -> Tensor:
     """The distinct elements.
 
     >>> from pullback import array_api as xp

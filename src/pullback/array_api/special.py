@@ -9,7 +9,9 @@ SciPy's own functions find them here: with SCIPY_ARRAY_API=1 set, `scipy.special
 tensor([1.7725, 0.8862], dtype=pullback.float64, grad_fn=<GammaBackward0>)
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +19,17 @@ from .. import special as _special
 from .._core.sites import named as _named
 from .._numpy.scipy_names import FUNCTIONS as _FUNCTIONS
 from .creation import asarray as _asarray
-from .operands import together as _together
+from .operands import of_tensors as _of_tensors, together as _together
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._core.typing import Array, Tensor, TensorLike
+
+_where = _of_tensors(np.where)
 
 
-def multigammaln(a: Any, d: int, /) -> Any:
+def multigammaln(a: Tensor, d: int, /) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension d.
 
     >>> from pullback import array_api as xp
@@ -30,7 +39,7 @@ def multigammaln(a: Any, d: int, /) -> Any:
     return _special.multigammaln(a, d)
 
 
-def polygamma(n: int, x: Any, /) -> Any:
+def polygamma(n: int, x: Tensor, /) -> Tensor:
     """The n-th derivative of the digamma function.
 
     >>> from pullback import array_api as xp
@@ -40,7 +49,7 @@ def polygamma(n: int, x: Any, /) -> Any:
     return _special.polygamma(n, x)
 
 
-def stdtr(df: Any, t: Any, /) -> Any:
+def stdtr(df: TensorLike, t: TensorLike, /) -> Tensor:
     """The cumulative distribution function of Student's t, with df degrees of freedom.
 
     >>> from pullback import array_api as xp
@@ -50,14 +59,14 @@ def stdtr(df: Any, t: Any, /) -> Any:
     df, t = _together("stdtr", df, t)
     half = np.asarray(0.5, df.dtype)
     small, still = abs(t) < 1, t == 0
-    inner, outer = np.where(small & ~still, t, half), np.where(small, 1, t)  # each formula where it is exact and smooth
+    inner, outer = _where(small & ~still, t, half), _where(small, 1, t)  # each formula where it is exact and smooth
     middle = half + np.sign(t) * _FUNCTIONS["betainc"](half, df / 2, inner * inner / (df + inner * inner)) / 2
     tail = _FUNCTIONS["betainc"](df / 2, half, df / (df + outer * outer)) / 2
-    found = np.where(small, middle, np.where(t < 0, tail, 1 - tail))
-    return np.where(still, half + t * _density(df), found)
+    found = _where(small, middle, _where(t < 0, tail, 1 - tail))
+    return _where(still, half + t * _density(df), found)
 
 
-def stdtrit(df: Any, p: Any, /) -> Any:
+def stdtrit(df: TensorLike, p: TensorLike, /) -> Tensor:
     """The quantile of Student's t, with df degrees of freedom, for the probability p: the inverse of `stdtr` by t.
 
     >>> from pullback import array_api as xp
@@ -66,20 +75,20 @@ def stdtrit(df: Any, p: Any, /) -> Any:
     """
     df, p = _together("stdtrit", df, p)
     half = np.asarray(0.5, df.dtype)
-    least, still = np.where(p < half, p, 1 - p), p == half
+    least, still = _where(p < half, p, 1 - p), p == half
     outside = least < half / 2
-    x = _FUNCTIONS["betaincinv"](df / 2, half, np.where(outside, 2 * least, half))
-    y = _FUNCTIONS["betaincinv"](half, df / 2, np.where(outside | still, half, 1 - 2 * least))
-    size = np.sqrt(df * np.where(outside, (1 - x) / x, y / (1 - y)))
-    return np.where(still, (p - half) / _density(df), np.where(p < half, -size, size))
+    x = _FUNCTIONS["betaincinv"](df / 2, half, _where(outside, 2 * least, half))
+    y = _FUNCTIONS["betaincinv"](half, df / 2, _where(outside | still, half, 1 - 2 * least))
+    size = np.sqrt(df * _where(outside, (1 - x) / x, y / (1 - y)))
+    return _where(still, (p - half) / _density(df), _where(p < half, -size, size))
 
 
-def _density(df: Any) -> Any:
+def _density(df: Tensor | Array) -> Tensor:
     """The density of Student's t at 0, where the formulas have no slope."""
     return 1 / (np.sqrt(df) * _FUNCTIONS["beta"](_asarray(df / 2), np.asarray(0.5, df.dtype)))
 
 
-def rgamma(x: Any, /) -> Any:
+def rgamma(x: Tensor, /) -> Tensor:
     """The reciprocal of the gamma function.
 
     >>> from pullback import array_api as xp
@@ -94,7 +103,7 @@ _OWN = ("multigammaln", "polygamma", "rgamma", "stdtr", "stdtrit")
 __all__ = [*_OWN, *_OTHERS, *_FUNCTIONS]  # noqa: PLE0604  # strings, of the tables
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Callable[..., Tensor]:
     if name in _OTHERS:
         return getattr(_special, name)
     if name not in _FUNCTIONS:

@@ -1,7 +1,9 @@
 """Reductions and scans: sums, products, extremes, means, truth values and differences."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,19 +11,22 @@ from .._core import dtypes
 from .._core.primitives import Function
 from .._numpy.statistics import STATISTICS
 from ..vocabulary.promotion import cast
-from .operands import array, together
+from .operands import array, of_tensors, together
+
+if TYPE_CHECKING:
+    from .._core.typing import Dim, DType, Tensor, TensorLike
 
 LARGEST = {"b": np.dtype(np.int64), "i": np.dtype(np.int64), "u": np.dtype(np.uint64)}
 
 
-def _summed(function: str, x: Any, dtype: Any) -> tuple[Any, Any]:
+def _summed(function: str, x: Tensor, dtype: DType | None) -> tuple[Tensor, np.dtype[Any]]:
     """The operand of a sum or product in the dtype of the result, and this dtype: of integers the largest."""
     own = array(function, x)._dtype
     wanted = LARGEST.get(own.kind, own) if dtype is None else dtypes.as_dtype(dtype).numpy
     return cast(x, wanted), wanted
 
 
-def reduced(function: Function, x: Any, axis: Any, keepdims: bool, **options: Any) -> Any:
+def reduced(function: Function, x: Tensor, axis: Dim, keepdims: bool, **options: Any) -> Tensor:
     """One of NumPy's reductions of a tensor; over no axes at all, (), it is that of a new axis of length 1."""
     x = array(function.__name__, x)
     if isinstance(axis, Sequence) and not axis:
@@ -29,7 +34,7 @@ def reduced(function: Function, x: Any, axis: Any, keepdims: bool, **options: An
     return function(x, axis=axis, keepdims=keepdims, **options)
 
 
-def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def sum(x: Tensor, /, *, axis: Dim = None, dtype: DType | None = None, keepdims: bool = False) -> Tensor:
     """The sum along axes, by default of all elements; of integers in int64, or uint64, unless a dtype is given.
 
     >>> from pullback import array_api as xp
@@ -40,7 +45,7 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
     return reduced(np.sum, x, axis, keepdims, dtype=wanted)
 
 
-def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def prod(x: Tensor, /, *, axis: Dim = None, dtype: DType | None = None, keepdims: bool = False) -> Tensor:
     """The product along axes, by default of all elements; of integers as for `sum`.
 
     >>> from pullback import array_api as xp
@@ -51,7 +56,9 @@ def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fal
     return reduced(np.prod, x, axis, keepdims, dtype=wanted)
 
 
-def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
+def cumulative_sum(
+    x: Tensor, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
+) -> Tensor:
     """The sums of the elements up to each along an axis; with `include_initial` a zero comes first.
 
     >>> from pullback import array_api as xp
@@ -62,7 +69,9 @@ def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, inc
     return STATISTICS["cumulative_sum"](x, axis=axis, dtype=wanted, include_initial=include_initial)
 
 
-def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
+def cumulative_prod(
+    x: Tensor, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
+) -> Tensor:
     """The products of the elements up to each along an axis; with `include_initial` a one comes first.
 
     >>> from pullback import array_api as xp
@@ -73,7 +82,9 @@ def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, in
     return STATISTICS["cumulative_prod"](x, axis=axis, dtype=wanted, include_initial=include_initial)
 
 
-def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
+def diff(
+    x: Tensor, /, *, axis: int = -1, n: int = 1, prepend: TensorLike | None = None, append: TensorLike | None = None
+) -> Tensor:
     """The n-th differences of neighbours along an axis, with elements prepended and appended first.
 
     >>> from pullback import array_api as xp
@@ -81,11 +92,11 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     tensor([3, 5])
     """
     ends = {name: value for name, value in (("prepend", prepend), ("append", append)) if value is not None}
-    x, *values = together("diff", x, *ends.values())
-    return np.diff(x, n, axis, **dict(zip(ends, values, strict=True)))
+    joined, *values = together("diff", x, *ends.values())
+    return of_tensors(np.diff)(joined, n, axis, **dict(zip(ends, values, strict=True)))
 
 
-def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+def mean(x: Tensor, /, *, axis: Dim = None, keepdims: bool = False) -> Tensor:
     """The mean along axes, by default of all elements.
 
     >>> from pullback import array_api as xp
@@ -95,7 +106,7 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return reduced(np.mean, x, axis, keepdims)
 
 
-def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+def var(x: Tensor, /, *, axis: Dim = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     """The variance along axes: the sum of squared deviations, divided by count - correction.
 
     >>> from pullback import array_api as xp
@@ -105,7 +116,7 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     return reduced(np.var, x, axis, keepdims, ddof=correction)
 
 
-def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+def std(x: Tensor, /, *, axis: Dim = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     """The standard deviation along axes: the square root of `var`.
 
     >>> from pullback import array_api as xp
@@ -115,7 +126,7 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     return reduced(np.std, x, axis, keepdims, ddof=correction)
 
 
-def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+def max(x: Tensor, /, *, axis: Dim = None, keepdims: bool = False) -> Tensor:
     """The largest element along axes, by default of all; NaN if there is one.
 
     >>> from pullback import array_api as xp
@@ -125,7 +136,7 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return reduced(np.max, x, axis, keepdims)
 
 
-def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+def min(x: Tensor, /, *, axis: Dim = None, keepdims: bool = False) -> Tensor:
     """The smallest element along axes, by default of all; NaN if there is one.
 
     >>> from pullback import array_api as xp
@@ -135,7 +146,7 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return reduced(np.min, x, axis, keepdims)
 
 
-def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+def all(x: Tensor, /, *, axis: Dim = None, keepdims: bool = False) -> Tensor:
     """True where all elements along axes are nonzero, by default all of the tensor.
 
     >>> from pullback import array_api as xp
@@ -145,7 +156,7 @@ def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return reduced(np.all, array("all", x) != 0, axis, keepdims)
 
 
-def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+def any(x: Tensor, /, *, axis: Dim = None, keepdims: bool = False) -> Tensor:
     """True where an element along axes is nonzero, by default one of the tensor.
 
     >>> from pullback import array_api as xp

@@ -14,7 +14,7 @@ import itertools
 import operator
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -30,6 +30,10 @@ from .._tape.ledger import Array, Ledger, arrays, finite, first
 from .._tape.node import Node
 from .._tape.observers import Observer, passing, pieces
 from .._tape.walk import Pass
+
+if TYPE_CHECKING:
+    from .._core.modes import Mode
+    from .._core.typing import Tensor
 
 POLICIES: dict[str, Callable[[Array], Array]] = {
     "nan": np.isnan,
@@ -123,7 +127,7 @@ class Suspect:
 
     __slots__ = ("array", "origin", "taken")
 
-    def __init__(self, array: Any, origin: Origin) -> None:
+    def __init__(self, array: weakref.ref[Array], origin: Origin) -> None:
         self.array = array
         self.origin = origin
         self.taken = False
@@ -149,7 +153,7 @@ class Anomalies(Observer):
 
     copy = Computing(_told).copy
 
-    def __init__(self, before: Any, check_nan: bool, policy: str) -> None:
+    def __init__(self, before: Mode, check_nan: bool, policy: str) -> None:
         super().__init__(before)
         self.check_nan = check_nan
         self.bad = POLICIES[policy]
@@ -163,7 +167,7 @@ class Anomalies(Observer):
         """The mode fields that install this observer; with check_nan=False it checks nothing."""
         return super().fields() if self.check_nan else {"watcher": self}
 
-    def sees(self, primitive: Primitive, params: dict[str, Any], values: Sequence[Any], out: Any) -> None:
+    def sees(self, primitive: Primitive, params: dict[str, Any], values: Sequence[object], out: Any) -> None:
         """Check a result; the common case, a finite one, returns early."""
         suspects = self.suspects
         if not suspects and (finite(out._array) if type(out) is not tuple else all(finite(p._array) for p in out)):
@@ -177,14 +181,14 @@ class Anomalies(Observer):
             elif not passing():
                 self._suspect(primitive, params, values, piece)
 
-    def _take(self, values: Sequence[Any]) -> Origin | None:
+    def _take(self, values: Sequence[object]) -> Origin | None:
         """Mark the suspects among some operands as used, and return the origin of one, if it can of one that is new."""
         found = [suspect for value in values if (suspect := self.suspects.get(id(value))) is not None]
         for suspect in found:
             suspect.taken = True
         return max((suspect.origin for suspect in found), key=operator.attrgetter("new"), default=None)
 
-    def _suspect(self, primitive: Primitive, params: dict[str, Any], values: Sequence[Any], piece: Any) -> None:
+    def _suspect(self, primitive: Primitive, params: dict[str, Any], values: Sequence[object], piece: Tensor) -> None:
         """Remember a result that is not finite, and where it began; values supplied by the user do not count."""
         array = piece._array
         origin = self._take(values)
@@ -201,7 +205,7 @@ class Anomalies(Observer):
                 self.nodes = weakref.WeakKeyDictionary()
             self.nodes[piece._node] = origin
 
-    def _gone(self, key: int, _: Any) -> None:
+    def _gone(self, key: int, _: object) -> None:
         """The callback for a suspect's array being freed: it matters if no operation has used the suspect."""
         suspect = self.suspects.pop(key, None)
         if suspect is not None and suspect.matters and self.dropped is None:
@@ -215,7 +219,7 @@ class Anomalies(Observer):
 
     # 2. Backward
 
-    def begins(self, walker: Pass, order: list[Node], roots: Sequence[tuple[Node, Any]], needed: Any) -> Walk:
+    def begins(self, walker: Pass, order: list[Node], roots: Sequence[tuple[Node, Array]], needed: Any) -> Walk:
         """Check the roots now, and the final gradients after the pass."""
         walk = walker.walk if self.before is None else self.before.begins(walker, order, roots, needed)
         if not self.check_nan:
@@ -227,7 +231,7 @@ class Anomalies(Observer):
         return functools.partial(self._walk, walker, walk)
 
     def _walk(
-        self, walker: Pass, walk: Walk, order: list[Node], pending: dict[Node, Any], wanted: Any, needed: Any
+        self, walker: Pass, walk: Walk, order: list[Node], pending: dict[Node, Array], wanted: Any, needed: Any
     ) -> None:
         """Run the pass; if a gradient is not finite, restore the graph's saved values and locate the origin.
 
@@ -267,7 +271,7 @@ class Anomalies(Observer):
 _saved = operator.attrgetter("saved")
 
 
-def _origin(primitive: Primitive, params: dict[str, Any], values: Sequence[Any], array: Array) -> Origin:
+def _origin(primitive: Primitive, params: dict[str, Any], values: Sequence[object], array: Array) -> Origin:
     """The origin of the NaN or inf in a result of operands that are no suspects."""
     operands = {
         name: value
@@ -395,7 +399,7 @@ class detect_anomaly(ModeBlock):
         check_nan, policy = self._options
         return type(self)(check_nan, policy=policy)
 
-    def _left(self, error: Any) -> None:
+    def _left(self, error: BaseException | type[BaseException] | None) -> None:
         observer = self._observers.pop()
         if error is None:
             observer.settle()

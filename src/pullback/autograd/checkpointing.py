@@ -17,7 +17,7 @@ import functools
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._core import errors, xp as _xp
 from .._core.modes import FieldBlock, innermost, is_grad_enabled, mode, no_grad, restoring, running
@@ -32,6 +32,13 @@ from .._tape.node import count, hooks_of
 from .._tape.recording import keep
 from .._tape.views import alias
 from .graph import saved_tensors_hooks
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from .._core.dtypes import dtype
+    from .._core.typing import Array, Tensor
+    from ..nn.modules.module import Module
 
 Contexts = Callable[[], tuple[Any, Any]]
 
@@ -50,7 +57,7 @@ class Kept:
 
     __slots__ = ("shell", "cell")
 
-    def __init__(self, tensor: Any) -> None:
+    def __init__(self, tensor: Carrier) -> None:
         self.cell = keep(tensor, tensor.level)
         self.shell = tensor._shallow_copy()
         self.shell._array = None
@@ -60,7 +67,7 @@ class Kept:
         """True if the tensor has a history."""
         return self.shell._node is not None
 
-    def tensor(self, *, tracked: bool = False) -> Any:
+    def tensor(self, *, tracked: bool = False) -> Tensor:
         """The saved tensor, with or without its history."""
         made = self.shell._shallow_copy()
         made._array = self.cell.array
@@ -95,14 +102,14 @@ class RepeatableCall:
             made.append(tensor.requires_grad_() if isinstance(leaf, Kept) and leaf.tracked and not tracked else tensor)
         return made
 
-    def again(self, leaves: Sequence[Any], around: contextlib.AbstractContextManager[Any]) -> Any:
+    def again(self, leaves: Sequence[Any], around: contextlib.AbstractContextManager[object]) -> Any:
         """The function's result in a further run, inside another context."""
         args, kwargs = unflatten(self.structure, leaves)
         with self.moment.again():
             return self.context.copy().run(_within, around, self.function, args, kwargs)
 
 
-def _within(around: contextlib.AbstractContextManager[Any], function: Function, args: Any, kwargs: Any) -> Any:
+def _within(around: contextlib.AbstractContextManager[object], function: Function, args: Any, kwargs: Any) -> Any:
     with around:
         return function(*args, **kwargs)
 
@@ -114,13 +121,13 @@ class Saved(NamedTuple):
     """The description of a value that an operation saved for backward, to be compared between the runs."""
 
     shape: tuple[int, ...]
-    dtype: Any
+    dtype: dtype
     site: Site
-    tensor: weakref.ref[Any]
+    tensor: weakref.ref[Tensor]
     version: int
 
     @classmethod
-    def of(cls, tensor: Any) -> Saved:
+    def of(cls, tensor: Tensor) -> Saved:
         """The description of a tensor."""
         return cls(tuple(tensor.shape), tensor.dtype, caller(3), weakref.ref(tensor), version(tensor))
 
@@ -139,12 +146,12 @@ class Place:
         self.block = block
         self.number = number
 
-    def tensor(self) -> Any:
+    def tensor(self) -> Tensor:
         """The value that belongs to this placeholder."""
         return self.block.value(self).tensor()
 
 
-def _unpack(held: Place | Kept) -> Any:
+def _unpack(held: Place | Kept) -> Tensor:
     return held.tensor()
 
 
@@ -154,7 +161,15 @@ Recomputed = weakref.WeakKeyDictionary[Place, Kept]
 class Block:
     """A checkpointed call: the placeholders for the values it saves, and the means to recompute them."""
 
-    def __init__(self, call: RepeatableCall, around: Any, *, early_stop: bool, compare: bool, debug: bool) -> None:
+    def __init__(
+        self,
+        call: RepeatableCall,
+        around: contextlib.AbstractContextManager[object],
+        *,
+        early_stop: bool,
+        compare: bool,
+        debug: bool,
+    ) -> None:
         self.call = call
         self.around = around
         self.early_stop = early_stop
@@ -166,7 +181,7 @@ class Block:
         self.first = next(count)
         self.last: float = float("inf")  # infinite during the first run
 
-    def pack(self, tensor: Any) -> Place | Kept:
+    def pack(self, tensor: Tensor) -> Place | Kept:
         """A placeholder for a value saved in the first run; values saved by transforms inside the call are kept."""
         if tensor.level != self.level:
             return Kept(tensor)
@@ -245,7 +260,7 @@ class SecondRun:
     def __exit__(self, *exc: object) -> bool | None:
         return self.hooks.__exit__(*exc)  # type: ignore[arg-type]
 
-    def pack(self, tensor: Any) -> Kept:
+    def pack(self, tensor: Tensor) -> Kept:
         """Save a value, for its placeholder and for passes inside the call itself."""
         kept = Kept(tensor)
         if tensor.level != self.block.level:
@@ -310,7 +325,7 @@ class Reentrant:
         self.structure = structure
         self.tracked = tracked  # the leaves of the outputs that have a gradient
 
-    def pull(self, cotangents: Sequence[Any]) -> list[Any]:
+    def pull(self, cotangents: Sequence[Array]) -> list[Tensor | None]:
         """Run the call again and run a nested backward pass; the gradients of its arguments."""
         leaves = self.call.arguments(tracked=False)
         recorded = FieldBlock(grad=True, pack=None, unpack=None)
@@ -334,7 +349,9 @@ class Reentrant:
         return [leaf.grad for leaf in leaves if isinstance(leaf, Carrier)]
 
 
-def _pull_reentrant(xp: Any, g: Any, call: Reentrant, *, needs: Sequence[bool]) -> list[Any]:
+def _pull_reentrant(
+    xp: ModuleType, g: Sequence[Array], call: Reentrant, *, needs: Sequence[bool]
+) -> list[Array | None]:
     walker = running.get(None)
     if walker is not None and walker.targeted:
         raise RuntimeError(
@@ -398,7 +415,7 @@ def _name(function: Function) -> str:
 # 4. The public functions
 
 
-def noop_context_fn() -> tuple[Any, Any]:
+def noop_context_fn() -> tuple[contextlib.AbstractContextManager[None], contextlib.AbstractContextManager[None]]:
     """Two contexts that do nothing: the default of `context_fn`.
 
     >>> from pullback.utils.checkpoint import noop_context_fn
@@ -460,7 +477,13 @@ def checkpoint(
     return _blocked(RepeatableCall(function, args, kwargs, preserve), args, kwargs, context_fn(), options)
 
 
-def _blocked(call: RepeatableCall, args: Any, kwargs: Any, contexts: tuple[Any, Any], options: dict[str, bool]) -> Any:
+def _blocked(
+    call: RepeatableCall,
+    args: Any,
+    kwargs: Any,
+    contexts: tuple[contextlib.AbstractContextManager[object], contextlib.AbstractContextManager[object]],
+    options: dict[str, bool],
+) -> Any:
     """The result of a call made as a checkpointed block."""
     first, second = contexts
     block = Block(call, second, **options)
@@ -505,7 +528,7 @@ def _warn(name: str, announcement: str) -> None:
 
 
 def checkpoint_sequential(
-    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
+    functions: Iterable[Function] | Module, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
 ) -> Any:
     """The result of a chain of functions for an input, with all of its segments checkpointed except the last.
 
@@ -547,7 +570,7 @@ def _in_a_row(functions: Iterable[Function], value: Any) -> Any:
     return value
 
 
-def set_checkpoint_early_stop(enable: bool) -> contextlib.AbstractContextManager[Any]:
+def set_checkpoint_early_stop(enable: bool) -> FieldBlock:
     """A block that overrides `early_stop` for all its checkpoints: all end their second run early, or none does.
 
     >>> from pullback.utils.checkpoint import set_checkpoint_early_stop
@@ -557,7 +580,7 @@ def set_checkpoint_early_stop(enable: bool) -> contextlib.AbstractContextManager
     return FieldBlock(early_stop=enable)
 
 
-def set_checkpoint_debug_enabled(enabled: bool | None) -> contextlib.AbstractContextManager[Any]:
+def set_checkpoint_debug_enabled(enabled: bool | None) -> FieldBlock:
     """A block that overrides `debug` for all its checkpoints; None leaves it unchanged.
 
     >>> from pullback.utils.checkpoint import set_checkpoint_debug_enabled
@@ -567,7 +590,7 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> contextlib.AbstractCon
     return FieldBlock(debugging=enabled)
 
 
-def check_backward_validity(inputs: Iterable[Any]) -> None:
+def check_backward_validity(inputs: Iterable[object]) -> None:
     """Warn if no input requires grad: a reentrant checkpoint of such inputs has no gradient.
 
     >>> import pullback
@@ -578,7 +601,7 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
         warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
 
 
-def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+def detach_variable(inputs: tuple[object, ...]) -> tuple[object, ...]:
     """A tuple's tensors detached, with their requires_grad unchanged; other values unchanged.
 
     Raises

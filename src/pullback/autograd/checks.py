@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from .._tape.backward import grad
 from .._tensor.creation import from_numpy
 from . import forward_ad
 
-Array = np.ndarray[Any, np.dtype[Any]]
+if TYPE_CHECKING:
+    from .._core.typing import Array, Tensor
 
 
 class GradcheckError(RuntimeError):
@@ -35,7 +36,7 @@ class Tolerances(NamedTuple):
 
 def gradcheck(
     func: Function,
-    inputs: Any,
+    inputs: Tensor | Sequence[Tensor],
     *,
     eps: float = 1e-6,
     atol: float = 1e-5,
@@ -99,8 +100,8 @@ def _passes(checks: Iterable[Callable[[], None]], raise_exception: bool) -> bool
 
 def gradgradcheck(
     func: Function,
-    inputs: Any,
-    grad_outputs: Any = None,
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Tensor | Sequence[Tensor] | None = None,
     *,
     eps: float = 1e-6,
     atol: float = 1e-5,
@@ -152,7 +153,7 @@ def gradgradcheck(
 def _gradient_of(func: Function, count: int) -> Function:
     """The gradients of a function of `count` inputs, as a function of the inputs and the cotangents."""
 
-    def gradient(*values: Any) -> Any:
+    def gradient(*values: Tensor) -> tuple[Tensor, ...]:
         primals, cotangents = values[:count], values[count:]
         targets = [value for value in primals if _is_tracked(value)]
         pulled = grad(_outputs(func, primals), targets, cotangents, create_graph=True, materialize_grads=True)
@@ -164,11 +165,11 @@ def _gradient_of(func: Function, count: int) -> Function:
 # 1. Values
 
 
-def _is_tracked(value: Any) -> bool:
+def _is_tracked(value: object) -> bool:
     return isinstance(value, Carrier) and value.requires_grad
 
 
-def _check_arguments(inputs: Sequence[Any]) -> None:
+def _check_arguments(inputs: Sequence[Tensor]) -> None:
     if not any(map(_is_tracked, inputs)):
         raise ValueError(
             "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
@@ -191,10 +192,10 @@ def _check_arguments(inputs: Sequence[Any]) -> None:
             )
 
 
-def _outputs(func: Function, inputs: Sequence[Any]) -> list[Any]:
+def _outputs(func: Function, inputs: Sequence[Tensor]) -> list[Tensor]:
     """The real and complex tensors among a function's outputs."""
     result = func(*inputs)
-    several = list(result) if isinstance(result, (tuple, list)) else [result]
+    several: list[Tensor | None] = list(result) if isinstance(result, (tuple, list)) else [result]
     return [value for value in several if isinstance(value, Carrier) and value._dtype.kind in "fc"]
 
 
@@ -204,12 +205,12 @@ def _reals(array: Array) -> Array:
     return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
 
 
-def _values(func: Function, inputs: Sequence[Any]) -> list[Array]:
+def _values(func: Function, inputs: Sequence[Tensor]) -> list[Array]:
     """A function's outputs, each as real numbers."""
     return [_reals(output.detach()._array).astype(np.float64) for output in _outputs(func, inputs)]
 
 
-def _moved(func: Function, inputs: Sequence[Any], place: int, shift: Array) -> list[Array]:
+def _moved(func: Function, inputs: Sequence[Tensor], place: int, shift: Array) -> list[Array]:
     """A function's outputs after one input has been shifted; the shift is given as real numbers.
 
     The input is changed in place, since a function may refer to it otherwise, as a module does to its weights; a
@@ -239,7 +240,7 @@ def _units(array: Array) -> Iterator[Array]:
         yield row.view(array.dtype).reshape(array.shape)
 
 
-def _pulled(output: Any, target: Any, cotangent: Array) -> Array:
+def _pulled(output: Tensor, target: Tensor, cotangent: Array) -> Array:
     """The gradient of one input, as real numbers; zeros where the output does not depend on it."""
     if not output.requires_grad:
         return np.zeros_like(_reals(target._array), np.float64)
@@ -250,14 +251,14 @@ def _pulled(output: Any, target: Any, cotangent: Array) -> Array:
 # 2. Comparison
 
 
-def _compare_derivatives(func: Function, inputs: Sequence[Any], limits: Tolerances, compare: Function) -> None:
+def _compare_derivatives(func: Function, inputs: Sequence[Tensor], limits: Tolerances, compare: Function) -> None:
     outputs = _outputs(func, inputs)
     for place, value in enumerate(inputs):
         if _is_tracked(value):
             compare(func, inputs, place, outputs, limits)
 
 
-def _slopes(func: Function, inputs: Sequence[Any], place: int, direction: Array, eps: float) -> list[Array]:
+def _slopes(func: Function, inputs: Sequence[Tensor], place: int, direction: Array, eps: float) -> list[Array]:
     """The change of each output along a direction of one input, by a central difference."""
     ahead, behind = (_moved(func, inputs, place, step * direction) for step in (eps, -eps))
     return [(a - b) / (2 * eps) for a, b in zip(ahead, behind, strict=True)]
@@ -267,7 +268,9 @@ def _close(analytic: Array, numeric: Array, limits: Tolerances) -> bool:
     return np.allclose(analytic, numeric, limits.rtol, limits.atol)
 
 
-def _compare_all(func: Function, inputs: Sequence[Any], place: int, outputs: Sequence[Any], limits: Tolerances) -> None:
+def _compare_all(
+    func: Function, inputs: Sequence[Tensor], place: int, outputs: Sequence[Tensor], limits: Tolerances
+) -> None:
     """Compare the full Jacobian of every output with respect to one input."""
     size = _reals(inputs[place]._array).size
     columns = [_slopes(func, inputs, place, direction, limits.eps) for direction in np.eye(size)]
@@ -280,7 +283,9 @@ def _compare_all(func: Function, inputs: Sequence[Any], place: int, outputs: Seq
             raise GradcheckError(_mismatch(func, inputs, place, outputs, which, analytic, numeric, limits))
 
 
-def _compare_one(func: Function, inputs: Sequence[Any], place: int, outputs: Sequence[Any], limits: Tolerances) -> None:
+def _compare_one(
+    func: Function, inputs: Sequence[Tensor], place: int, outputs: Sequence[Tensor], limits: Tolerances
+) -> None:
     """Compare one random combination of the Jacobian's entries for every output."""
     rng = np.random.default_rng(0)
     direction = rng.standard_normal(_reals(inputs[place]._array).size)
@@ -300,7 +305,7 @@ def _compare_one(func: Function, inputs: Sequence[Any], place: int, outputs: Seq
             )
 
 
-def _compare_forward(func: Function, inputs: Sequence[Any], limits: Tolerances, *, fast: bool) -> None:
+def _compare_forward(func: Function, inputs: Sequence[Tensor], limits: Tolerances, *, fast: bool) -> None:
     """Compare the tangents of dual tensors along every direction of each input, or one random direction."""
     for place, value in enumerate(inputs):
         if not _is_tracked(value):
@@ -319,7 +324,7 @@ def _compare_forward(func: Function, inputs: Sequence[Any], limits: Tolerances, 
                     )
 
 
-def _pushed(func: Function, inputs: Sequence[Any], place: int, direction: Array) -> list[Array]:
+def _pushed(func: Function, inputs: Sequence[Tensor], place: int, direction: Array) -> list[Array]:
     """The tangent of each output along a direction of one input, computed with dual tensors, as real numbers."""
     array = inputs[place]._array
     tangent = from_numpy(direction.astype(array.real.dtype).view(array.dtype).reshape(array.shape))
@@ -333,9 +338,9 @@ def _pushed(func: Function, inputs: Sequence[Any], place: int, direction: Array)
 
 def _mismatch(
     func: Function,
-    inputs: Sequence[Any],
+    inputs: Sequence[Tensor],
     place: int,
-    outputs: Sequence[Any],
+    outputs: Sequence[Tensor],
     which: int,
     analytic: Array,
     numeric: Array,
@@ -364,7 +369,7 @@ def _mismatch(
     return text
 
 
-def _component(tensor: Any, position: int) -> str:
+def _component(tensor: Tensor, position: int) -> str:
     """The index of a real component of a tensor, as text."""
     part = ""
     if tensor.is_complex():
@@ -376,10 +381,12 @@ def _component(tensor: Any, position: int) -> str:
 # 3. Other checks
 
 
-def _cotangents(func: Function, inputs: Sequence[Any], given: Any, *, strided: bool) -> list[Any]:
+def _cotangents(
+    func: Function, inputs: Sequence[Tensor], given: Tensor | Sequence[Tensor] | None, *, strided: bool
+) -> list[Tensor]:
     """Tracked cotangents of a function's outputs, random unless given."""
     if given is not None:
-        several = list(given) if isinstance(given, (tuple, list)) else [given]
+        several = [given] if isinstance(given, Carrier) else list(given)
         return [value.detach().requires_grad_() for value in several]
     rng = np.random.default_rng(0)
     made = []
@@ -393,7 +400,7 @@ def _cotangents(func: Function, inputs: Sequence[Any], given: Any, *, strided: b
     return made
 
 
-def _gradients(func: Function, inputs: Sequence[Any]) -> list[Any]:
+def _gradients(func: Function, inputs: Sequence[Tensor]) -> list[Tensor | None]:
     outputs = [output for output in _outputs(func, inputs) if output.requires_grad]
     targets = [value for value in inputs if _is_tracked(value)]
     if not outputs:
@@ -402,9 +409,9 @@ def _gradients(func: Function, inputs: Sequence[Any]) -> list[Any]:
     return list(grad(outputs, targets, starts, allow_unused=True))
 
 
-def _check_repetition(func: Function, inputs: Sequence[Any], tolerance: float) -> None:
+def _check_repetition(func: Function, inputs: Sequence[Tensor], tolerance: float) -> None:
     for place, (once, again) in enumerate(zip(_gradients(func, inputs), _gradients(func, inputs), strict=True)):
-        if once is None or once.numel() == 0:
+        if once is None or again is None or once.numel() == 0:
             continue
         apart = float(np.max(np.abs(once.detach().numpy() - again.detach().numpy())))
         if apart > tolerance:
@@ -415,7 +422,7 @@ def _check_repetition(func: Function, inputs: Sequence[Any], tolerance: float) -
             )
 
 
-def _check_dtypes(func: Function, inputs: Sequence[Any]) -> None:
+def _check_dtypes(func: Function, inputs: Sequence[Tensor]) -> None:
     targets = [value for value in inputs if _is_tracked(value)]
     for target, g in zip(targets, _gradients(func, inputs), strict=False):
         if g is not None and g.dtype != target.dtype:
@@ -424,7 +431,7 @@ def _check_dtypes(func: Function, inputs: Sequence[Any]) -> None:
             )
 
 
-def _check_batched(func: Function, inputs: Sequence[Any], limits: Tolerances) -> None:
+def _check_batched(func: Function, inputs: Sequence[Tensor], limits: Tolerances) -> None:
     targets = [value for value in inputs if _is_tracked(value)]
     rng = np.random.default_rng(0)
     for output in _outputs(func, inputs):

@@ -8,7 +8,7 @@ tangent, or the tangent of a gradient, is a second derivative.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import ops
 from .._core.errors import kind
@@ -20,12 +20,15 @@ from .._tape.views import steps
 from ..func.forward import DualTensor, Forward
 from ..func.levels import tensor_of
 
+if TYPE_CHECKING:
+    from .._core.typing import Array, Tensor
+
 
 class UnpackedDualTensor(NamedTuple):
     """A primal and its tangent; the tangent is None if there is none."""
 
-    primal: Any
-    tangent: Any
+    primal: Tensor
+    tangent: Tensor | None
 
 
 class _Dual(DualTensor):
@@ -35,7 +38,7 @@ class _Dual(DualTensor):
         """The backward pass of the primal."""
         self._array.backward(*args, **options)
 
-    def numpy(self, *, force: bool = False) -> Any:
+    def numpy(self, *, force: bool = False) -> Array:
         """The values of the primal, once the level has been left."""
         if self.interpreter.entered:
             return super().numpy(force=force)
@@ -43,7 +46,7 @@ class _Dual(DualTensor):
         return self.numpy(force=force)
 
 
-def settle(tensor: Any) -> None:
+def settle(tensor: Tensor) -> None:
     """Turn a dual tensor whose level has been left into its primal, in place, with all that are views of the same."""
     base = tensor if tensor._base is None else tensor._base
     for each in (base, *(base._storage.tensors() if base._storage is not None else ())):
@@ -65,11 +68,11 @@ class _Level(Forward):
     def _values(self) -> dict[Any, Any]:
         return {**super()._values(), dual: self}
 
-    def adopt(self, made: Any) -> Any:
+    def adopt(self, made: Tensor) -> Tensor:
         """A tensor created inside, unchanged: it outlives the level."""
         return made
 
-    def enlist(self, tensor: Any) -> Any:
+    def enlist(self, tensor: Tensor) -> Tensor:
         """A tensor that will be its primal again once the level has been left."""
         return super().adopt(tensor)
 
@@ -81,13 +84,15 @@ class _Level(Forward):
             return primitive(*args, **params)
         return super().process(primitive, args, params)
 
-    def grad(self, outputs: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any], **options: Any) -> Any:
+    def grad(
+        self, outputs: Sequence[Tensor], inputs: Sequence[Tensor], cotangents: Sequence[Tensor | None], **options: Any
+    ) -> tuple[Tensor | None, ...]:
         """Gradients with their tangents: the tangent of a gradient is the gradient of the tangent."""
         options["retain_graph"] = True
         primals, targets = [self.unbox(y) for y in outputs], [self.unbox(x) for x in inputs]
         given = [None if g is None else self.unbox(g) for g in cotangents]
         gradients = _backward.grad(primals, targets, given, **options)
-        moved: list[Any] = [None] * len(targets)
+        moved: list[Tensor | None] = [None] * len(targets)
         for y, g in zip(outputs, cotangents, strict=True):
             for of, by in ((self.tangent(y), g), (self.unbox(y), self.tangent(g))):
                 if not isinstance(of, Carrier) or of._node is None or (by is None and of is not self.tangent(y)):
@@ -178,7 +183,7 @@ class dual_level:
                 exit_dual_level()
 
 
-def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """A tensor that carries a tangent of its shape; both remain tracked as before.
 
     Raises
@@ -221,7 +226,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     return forward.dual(tensor, tangent)
 
 
-def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """The primal and the tangent of a tensor; the tangent is None if there is none, or the level has been left.
 
     >>> from pullback import tensor
@@ -230,7 +235,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     ...     forward_ad.unpack_dual(forward_ad.make_dual(tensor(3.0), tensor(10.0)))
     UnpackedDualTensor(primal=tensor(3.), tangent=tensor(10.))
     """
-    interpreter = tensor.interpreter if isinstance(tensor, Carrier) else None
+    interpreter = getattr(tensor, "interpreter", None)
     if not isinstance(interpreter, _Level):
         return UnpackedDualTensor(tensor, None)
     tangent = tensor.tangent if interpreter.entered else None

@@ -7,8 +7,8 @@ input raises an error instead of giving zero. `pullback.func` has composable for
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -18,6 +18,18 @@ from .._core.primitives import Carrier, Function
 from .._tape import backward
 from ..func import jacobians, live
 from ..func.levels import tensor_of, tensors
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from .._core.typing import Tensor, TensorLike
+
+    Single: TypeAlias = TensorLike | list[Any]  # numbers, nested or not, count as one tensor
+    Several: TypeAlias = tuple[TensorLike | list[Any], ...]
+    Operands: TypeAlias = Single | Several
+    Tensors: TypeAlias = Tensor | tuple[Tensor, ...]
+
+T = TypeVar("T")
 
 UNTRACKED = (
     "Output {index} of the user-provided function does not require gradients. The outputs must be computed in a "
@@ -33,15 +45,51 @@ CONSTANT = (
 )
 
 
-@restoring
+@overload
 def jacobian(
-    func: Function,
-    inputs: Any,
+    func: Callable[..., Tensor],
+    inputs: Single,
     create_graph: bool = False,
     strict: bool = False,
     vectorize: bool = False,
     strategy: str = "reverse-mode",
-) -> Any:
+) -> Tensor: ...
+@overload
+def jacobian(
+    func: Callable[..., Tensor],
+    inputs: Several,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> tuple[Tensor, ...]: ...
+@overload
+def jacobian(
+    func: Callable[..., tuple[Tensor, ...]],
+    inputs: Single,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> tuple[Tensor, ...]: ...
+@overload
+def jacobian(
+    func: Callable[..., tuple[Tensor, ...]],
+    inputs: Several,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> tuple[tuple[Tensor, ...], ...]: ...
+@restoring
+def jacobian(
+    func: Function,
+    inputs: Operands,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Tensors | tuple[Tensors, ...]:
     """The Jacobian of a function: for each pair of output and input, a tensor of the output's shape and the input's.
 
     All rows are computed in one pass, whether `vectorize` is set or not; `strategy="forward-mode"`, which needs
@@ -67,7 +115,7 @@ def jacobian(
         given, single = _inputs(inputs, "jacobian")
         kinds: list[bool] = []
 
-        def of_tensors(*moving: Any) -> tuple[Any, ...]:
+        def of_tensors(*moving: Tensor) -> tuple[Tensor, ...]:
             ys, alone = _outputs(func(*moving), "jacobian", strict)
             kinds.append(alone)
             return tuple(ys)
@@ -77,7 +125,7 @@ def jacobian(
     with enable_grad():
         variables, single = _variables(inputs, "jacobian", create_graph)
         outputs, alone = _outputs(func(*variables), "jacobian", strict)
-        found = tuple(
+        found: tuple[Tensors, ...] = tuple(
             _single(_rows(y, index, variables, create_graph, strict), single) for index, y in enumerate(outputs)
         )
     return _single(found, alone)
@@ -107,25 +155,25 @@ def _check_strategy(strategy: str, create_graph: bool, strict: bool, vectorize: 
             )
 
 
-def _rows(y: Any, index: int, variables: Sequence[Any], create_graph: bool, strict: bool) -> tuple[Any, ...]:
+def _rows(y: Tensor, index: int, variables: Sequence[Tensor], create_graph: bool, strict: bool) -> tuple[Tensor, ...]:
     """The Jacobians of one output; for inputs that it does not depend on zeros, or an error."""
     if strict:
         for place, used in enumerate(_used(y, variables)):
             if not used:
                 raise RuntimeError(INDEPENDENT.format(index=index, place=place))
-    found: tuple[Any, ...] = live.second(y, y, variables, create_graph=create_graph)
+    found: tuple[Tensor, ...] = live.second(y, y, variables, create_graph=create_graph)
     if strict and create_graph:
         _require_tracked(found)
     return found
 
 
-def _used(y: Any, variables: Sequence[Any]) -> list[bool]:
+def _used(y: Tensor, variables: Sequence[Tensor]) -> list[bool]:
     zeros = tensor_of(np.zeros(tuple(y.shape), y._dtype))
     pulled = backward.grad(y, variables, zeros, retain_graph=True, allow_unused=True)
     return [g is not None for g in pulled]
 
 
-def _require_tracked(found: Sequence[Any]) -> None:
+def _require_tracked(found: Sequence[Tensor]) -> None:
     for place, part in enumerate(found):
         if not part.requires_grad:
             raise RuntimeError(
@@ -134,15 +182,33 @@ def _require_tracked(found: Sequence[Any]) -> None:
             )
 
 
-@restoring
+@overload
 def hessian(
-    func: Function,
-    inputs: Any,
+    func: Callable[..., Tensor],
+    inputs: Single,
     create_graph: bool = False,
     strict: bool = False,
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
-) -> Any:
+) -> Tensor: ...
+@overload
+def hessian(
+    func: Callable[..., Tensor],
+    inputs: Several,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> tuple[tuple[Tensor, ...], ...]: ...
+@restoring
+def hessian(
+    func: Function,
+    inputs: Operands,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Tensors | tuple[Tensors, ...]:
     """The second derivatives of a scalar function: for each pair of inputs a tensor of both their shapes.
 
     Raises
@@ -164,21 +230,55 @@ def hessian(
     with enable_grad():
         variables, single = _variables(inputs, "hessian", create_graph)
         y = _scalar(func(*variables), "hessian", strict)
-        gradients: Sequence[Any] = [None] * len(variables)
+        gradients: Sequence[Tensor | None] = [None] * len(variables)
         if y.requires_grad:
             gradients = backward.grad(y, variables, create_graph=True, allow_unused=True)
-        found = []
+        found: list[Tensors] = []
         for place, (g, a) in enumerate(zip(gradients, variables, strict=True)):
             if g is None and strict:
                 raise RuntimeError(INDEPENDENT.format(index=0, place=place))
-            if strict and not all(_used(g, variables) if g.requires_grad else [False]):
+            if strict and not all(_used(g, variables) if g is not None and g.requires_grad else [False]):
                 raise RuntimeError(CONSTANT.format(index=place))
             found.append(_single(live.second(g, a, variables, create_graph=create_graph), single))
     return _single(tuple(found), single)
 
 
+@overload
+def vjp(
+    func: Callable[..., Tensor],
+    inputs: Single,
+    v: Operands | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def vjp(
+    func: Callable[..., Tensor],
+    inputs: Several,
+    v: Operands | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Tensor, tuple[Tensor, ...]]: ...
+@overload
+def vjp(
+    func: Callable[..., tuple[Tensor, ...]],
+    inputs: Single,
+    v: Operands | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[tuple[Tensor, ...], Tensor]: ...
+@overload
+def vjp(
+    func: Callable[..., tuple[Tensor, ...]],
+    inputs: Several,
+    v: Operands | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]: ...
 @restoring
-def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+def vjp(
+    func: Function, inputs: Operands, v: Operands | None = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Tensors, Tensors]:
     """(outputs, v @ J): the function's outputs, and its vector-Jacobian product.
 
     v has the outputs' shapes; it may be left out for a single output of one element.
@@ -197,8 +297,42 @@ def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
     return _finished(outputs, alone, create_graph), _single(found, single)
 
 
+@overload
+def jvp(
+    func: Callable[..., Tensor],
+    inputs: Single,
+    v: Operands | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def jvp(
+    func: Callable[..., Tensor],
+    inputs: Several,
+    v: Operands | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def jvp(
+    func: Callable[..., tuple[Tensor, ...]],
+    inputs: Single,
+    v: Operands | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]: ...
+@overload
+def jvp(
+    func: Callable[..., tuple[Tensor, ...]],
+    inputs: Several,
+    v: Operands | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]: ...
 @restoring
-def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+def jvp(
+    func: Function, inputs: Operands, v: Operands | None = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Tensors, Tensors]:
     """(outputs, J @ v): the function's outputs, and its Jacobian-vector product, computed by two backward passes.
 
     v has the inputs' shapes; it may be left out for a single input of one element. `func.jvp` needs no graph.
@@ -219,7 +353,25 @@ def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
     return _finished(outputs, alone, create_graph), _single(found, alone)
 
 
-def vhp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+@overload
+def vhp(
+    func: Callable[..., Tensor],
+    inputs: Single,
+    v: Operands | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def vhp(
+    func: Callable[..., Tensor],
+    inputs: Several,
+    v: Operands | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Tensor, tuple[Tensor, ...]]: ...
+def vhp(
+    func: Function, inputs: Operands, v: Operands | None = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Tensor, Tensors]:
     """(output, v @ H): the value of a scalar function, and its vector-Hessian product.
 
     >>> import pullback
@@ -229,7 +381,25 @@ def vhp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
     return _second(func, inputs, v, create_graph, strict, "vhp")
 
 
-def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+@overload
+def hvp(
+    func: Callable[..., Tensor],
+    inputs: Single,
+    v: Operands | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def hvp(
+    func: Callable[..., Tensor],
+    inputs: Several,
+    v: Operands | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Tensor, tuple[Tensor, ...]]: ...
+def hvp(
+    func: Function, inputs: Operands, v: Operands | None = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Tensor, Tensors]:
     """(output, H @ v): the value of a scalar function, and its Hessian-vector product.
 
     The Hessian is symmetric: the result is that of `vhp`, which costs one pass less than torch's.
@@ -242,7 +412,9 @@ def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
 
 
 @restoring
-def _second(func: Function, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str) -> Any:
+def _second(
+    func: Function, inputs: Operands, v: Operands | None, create_graph: bool, strict: bool, name: str
+) -> tuple[Tensor, Tensors]:
     with enable_grad():
         variables, single = _variables(inputs, name, create_graph)
         vector = _vector(v, variables, single, name, "if the input to the user-provided function is a single Tensor")
@@ -253,18 +425,18 @@ def _second(func: Function, inputs: Any, v: Any, create_graph: bool, strict: boo
                 if not g.requires_grad:
                     raise RuntimeError(CONSTANT.format(index=place))
         found = _pulled(gradients, variables, vector, create_graph, False)
-    return _finished([y], True, create_graph), _single(found, single)
+    return y if create_graph else y.detach(), _single(found, single)
 
 
 # Conversion of arguments and results
 
 
-def _inputs(inputs: Any, name: str) -> tuple[list[Any], bool]:
+def _inputs(inputs: Operands, name: str) -> tuple[list[Tensor], bool]:
     """The inputs as a list, and whether there was a single tensor."""
     return _tensors(tensors(inputs), f"The inputs given to {name}", "inputs")
 
 
-def _tensors(values: Any, who: str, what: str) -> tuple[list[Any], bool]:
+def _tensors(values: Tensor | tuple[Tensor, ...] | None, who: str, what: str) -> tuple[list[Tensor], bool]:
     if isinstance(values, Carrier):
         return [values], True
     if not isinstance(values, tuple):
@@ -279,14 +451,14 @@ def _tensors(values: Any, who: str, what: str) -> tuple[list[Any], bool]:
     return list(values), False
 
 
-def _variables(inputs: Any, name: str, create_graph: bool) -> tuple[list[Any], bool]:
+def _variables(inputs: Operands, name: str, create_graph: bool) -> tuple[list[Tensor], bool]:
     """New variables with the values of the inputs; with create_graph they are connected to the tracked inputs."""
     given, single = _inputs(inputs, name)
     fresh = [x.view(x.shape) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in given]
     return fresh, single
 
 
-def _outputs(outputs: Any, name: str, strict: bool) -> tuple[list[Any], bool]:
+def _outputs(outputs: Tensor | tuple[Tensor, ...] | None, name: str, strict: bool) -> tuple[list[Tensor], bool]:
     """A function's result as a list, and whether it was a single tensor."""
     who = f"The outputs of the user-provided function given to {name}"
     found, single = _tensors(outputs, who, "outputs of the user-provided function")
@@ -297,7 +469,7 @@ def _outputs(outputs: Any, name: str, strict: bool) -> tuple[list[Any], bool]:
     return found, single
 
 
-def _scalar(output: Any, name: str, strict: bool) -> Any:
+def _scalar(output: Tensor | tuple[Tensor, ...] | None, name: str, strict: bool) -> Tensor:
     """The only output of a function, which must have one element."""
     found, single = _outputs(output, name, strict)
     if not single:
@@ -310,7 +482,7 @@ def _scalar(output: Any, name: str, strict: bool) -> Any:
     return found[0]
 
 
-def _vector(v: Any, like: Sequence[Any], single: bool, name: str, condition: str) -> list[Any]:
+def _vector(v: Operands | None, like: Sequence[Tensor], single: bool, name: str, condition: str) -> list[Tensor]:
     """The vector of a product as a list, one tensor for each tensor it is multiplied with."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
@@ -329,11 +501,15 @@ def _vector(v: Any, like: Sequence[Any], single: bool, name: str, condition: str
 
 
 def _pulled(
-    outputs: Sequence[Any], variables: Sequence[Any], cotangents: Sequence[Any], create_graph: bool, strict: bool
-) -> tuple[Any, ...]:
+    outputs: Sequence[Tensor],
+    variables: Sequence[Tensor],
+    cotangents: Sequence[Tensor | None],
+    create_graph: bool,
+    strict: bool,
+) -> tuple[Tensor, ...]:
     """The pullbacks of cotangents; for inputs that are not reached zeros, or an error."""
     tracked = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if y.requires_grad]
-    found: tuple[Any, ...] = (None,) * len(variables)
+    found: Sequence[Tensor | None] = [None] * len(variables)
     if tracked:
         found = backward.grad(
             [y for y, _ in tracked], variables, [g for _, g in tracked], create_graph=create_graph, allow_unused=True
@@ -349,10 +525,10 @@ def _pulled(
     )
 
 
-def _finished(outputs: Sequence[Any], alone: bool, create_graph: bool) -> Any:
+def _finished(outputs: Sequence[Tensor], alone: bool, create_graph: bool) -> Tensors:
     """The function's outputs in the form that is returned to the caller."""
     return _single(tuple(y if create_graph else y.detach() for y in outputs), alone)
 
 
-def _single(values: tuple[Any, ...], single: bool) -> Any:
+def _single(values: tuple[Any, ...], single: bool) -> T | tuple[T, ...]:
     return values[0] if single else values

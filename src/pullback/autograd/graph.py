@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from .._core.errors import kind
 from .._core.modes import FieldBlock, ModeBlock, mode, running
 from .._tape.memory import protect, written
 from .._tape.node import Node as Node, hooks_of
 from .._tape.seeds import GradientEdge as GradientEdge, get_gradient_edge as get_gradient_edge
+
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    from .._core.primitives import Carrier
+    from .._core.typing import Tensor
 
 
 class saved_tensors_hooks(ModeBlock):
@@ -27,7 +33,7 @@ class saved_tensors_hooks(ModeBlock):
     tensor([2., 4.])
     """
 
-    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
         super().__init__()
         self._hooks = pack_hook, unpack_hook
 
@@ -76,7 +82,7 @@ def allow_mutation_on_saved_tensors() -> ModeBlock:
     return FieldBlock()
 
 
-def increment_version(tensor: Any) -> None:
+def increment_version(tensor: Carrier | Sequence[Carrier]) -> None:
     """Increment the version counter of one tensor or several, for a write that pullback could not see.
 
     What graphs had saved of their memory is gone: a backward pass that needs it raises RuntimeError.
@@ -95,7 +101,7 @@ def increment_version(tensor: Any) -> None:
 class _Overwritten:
     """What a graph has of a saved value that was written by others: every use raises RuntimeError."""
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> NoReturn:
         raise RuntimeError(
             "one of the variables needed for gradient computation has been modified by an inplace operation: its memory was "
             "written outside of pullback after it was used, as increment_version has told; use a clone() there"
@@ -112,22 +118,21 @@ class _Overwritten:
 class _MultiHook:
     """A hook on several tensors, and the gradients that have arrived for it in each pass."""
 
-    def __init__(self, tensors: Sequence[Any], function: Callable[..., Any], first_only: bool) -> None:
-        self.count = len(tensors)
+    def __init__(self, nodes: Sequence[Node], function: Callable[..., object], first_only: bool) -> None:
+        self.count = len(nodes)
         self.function = function
         self.first_only = first_only
         self.handles = [
-            hooks_of(tensor._node).add("tensor", functools.partial(self._arrived, index))
-            for index, tensor in enumerate(tensors)
+            hooks_of(node).add("tensor", functools.partial(self._arrived, index)) for index, node in enumerate(nodes)
         ]
 
-    def _arrived(self, index: int, g: Any) -> None:
+    def _arrived(self, index: int, g: Tensor) -> None:
         arrived = running.get().waiting.setdefault(self, {})
         if self.first_only and not arrived:
             self.function(g)
         arrived[index] = g
 
-    def finish(self, arrived: dict[int, Any]) -> None:
+    def finish(self, arrived: dict[int, Tensor]) -> None:
         """Called by the pass once all its gradients are known."""
         if not self.first_only:
             self.function([arrived.get(index) for index in range(self.count)])
@@ -144,7 +149,7 @@ class _MultiHook:
         self.remove()
 
 
-def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[..., Any], *, mode: str = "all") -> Any:
+def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., object], *, mode: str = "all") -> _MultiHook:
     """Call `fn` once per pass: with all gradients (None for those not computed), or, in mode 'any', with the first.
 
     Raises
@@ -162,9 +167,11 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[..., Any], *, 
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    nodes = []
     for index, tensor in enumerate(tensors):
         if tensor._node is None:
             raise AssertionError(
                 f"Expected gradient function to be set: tensor {index} is a {kind(tensor)}, not tracked"
             )
-    return _MultiHook(tensors, fn, mode == "any")
+        nodes.append(tensor._node)
+    return _MultiHook(nodes, fn, mode == "any")

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .._tape import backward as _backward
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.typing import Tensor
+    from .._tape.seeds import GradientEdge
+
 
 def backward(
-    tensors: Any,
-    grad_tensors: Any = None,
+    tensors: Tensor | GradientEdge | Sequence[Tensor | GradientEdge],
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    grad_variables: Any = None,
-    inputs: Any = None,
+    grad_variables: Tensor | Sequence[Tensor | None] | None = None,
+    inputs: Tensor | GradientEdge | Sequence[Tensor | GradientEdge] | None = None,
 ) -> None:
     """Accumulate into `.grad` the sum of the gradients of several outputs.
 

@@ -19,7 +19,7 @@ import inspect
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,16 @@ from .._tape.recording import Freed, Tape
 from .._tape.views import alias
 from .._tape.walk import Pass
 from .checkpointing import CheckpointError, Kept
+
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import SupportsIndex, TypeAlias
+
+    from .._core.typing import Array, Tensor
+
+    Cotangent: TypeAlias = Array | Tensor  # in a pass that is recorded, gradients are tensors
+
+T = TypeVar("T")
 
 # 1. The schedule
 #
@@ -90,7 +100,7 @@ class State(NamedTuple):
     """
 
     position: int
-    leaves: Sequence[Any]
+    leaves: Sequence[Tensor]
     tracked: Sequence[bool]
 
 
@@ -98,7 +108,7 @@ class Stored(NamedTuple):
     """A stored state, with the state of the random generators at that point."""
 
     position: int
-    leaves: Sequence[Any]
+    leaves: Sequence[Kept]
     tracked: Sequence[bool]
     moment: Moment
 
@@ -113,7 +123,7 @@ class Taken(NamedTuple):
     """A step that has been run, with its graph."""
 
     position: int
-    leaves: Sequence[Any]  # the leaves it returned
+    leaves: Sequence[Tensor]  # the leaves it returned
     starts: Sequence[Node | None]  # the nodes at which the cotangents of its state arrive
     since: int  # its graph's nodes are newer
 
@@ -182,13 +192,13 @@ class Loop:
         self.last: Taken | None = None
         self.stored: list[Stored] = []
 
-    def whole(self, leaves: Sequence[Any]) -> Sequence[Any]:
+    def whole(self, leaves: Sequence[Tensor]) -> Sequence[Tensor]:
         """The leaves of the result, with the graphs of all steps retained."""
         for position in range(self.n):
             leaves = self.call(leaves, position)
         return leaves
 
-    def call(self, leaves: Sequence[Any], position: int) -> list[Any]:
+    def call(self, leaves: Sequence[Tensor], position: int) -> list[Tensor]:
         """The leaves that a step returns, which must match its input state."""
         state = unflatten(self.structure, leaves)
         found, structure = flatten(self.step(state, position) if self.indexed else self.step(state))
@@ -248,7 +258,8 @@ class Loop:
 
     def notice(self, taken: Taken) -> None:
         """Record the tensors that a step uses from outside the loop; refuse those that cannot get a gradient."""
-        for each in taken.leaves:
+        leaves: Sequence[Carrier] = taken.leaves
+        for each in leaves:
             if not isinstance(each.interpreter, Tape) or type(each._array) is not np.ndarray:
                 raise Nested
             if each._node is not None:
@@ -288,14 +299,14 @@ class Loop:
                 results[i] = alias(taken.leaves[i], result)
         return unflatten(self.structure, results)
 
-    def pull(self, xp: Any, cotangents: Sequence[Any]) -> list[Any]:
+    def pull(self, xp: ModuleType, cotangents: Sequence[Cotangent | None]) -> list[Cotangent | None]:
         """The pullbacks of the result's cotangents, for all tensors outside the loop."""
         for node, before in self.outside.items():
             tensor = _leaf(node)
             if before is not None and tensor is not None and version(tensor) != before:
                 advice = "The steps of a checkpoint_loop use it, and are run again in backward: write to it after that"
                 raise modified(tensor, before, version(tensor), advice)
-        pending: dict[Node, Any] = {}
+        pending: dict[Node, Cotangent] = {}
         stored = [*self.stored]
         del self.stored[1:]  # a further pass over a retained graph starts with the first state
         walker, context = running.get(None), self.context.copy()
@@ -309,7 +320,11 @@ class Loop:
         return [pending.get(node) for node in self.outside]
 
     def pull_steps(
-        self, stored: list[Stored], cotangents: Sequence[Any], pending: dict[Node, Any], around: tuple[Any, bool, Mode]
+        self,
+        stored: list[Stored],
+        cotangents: Sequence[Cotangent | None],
+        pending: dict[Node, Cotangent],
+        around: tuple[Pass | None, bool, Mode],
     ) -> None:
         """Pull back through the steps in reverse order."""
         walker, raw, hooks = around
@@ -320,7 +335,7 @@ class Loop:
                 cotangents = self.back(self.part(walker, raw=raw), taken, cotangents, pending)
                 taken = None
 
-    def unhooked(self, leaves: Sequence[Any]) -> Sequence[Any]:
+    def unhooked(self, leaves: Sequence[Tensor]) -> Sequence[Tensor]:
         """The leaves of the result, without hooks on saved values."""
         with UNHOOKED():
             return self.whole(leaves)
@@ -333,7 +348,9 @@ class Loop:
         walker.targeted = around is not None and around.targeted
         return walker
 
-    def back(self, walker: Pass, taken: Taken, cotangents: Sequence[Any], pending: dict[Node, Any]) -> list[Any]:
+    def back(
+        self, walker: Pass, taken: Taken, cotangents: Sequence[Cotangent | None], pending: dict[Node, Cotangent]
+    ) -> list[Cotangent | None]:
         """The cotangents of a step's input state from those of its result; others are added to `pending`."""
         for each, g in zip(taken.leaves, cotangents, strict=True):
             node = each._node
@@ -350,14 +367,14 @@ class Loop:
         return [None if start is None else pending.pop(start, None) for start in taken.starts]
 
 
-def _walked(walker: Pass, order: Any, pending: dict[Any, Any]) -> None:
+def _walked(walker: Pass, order: list[Node], pending: dict[Node, Cotangent]) -> None:
     with np.errstate(all="ignore"):
         walker.walk(order, pending, frozenset(), None)
     for hook, arrived in walker.waiting.items():
         hook.finish(arrived)
 
 
-def _leaf(node: Node) -> Any:
+def _leaf(node: Node) -> Tensor | None:
     """The leaf of a node; None if the node is not a leaf, or the leaf no longer exists."""
     return node.tensor() if isinstance(node, AccumulateGrad) else None
 
@@ -372,7 +389,7 @@ def _takes_the_index(step: Callable[..., Any]) -> bool:
     return sum(each.kind in positional and each.default is each.empty for each in parameters) >= 2
 
 
-def _pull_loop(xp: Any, g: Any, loop: Loop, *, given: Sequence[bool]) -> list[Any]:
+def _pull_loop(xp: ModuleType, g: Sequence[Cotangent], loop: Loop, *, given: Sequence[bool]) -> list[Cotangent | None]:
     rest = iter(g)
     return [None, *loop.pull(xp, [next(rest) if each else None for each in given])]
 
@@ -391,7 +408,7 @@ _LOOP = general(
 # 3. The public function
 
 
-def checkpoint_loop(step: Callable[..., Any], x: Any, n: int, slots: int, *, preserve_rng_state: bool = True) -> Any:
+def checkpoint_loop(step: Callable[..., T], x: T, n: int, slots: int, *, preserve_rng_state: bool = True) -> T:
     """The state after n steps from x; its backward pass needs memory for `slots` states and the graph of one step.
 
     `step(x)`, or `step(x, i)` if it has two parameters without defaults, returns the next state. A state is a tensor,
@@ -438,7 +455,7 @@ def checkpoint_loop(step: Callable[..., Any], x: Any, n: int, slots: int, *, pre
     return unflatten(loop.structure, loop.whole(loop.leaves))
 
 
-def _number(name: str, value: Any, least: int) -> int:
+def _number(name: str, value: SupportsIndex, least: int) -> int:
     try:
         number = operator.index(value)
     except TypeError:

@@ -11,7 +11,7 @@ import collections
 import enum
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from .._core.primitives import Primitive
 from .._tape.memory import cell_of
 from .._tape.recording import Operation
 from .checkpointing import CheckpointError
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
 
 Policy = Callable[..., Any]
 
@@ -49,7 +52,7 @@ RECOMPUTED = {CheckpointPolicy.MUST_RECOMPUTE, CheckpointPolicy.PREFER_RECOMPUTE
 class SelectiveCheckpointContext:
     """The policy's first argument: `op_output` is the operation's result; `is_recompute` is always False."""
 
-    def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
+    def __init__(self, *, is_recompute: bool, op_output: Tensor | tuple[Tensor, ...] | None = None) -> None:
         self.is_recompute = is_recompute
         self.op_output = op_output
 
@@ -80,7 +83,7 @@ def _each(function: Callable[[Any], Any], result: Any) -> Any:
     return tuple(map(function, result)) if type(result) is tuple else function(result)
 
 
-def _shares(result: Any, values: Sequence[Any]) -> bool:
+def _shares(result: Any, values: Sequence[object]) -> bool:
     """True if a result shares memory with an argument: it must then be recomputed, so that it shares memory again."""
     pieces = result if type(result) is tuple else (result,)
     arrays = [value for value in values if isinstance(value, np.ndarray)]
@@ -127,7 +130,7 @@ class Again(ModeBlock):
 _array = operator.attrgetter("array")
 
 
-def _keeps(answer: Any) -> bool:
+def _keeps(answer: object) -> bool:
     if isinstance(answer, bool):
         return answer
     if not isinstance(answer, CheckpointPolicy):
@@ -136,8 +139,8 @@ def _keeps(answer: Any) -> bool:
 
 
 def create_selective_checkpoint_contexts(
-    policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False
-) -> tuple[Any, Any]:
+    policy_fn_or_list: Policy | list[Primitive], allow_cache_entry_mutation: bool = False
+) -> tuple[ModeBlock, ModeBlock]:
     """Two blocks for the `context_fn` of `checkpoint`, which save the results of some operations.
 
     `policy_fn(ctx, op, *args, **params)` is called for each operation, a primitive of `pullback.ops`, and returns a
@@ -160,7 +163,6 @@ def create_selective_checkpoint_contexts(
     tensor([[5.4366, 2.0000],
             [2.0000, 5.4366]])
     """
-    policy = policy_fn_or_list
     if isinstance(policy_fn_or_list, list):
         for op in policy_fn_or_list:
             if not isinstance(op, Primitive):
@@ -169,10 +171,12 @@ def create_selective_checkpoint_contexts(
                     f"such as {package}.ops.matmul"
                 )
 
-        def policy(_: Any, op: Primitive, *args: Any, **params: Any) -> bool:
+        def listed(_: object, op: Primitive, *args: object, **params: object) -> bool:
             return op in policy_fn_or_list
 
-    elif not callable(policy_fn_or_list):
+        selection = Selection(listed)
+    elif callable(policy_fn_or_list):
+        selection = Selection(policy_fn_or_list)
+    else:
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
-    selection = Selection(policy)
     return FieldBlock(compute=selection.first), Again(selection)

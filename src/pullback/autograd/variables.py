@@ -11,7 +11,7 @@ from .._tensor.tensor import Tensor
 
 
 class _VariableType(type):
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, Tensor)
 
 
@@ -26,7 +26,7 @@ class Variable(metaclass=_VariableType):
     tensor([[2., 1.]], requires_grad=True)
     """
 
-    def __new__(cls, data: Any, requires_grad: bool = False, volatile: Any = None) -> Any:
+    def __new__(cls, data: Tensor, requires_grad: bool = False, volatile: object = None) -> Any:
         """A leaf with the memory of a tensor."""
         if not isinstance(data, Carrier):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}: use {package}.tensor")
@@ -35,13 +35,13 @@ class Variable(metaclass=_VariableType):
                 f"volatile was removed and now has no effect. Use `with {package}.no_grad():` instead.",
                 stacklevel=2,
             )
-        made: Any = data.detach()
+        made: Tensor = data.detach()
         made._cut = None
         made.requires_grad = requires_grad
         return made
 
 
-def variable(*args: Any, **options: Any) -> None:
+def variable(*args: object, **options: object) -> None:
     """torch's oldest name for a constructor, which raises an error.
 
     Raises

@@ -21,7 +21,7 @@ from .activations import of_kind
 from .promotion import cast
 
 if TYPE_CHECKING:
-    from .._core.typing import Dim, Sizes, Tensor
+    from .._core.typing import Array, Dim, Sizes, Tensor
 
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 
@@ -50,7 +50,7 @@ def _standardized(
     known = known or _statistics(input, axis, eps)
     if weight is None and bias is None:
         return ops.standardize(input, axis=axis, eps=eps, known=known)
-    parts = []
+    parts: list[Tensor | Array] = []
     for part, neutral in ((weight, np.ones), (bias, np.zeros)):
         if part is None:
             parts.append(neutral(shape, dtype))

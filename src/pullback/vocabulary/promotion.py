@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -64,6 +64,10 @@ def common(*operands: Any) -> np.dtype[Any]:
     return dtypes.result_dtype([category(operand) for operand in operands])
 
 
+@overload
+def cast(operand: Tensor, dtype: np.dtype[Any]) -> Tensor: ...
+@overload
+def cast(operand: Any, dtype: np.dtype[Any]) -> Any: ...
 def cast(operand: Any, dtype: np.dtype[Any]) -> Any:
     """An operand in a dtype: a recorded cast for a tensor, else an array."""
     if isinstance(operand, Carrier):
@@ -162,6 +166,10 @@ def fractional(*operands: Any) -> Sequence[Any]:
     return [cast(operand, dtype) for operand in operands]
 
 
+@overload
+def inexact(operand: Tensor) -> Tensor: ...
+@overload
+def inexact(operand: Any) -> Any: ...
 def inexact(operand: Any) -> Any:
     """An operand for a function of real or complex numbers: integers and bools are converted to the default dtype."""
     source = _plain(operand) or category(operand)[0]

@@ -2,17 +2,19 @@
 
 import builtins as _builtins
 from collections.abc import Sequence as _Sequence
-from typing import Any as _Any
 from typing import Literal as _Literal
 import numpy as _np
 from pullback._core.dtypes import dtype as _dtype
 from pullback._tensor.tensor import Tensor
+from pullback._core.placement import device as _device
+from pullback._core.typing import SupportsDLPack as _SupportsDLPack
 from pullback.array_api.inspection import Inspection as _Inspection
 from pullback.array_api.kinds import FloatLimits as _FloatLimits
 from pullback.array_api.kinds import IntegerLimits as _IntegerLimits
 from pullback.array_api.searching import AllOfUnique as _AllOfUnique
 from pullback.array_api.searching import CountsOfUnique as _CountsOfUnique
 from pullback.array_api.searching import InverseOfUnique as _InverseOfUnique
+from typing import Any as _Any
 
 _Number = _builtins.bool | _builtins.int | _builtins.float | _builtins.complex
 _TensorLike = Tensor | _np.ndarray[_Any, _Any] | _np.generic | _Number
@@ -29,7 +31,7 @@ def all(x: Tensor, /, *, axis: int | _Sequence[int] | None = None, keepdims: _bu
     """True where all elements along axes are nonzero, by default all of the tensor."""
 def any(x: Tensor, /, *, axis: int | _Sequence[int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
     """True where an element along axes is nonzero, by default one of the tensor."""
-def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: _DType | None = None, device: _Any = None) -> Tensor:
+def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """Numbers from start up to, but not including, stop; int64 if all of these are integers, else float64."""
 def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: _builtins.bool = False) -> Tensor:
     """The index of the largest element along an axis, or of the flattened tensor."""
@@ -37,11 +39,11 @@ def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: _builtins.bool = 
     """The index of the smallest element along an axis, or of the flattened tensor."""
 def argsort(x: Tensor, /, *, axis: int = -1, descending: _builtins.bool = False, stable: _builtins.bool = True) -> Tensor:
     """The indices that sort the elements along an axis; equal ones keep their order."""
-def asarray(obj: object, /, *, dtype: _DType | None = None, device: _Any = None, copy: _builtins.bool | None = None) -> Tensor:
+def asarray(obj: object, /, *, dtype: _DType | None = None, device: _device | str | int | None = None, copy: _builtins.bool | None = None) -> Tensor:
     """A tensor with the elements of a tensor, an array, a buffer, a number, or nested sequences of these."""
 from pullback import asin as asin
 from pullback import asinh as asinh
-def astype(x: Tensor, dtype: _dtype, /, *, copy: _builtins.bool = True, device: _Any = None) -> Tensor:
+def astype(x: Tensor, dtype: _DType, /, *, copy: _builtins.bool = True, device: _device | str | int | None = None) -> Tensor:
     """A tensor converted to a dtype; a copy even if it has that dtype already, unless `copy` is False."""
 from pullback import atan as atan
 def atan2(x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
@@ -66,14 +68,14 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape to which tensors of several shapes are broadcast together; ValueError if there is none."""
 def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
     """A tensor broadcast to a shape."""
-def can_cast(from_: Tensor | _DType, to: _dtype, /) -> _builtins.bool:
+def can_cast(from_: Tensor | _DType, to: _DType, /) -> _builtins.bool:
     """True if promotion may convert a dtype, or a tensor's, to another: no value is lost."""
 from pullback import ceil as ceil
 def clip(x: Tensor, /, min: _TensorLike | None = None, max: _TensorLike | None = None) -> Tensor:
     """Elements limited to the range from min to max, in their dtype; bounds are numbers or tensors, or None."""
 from pullback import complex128 as complex128
 from pullback import complex64 as complex64
-def concat(arrays: _Sequence[_Any], /, *, axis: int | None = 0) -> Tensor:
+def concat(arrays: _Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
     """Tensors joined along an axis; flattened first if that is None."""
 from pullback import conj as conj
 def copysign(x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
@@ -91,18 +93,18 @@ def diff(x: Tensor, /, *, axis: int = -1, n: int = 1, prepend: _TensorLike | Non
 def divide(x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
     """x1 / x2."""
 e: float
-def empty(shape: int | _Sequence[int] | None, *, dtype: _DType | None = None, device: _Any = None) -> Tensor:
+def empty(shape: int | _Sequence[int], *, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """A tensor of a shape, whose elements are not set; float64 unless a dtype is given."""
-def empty_like(x: Tensor, /, *, dtype: _DType | None = None, device: _Any = None) -> Tensor:
+def empty_like(x: Tensor, /, *, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """A tensor of the shape and dtype of another, whose elements are not set."""
 def equal(x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
     """True where x1 == x2."""
 from pullback import exp as exp
-def expand_dims(x: Tensor, /, axis: int | _Sequence[int] | None) -> Tensor:
+def expand_dims(x: Tensor, /, axis: int | _Sequence[int]) -> Tensor:
     """A tensor with new axes of length 1 at the given positions of the result."""
 def expm1(x: Tensor, /) -> Tensor:
     """exp(x) - 1, exact for small numbers."""
-def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: _DType | None = None, device: _Any = None) -> Tensor:
+def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """A matrix with ones on the k-th diagonal and zeros elsewhere."""
 from . import fft as fft
 def finfo(type: Tensor | _DType, /) -> _FloatLimits:
@@ -114,11 +116,11 @@ from pullback import float64 as float64
 from pullback import floor as floor
 def floor_divide(x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
     """The floor of x1 / x2; it has no derivative."""
-def from_dlpack(x: Tensor, /, *, device: _Any = None, copy: _builtins.bool | None = None) -> Tensor:
+def from_dlpack(x: Tensor | _SupportsDLPack, /, *, device: _device | str | int | None = None, copy: _builtins.bool | None = None) -> Tensor:
     """A tensor that shares the memory of an object of another library that offers it by DLPack."""
-def full(shape: int | _Sequence[int] | None, fill_value: _TensorLike, *, dtype: _DType | None = None, device: _Any = None) -> Tensor:
+def full(shape: int | _Sequence[int], fill_value: _TensorLike, *, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """A tensor of a shape, filled with one value, whose type decides the dtype unless one is given."""
-def full_like(x: Tensor, /, fill_value: _TensorLike, *, dtype: _DType | None = None, device: _Any = None) -> Tensor:
+def full_like(x: Tensor, /, fill_value: _TensorLike, *, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """A tensor of the shape and dtype of another, filled with one value."""
 def greater(x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
     """True where x1 > x2."""
@@ -134,7 +136,7 @@ from pullback import int16 as int16
 from pullback import int32 as int32
 from pullback import int64 as int64
 from pullback import int8 as int8
-def isdtype(dtype: _dtype, kind: _dtype | str | tuple[_dtype | str, ...]) -> _builtins.bool:
+def isdtype(dtype: _DType, kind: _DType | tuple[_DType, ...]) -> _builtins.bool:
     """True if a dtype is of a kind, is a given dtype, or fits one of several of these."""
 from pullback import isfinite as isfinite
 def isin(x1: _TensorLike, x2: _TensorLike, /, *, invert: _builtins.bool = False) -> Tensor:
@@ -146,7 +148,7 @@ def less(x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
 def less_equal(x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
     """True where x1 <= x2."""
 from . import linalg as linalg
-def linspace(start: _Number | Tensor, stop: _Number | Tensor, /, num: int, *, dtype: _DType | None = None, device: _Any = None, endpoint: _builtins.bool = True) -> Tensor:
+def linspace(start: _Number | Tensor, stop: _Number | Tensor, /, num: int, *, dtype: _DType | None = None, device: _device | str | int | None = None, endpoint: _builtins.bool = True) -> Tensor:
     """`num` numbers evenly spaced from start to stop, which is included unless `endpoint` is False."""
 from pullback import log as log
 from pullback import log10 as log10
@@ -190,9 +192,9 @@ def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
     """The indices of the elements that are not zero, for each axis."""
 def not_equal(x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
     """True where x1 != x2."""
-def ones(shape: int | _Sequence[int] | None, *, dtype: _DType | None = None, device: _Any = None) -> Tensor:
+def ones(shape: int | _Sequence[int], *, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """A tensor of a shape, filled with ones; float64 unless a dtype is given."""
-def ones_like(x: Tensor, /, *, dtype: _DType | None = None, device: _Any = None) -> Tensor:
+def ones_like(x: Tensor, /, *, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """A tensor of the shape and dtype of another, filled with ones."""
 def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
     """A tensor with the axes in another order."""
@@ -210,7 +212,7 @@ def repeat(x: Tensor, repeats: _TensorLike, /, *, axis: int | None = None) -> Te
     """A tensor with each element, or each slice along an axis, repeated."""
 def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: _builtins.bool | None = None) -> Tensor:
     """A tensor with the same elements in another shape; with `copy=True` always a copy, with `copy=False` never."""
-def result_type(*arrays_and_dtypes: Tensor | _DType) -> _dtype:
+def result_type(*arrays_and_dtypes: _TensorLike | _DType) -> _dtype:
     """The dtype to which tensors, dtypes, their names and Python numbers are promoted; of a number only the kind counts."""
 def roll(x: Tensor, /, shift: int | _Sequence[int], *, axis: int | _Sequence[int] | None = None) -> Tensor:
     """A tensor with the elements rolled along axes, from the end to the beginning; without axes, in flat order."""
@@ -228,9 +230,9 @@ def sort(x: Tensor, /, *, axis: int = -1, descending: _builtins.bool = False, st
 from . import special as special
 from pullback import sqrt as sqrt
 from pullback import square as square
-def squeeze(x: Tensor, /, axis: int | _Sequence[int] | None) -> Tensor:
+def squeeze(x: Tensor, /, axis: int | _Sequence[int]) -> Tensor:
     """A tensor without the given axes, which must have length 1."""
-def stack(arrays: _Sequence[_Any], /, *, axis: int = 0) -> Tensor:
+def stack(arrays: _Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
     """Tensors of one shape joined along a new axis."""
 def std(x: Tensor, /, *, axis: int | _Sequence[int] | None = None, correction: float = 0.0, keepdims: _builtins.bool = False) -> Tensor:
     """The standard deviation along axes: the square root of `var`."""
@@ -274,7 +276,7 @@ def vecdot(x1: _TensorLike, x2: _TensorLike, /, *, axis: int = -1) -> Tensor:
     """The sum of conj(x1) * x2 along an axis, which has one length in both; the other axes broadcast."""
 def where(condition: Tensor, x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
     """The elements of x1 where the condition is True, and those of x2 elsewhere."""
-def zeros(shape: int | _Sequence[int] | None, *, dtype: _DType | None = None, device: _Any = None) -> Tensor:
+def zeros(shape: int | _Sequence[int], *, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """A tensor of a shape, filled with zeros; float64 unless a dtype is given."""
-def zeros_like(x: Tensor, /, *, dtype: _DType | None = None, device: _Any = None) -> Tensor:
+def zeros_like(x: Tensor, /, *, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """A tensor of the shape and dtype of another, filled with zeros."""

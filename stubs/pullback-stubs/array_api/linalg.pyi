@@ -3,6 +3,7 @@
 from collections.abc import Sequence as _Sequence
 from typing import Any as _Any
 import numpy as _np
+import numpy.typing as _npt
 from pullback._core.dtypes import dtype as _dtype
 from pullback._tensor.tensor import Tensor
 
@@ -34,7 +35,7 @@ def matrix_norm(x: Tensor, /, *, keepdims: _Any = False, ord: _Any = 'fro') -> T
     """The norm of matrices, in the plane of two axes."""
 def matrix_power(a: Tensor, n: int) -> Tensor:
     """A square matrix multiplied by itself n times, or its inverse -n times."""
-def matrix_rank(A: Tensor, tol: _Any = None, hermitian: bool = False, *, rtol: _TensorLike | None = None) -> Tensor:
+def matrix_rank(A: Tensor, tol: Tensor | _npt.ArrayLike | None = None, hermitian: bool = False, *, rtol: _TensorLike | None = None) -> Tensor:
     """The number of singular values or absolute eigenvalues above the bounds of `pinv`."""
 def matrix_transpose(x: Tensor, /) -> Tensor:
     """Matrices with rows and columns exchanged."""

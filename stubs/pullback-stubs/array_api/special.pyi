@@ -4,6 +4,7 @@ from collections.abc import Sequence as _Sequence
 from typing import Any as _Any
 from typing import overload as _overload
 import numpy as _np
+import numpy.typing as _npt
 from pullback._core.dtypes import dtype as _dtype
 from pullback._tensor.tensor import Tensor
 
@@ -23,9 +24,9 @@ def betaln(*operands: _Any) -> Tensor:
     """`scipy.special.betaln` of tensors, with gradients."""
 def binom(*operands: _Any) -> Tensor:
     """`scipy.special.binom` of tensors, with gradients."""
-def boxcox(*operands: _Any) -> Tensor:
+def boxcox(*operands: Tensor | _npt.ArrayLike) -> Tensor:
     """`scipy.special.boxcox` of tensors, with gradients."""
-def boxcox1p(*operands: _Any) -> Tensor:
+def boxcox1p(*operands: Tensor | _npt.ArrayLike) -> Tensor:
     """`scipy.special.boxcox1p` of tensors, with gradients."""
 def cbrt(*args: _Any, **options: _Any) -> Tensor:
     """`scipy.special.cbrt` of tensors, with gradients."""
@@ -59,21 +60,21 @@ def erfi(*operands: _Any) -> Tensor:
     """`scipy.special.erfi` of tensors, with gradients."""
 def erfinv(*args: _Any, **options: _Any) -> Tensor:
     """`scipy.special.erfinv` of tensors, with gradients."""
-def eval_chebyt(n: _Number, x: Tensor) -> Tensor:
+def eval_chebyt(n: Tensor | _npt.ArrayLike, x: Tensor) -> Tensor:
     """`scipy.special.eval_chebyt` of tensors, with gradients."""
-def eval_chebyu(n: _Number, x: Tensor) -> Tensor:
+def eval_chebyu(n: Tensor | _npt.ArrayLike, x: Tensor) -> Tensor:
     """`scipy.special.eval_chebyu` of tensors, with gradients."""
-def eval_hermite(n: _Number, x: Tensor) -> Tensor:
+def eval_hermite(n: Tensor | _npt.ArrayLike, x: Tensor) -> Tensor:
     """`scipy.special.eval_hermite` of tensors, with gradients."""
-def eval_hermitenorm(n: _Number, x: Tensor) -> Tensor:
+def eval_hermitenorm(n: Tensor | _npt.ArrayLike, x: Tensor) -> Tensor:
     """`scipy.special.eval_hermitenorm` of tensors, with gradients."""
-def eval_laguerre(n: _Number, x: Tensor) -> Tensor:
+def eval_laguerre(n: Tensor | _npt.ArrayLike, x: Tensor) -> Tensor:
     """`scipy.special.eval_laguerre` of tensors, with gradients."""
-def eval_legendre(n: _Number, x: Tensor) -> Tensor:
+def eval_legendre(n: Tensor | _npt.ArrayLike, x: Tensor) -> Tensor:
     """`scipy.special.eval_legendre` of tensors, with gradients."""
-def eval_sh_chebyt(n: _Number, x: Tensor) -> Tensor:
+def eval_sh_chebyt(n: Tensor | _npt.ArrayLike, x: Tensor) -> Tensor:
     """`scipy.special.eval_sh_chebyt` of tensors, with gradients."""
-def eval_sh_chebyu(n: _Number, x: Tensor) -> Tensor:
+def eval_sh_chebyu(n: Tensor | _npt.ArrayLike, x: Tensor) -> Tensor:
     """`scipy.special.eval_sh_chebyu` of tensors, with gradients."""
 def exp1(*operands: _Any) -> Tensor:
     """`scipy.special.exp1` of tensors, with gradients."""
@@ -87,7 +88,7 @@ def expit(*args: _Any, **options: _Any) -> Tensor:
     """`scipy.special.expit` of tensors, with gradients."""
 def expm1(*args: _Any, **options: _Any) -> Tensor:
     """`scipy.special.expm1` of tensors, with gradients."""
-def expn(*operands: _Any) -> Tensor:
+def expn(*operands: Tensor | _npt.ArrayLike) -> Tensor:
     """`scipy.special.expn` of tensors, with gradients."""
 def fdtr(dfn: _Any, dfd: _Any, x: Tensor) -> Tensor:
     """`scipy.special.fdtr` of tensors, with gradients."""
@@ -111,13 +112,13 @@ def gdtr(a: Tensor, b: _TensorLike, x: Tensor) -> Tensor:
     """`scipy.special.gdtr` of tensors, with gradients."""
 def gdtrc(a: Tensor, b: _TensorLike, x: Tensor) -> Tensor:
     """`scipy.special.gdtrc` of tensors, with gradients."""
-def huber(delta: _Any, r: _Any) -> Tensor:
+def huber(delta: _TensorLike, r: _TensorLike) -> Tensor:
     """`scipy.special.huber` of tensors, with gradients."""
-def hyp0f1(*operands: _Any) -> Tensor:
+def hyp0f1(*operands: Tensor | _npt.ArrayLike) -> Tensor:
     """`scipy.special.hyp0f1` of tensors, with gradients."""
-def hyp1f1(*operands: _Any) -> Tensor:
+def hyp1f1(*operands: Tensor | _npt.ArrayLike) -> Tensor:
     """`scipy.special.hyp1f1` of tensors, with gradients."""
-def hyp2f1(*operands: _Any) -> Tensor:
+def hyp2f1(*operands: Tensor | _npt.ArrayLike) -> Tensor:
     """`scipy.special.hyp2f1` of tensors, with gradients."""
 def i0(*args: _Any, **options: _Any) -> Tensor:
     """`scipy.special.i0` of tensors, with gradients."""
@@ -127,19 +128,19 @@ def i1(*args: _Any, **options: _Any) -> Tensor:
     """`scipy.special.i1` of tensors, with gradients."""
 def i1e(*args: _Any, **options: _Any) -> Tensor:
     """`scipy.special.i1e` of tensors, with gradients."""
-def inv_boxcox(*operands: _Any) -> Tensor:
+def inv_boxcox(*operands: Tensor | _npt.ArrayLike) -> Tensor:
     """`scipy.special.inv_boxcox` of tensors, with gradients."""
-def inv_boxcox1p(*operands: _Any) -> Tensor:
+def inv_boxcox1p(*operands: Tensor | _npt.ArrayLike) -> Tensor:
     """`scipy.special.inv_boxcox1p` of tensors, with gradients."""
-def iv(*operands: _Any) -> Tensor:
+def iv(*operands: Tensor | _npt.ArrayLike) -> Tensor:
     """`scipy.special.iv` of tensors, with gradients."""
-def ive(*operands: _Any) -> Tensor:
+def ive(*operands: Tensor | _npt.ArrayLike) -> Tensor:
     """`scipy.special.ive` of tensors, with gradients."""
 def j0(*operands: _Any) -> Tensor:
     """`scipy.special.j0` of tensors, with gradients."""
 def j1(*operands: _Any) -> Tensor:
     """`scipy.special.j1` of tensors, with gradients."""
-def jv(*operands: _Any) -> Tensor:
+def jv(*operands: Tensor | _npt.ArrayLike) -> Tensor:
     """`scipy.special.jv` of tensors, with gradients."""
 def k0(*operands: _Any) -> Tensor:
     """`scipy.special.k0` of tensors, with gradients."""
@@ -151,9 +152,9 @@ def k1e(*operands: _Any) -> Tensor:
     """`scipy.special.k1e` of tensors, with gradients."""
 def kl_div(*operands: _Any) -> Tensor:
     """`scipy.special.kl_div` of tensors, with gradients."""
-def kv(*operands: _Any) -> Tensor:
+def kv(*operands: Tensor | _npt.ArrayLike) -> Tensor:
     """`scipy.special.kv` of tensors, with gradients."""
-def kve(*operands: _Any) -> Tensor:
+def kve(*operands: Tensor | _npt.ArrayLike) -> Tensor:
     """`scipy.special.kve` of tensors, with gradients."""
 def log1p(*args: _Any, **options: _Any) -> Tensor:
     """`scipy.special.log1p` of tensors, with gradients."""
@@ -213,7 +214,7 @@ def softmax(input: Tensor, dim: int | None = None, dtype: _DType | None = None, 
     """exp(input) divided by its sum along a dim."""
 def stdtr(df: _TensorLike, t: _TensorLike, /) -> Tensor:
     """The cumulative distribution function of Student's t, with df degrees of freedom."""
-def stdtrit(df: _TensorLike, p: _Any, /) -> Tensor:
+def stdtrit(df: _TensorLike, p: _TensorLike, /) -> Tensor:
     """The quantile of Student's t, with df degrees of freedom, for the probability p: the inverse of `stdtr` by t."""
 def tandg(*operands: _Any) -> Tensor:
     """`scipy.special.tandg` of tensors, with gradients."""
@@ -227,7 +228,7 @@ def y0(*operands: _Any) -> Tensor:
     """`scipy.special.y0` of tensors, with gradients."""
 def y1(*operands: _Any) -> Tensor:
     """`scipy.special.y1` of tensors, with gradients."""
-def yv(*operands: _Any) -> Tensor:
+def yv(*operands: Tensor | _npt.ArrayLike) -> Tensor:
     """`scipy.special.yv` of tensors, with gradients."""
 def zeta(*operands: _Any) -> Tensor:
     """`scipy.special.zeta` of tensors, with gradients."""
