@@ -9,12 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar
 
     import numpy as np
 
     from .._numerics.random import Generator as Generator
+    from .._tape.seeds import GradientEdge
+    from .._tensor.attributes import Attributes
     from .._tensor.tensor import Tensor as Tensor
     from .dtypes import dtype
     from .placement import memory_format
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     Dim: TypeAlias = int | Sequence[int] | None
     Sizes: TypeAlias = int | Sequence[int]
     Value: TypeAlias = Tensor | Array
+    Tensors: TypeAlias = Tensor | tuple[Tensor, ...]
+    Target: TypeAlias = Tensor | GradientEdge
+    Targets: TypeAlias = Target | Iterable[Target]
     Result: TypeAlias = Value | tuple[Value, ...]
     Params: TypeAlias = dict[str, Any]
     Device: TypeAlias = str | int | None
@@ -34,6 +39,7 @@ if TYPE_CHECKING:
     Converted = TypeVar("Converted", bound=complex)
     Given = ParamSpec("Given")
     Returned = TypeVar("Returned")
+    Aliased = TypeVar("Aliased", bound=Attributes)
 
     class Namespace(Protocol):
         """What `xp` is: functions of arrays, or of tensors, by name."""

@@ -14,7 +14,7 @@ import itertools
 import operator
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -26,10 +26,14 @@ from .._core.primitives import Primitive
 from .._core.sites import Site, caller, describe
 from .._tape.diagnosis import Cause, cause, made_at, number, origin_of
 from .._tape.faults import begins, fault, kind_of
-from .._tape.ledger import Array, Ledger, arrays, finite, first
+from .._tape.ledger import Ledger, arrays, finite, first
 from .._tape.node import Node
 from .._tape.observers import Observer, passing, pieces
 from .._tape.walk import Pass
+
+if TYPE_CHECKING:
+    from .._core.typing import Array
+
 
 POLICIES: dict[str, Callable[[Array], Array]] = {
     "nan": np.isnan,
