@@ -384,7 +384,7 @@ def gradient(holder: Tensor | Node) -> Tensor | None:
         found: Tensor | None = grad_of(holder)
         return found
     if isinstance(holder, AccumulateGrad) and holder.grad is not None:
-        return holder.grad  # type: ignore[no-any-return]
+        return holder.grad
     tensor = holder.hooks.retained() if holder.hooks is not None and holder.hooks.retained is not None else None
     return None if tensor is None else tensor._kept_grad
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from types import EllipsisType
     from typing import Any, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .._numerics.random import Generator as Generator
+    from .._tape.seeds import GradientEdge
+    from .._tensor.attributes import Attributes
     from .._tensor.tensor import Tensor as Tensor
     from ..compile.mathematics.lanes import IRValue
     from ..ops.namespace import Operations as Operations
@@ -38,6 +40,9 @@ if TYPE_CHECKING:
     Dim: TypeAlias = int | Sequence[int] | None
     Sizes: TypeAlias = int | Sequence[int]
     Device: TypeAlias = device | str | int
+    Tensors: TypeAlias = Tensor | tuple[Tensor, ...]
+    Target: TypeAlias = Tensor | GradientEdge
+    Targets: TypeAlias = Target | Iterable[Target]
     MemoryFormat: TypeAlias = memory_format
     Params: TypeAlias = dict[str, Any]
 
@@ -51,6 +56,7 @@ if TYPE_CHECKING:
     Converted = TypeVar("Converted", bound=complex)
     Given = ParamSpec("Given")
     Returned = TypeVar("Returned")
+    Aliased = TypeVar("Aliased", bound=Attributes)
     Index: TypeAlias = int | slice | EllipsisType | tuple[int | slice | EllipsisType | None, ...] | None
     """A basic index."""
     Entry: TypeAlias = int | slice | EllipsisType | _Marker | None

@@ -1,1 +1,3 @@
 """The tape: what an operation leaves behind, how a cotangent travels back, and why it did not arrive."""
+
+from __future__ import annotations

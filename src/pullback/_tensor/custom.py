@@ -129,11 +129,12 @@ class Custom(Primitive):
         else:
             results = top.interpreter.process(self, args, {"call": call})
         if top.level and call.dirty:
-            replaced = list(results)
+            replaced: list[Any] = list(results)
             for number, place in call.dirty.items():
-                if top.interpreter.holds(args[place]):
-                    exchange_all(args[place], replaced[number])
-                    replaced[number] = args[place]
+                target: Any = args[place]
+                if top.interpreter.holds(target):
+                    exchange_all(target, replaced[number])
+                    replaced[number] = target
             return tuple(replaced)
         return tuple(results)
 
@@ -269,7 +270,7 @@ class CustomOutput(Output):
 
     @staticmethod
     def pull(
-        xp: Namespace, g: Value, edges: Sequence[Node | None], saved: Sequence[Saved], params: Any
+        xp: Namespace, g: Value, edges: Sequence[Node | None], saved: Sequence[Saved | None], params: Any
     ) -> Sequence[Arrived]:
         """The cotangent, labelled with the output it belongs to."""
         return (Arrived({params: g}),)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from .._core import dtypes, errors
 from .._core.modes import mode
@@ -13,9 +13,9 @@ from .._tape.node import AccumulateGrad, leaf
 from .._tape.views import alias, exchange
 
 if TYPE_CHECKING:
+    from .._core.typing import Aliased
     from .attributes import Attributes, Autograd
 
-    Aliased = TypeVar("Aliased", bound=Attributes)
 
 DIFFERENTIABLE = "Tensors of floating point and complex dtype can require gradients"
 

@@ -163,7 +163,7 @@ class Recording(Explanation):
         out = operation.seen(self._before.compute, quiet.copy)
         taken = time.perf_counter() - start
         if operation.tape.level == 0:
-            for piece in out if type(out) is tuple else (out,):
+            for piece in out if isinstance(out, tuple) else (out,):
                 if piece._node is not None:
                     self._note(piece, taken)
         return out

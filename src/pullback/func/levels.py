@@ -135,7 +135,7 @@ class Level(Tape, Interpreter):
         finally:
             mode.set(before)
 
-    def recording(self, create_graph: bool, cotangents: Sequence[Value | None]) -> bool:
+    def recording(self, create_graph: bool, cotangents: Sequence[object]) -> bool:
         """A context in which operations beneath are recorded as the mode outside says."""
         return self.outside.grad or super().recording(create_graph, cotangents)
 
@@ -158,7 +158,7 @@ class Level(Tape, Interpreter):
         retain_graph: bool,
     ) -> list[Tensor]:
         """The pullbacks of cotangents of outputs to inputs, as tensors of the level beneath; zeros without a path."""
-        roots = [
+        roots: list[tuple[Node, Any]] = [
             (output._node, cotangent)
             for output, cotangent in zip(outputs, cotangents, strict=True)
             if self.holds(output) and output._node is not None

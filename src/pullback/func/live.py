@@ -26,7 +26,7 @@ from .rows import of_some_units, of_units
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-    from .._core.typing import Tensor
+    from .._core.typing import Targets, Tensor
 
 
 MEMORY = 1 << 28  # bytes available to the rows of one chunk
@@ -218,7 +218,7 @@ def second(g: Tensor | None, a: Tensor, inputs: Sequence[Tensor], **options: Any
 
 
 def grad(
-    outputs: object,
+    outputs: Targets,
     inputs: Tensor | Iterable[Tensor] | dict[Hashable, Tensor],
     grad_outputs: object = None,
     *,

@@ -166,7 +166,7 @@ def _multilinear(
     total: Value | None = None
     for place, tangent in enumerate(tangents):
         if tangent is not None:
-            part = _applied(xp, primitive, (*primals[:place], tangent, *primals[place + 1 :]), params)
+            part: Value | None = _applied(xp, primitive, (*primals[:place], tangent, *primals[place + 1 :]), params)
             if mode.get().strong_zeros:
                 factors = tuple(map(cell_with, (*primals[:place], *primals[place + 1 :])))
                 product = partial(_product, xp, primitive, place, params)
