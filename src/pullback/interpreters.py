@@ -201,7 +201,7 @@ def constant(value: Any) -> Any:
     >>> import numpy
     >>> from pullback.interpreters import constant
     >>> constant(numpy.arange(3.0))
-    tensor([0., 1., 2.], dtype=torch.float64)
+    tensor([0., 1., 2.], dtype=pullback.float64)
     """
     return value if isinstance(value, Carrier) else Tensor.interpreter.wrap(value, None)
 
