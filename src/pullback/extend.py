@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._core import xp as _xp
 from ._core.modes import restoring as restoring
 from ._core.namespaces import ArrayFunctions as ArrayFunctions
 from ._core.primitives import (
@@ -42,8 +43,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArrayFunctions", "Primitive", "elementwise", "general", "holds", "jointly_linear", "linear", "multilinear", "restoring",
-    "sampled", "zero",
+    "sampled", "xp", "zero",
 ]  # fmt: skip
+
+xp = _xp
+"""The functions of rules and definitions on NumPy arrays, those of `ArrayFunctions`, as `pullback.ops` has them on tensors."""
 
 
 def sampled(

@@ -195,6 +195,29 @@ class Interpreter(BaseInterpreter):
         return self.box(sampled_within(self.around, draw, shape, values, generator))
 
 
+def constant(value: Any) -> Any:
+    """A value as a tensor without a derivative: an array with its memory; a tensor as it is.
+
+    >>> import numpy
+    >>> from pullback.interpreters import constant
+    >>> constant(numpy.arange(3.0))
+    tensor([0., 1., 2.], dtype=pullback.float64)
+    """
+    return value if isinstance(value, Carrier) else Tensor.interpreter.wrap(value, None)
+
+
+def entered_last() -> BaseInterpreter | None:
+    """The interpreter, or transform, whose block has been entered last; None outside of blocks.
+
+    >>> from pullback.interpreters import Interpreter, entered_last
+    >>> with Interpreter() as around:
+    ...     entered_last() is around
+    True
+    """
+    found: BaseInterpreter | None = innermost.get()
+    return found
+
+
 def pull(
     primitive: Primitive,
     xp: Any,

@@ -34,13 +34,37 @@ from sys import _getframe
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._core.modes import Mode, ModeBlock, changed, mode, quiet, running, under
+import numpy as np
+
+from ._core import xp as _xp
+from ._core.errors import operation_of as operation_of
+from ._core.modes import FieldBlock, Mode, ModeBlock, changed, mode, quiet, running, under
 from ._core.primitives import Carrier, Primitive as Primitive
-from ._core.sites import Site as Site, caller, describe as describe, internal, line_of as line_of, user_frame
-from ._tape.memory import version as version
-from ._tape.node import AccumulateGrad as AccumulateGrad, Hooks, Node as Node, Output as Output, grad_of, hooks_of
+from ._core.shapes import sum_to
+from ._core.sites import (
+    Site as Site,
+    caller,
+    describe as describe,
+    internal,
+    line_of as line_of,
+    user_frame as user_frame,
+)
+from ._tape.backward import check_output
+from ._tape.faults import begins as begins, fault as fault
+from ._tape.memory import Cell as Snapshot, cell_of, version as version
+from ._tape.node import (
+    SAVED_NAMES as SAVED_NAMES,
+    AccumulateGrad as AccumulateGrad,
+    Hooks,
+    Node as Node,
+    Output as Output,
+    Parts,
+    grad_of,
+    hooks_of,
+)
 from ._tape.recording import Operation as _Computing
-from ._tape.walk import Pass, youngest_first
+from ._tape.seeds import cotangent
+from ._tape.walk import Pass, restrict, youngest_first
 from .nn.modules.calls import Calls
 
 if TYPE_CHECKING:
@@ -48,9 +72,10 @@ if TYPE_CHECKING:
     from .nn import Module
 
 __all__ = [
-    "AccumulateGrad", "Backward", "Handle", "Node", "Observer", "Operation", "Output", "Primitive", "Site", "Write",
-    "ancestors", "describe", "gradient", "is_internal", "line_of", "node", "retains", "running_module", "value", "version",
-    "watch",
+    "SAVED_NAMES", "AccumulateGrad", "Backward", "Handle", "Node", "Observer", "Operation", "Output", "Primitive", "Saved",
+    "Site", "Snapshot", "Write", "aliases", "ancestors", "apply_rule", "aside", "begins", "describe", "fault", "freed", "from_backward",
+    "gradient", "is_internal", "leading_to", "line_of", "node", "operation_of", "replay", "retains", "root", "running_module",
+    "saved", "snapshot", "user_frame", "value", "version", "watch",
 ]  # fmt: skip
 
 _CALL = Calls.__call__.__code__
@@ -273,6 +298,17 @@ def is_internal(filename: str) -> bool:
     return internal[filename]
 
 
+def aside() -> ModeBlock:
+    """A block in which operations are neither recorded nor shown to observers, and no hook keeps what rules need.
+
+    >>> import pullback
+    >>> with pullback.observe.aside():
+    ...     print(pullback.is_grad_enabled())
+    False
+    """
+    return FieldBlock(grad=False, pack=None, unpack=None, compute=None, watcher=None)
+
+
 # 2. Gradients on their way
 
 
@@ -371,6 +407,18 @@ def node(tensor: Tensor) -> Node | None:
     return found
 
 
+def aliases(tensor: Tensor) -> list[Tensor]:
+    """The tensors that are known to share memory with a tensor, itself among them: a write to one is a write to all.
+
+    >>> import pullback
+    >>> x = pullback.zeros(3)
+    >>> y = x[1:]
+    >>> sorted(tuple(each.shape) for each in pullback.observe.aliases(y))
+    [(2,), (3,)]
+    """
+    return [tensor] if tensor._storage is None else tensor._storage.tensors()
+
+
 def gradient(holder: Tensor | Node) -> Tensor | None:
     """The gradient that a tensor holds, without the warning that `.grad` has for tensors that are no leaves; or a node's tensor.
 
@@ -398,3 +446,196 @@ def ancestors(nodes: Iterable[Node | None]) -> list[Node]:
     ['SumBackward0', 'MulBackward0', 'AccumulateGrad']
     """
     return youngest_first([each for each in nodes if each is not None])
+
+
+def leading_to(nodes: Sequence[Node], targets: Iterable[Node]) -> set[Node]:
+    """Of some nodes, the youngest first, those that are targets or lead to one.
+
+    >>> import pullback
+    >>> from pullback.observe import ancestors, leading_to, node
+    >>> a, b = pullback.ones(2, requires_grad=True), pullback.ones(2, requires_grad=True)
+    >>> found = leading_to(ancestors([node(a * 2 + b.exp())]), [node(a)])
+    >>> sorted(each.title for each in found)
+    ['AccumulateGrad', 'AddBackward0', 'MulBackward0']
+    """
+    return restrict([*nodes], frozenset(targets))
+
+
+class Saved(NamedTuple):
+    """A value that a node's rule needs: what `saved` gives."""
+
+    name: str
+    """Its name in the rule; `SAVED_NAMES` has torch's, as `_saved_self`."""
+    source: int | None
+    """The place of the operand that it is; None for a result."""
+    value: Any
+    """The array, or a tensor of a lower level; None where no derivative needs it, or a hook keeps it."""
+    packed: bool
+    """Whether a hook of `saved_tensors_hooks` keeps it."""
+
+
+def saved(watched: Node) -> list[Saved] | None:
+    """The values that a node's rule needs; None if a backward pass has freed them.
+
+    >>> import pullback
+    >>> y = pullback.tensor([2.0], requires_grad=True).square()
+    >>> [(each.name, each.value) for each in pullback.observe.saved(y.grad_fn)]
+    [('x', array([2.], dtype=float32))]
+    """
+    if type(watched.saved) is not tuple:
+        return None
+    found = []
+    for cell, (name, source) in zip(watched.saved, watched.primitive.kept(len(watched.edges)), strict=False):
+        packed = cell is not None and type(cell) is not Snapshot
+        found.append(Saved(name, source, None if packed or cell is None else cell.array, packed))
+    return found
+
+
+def freed(watched: Node) -> Exception | None:
+    """The error of a pass over a node whose values have been freed; None if it can run.
+
+    >>> import pullback
+    >>> y = pullback.ones(2, requires_grad=True).exp().sum()
+    >>> y.backward()
+    >>> type(pullback.observe.freed(y.grad_fn.next_functions[0][0]))
+    <class 'RuntimeError'>
+    """
+    if type(watched.saved) is tuple:
+        return None
+    error: Exception = watched.saved.error(watched)
+    return error
+
+
+def snapshot(tensor: Tensor) -> Snapshot | None:
+    """The value that a tensor has now, as `.array`: a later write in place leaves it as it is. None in inference mode.
+
+    It costs nothing: memory is copied when it is written, if somebody still holds the old value.
+
+    >>> import pullback
+    >>> x = pullback.zeros(2)
+    >>> before = pullback.observe.snapshot(x)
+    >>> x.add_(1)
+    tensor([1., 1.])
+    >>> before.array
+    array([0., 0.], dtype=float32)
+    """
+    return tensor._cell or (None if tensor._inference else cell_of(tensor))
+
+
+# 4. Rules, run again
+
+
+def root(tensor: Tensor, gradient: Any = None, index: int = 0) -> tuple[Node, Any]:
+    """The node and the cotangent with which a backward pass from a tensor begins; raises what that would raise.
+
+    >>> import pullback
+    >>> made, g = pullback.observe.root(pullback.ones(2, requires_grad=True).sum())
+    >>> made.title, float(g)
+    ('SumBackward0', 1.0)
+    """
+    check_output(index, tensor)
+    return tensor._node, cotangent(tensor.interpreter, tensor, gradient, index, create_graph=False)  # type: ignore[return-value]  # checked above
+
+
+def apply_rule(watched: Node, g: Any, edges: Sequence[Node | None]) -> list[Any]:
+    """The cotangents of a node's inputs, as arrays: what its rule makes of the cotangent of its output, or a list of several.
+
+    `edges` are the node's own, with None for inputs whose cotangent is not asked for.
+
+    >>> import numpy, pullback
+    >>> y = pullback.tensor([3.0], requires_grad=True).square()
+    >>> pullback.observe.apply_rule(y.grad_fn, numpy.ones(1, "float32"), y.grad_fn.edges)
+    [array([6.], dtype=float32)]
+    """
+    results = quiet.run(watched.pull, _xp, g, tuple(edges), watched.saved, watched.params)
+    return [
+        result if result is None or edge is None or edge.shape is None or result.shape == edge.shape
+        else sum_to(_xp, result, edge.shape)
+        for edge, result in zip(edges, results, strict=False)
+    ]  # fmt: skip
+
+
+def replay(
+    tape: Any,
+    nodes: Iterable[Node],
+    roots: Iterable[tuple[Node, Any]],
+    needed: set[Node] | None,
+    arrived: Callable[[Node, Any], object],
+    sent: Callable[[Node, tuple[Node | None, ...], list[Any]], object],
+) -> dict[Node, Any]:
+    """A backward pass on arrays that changes nothing: no hook runs, nothing is freed, no `.grad` is written.
+
+    Parameters
+    ----------
+    tape
+        The interpreter that has recorded the nodes, `tensor.interpreter`.
+    nodes, roots, needed
+        What to run, in order, and from where, as a `Backward` has them.
+    arrived
+        Called with a node and its cotangent, or a list of several.
+    sent
+        Called with a node, those of its edges that are followed, and the cotangents of its inputs.
+
+    Returns
+    -------
+    dict
+        The cotangents that have arrived at leaves.
+
+    >>> import pullback
+    >>> from pullback.observe import ancestors, replay, root
+    >>> y = (pullback.tensor([1.0, 2.0], requires_grad=True) ** 2).sum()
+    >>> start = root(y)
+    >>> found = replay(y.interpreter, ancestors([start[0]]), [start], None, lambda *_: None, lambda *_: None)
+    >>> [g.tolist() for g in found.values()]
+    [[2.0, 4.0]]
+    """
+    pending: dict[Node, Any] = {}
+    for each, v in roots:
+        pending[each] = pending[each] + v if each in pending else v
+    ends: dict[Node, Any] = {}
+
+    def walk() -> None:
+        with aside(), np.errstate(all="ignore"):
+            for each in nodes:
+                g = pending.pop(each, None)
+                if g is None:
+                    continue
+                if isinstance(g, Parts):
+                    g = g.filled(each.params["shapes"])
+                arrived(each, g)
+                if isinstance(each, AccumulateGrad):
+                    ends[each] = g
+                edges = tuple([edge if needed is None or edge in needed else None for edge in each.edges])
+                if any(edges):
+                    results = apply_rule(each, g, edges)
+                    sent(each, edges, results)
+                    _add(pending, edges, results)
+
+    under(running, Pass(tape, False, False, True, None), walk)  # the program's own rules may query it
+    return ends
+
+
+def _add(pending: dict[Node, Any], edges: Sequence[Node | None], results: Sequence[Any]) -> None:
+    for edge, result in zip(edges, results, strict=False):
+        if edge is not None and result is not None:
+            before = pending.get(edge)
+            pending[edge] = result if before is None else before + result
+
+
+def from_backward(error: BaseException) -> bool:
+    """Whether an exception has come out of a backward pass.
+
+    >>> import pullback
+    >>> x = pullback.ones(2, requires_grad=True)
+    >>> y = x * 2
+    >>> handle = y.register_hook(lambda g: 1 / 0)
+    >>> try:
+    ...     y.sum().backward()
+    ... except ZeroDivisionError as error:
+    ...     pullback.observe.from_backward(error)
+    True
+    """
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code is not Pass.walk.__code__:
+        trace = trace.tb_next
+    return trace is not None

@@ -33,6 +33,7 @@ from .compile.engines.lowerings import LoweringError as LoweringError
 from .compile.passes import simplify as simplify
 from .compile.passes.building import Builder, Table
 from .compile.program import (
+    ARRAY as ARRAY,
     DepartedError as DepartedError,
     Equation as Equation,
     InvalidError as InvalidError,
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from ._core.typing import Array
 
 __all__ = [
-    "CaptureError", "DepartedError", "Equation", "InvalidError", "LoweringError", "Program", "Recording", "Rewriter", "Rule",
+    "ARRAY", "CaptureError", "DepartedError", "Equation", "InvalidError", "LoweringError", "Program", "Recording", "Rewriter", "Rule",
     "Value", "bodies", "check", "has_effect", "lower", "record", "rewrite", "run", "simplify",
 ]  # fmt: skip
 

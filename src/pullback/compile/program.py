@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core import xp as _xp
 from .._core.modes import quiet
 from .._core.sites import Site
 
@@ -20,6 +21,10 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 LOOPS = {"scan_loop", "branch", "repeat_loop"}
 """Operations whose metadata hold programs: the bodies of loops, the sides of a branch."""
+
+
+ARRAY = _xp.array
+"""What stands for the next of an equation's arrays in the `spec` of an index, between slices and integers."""
 
 
 class Value:

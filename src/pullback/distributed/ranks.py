@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import Tensor, from_numpy
-from .._core import machine
+from .. import Tensor, from_numpy, get_machine_code, set_machine_code
 from ..utils.trees import flatten, unflatten
 from .launching import launched
 
@@ -214,8 +213,8 @@ def world() -> Ranks:
             f"{launch.size} processes were started, but mpi4py sees {ranks.size}: it belongs to another MPI than mpiexec"
         )
     if ranks.size > 1:
-        if machine.automatic():
-            machine.set_machine_code("never")
+        if get_machine_code() == "auto":
+            set_machine_code("never")
         ranks.end_together()
     return ranks
 

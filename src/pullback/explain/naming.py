@@ -7,11 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType, ModuleType
 from typing import Any, NamedTuple
 
-from .. import Tensor
-from .._core.errors import operation_of
-from .._core.sites import internal
-from .._tape.memory import version
-from .._tape.node import SAVED_NAMES, AccumulateGrad, Node, Output
+from .. import Tensor, observe
+from ..observe import SAVED_NAMES, AccumulateGrad, Node, Output, is_internal, operation_of, version
 from .arrays import Array, Limits, described, plain, ranged
 from .numbers import element, vector
 from .sources import Excerpt, shortened, text_of
@@ -54,7 +51,7 @@ def _searched(frame: FrameType | None) -> Iterator[FrameType]:
     """The program's functions among a frame and its callers, of which a few are searched."""
     searched = 0
     while frame is not None and searched < CALLERS:
-        if not internal[frame.f_code.co_filename]:
+        if not is_internal(frame.f_code.co_filename):
             searched += 1
             yield frame
         frame = frame.f_back
@@ -119,9 +116,9 @@ def _rank(pair: tuple[str, Any]) -> int:
 
 
 def _note(tensor: Any, name: str, found: dict[Node, Named]) -> None:
-    node = getattr(tensor, "_node", None)
-    if isinstance(node, Node) and not tensor.level:
-        found.setdefault(node, Named(name, None if version(tensor) else tensor._array))
+    node = observe.node(tensor) if isinstance(tensor, Tensor) else None
+    if node is not None and not tensor.level:
+        found.setdefault(node, Named(name, None if version(tensor) else observe.value(tensor)))
 
 
 def _held(value: Any) -> Iterator[tuple[Any, str]]:

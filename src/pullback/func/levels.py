@@ -17,6 +17,7 @@ from .._tape import node as _node
 from .._tape.memory import aliased, owner
 from .._tape.node import Node
 from .._tape.recording import Tape
+from .._tape.seeds import cotangent
 from .._tape.views import alias
 from .._tape.walk import pull_back
 from .._tensor.creation import tensor as new_tensor
@@ -176,6 +177,11 @@ class Level(Tape, Interpreter):
                 g = ops.astype(g, dtype=tensor._dtype, source=dtype)
             answers.append(tensor_of(g))
         return answers
+
+    def fitted(self, outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        """Cotangents of outputs as `pull` takes them; raises where one does not have the shape or the dtype of its output."""
+        pairs = enumerate(zip(outputs, cotangents, strict=True))
+        return [cotangent(self, output, g, place, create_graph=False) for place, (output, g) in pairs]
 
     def lowered(self, value: object) -> Any:
         """A value as seen outside this level: an unmodified argument is the original tensor."""

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import xp as _xp
-from ..extend import Primitive
+from ..extend import Primitive, xp as _xp
 from ..interpreters import pull
 from .patterns import Array, Pattern, Shape, empty, gathered, united
 

@@ -1,17 +1,18 @@
 """autograd.scipy.linalg: functions of matrices that NumPy does not have."""
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ... import Tensor
-from ..._core.primitives import Function
-from ..._tensor.custom import tensor_of
+from ...interpreters import constant
 from ...linalg import solve_triangular as _solve_triangular
 from .boxes import Box, holds_box, seen
 from .primitives import defjvp_argnums, defvjp, defvjp_argnum, primitive
+
+Function = Callable[..., Any]
 
 
 def _linalg() -> Any:
@@ -89,7 +90,7 @@ def solve_triangular(
 
 
 def _tensor(value: Any) -> Any:
-    tensor = value.tensor if isinstance(value, Box) else tensor_of(np.asarray(value))
+    tensor = value.tensor if isinstance(value, Box) else constant(np.asarray(value))
     assert isinstance(tensor, Tensor)
     return tensor
 
