@@ -153,7 +153,7 @@ STEPS = {
 OPERATIONS = [*STEPS, "before", "before", "sometimes", "sometimes", "add", "sine", "row"]
 
 
-LIMITS = {"LONG": [0], "SMALL": [32, 0], "FUSED": [1, 24, 40, 96], "COPIED": [0, 1 << 16], "PIECES": [1, 6], "INNER": [0, 64]}
+LIMITS = {"LONG": [0], "SMALL": [32, 0], "FUSED": [1, 24, 40, 96], "CALLED": [1, 96], "DEAR": [1, 100], "COPIED": [0, 1 << 16], "PIECES": [1, 6], "INNER": [0, 64]}
 """Limits of the pass, between which all ways to write loops are taken, for programs of some hundred equations."""
 
 

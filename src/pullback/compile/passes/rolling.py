@@ -40,10 +40,16 @@ SMALL, MOST = 32, 300
 """Elements and equations up to which a step is computed in registers: then a loop is as fast as its steps, or faster."""
 LONG = 1000
 """Equations of the shortest program in which larger steps become loops: a shorter one is soon compiled as it is."""
-FUSED = 96
-"""Equations that larger steps have at least, if need be several steps in one: operations of adjacent steps are fused."""
+FUSED, CALLED = 24, 96
+"""Equations of larger steps, if need be several steps in one: where cheap operations of adjacent steps are fused, and where
+operations are called from Python, as each step then is."""
+DEAR = 8
+"""The cost, in additions, from which on an operation takes longer than memory."""
 WIDE = 1 << 14
 """Elements from which on a step of elementwise operations alone is worth more equations."""
+INSIDE = {"matmul", "einsum", "sum", "mean", "prod", "amax", "amin", "all", "any", "concat", "stack", "flip", "scatter_slice",
+          "scatter_diagonal", "overwrite", "astype", "clone"}  # fmt: skip
+"""Operations that have machine code, of those that are neither elementwise, nor views, nor written as others."""
 CHECKED = {"take_rows", "embedding", "put_rows", "scatter_rows", "index", "index_add", "index_put", "take_along_axis",
            "put_along_axis", "scatter_add", "solve_triangular"}  # fmt: skip
 """Operations that check their indices: in a loop each step would be a call from Python."""
@@ -81,11 +87,19 @@ def _chosen(program: Program, found: list[Repeat]) -> list[Repeat]:
     large = [repeat for repeat in found if repeat not in small] if len(program.equations) >= LONG else []
     chosen = [*small]
     for repeat in large:
-        alike = [other.period for other in large if abs(other.count - repeat.count) <= STEPS]  # the way back, as a rule
-        several = min(max(1, FUSED // max(alike)), repeat.count // STEPS)
+        alike = [other for other in large if abs(other.count - repeat.count) <= STEPS]  # the way back, as a rule
+        several = max([_together(steps[other]) for other in alike]) // max([other.period for other in alike])
         if not _is_wide(steps[repeat]) or len(program.equations) >= 4 * LONG:
-            chosen.append(repeat.taken_together(several))
+            chosen.append(repeat.taken_together(min(max(1, several), repeat.count // STEPS)))
     return chosen
+
+
+def _together(step: Sequence[Equation]) -> int:
+    """How many equations a step should have."""
+    if _is_fused(step):
+        return FUSED if all((e.primitive.cost or 0) < DEAR for e in step) else 1
+    inside = all(e.primitive.kind == "elementwise" or e.primitive.view or e.name in INSIDE or e.primitive.definition for e in step)
+    return 1 if inside else CALLED
 
 
 def _is_small(step: Sequence[Equation]) -> bool:
@@ -95,8 +109,11 @@ def _is_small(step: Sequence[Equation]) -> bool:
 
 
 def _is_wide(step: Sequence[Equation]) -> bool:
-    fused = all(e.primitive.kind == "elementwise" or e.primitive.view for e in step)
-    return fused and max(value.size for e in step for value in e.outputs) >= WIDE
+    return _is_fused(step) and max(value.size for e in step for value in e.outputs) >= WIDE
+
+
+def _is_fused(step: Sequence[Equation]) -> bool:
+    return all(e.primitive.kind == "elementwise" or e.primitive.view for e in step)
 
 
 class _Unfit(Exception):  # noqa: N818  # a finding, no error
