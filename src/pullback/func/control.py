@@ -342,14 +342,7 @@ def cond(
     >>> pullback.func.vmap(pullback.func.grad(f))(pullback.tensor([4.0, 0.0]))
     tensor([0.2500, 0.0000])
     """
-    if isinstance(pred, Carrier):
-        if pred.numel() != 1:
-            raise RuntimeError(
-                f"Expected pred to be bool or single-element tensor, but got one of shape {tuple(pred.shape)}: use "
-                f"{package}.where to choose element by element, or .any() or .all() to decide once"
-            )
-    elif not isinstance(pred, (bool, int, float, np.generic, np.ndarray)) or np.size(pred) != 1:
-        raise RuntimeError(f"Expected pred to be bool or tensor, but got {pred!r}")
+    _require_decisive(pred)
     if not all(map(callable, (true_fn, false_fn))):
         raise RuntimeError(f"Expect both branches to be callable, but got {type(true_fn)} and {type(false_fn)}")
     message = "Expect operands to be a tuple of possibly nested dict/list/tuple that only consists of tensor leaves"
@@ -361,6 +354,18 @@ def cond(
     pattern = second.pattern if first.pattern is None else first.pattern
     assert pattern is not None
     return unflatten(pattern.structure, results)
+
+
+def _require_decisive(pred: object) -> None:
+    """Refuse a predicate that is no number, or is not one."""
+    if isinstance(pred, Carrier):
+        if pred.numel() != 1:
+            raise RuntimeError(
+                f"Expected pred to be bool or single-element tensor, but got one of shape {tuple(pred.shape)}: use "
+                f"{package}.where to choose element by element, or .any() or .all() to decide once"
+            )
+    elif not isinstance(pred, (bool, int, float, np.generic, np.ndarray)) or np.size(pred) != 1:
+        raise RuntimeError(f"Expected pred to be bool or tensor, but got {pred!r}")
 
 
 def while_loop(cond_fn: Callable[..., Tensor | bool], body_fn: Function, carried_inputs: object) -> Any:

@@ -159,6 +159,9 @@ def cond(pred: _Any, true_fn: _Callable[..., _Tensor | complex], false_fn: _Call
 def cond(pred: _Any, true_fn: _Callable[..., _Any], false_fn: _Callable[..., _Any], operands: _Any=()) -> _Any:
     ...
 
+def _require_decisive(pred: object) -> None:
+    ...
+
 def while_loop(cond_fn: Callable[..., Tensor | bool], body_fn: Function, carried_inputs: object) -> Any:
     ...
 

@@ -98,7 +98,10 @@ def _together(step: Sequence[Equation]) -> int:
     """How many equations a step should have."""
     if _is_fused(step):
         return FUSED if all((e.primitive.cost or 0) < DEAR for e in step) else 1
-    inside = all(e.primitive.kind == "elementwise" or e.primitive.view or e.name in INSIDE or e.primitive.definition for e in step)
+    inside = all(
+        e.primitive.kind == "elementwise" or e.primitive.view or e.name in INSIDE or e.primitive.definition
+        for e in step
+    )
     return 1 if inside else CALLED
 
 
