@@ -123,6 +123,7 @@ def sparse_hessian(
     return matrix
 
 
+@restoring
 def _output(name: str, f: Any, x: Any, allow_unused: bool) -> tuple[Any, Any]:
     """The output and the input it was computed from, both checked."""
     if isinstance(f, Tensor):
