@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from .forks import lock
-from .lazy import provider
+from .lazy import PROVIDERS, provider
 
 
 @functools.cache
 def installed() -> bool:
-    """True if llvmlite is installed, without which there is no machine code."""
-    return importlib.import_module("importlib.util").find_spec("llvmlite") is not None
+    """True if llvmlite is installed, without which there is no machine code, and the package that makes it."""
+    find = importlib.import_module("importlib.util").find_spec
+    return find("llvmlite") is not None and find(PROVIDERS["machine code"].rpartition(".")[0]) is not None
 
 
 @functools.cache
