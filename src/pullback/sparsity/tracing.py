@@ -7,7 +7,7 @@ ordinary graph determine which outputs depend on each element; only the structur
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from .._tape.walk import pull_back
 from ..interpreters import Boxed, Interpreter
 from .patterns import Array, Pattern, identity, united
 from .structures import dense, probes, pulled, structure, unreached
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+    from .structures import Value
 
 NO_NUMBERS = np.zeros(0)
 LARGEST = 1 << 24  # result size times operand size up to which a rule is used
@@ -62,7 +66,9 @@ class Reach(Interpreter):
         pattern = None if known is None else known(primitive, values, params, self.local)
         return self.box(self.by_rule(primitive, values, params) if pattern is None else pattern)
 
-    def by_rule(self, primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> Any:
+    def by_rule(
+        self, primitive: Primitive, values: Sequence[Value], params: dict[str, Any]
+    ) -> Pattern | tuple[Pattern, ...] | Array:
         """The pattern of an operation without a known structure: its result's elements are pulled back to the operands.
 
         If the operation's rule leads to the operation itself, or the operation is too large, full dependence is
@@ -86,12 +92,15 @@ class Reach(Interpreter):
         return united(parts, out.shape, out.dtype)
 
 
-def dependence(y: Any, x: Any, *, local: bool) -> tuple[Array, Array]:
+def dependence(y: Tensor, x: Tensor, *, local: bool) -> tuple[Array, Array]:
     """The positions of the Jacobian's entries that are not zero by construction: rows and columns, sorted."""
+    source, target = y._node, x._node
+    assert source is not None
+    assert target is not None
     with Reach(local) as reach:
         root = reach.box(identity(tuple(y.shape), y._dtype))
-        outcome = pull_back(y.interpreter, [(y._node, root)], targets=[x._node], retain_graph=True, create_graph=False)
-        found = outcome.found.get(x._node)
+        outcome = pull_back(y.interpreter, [(source, root)], targets=[target], retain_graph=True, create_graph=False)
+        found = outcome.found.get(target)
         pattern = None if found is None else reach.unbox(found)
     if not isinstance(pattern, Pattern):  # unused, or the rule returned constant zeros
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
