@@ -7,7 +7,7 @@ computes the entries.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -30,16 +30,13 @@ if TYPE_CHECKING:
     from .._core.typing import ArrayLike, Tensor
     from .passes import Product
 
+    Program: TypeAlias = Callable[[Tensor], Tensor] | Tensor  # a function, or the tensor that it has returned
+
 Places = tuple[Array, Array]
 
 
 def sparse_jacobian(
-    f: Callable[[Tensor], Tensor] | Tensor,
-    x: ArrayLike,
-    *,
-    local: bool = False,
-    like: SparseMatrix | None = None,
-    allow_unused: bool = False,
+    f: Program, x: ArrayLike, *, local: bool = False, like: SparseMatrix | None = None, allow_unused: bool = False
 ) -> SparseMatrix:
     """The Jacobian of a function, or of an existing tensor, with respect to x, as the entries that can be nonzero.
 
@@ -91,12 +88,7 @@ def sparse_jacobian(
 
 
 def sparse_hessian(
-    f: Callable[[Tensor], Tensor] | Tensor,
-    x: ArrayLike,
-    *,
-    local: bool = False,
-    like: SparseMatrix | None = None,
-    allow_unused: bool = False,
+    f: Program, x: ArrayLike, *, local: bool = False, like: SparseMatrix | None = None, allow_unused: bool = False
 ) -> SparseMatrix:
     """The Hessian of a scalar function, or of a one-element tensor, as the entries that can be nonzero.
 
@@ -140,9 +132,7 @@ def sparse_hessian(
     return matrix
 
 
-def _output(
-    name: str, f: Callable[[Tensor], Tensor] | Tensor, x: Any, allow_unused: bool
-) -> tuple[Tensor, Tensor]:
+def _output(name: str, f: Program, x: Any, allow_unused: bool) -> tuple[Tensor, Tensor]:
     """The output and the input it was computed from, both checked."""
     y: Any
     if isinstance(f, Carrier):
