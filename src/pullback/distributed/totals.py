@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -17,11 +17,17 @@ from .engines import Work, engine as _engine
 from .partitions import listed
 from .work import Part, Shipped
 
+if TYPE_CHECKING:
+    from .._core.primitives import Function
+    from .._core.typing import Array, Tensor
+    from .partitions import Executor, Partitions
+
+T = TypeVar("T")
 SHORT = 0.05
 """Seconds of work for a partition, below which what an engine adds to each may be more than workers save."""
 
 
-def total(loss: Callable[..., Any], partitions: Any, like: Any, *, engine: Any = None) -> Total:
+def total(loss: Function, partitions: Partitions, like: T, *, engine: Executor | None = None) -> Total[T]:
     """The sum of loss(parameters, *data) over partitions, as a function that also gives its gradient.
 
     The result has the same bits for any number of workers with processors of one kind: each partition is computed by one
@@ -62,7 +68,7 @@ def total(loss: Callable[..., Any], partitions: Any, like: Any, *, engine: Any =
     return Total(loss, partitions, like, engine=engine)
 
 
-class Total:
+class Total(Generic[T]):
     """A sum over partitions with its gradient, called with parameters; created by `total`.
 
     Attributes
@@ -77,14 +83,14 @@ class Total:
     array([3.])
     """
 
-    def __init__(self, loss: Callable[..., Any], partitions: Any, like: Any, *, engine: Any = None) -> None:
+    def __init__(self, loss: Function, partitions: Partitions, like: T, *, engine: Executor | None = None) -> None:
         self.loss, self.engine = loss, _engine(engine)
         self.partitions = self.engine.kept(listed(partitions))
         self.numbers: Sequence[int] = range(len(self.partitions))
         self._problem = flatten_problem(loss, like)
         leaves, self._structure = flatten(like)
         self._shapes = [np.shape(each) for each in leaves]
-        self.report: Callable[[str], Any] | None = None
+        self.report: Callable[[str], object] | None = None
         self.calls = 0
         self._tells = self.engine.workers > 1
         self._shipped = {way: Shipped(loss, way) for way in ("gradient", "product")}
@@ -93,37 +99,37 @@ class Total:
         """The number of partitions."""
         return len(self.numbers)
 
-    def __call__(self, parameters: Any) -> tuple[float, Any]:
+    def __call__(self, parameters: T) -> tuple[float, T]:
         """The value and the gradient, which is nested as the parameters, and of their types."""
         return self.start(parameters).result()
 
-    def start(self, parameters: Any) -> Pending:
+    def start(self, parameters: T) -> Pending[T]:
         """The same, begun but not waited for; Dask's `distributed.progress(fit.start(p).future)` shows its progress."""
         return self._begun(self.vector(parameters))
 
-    def flat(self, x: Any) -> tuple[float, Any]:
+    def flat(self, x: Array) -> tuple[float, Array]:
         """Value and gradient for parameters in one vector: `minimize(fit.flat, fit.vector(start), jac=True)`."""
         return self._begun(x).flat()
 
-    def vector(self, parameters: Any) -> Any:
+    def vector(self, parameters: T) -> Array:
         """Parameters as one vector of float64."""
         if [np.shape(each) for each in flatten(parameters)[0]] != self._shapes:
             raise ValueError(f"the parameters must be nested and shaped as `like`: {self._structure}, {self._shapes}")
         return flatten_problem(self.loss, parameters).x0
 
-    def tree(self, x: Any) -> Any:
+    def tree(self, x: Array) -> T:
         """A vector as parameters."""
         return self._problem.unflatten(x)
 
-    def hvp(self, parameters: Any, direction: Any) -> Any:
+    def hvp(self, parameters: T, direction: T) -> T:
         """The Hessian at the parameters times a direction, which is nested as they are."""
         return self.tree(self.hessp(self.vector(parameters), self.vector(direction)))
 
-    def hessp(self, x: Any, p: Any) -> Any:
+    def hessp(self, x: Array, p: Array) -> Array:
         """The same for vectors: `minimize(..., hessp=fit.hessp)`."""
         return _joined(self._start("product", (self.tree(x), self.tree(p)))().leaves)
 
-    def backward(self, parameters: Any) -> Any:
+    def backward(self, parameters: T) -> Tensor:
         """The value as a tensor, after the gradient was added to the `.grad` of each parameter: for optimizers of ours.
 
         >>> import pullback
@@ -142,7 +148,7 @@ class Total:
             leaf.grad = change if leaf.grad is None else leaf.grad + change
         return tensor(value)
 
-    def subset(self, numbers: Sequence[int]) -> Total:
+    def subset(self, numbers: Sequence[int]) -> Total[T]:
         """The sum over some partitions, by their numbers: a mini-batch, whose data stay where they are."""
         chosen = copy.copy(self)
         chosen.numbers = [range(len(self.partitions))[number] for number in numbers]
@@ -150,24 +156,24 @@ class Total:
             raise ValueError("a sum needs a partition")
         return chosen
 
-    def each(self, metric: Callable[..., Any], parameters: Any) -> list[Any]:
+    def each(self, metric: Function, parameters: T) -> list[Any]:
         """metric(parameters, *data) for each partition, as arrays, nested as the metric returns them."""
         work = self._work(Shipped(metric, "plain"), (self.tree(self.vector(parameters)),), summed=False)
         return [unflatten(part.structure, part.leaves) for part in self.engine.start(work)()]
 
-    def _work(self, shipped: Shipped, given: Any, summed: bool = True) -> Work:
+    def _work(self, shipped: Shipped, given: tuple[object, ...], summed: bool = True) -> Work:
         name = getattr(shipped.function, "__name__", "loss") + (f"_{shipped.way}" if summed else "")
         jobs = [(self.partitions[number], number) for number in self.numbers]
         return Work(shipped, given, summed, len(self.partitions), jobs, name)
 
-    def _start(self, way: str, given: Any) -> Callable[[], Part]:
+    def _start(self, way: str, given: tuple[object, ...]) -> Callable[[], Part]:
         begin: Callable[[], Part] = self.engine.start(self._work(self._shipped[way], given))
         return begin
 
-    def _begun(self, x: Any) -> Pending:
+    def _begun(self, x: Array) -> Pending[T]:
         return Pending(self, self._start("gradient", (self.tree(x),)))
 
-    def _done(self, part: Part, elapsed: float) -> tuple[float, Any]:
+    def _done(self, part: Part, elapsed: float) -> tuple[float, Array]:
         """Value and gradient, as a vector; tells what is worth telling."""
         self.calls += 1
         *leaves, value = part.leaves
@@ -186,23 +192,23 @@ class Total:
         return value.item(), gradient
 
 
-class Pending:
+class Pending(Generic[T]):
     """A sum that was begun: `result()` waits for it; `future` is Dask's, None for other engines."""
 
-    def __init__(self, owner: Total, wait: Callable[[], Part]) -> None:
+    def __init__(self, owner: Total[T], wait: Callable[[], Part]) -> None:
         self._owner, self._wait, self._begin = owner, wait, time.perf_counter()
         self.future = getattr(wait, "future", None)
 
-    def flat(self) -> tuple[float, Any]:
+    def flat(self) -> tuple[float, Array]:
         """The value, and the gradient as one vector."""
         return self._owner._done(self._wait(), time.perf_counter() - self._begin)
 
-    def result(self) -> tuple[float, Any]:
+    def result(self) -> tuple[float, T]:
         """The value, and the gradient nested as the parameters are."""
         value, gradient = self.flat()
         return value, self._owner.tree(gradient)
 
 
-def _joined(leaves: Sequence[Any]) -> Any:
+def _joined(leaves: Sequence[Array]) -> Array:
     """Arrays as one vector."""
     return np.concatenate([np.ravel(leaf) for leaf in leaves])

@@ -7,7 +7,7 @@ computes the entries.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -22,11 +22,19 @@ from .matrices import SparseMatrix
 from .passes import Array, filled, filled_symmetric, transposed
 from .tracing import dependence
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._core.typing import ArrayLike
+    from .passes import Product
+
+    Program: TypeAlias = Callable[[Tensor], Tensor] | Tensor  # a function, or the tensor that it has returned
+
 Places = tuple[Array, Array]
 
 
 def sparse_jacobian(
-    f: Any, x: Any, *, local: bool = False, like: SparseMatrix | None = None, allow_unused: bool = False
+    f: Program, x: ArrayLike, *, local: bool = False, like: SparseMatrix | None = None, allow_unused: bool = False
 ) -> SparseMatrix:
     """The Jacobian of a function, or of an existing tensor, with respect to x, as the entries that can be nonzero.
 
@@ -79,7 +87,7 @@ def sparse_jacobian(
 
 @restoring
 def sparse_hessian(
-    f: Any, x: Any, *, local: bool = False, like: SparseMatrix | None = None, allow_unused: bool = False
+    f: Program, x: ArrayLike, *, local: bool = False, like: SparseMatrix | None = None, allow_unused: bool = False
 ) -> SparseMatrix:
     """The Hessian of a scalar function, or of a one-element tensor, as the entries that can be nonzero.
 
@@ -124,8 +132,9 @@ def sparse_hessian(
 
 
 @restoring
-def _output(name: str, f: Any, x: Any, allow_unused: bool) -> tuple[Any, Any]:
+def _output(name: str, f: Program, x: Any, allow_unused: bool) -> tuple[Tensor, Tensor]:
     """The output and the input it was computed from, both checked."""
+    y: Any
     if isinstance(f, Tensor):
         y = f
         if not isinstance(x, Tensor):
@@ -150,7 +159,7 @@ def _output(name: str, f: Any, x: Any, allow_unused: bool) -> tuple[Any, Any]:
     return y, x
 
 
-def _input(name: str, x: Any) -> Any:
+def _input(name: str, x: object) -> Tensor:
     """x as a new tensor that requires grad."""
     if isinstance(x, (tuple, list, dict)) and any(isinstance(entry, Tensor) for entry in _entries(x)):
         raise TypeError(
@@ -168,7 +177,7 @@ def _entries(x: Any) -> Any:
     return x.values() if isinstance(x, dict) else x
 
 
-def _check_real(name: str, what: str, tensor: Any) -> None:
+def _check_real(name: str, what: str, tensor: Tensor) -> None:
     if tensor.level:
         raise NotImplementedError(
             f"{name}() reads a pattern and numbers, so it cannot be part of another transform: {what} belongs to vmap, grad "
@@ -181,11 +190,11 @@ def _check_real(name: str, what: str, tensor: Any) -> None:
         )
 
 
-def _named(value: Any) -> str:
+def _named(value: object) -> str:
     return "None" if value is None else f"a {type(value).__name__}"
 
 
-def _nothing(shape: tuple[int, int], x: Any) -> SparseMatrix:
+def _nothing(shape: tuple[int, int], x: Tensor) -> SparseMatrix:
     """A matrix without entries."""
     none = np.zeros(0, np.int64)
     uncolored = Coloring(np.full(shape[0], -1), np.full(shape[1], -1))
@@ -198,14 +207,14 @@ def _symmetric(rows: Array, columns: Array, count: int) -> Places:
     return rows[kept], columns[kept]
 
 
-def _check_like(like: Any, shape: tuple[int, int], name: str) -> None:
+def _check_like(like: object, shape: tuple[int, int], name: str) -> None:
     if not isinstance(like, SparseMatrix):
         raise TypeError(f"{name}(): like must be an earlier result, a SparseMatrix, not {_named(like)}")
     if like.shape != shape:
         raise ValueError(f"{name}(): like has shape {like.shape}, but this matrix has shape {shape}")
 
 
-def _check_filled(matrix: SparseMatrix, product: Any) -> None:
+def _check_filled(matrix: SparseMatrix, product: Product) -> None:
     """Refuse a reused pattern that lacks an entry, by comparing the products of the matrix with a random vector."""
     v = np.random.default_rng(0).uniform(1, 2, matrix.shape[0])
     terms = v[matrix.rows] * matrix.data

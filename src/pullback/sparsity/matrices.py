@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .coloring import Coloring
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -66,7 +69,7 @@ class SparseMatrix:
         return sparse.csr_array((self.data, self.cols, starts), shape=self.shape)
 
 
-def _scipy_sparse() -> Any:
+def _scipy_sparse() -> ModuleType:
     try:
         return importlib.import_module("scipy.sparse")
     except ImportError as error:

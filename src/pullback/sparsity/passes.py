@@ -8,7 +8,7 @@ v, and the transpose of this linear map is the Jacobian, computed on the existin
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,11 +18,14 @@ from ..extend import restoring
 from ..observe import value
 from .coloring import Coloring
 
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+
 Array = np.ndarray[Any, np.dtype[Any]]
 Product = Callable[[Array], Array]
 
 
-def filled(y: Any, x: Any, rows: Array, columns: Array, coloring: Coloring) -> tuple[Array, int]:
+def filled(y: Tensor, x: Tensor, rows: Array, columns: Array, coloring: Coloring) -> tuple[Array, int]:
     """The entries of the Jacobian of y with respect to x at given positions, and the number of passes."""
     data = np.zeros(rows.size, value(x).dtype)
     by_columns = coloring.by_columns(rows, columns)
@@ -32,7 +35,7 @@ def filled(y: Any, x: Any, rows: Array, columns: Array, coloring: Coloring) -> t
     return data, passes
 
 
-def filled_symmetric(g: Any, x: Any, rows: Array, columns: Array, coloring: Coloring) -> tuple[Array, int]:
+def filled_symmetric(g: Tensor, x: Tensor, rows: Array, columns: Array, coloring: Coloring) -> tuple[Array, int]:
     """The entries of the Jacobian of a gradient, each read from the pass of the lesser of its two colours."""
     colors = coloring.rows
     swapped = colors[rows] > colors[columns]
@@ -52,7 +55,7 @@ def _fill(data: Array, colors: Array, lines: Array, crossings: Array, chosen: Ar
     return needed.size
 
 
-def transposed(y: Any, x: Any) -> Product:
+def transposed(y: Tensor, x: Tensor) -> Product:
     """The product of a vector with the Jacobian of y with respect to x: the pullback."""
 
     def product(v: Array) -> Array:
@@ -67,7 +70,7 @@ def transposed(y: Any, x: Any) -> Product:
 
 
 @restoring
-def forward(y: Any, x: Any) -> Product:
+def forward(y: Tensor, x: Tensor) -> Product:
     """The product of the Jacobian of y with respect to x with a vector: the pushforward."""
     with enable_grad():
         v = as_tensor(np.zeros(y.shape, value(y).dtype)).requires_grad_()

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core.package import package
 from .coloring import indexing
+
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    from .._core.dtypes import NumpyType
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Shape = tuple[int, ...]
@@ -26,12 +31,12 @@ class Pattern:
 
     __slots__ = ("starts", "members", "width", "shape", "_dtype")
 
-    def __init__(self, starts: Array, members: Array, width: int, shape: Shape, dtype: np.dtype[Any]) -> None:
+    def __init__(self, starts: Array, members: Array, width: int, shape: Shape, dtype: NumpyType) -> None:
         self.starts, self.members, self.width = starts, members, width
         self.shape, self._dtype = shape, dtype
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> NumpyType:
         """The dtype of the cotangent."""
         return self._dtype
 
@@ -45,7 +50,7 @@ class Pattern:
         """The number of axes."""
         return len(self.shape)
 
-    def _concrete(self, *args: Any, **options: Any) -> Any:
+    def _concrete(self, *args: object, **options: object) -> NoReturn:
         raise RuntimeError(
             "a hook or a backward function needs the values of a gradient, but this is the pattern of one: "
             "sparse_jacobian and sparse_hessian pull patterns back first. Use operations on tensors there, without values"
@@ -53,7 +58,7 @@ class Pattern:
 
     item = tolist = __array__ = __bool__ = _concrete
 
-    def like(self, shape: Shape, dtype: np.dtype[Any] | None = None) -> Pattern:
+    def like(self, shape: Shape, dtype: NumpyType | None = None) -> Pattern:
         """The same sets for an array of another shape, and perhaps another dtype, and the same size."""
         return Pattern(self.starts, self.members, self.width, shape, dtype or self.dtype)
 
@@ -62,19 +67,19 @@ class Pattern:
         return self.members, np.repeat(np.arange(self.size, dtype=np.int64), indexing(np.diff(self.starts)))
 
 
-def identity(shape: Shape, dtype: np.dtype[Any]) -> Pattern:
+def identity(shape: Shape, dtype: NumpyType) -> Pattern:
     """The pattern of the outputs themselves: each depends on itself."""
     count = math.prod(shape)
     numbers = np.arange(count + 1, dtype=np.int64)
     return Pattern(numbers, numbers[:-1], count, shape, dtype)
 
 
-def empty(width: int, shape: Shape, dtype: np.dtype[Any]) -> Pattern:
+def empty(width: int, shape: Shape, dtype: NumpyType) -> Pattern:
     """The pattern of zeros."""
     return Pattern(np.zeros(math.prod(shape) + 1, np.int64), np.zeros(0, np.int64), width, shape, dtype)
 
 
-def gathered(pattern: Pattern, sources: Array, dtype: np.dtype[Any]) -> Pattern:
+def gathered(pattern: Pattern, sources: Array, dtype: NumpyType) -> Pattern:
     """The pattern whose elements are those of another at the indices `sources`; -1 means an empty set."""
     flat = sources.reshape(-1)
     starts, members = _rows(pattern, flat)
@@ -94,7 +99,7 @@ def _rows(pattern: Pattern, numbers: Array) -> tuple[Array, Array]:
     return starts, pattern.members[places]
 
 
-def united(parts: Sequence[tuple[Pattern, Array, Array]], shape: Shape, dtype: np.dtype[Any]) -> Pattern:
+def united(parts: Sequence[tuple[Pattern, Array, Array]], shape: Shape, dtype: NumpyType) -> Pattern:
     """The pattern whose element `targets[k]` contains the set of element `sources[k]`, for all k of all parts.
 
     A part is a pattern with its sources and targets; pairs with a negative index are ignored.

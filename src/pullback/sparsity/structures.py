@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,11 @@ from ..extend import Primitive, xp as _xp
 from ..interpreters import pull
 from .patterns import Array, Pattern, Shape, empty, gathered, united
 
+if TYPE_CHECKING:
+    from .._core.dtypes import NumpyType
+
 Params = dict[str, Any]
+Value = Pattern | Array  # an operand: what is pulled back, or data
 Structure = Callable[[Primitive, Sequence[Any], Params, bool], Any]
 
 # 1. Elementwise
@@ -30,7 +34,7 @@ Structure = Callable[[Primitive, Sequence[Any], Params, bool], Any]
 IGNORED = {"copy": 0, "fill": 0, "attached": 1, "tied": 1}  # operands that only determine the result's shape or history
 
 
-def elementwise(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
+def elementwise(primitive: Primitive, values: Sequence[Value], params: Params, local: bool) -> Pattern:
     """The pattern of an elementwise result: each element depends on the operand elements at the same index."""
     shape = np.broadcast_shapes(*map(np.shape, values))
     dtype = _dtype(primitive, values, params)
@@ -50,17 +54,17 @@ def elementwise(primitive: Primitive, values: Sequence[Any], params: Params, loc
     return united([(v, s.reshape(-1), targets) for (v, _), s in zip(parts, sources, strict=True)], shape, dtype)
 
 
-def _width(values: Sequence[Any]) -> int:
+def _width(values: Sequence[Value]) -> int:
     return next(value.width for value in values if isinstance(value, Pattern))
 
 
-def _dtype(primitive: Primitive, values: Sequence[Any], params: Params) -> np.dtype[Any]:
+def _dtype(primitive: Primitive, values: Sequence[Value], params: Params) -> NumpyType:
     """The dtype of an elementwise result, determined on single elements."""
     probes = [np.ones(1, v.dtype) if hasattr(v, "dtype") else v for v in values]
     return np.asarray(primitive.forward(*probes, **params)).dtype
 
 
-def _passing(name: str, values: Sequence[Any], place: int) -> Any:
+def _passing(name: str, values: Sequence[Value], place: int) -> Array | None:
     """True where an operand is not multiplied by zero and not masked out; None for everywhere."""
     if name == "multiply":
         other = values[1 - place]
@@ -91,7 +95,7 @@ def biased(primitive: Primitive, values: Sequence[Any], params: Params, local: b
 # are; for complex patterns both parts are the number.
 
 
-def moved(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Any:
+def moved(primitive: Primitive, values: Sequence[Value], params: Params, local: bool) -> Pattern | tuple[Pattern, ...]:
     """The pattern of a result whose elements are moved from the operands."""
     given = []
     patterns: list[Pattern] = []
@@ -117,7 +121,7 @@ def _joined(patterns: Sequence[Pattern]) -> Pattern:
     return Pattern(np.concatenate([*starts, offsets[-1:]]), members, patterns[0].width, shape, dtype)
 
 
-def _placed(pattern: Pattern, numbers: Any) -> Pattern:
+def _placed(pattern: Pattern, numbers: Array) -> Pattern:
     """The elements of a pattern at given element numbers, counted from 1; 0 means none."""
     numbers = np.asarray(numbers)
     kind = numbers.dtype.kind
@@ -139,7 +143,7 @@ def _placed(pattern: Pattern, numbers: Any) -> Pattern:
 # Each element of an operand is added to an element of the result: the transpose of data movement.
 
 
-def scattered(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
+def scattered(primitive: Primitive, values: Sequence[Value], params: Params, local: bool) -> Pattern:
     """The pattern of a result to which elements are added."""
     given = [np.zeros(value.shape) if isinstance(value, Pattern) else value for value in values]
     out = np.asarray(primitive.forward(*given, **params))
@@ -154,7 +158,7 @@ def scattered(primitive: Primitive, values: Sequence[Any], params: Params, local
     return united([(v, np.arange(v.size), targets) for v, targets in patterns], out.shape, dtype)
 
 
-def mean(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
+def mean(primitive: Primitive, values: Sequence[Value], params: Params, local: bool) -> Pattern:
     """The pattern of a mean, which is that of a sum."""
     return scattered(ops.sum, values, {"axis": params["axis"], "keepdims": params["keepdims"]}, local)
 
@@ -208,7 +212,7 @@ def spread(pattern: Pattern, shape: Shape) -> Pattern:
     return pattern if pattern.shape == shape else gathered(pattern, _numbers(pattern.shape, shape), pattern.dtype)
 
 
-def _one(values: Sequence[Any]) -> int | None:
+def _one(values: Sequence[Value]) -> int | None:
     """The index of the only operand that is a pattern."""
     places = [place for place, value in enumerate(values) if isinstance(value, Pattern)]
     return places[0] if len(places) == 1 else None
@@ -242,7 +246,7 @@ def matmul(primitive: Primitive, values: Sequence[Any], params: Params, local: b
     return product.like(tuple(n for i, n in enumerate(product.shape, -product.ndim) if i not in dropped))
 
 
-def _transposed(value: Any) -> Any:
+def _transposed(value: Value) -> Value | tuple[Pattern, ...]:
     return moved(ops.matrix_transpose, (value,), {}, False) if isinstance(value, Pattern) else np.transpose(value)
 
 
@@ -393,7 +397,7 @@ def resampled(primitive: Primitive, values: Sequence[Any], params: Params, local
     return along(values[0], params["axis"], taps.rows, taps.columns, taps.length)
 
 
-def along_axis(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
+def along_axis(primitive: Primitive, values: Sequence[Value], params: Params, local: bool) -> Pattern:
     """The pattern in which every element depends on all along an axis, or along several."""
     axes = params["axis"] if isinstance(params["axis"], tuple) else (params["axis"],)
     parts = list(values)
@@ -408,25 +412,25 @@ def of_matrices(primitive: Primitive, values: Sequence[Any], params: Params, loc
     return spread(_summed(x, x.ndim - 2), x.shape)
 
 
-def probes(values: Sequence[Any]) -> list[Any]:
+def probes(values: Sequence[Value]) -> list[Array]:
     """Arbitrary values in place of patterns, to determine shapes, dtypes and comparisons."""
     rng = np.random.default_rng(0)
     return [rng.uniform(1, 2, v.shape).astype(v.dtype) if isinstance(v, Pattern) else v for v in values]
 
 
-def dense(values: Sequence[Any], out: Any) -> Any:
+def dense(values: Sequence[Value], out: Any) -> Pattern | tuple[Pattern, ...]:
     """The conservative pattern: every element of a result like `out` depends on every element of the operands."""
     rows = [(v, np.arange(v.size), np.zeros(v.size, np.int64)) for v in values if isinstance(v, Pattern)]
     all_of_it = united(rows, (1,), rows[0][0].dtype)
     return _each(out, lambda piece: gathered(all_of_it, np.zeros(np.shape(piece), np.int64), piece.dtype))
 
 
-def unreached(values: Sequence[Any], out: Any) -> Any:
+def unreached(values: Sequence[Value], out: Any) -> Pattern | tuple[Pattern, ...]:
     """The pattern of a result like `out` that does not depend linearly on the operands."""
     return _each(out, lambda piece: empty(_width(values), np.shape(piece), np.asarray(piece).dtype))
 
 
-def _each(out: Any, function: Callable[[Any], Pattern]) -> Any:
+def _each(out: Any, function: Callable[[Any], Pattern]) -> Pattern | tuple[Pattern, ...]:
     """A function of a result, or of each of several."""
     return tuple(map(function, out)) if isinstance(out, tuple) else function(out)
 

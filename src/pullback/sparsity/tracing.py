@@ -7,7 +7,7 @@ ordinary graph determine which outputs depend on each element; only the structur
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from ..extend import Primitive
 from ..interpreters import Boxed, Interpreter, pull
 from .patterns import Array, Pattern, identity, united
 from .structures import dense, probes, structure, unreached
+
+if TYPE_CHECKING:
+    from .structures import Value
 
 LARGEST = 1 << 24  # result size times operand size up to which a rule is used
 
@@ -58,7 +61,9 @@ class Reach(Interpreter):
         pattern = None if known is None else known(primitive, values, params, self.local)
         return self.box(self.by_rule(primitive, values, params) if pattern is None else pattern)
 
-    def by_rule(self, primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> Any:
+    def by_rule(
+        self, primitive: Primitive, values: Sequence[Value], params: dict[str, Any]
+    ) -> Pattern | tuple[Pattern, ...] | Array:
         """The pattern of an operation without a known structure: its result's elements are pulled back to the operands.
 
         If the operation's rule leads to the operation itself, or the operation is too large, full dependence is
@@ -82,7 +87,7 @@ class Reach(Interpreter):
         return united(parts, out.shape, out.dtype)
 
 
-def dependence(y: Any, x: Any, *, local: bool) -> tuple[Array, Array]:
+def dependence(y: Tensor, x: Tensor, *, local: bool) -> tuple[Array, Array]:
     """The positions of the Jacobian's entries that are not zero by construction: rows and columns, sorted."""
     with Reach(local) as reach:
         root = reach.box(identity(tuple(y.shape), observe.value(y).dtype))
