@@ -16,7 +16,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from ..program import Equation, Value
+from ..program import Value
 from .assembly import AssembledStep, Assembly, Stage
 from .elements import KINDS
 from .fusion import MatrixProduct, Opaque, Own, Steps

@@ -27,7 +27,8 @@ from .rules import joined
 
 class Pass(NamedTuple):
     """A pass: rules, what the builder is to do besides, or a function, which is applied before the sweep and, if it may find
-    more then, `again` after it; called, it is applied on its own."""
+    more then, `again` after it; called, it is applied on its own.
+    """
 
     name: str
     rules: Table

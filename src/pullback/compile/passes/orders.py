@@ -30,7 +30,10 @@ class Orders:
     def __init__(self, numbering: Numbering) -> None:
         self.numbering = numbering
         constants = numbering.program.constants
-        known = [value not in constants or constants[value].flags.c_contiguous for value in numbering.values[: numbering.first_output[0]]]
+        known = [
+            value not in constants or constants[value].flags.c_contiguous
+            for value in numbering.values[: numbering.first_output[0]]
+        ]
         self.found = [PLAIN if plain else MIXED for plain in known]
         self._tried: dict[Hashable, bool] = {}
 
@@ -64,7 +67,11 @@ class Orders:
             return True
         if sum([value.size for value in (*values, *equation.outputs)]) > PROBED or equation.primitive.kind == "effect":
             return False
-        key = (id(equation.primitive), keys.of_metadata(equation.params), tuple([(v.shape, v.dtype.char) for v in values]))
+        key = (
+            id(equation.primitive),
+            keys.of_metadata(equation.params),
+            tuple([(v.shape, v.dtype.char) for v in values]),
+        )
         if key not in self._tried:
             self._tried[key] = _try(equation)
         return self._tried[key]

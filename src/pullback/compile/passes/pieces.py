@@ -12,7 +12,6 @@ from typing import NamedTuple
 from ..program import Equation, Program, Value
 from .building import Builder
 
-
 MOST_IN_ONE_PLACE = 4
 """How many pieces may overlap, on average: where there are more, most additions would be left, out of their loops."""
 
