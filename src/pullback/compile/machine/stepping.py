@@ -18,6 +18,7 @@ class Repeated:
     name = SCAN.name
     kind = SCAN.kind
     definition = None
+    view = commutes = False
 
     def __init__(self, loop: Scan) -> None:
         self.step = stored(with_loops(loop.body), of=loop.body)

@@ -1,21 +1,16 @@
 """Re-rolling: repeated equations of an unrolled loop become one loop of the program.
 
 A loop of Python is recorded step by step, so a program may have thousands of equations of which most repeat. `repeats`
-finds the steps. Here each run of steps becomes a scan: what a step hands on to a later one is a carry; what differs from
-step to step and comes from before is a column, if possible rows that are there already (of an input, or what an earlier
-loop has stacked); what is used after the loop is stacked, or carried to the end.
-
-Results have the bits that the program had. NumPy adds up elements in the order in which they lie in memory, and what is
-stacked lies in the order of its axes: a loop is left unrolled if one of its stacked values did not (see `orders`). Views are
-never stacked: who uses them outside of the loop makes them anew of what they are views of.
+finds the steps, and `looping` writes each run of steps as a scan. Which runs are worth it is decided here: a loop of small
+steps is as fast as its steps; larger ones are made loops in long programs, for the sake of the first call.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
+<<<<<<< HEAD
 import numpy as np
 
 from ... import ops
@@ -24,18 +19,15 @@ from .. import keys
 from ..inference import infer
 from ..loops import SCAN, Scan
 from ..program import Equation, Program, Value, has_effect
+=======
+from ..program import Equation, Program, acts
+>>>>>>> d74eab1fc4107e715d8f55548a9b95e62a0d68b0
 from .building import Builder
-from .orders import Orders, contiguous
-from .repeats import OUTSIDE, STEPS, Numbering, Numbers, Repeat, candidates, kinds, repeats
+from .looping import Rolling
+from .repeats import STEPS, Numbering, Repeat, candidates, kinds, repeats
 
 FEWEST = 128
 """Equations of the shortest program in which loops are searched."""
-INNER = 64
-"""Elements of the largest constant that is part of a step."""
-COPIED = 1 << 16
-"""Bytes that are copied at most at each call to lay the values of a column side by side."""
-PIECES = 6
-"""The most pieces that a column is put together of."""
 SMALL, MOST = 32, 300
 """Elements and equations up to which a step is computed in registers: then a loop is as fast as its steps, or faster."""
 LONG = 1000
@@ -50,9 +42,6 @@ WIDE = 1 << 14
 INSIDE = {"matmul", "einsum", "sum", "mean", "prod", "amax", "amin", "all", "any", "concat", "stack", "flip", "scatter_slice",
           "scatter_diagonal", "overwrite", "astype", "clone"}  # fmt: skip
 """Operations that have machine code, of those that are neither elementwise, nor views, nor written as others."""
-CHECKED = {"take_rows", "embedding", "put_rows", "scatter_rows", "index", "index_add", "index_put", "take_along_axis",
-           "put_along_axis", "scatter_add", "solve_triangular"}  # fmt: skip
-"""Operations that check their indices: in a loop each step would be a call from Python."""
 
 
 def rolled(program: Program) -> Program:
@@ -61,7 +50,7 @@ def rolled(program: Program) -> Program:
         return program
     once = _once(moved)
     numbering = Numbering(once)
-    rolling = _Rolling(once, numbering, _chosen(once, repeats(numbering, candidates(kinds(once)))))
+    rolling = Rolling(once, numbering, _chosen(once, repeats(numbering, candidates(kinds(once)))))
     made = rolling.rewrite()
     return made if rolling.loops else program
 
@@ -117,6 +106,7 @@ def _is_wide(step: Sequence[Equation]) -> bool:
 
 def _is_fused(step: Sequence[Equation]) -> bool:
     return all(e.primitive.kind == "elementwise" or e.primitive.view for e in step)
+<<<<<<< HEAD
 
 
 class _Unfit(Exception):  # noqa: N818  # a finding, no error
@@ -743,3 +733,5 @@ def _along(old: Equation, count: int) -> dict[str, Any] | None:
     if old.name == "permute_dims":
         return {"axes": (0, *[axis % len(params["axes"]) + 1 for axis in params["axes"]])}
     return params if old.name == "matrix_transpose" else None
+=======
+>>>>>>> d74eab1fc4107e715d8f55548a9b95e62a0d68b0
