@@ -1,6 +1,5 @@
 """When operations outside of compiled functions are machine code: with "always" and "never" no bit depends on the past."""
 
-import importlib.util
 import multiprocessing
 import os
 import re
