@@ -91,6 +91,30 @@ PROGRAMS = {
         assert torch.get_device_module("cpu") is torch.cpu and not torch.mtia.is_available()
         assert torch.autograd._is_checkpoint_valid()
     """,
+    "samples": """
+        from torch.utils.data._utils.collate import np_str_obj_array_pattern
+        from torch.utils.data.dataloader import _DatasetKind
+        pick = lambda kind, data, drop: _DatasetKind.create_fetcher(kind, data, True, tuple, drop)
+        assert pick(_DatasetKind.Map, "abc", False).fetch([2, 0]) == ("c", "a")
+        for drop, last in ((False, [("c",)]), (True, [])):
+            fetcher, found = pick(_DatasetKind.Iterable, "abc", drop), []
+            try:
+                while True:
+                    found.append(fetcher.fetch([0, 0]))
+            except StopIteration:
+                pass
+            assert found == [("a", "b"), *last], found
+        assert np_str_obj_array_pattern.search("<U3") and not np_str_obj_array_pattern.search("<f8")
+    """,
+    "synchronised normalisation": """
+        inner = torch.nn.BatchNorm1d(2, momentum=0.3)
+        model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Sequential(inner)).eval()
+        made = torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)
+        assert made is model and type(model[1][0]) is torch.nn.SyncBatchNorm and model[1][0].weight is inner.weight
+        assert model[1][0].running_var is inner.running_var and not model[1][0].training and model[1][0].momentum == 0.3
+        alone = torch.nn.BatchNorm2d(3, affine=False, track_running_stats=False)
+        assert torch.nn.SyncBatchNorm.convert_sync_batchnorm(alone).weight is None
+    """,
     "ranks": """
         from torch.distributed.distributed_c10d import _get_default_group, _get_global_rank
         assert torch.distributed.Backend.NCCL == "nccl" == torch.distributed.Backend("NCCL")

@@ -113,8 +113,8 @@ PLACES: dict[str, str] = {
     "torch.utils.benchmark": f"{_HERE}.benchmark",
     "torch.utils.dlpack": f"{_HERE}.exchange",
     **{
-        f"torch.utils.data.{name}": f"{_HERE}.sampling pullback.utils.data {_HERE}.inner:data"
-        for name in "dataset dataloader sampler distributed _utils _utils.collate".split()
+        f"torch.utils.data.{name}": f"{_HERE}.sampling pullback.utils.data {_HERE}.inner:data {_HERE}.fetching"
+        for name in "dataset dataloader sampler distributed _utils _utils.collate _utils.fetch".split()
     },
     "torch.utils.data": f"{_HERE}.sampling pullback.utils.data",
     "torch.utils.tensorboard": "tensorboardX",

@@ -10,6 +10,7 @@ from .normalization import Scaled
 
 if TYPE_CHECKING:
     from ..._core.typing import Device, DType, Tensor
+    from .module import Module
 
 
 class _NormBase(Scaled):
@@ -157,6 +158,35 @@ class SyncBatchNorm(_BatchNorm):
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
         self.process_group = process_group
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Module, process_group: object | None = None) -> Module:
+        """A module whose batch normalisations are SyncBatchNorm layers with the same parameters and statistics.
+
+        The module itself is changed, unless it is such a layer.
+
+        >>> from pullback import nn
+        >>> nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.BatchNorm1d(2)))
+        Sequential(
+          (0): SyncBatchNorm(2, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+        )
+        """
+        result = module
+        if isinstance(module, _BatchNorm):
+            result = SyncBatchNorm(
+                module.num_features,
+                module.eps,
+                module.momentum,
+                module.affine,
+                module.track_running_stats,
+                process_group,
+            )
+            result.train(module.training)
+            for name in ("weight", "bias", "running_mean", "running_var", "num_batches_tracked"):
+                setattr(result, name, getattr(module, name))
+        for name, child in [*module.named_children()]:
+            result.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return result
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim < 2:
